@@ -1,0 +1,3 @@
+#pragma once
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>

@@ -1,0 +1,1 @@
+@main enum Pushwatch { static func main() {} }
