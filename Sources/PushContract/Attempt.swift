@@ -1,0 +1,72 @@
+/// One try at one token: the row of `notificationDeliveryAttempts` (lifecycle contract, "Required telemetry write shape").
+public struct Attempt: Sendable, Hashable {
+    /// The identity: 1–200 visible ASCII characters.
+    public var attemptId: String
+    /// The user: 1–256 characters without control characters.
+    public var uid: String
+    public var platform: Platform
+    public var provider: Provider
+    /// Never a raw token.
+    public var tokenHash: TokenHash
+    public var eventType: EventType
+    public var status: AttemptStatus
+    /// Required with `failed` and `deactivated`, absent otherwise.
+    public var reasonCode: ReasonCode?
+    /// The provider's own code, untouched; at most 200 characters.
+    public var providerErrorCode: String?
+    public var attemptedAt: Timestamp
+    /// 1–200 visible ASCII characters.
+    public var requestId: String
+    /// Bundle id or FCM app.
+    public var app: String?
+    public var environment: PushEnvironment?
+    public var pushType: String?
+    public var appVersion: String?
+    public var providerMessageId: String?
+    /// Milliseconds from the request's start to the provider's answer.
+    public var latencyMs: Int32?
+    public var sendId: String?
+
+    /// Makes an attempt; nothing is checked here, `AttemptBatch` in the service and the API check.
+    public init(
+        attemptId: String,
+        uid: String,
+        platform: Platform,
+        provider: Provider,
+        tokenHash: TokenHash,
+        eventType: EventType,
+        status: AttemptStatus,
+        reasonCode: ReasonCode? = nil,
+        providerErrorCode: String? = nil,
+        attemptedAt: Timestamp,
+        requestId: String,
+        app: String? = nil,
+        environment: PushEnvironment? = nil,
+        pushType: String? = nil,
+        appVersion: String? = nil,
+        providerMessageId: String? = nil,
+        latencyMs: Int32? = nil,
+        sendId: String? = nil
+    ) {
+        self.attemptId = attemptId
+        self.uid = uid
+        self.platform = platform
+        self.provider = provider
+        self.tokenHash = tokenHash
+        self.eventType = eventType
+        self.status = status
+        self.reasonCode = reasonCode
+        self.providerErrorCode = providerErrorCode
+        self.attemptedAt = attemptedAt
+        self.requestId = requestId
+        self.app = app
+        self.environment = environment
+        self.pushType = pushType
+        self.appVersion = appVersion
+        self.providerMessageId = providerMessageId
+        self.latencyMs = latencyMs
+        self.sendId = sendId
+    }
+}
+
+extension Attempt: Codable {}

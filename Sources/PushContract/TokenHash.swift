@@ -1,0 +1,84 @@
+import Crypto
+
+/// The only form in which a push token may be written down: `sha256:` and 64 lower-case hex digits.
+///
+/// The prefix is what tells a hash from a raw token: an APNs token is 64 hex digits too.
+public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
+    /// `sha256:…`
+    public let rawValue: String
+
+    /// Accepts exactly the contract's form.
+    public init?(rawValue: String) {
+        guard TokenHash.isWellFormed(rawValue.utf8) else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// The 64 hex digits without the prefix, as `AttemptID` uses them.
+    public var hexDigits: Substring { rawValue.dropFirst(TokenHash.prefix.count) }
+
+    public var description: String { rawValue }
+
+    /// Why a token cannot be hashed.
+    public enum Failure: Error, Equatable, Sendable {
+        case empty
+        case tooLong
+        case notHexadecimal
+        case oddLength
+    }
+
+    /// Hash of an APNs token: white space and `<>` stripped, hex digits lower-cased.
+    public static func apns(_ token: String) throws(Failure) -> TokenHash {
+        let canonical = token.utf8.filter { !isSpace($0) && $0 != 0x3C && $0 != 0x3E }.map(lowered)
+        guard !canonical.isEmpty else { throw .empty }
+        guard canonical.count <= 4096 else { throw .tooLong }
+        guard canonical.allSatisfy(isLowerHex) else { throw .notHexadecimal }
+        guard canonical.count.isMultiple(of: 2) else { throw .oddLength }
+        return TokenHash(hashing: canonical)
+    }
+
+    /// Hash of an FCM token: outer white space trimmed, case kept.
+    public static func fcm(_ token: String) throws(Failure) -> TokenHash {
+        let bytes = Array(token.utf8)
+        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) }) else {
+            throw .empty
+        }
+        let canonical = Array(bytes[first...last])
+        guard canonical.count <= 4096 else { throw .tooLong }
+        return TokenHash(hashing: canonical)
+    }
+
+    /// Hash of a token as its provider canonicalises it.
+    public static func of(_ token: String, provider: Provider) throws(Failure) -> TokenHash {
+        switch provider {
+        case .apns: try apns(token)
+        case .fcm: try fcm(token)
+        }
+    }
+
+    static let prefix = "sha256:"
+
+    package static func isWellFormed(_ text: some Collection<UInt8>) -> Bool {
+        text.count == 71 && text.starts(with: prefix.utf8) && text.dropFirst(7).allSatisfy(isLowerHex)
+    }
+
+    private init(hashing canonical: [UInt8]) {
+        rawValue = TokenHash.prefix + SHA256.hash(data: canonical).hexDigits
+    }
+}
+
+private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+private func lowered(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte + 0x20 : byte }
+private func isLowerHex(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) }
+
+extension Sequence<UInt8> {
+    /// Lower-case hex digits, two a byte.
+    package var hexDigits: String {
+        let table = Array("0123456789abcdef".utf8)
+        var digits: [UInt8] = []
+        for byte in self {
+            digits.append(table[Int(byte >> 4)])
+            digits.append(table[Int(byte & 15)])
+        }
+        return String(decoding: digits, as: UTF8.self)
+    }
+}
