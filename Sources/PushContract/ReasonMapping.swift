@@ -70,14 +70,16 @@ public enum ReasonMapping {
             "Shutdown": Classification(.provider5xx, retry: .now),
             "IdleTimeout": Classification(.network, retry: .now),
         ]
-        for reason in ["BadTopic", "MissingTopic", "TopicDisallowed", "InvalidProviderToken", "MissingProviderToken", "Forbidden",
-            "BadCertificate", "BadCertificateEnvironment", "FeatureNotEnabled", "TopicMismatch"]
-        {
+        for reason in [
+            "BadTopic", "MissingTopic", "TopicDisallowed", "InvalidProviderToken", "MissingProviderToken", "Forbidden",
+            "BadCertificate", "BadCertificateEnvironment", "FeatureNotEnabled", "TopicMismatch",
+        ] {
             table[reason] = Classification(.auth, retry: .afterFix)
         }
-        for reason in ["MissingDeviceToken", "BadPath", "MethodNotAllowed", "DuplicateHeaders", "BadCollapseId", "BadExpirationDate",
-            "BadMessageId", "BadPriority", "InvalidPushType", "PayloadEmpty", "PayloadTooLarge"]
-        {
+        for reason in [
+            "MissingDeviceToken", "BadPath", "MethodNotAllowed", "DuplicateHeaders", "BadCollapseId", "BadExpirationDate",
+            "BadMessageId", "BadPriority", "InvalidPushType", "PayloadEmpty", "PayloadTooLarge",
+        ] {
             table[reason] = Classification(.unknown, retry: .never)
         }
         return table

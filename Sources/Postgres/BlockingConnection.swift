@@ -1,0 +1,160 @@
+import CLibPQ
+import PushContract
+
+/// One libpq connection, used synchronously by its one owner.
+///
+/// Not `Sendable`: it lives on its `PostgresConnection`'s queue and blocks only that queue. A whole transaction written against it
+/// costs one hop, however many statements it has; the ingestion path uses that.
+package final class BlockingConnection {
+    private let connection: OpaquePointer
+    private let preparesStatements: Bool
+    private var prepared: [String: String] = [:]
+    private static let preparedLimit = 500
+
+    /// Connects, blocking until the server answers or the connect timeout passes.
+    init(_ configuration: PostgresConfiguration) throws(PostgresError) {
+        let options: [(String, String)] = [
+            ("dbname", configuration.url),
+            ("connect_timeout", String(configuration.connectTimeoutSeconds)),
+            ("application_name", configuration.applicationName),
+            ("client_encoding", "UTF8"),
+            (
+                "options",
+                "-c statement_timeout=\(configuration.statementTimeout.microseconds / 1000) -c lc_messages=C -c timezone=UTC"
+                    + " -c client_min_messages=warning -c idle_in_transaction_session_timeout=60000"
+            ),
+        ]
+        let keywords = CStringArray(options.map(\.0))
+        let values = CStringArray(options.map(\.1))
+        // expand_dbname = 1: a connection string in dbname is taken apart.
+        guard let opened = PQconnectdbParams(keywords.pointer, values.pointer, 1) else {
+            throw PostgresError(.connectionFailure, "out of memory while connecting")
+        }
+        guard PQstatus(opened) == CONNECTION_OK else {
+            let message = String(cString: PQerrorMessage(opened)).firstLine
+            PQfinish(opened)
+            throw PostgresError(.connectionFailure, message)
+        }
+        connection = opened
+        preparesStatements = configuration.preparesStatements
+        PQsetNoticeProcessor(opened, { _, _ in }, nil)
+    }
+
+    deinit { PQfinish(connection) }
+
+    /// A handle with which another thread can cancel the running statement.
+    func cancelHandle() -> OpaquePointer? { PQgetCancel(connection) }
+
+    package var isHealthy: Bool { PQstatus(connection) == CONNECTION_OK }
+    package var isIdle: Bool { PQtransactionStatus(connection) == PQTRANS_IDLE }
+
+    package func query(_ query: Query) throws(PostgresError) -> [Row] { try run(query).rows }
+
+    @discardableResult
+    package func execute(_ query: Query) throws(PostgresError) -> Int { try run(query).affectedRows }
+
+    /// Several statements in one string, without parameters: migrations and `BEGIN`.
+    package func executeScript(_ sql: String) throws(PostgresError) {
+        try check(PQexec(connection, sql))
+    }
+
+    /// `COPY … FROM STDIN`: `data` holds the whole stream in the statement's format.
+    @discardableResult
+    package func copyIn(_ sql: String, data: UnsafeRawBufferPointer) throws(PostgresError) -> Int {
+        let start = try take(PQexec(connection, sql))
+        guard PQresultStatus(start.pointer) == PGRES_COPY_IN else {
+            throw PostgresError(PostgresError.Code(rawValue: "42601"), "not a COPY FROM STDIN statement")
+        }
+        var offset = 0
+        while offset < data.count {
+            let length = min(data.count - offset, 1 << 20)
+            let chunk = data.baseAddress!.advanced(by: offset).assumingMemoryBound(to: CChar.self)
+            guard PQputCopyData(connection, chunk, Int32(length)) == 1 else { throw connectionLost() }
+            offset += length
+        }
+        guard PQputCopyEnd(connection, nil) == 1 else { throw connectionLost() }
+        let final = PQgetResult(connection)
+        while let extra = PQgetResult(connection) { PQclear(extra) }
+        return try check(final).affectedRows
+    }
+
+    private func run(_ query: Query) throws(PostgresError) -> ResultSet {
+        let arena = ParameterArena(query.parameters)
+        guard arena.isSendable else {
+            // A text parameter would silently end at the zero byte.
+            throw PostgresError(PostgresError.Code(rawValue: "22021"), "a text parameter holds a NUL character")
+        }
+        guard preparesStatements, let name = try statementName(for: query) else {
+            let raw = arena.withPointers { types, values, lengths, formats, count in
+                PQexecParams(connection, query.sql, count, types, values, lengths, formats, 1)
+            }
+            return try check(raw)
+        }
+        let raw = arena.withPointers { _, values, lengths, formats, count in
+            PQexecPrepared(connection, name, count, values, lengths, formats, 1)
+        }
+        do {
+            return try check(raw)
+        } catch  where error.code == .cachedPlanChanged {
+            forget(query, name: name)
+            throw error
+        }
+    }
+
+    private func statementName(for query: Query) throws(PostgresError) -> String? {
+        let key = query.sql + query.parameters.reduce(into: "\u{1}") { $0 += "\($1.oid)," }
+        if let known = prepared[key] { return known }
+        guard prepared.count < BlockingConnection.preparedLimit else { return nil }
+        let name = "s\(prepared.count + 1)"
+        let types = query.parameters.map(\.oid)
+        try check(PQprepare(connection, name, query.sql, Int32(types.count), types))
+        prepared[key] = name
+        return name
+    }
+
+    /// After DDL the server refuses an old plan; the next use prepares anew. All are dropped: they are likely affected too.
+    private func forget(_ query: Query, name: String) {
+        prepared.removeAll()
+        PQclear(PQexec(connection, "DEALLOCATE ALL"))
+    }
+
+    @discardableResult
+    private func check(_ pointer: OpaquePointer?) throws(PostgresError) -> ResultSet {
+        let result = try take(pointer)
+        let status = PQresultStatus(result.pointer)
+        guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
+            throw PostgresError(.connectionFailure, "unexpected answer of the server")
+        }
+        return result
+    }
+
+    private func take(_ pointer: OpaquePointer?) throws(PostgresError) -> ResultSet {
+        guard let pointer else { throw connectionLost() }
+        let result = ResultSet(owning: pointer)
+        switch PQresultStatus(pointer) {
+        case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE, PGRES_NONFATAL_ERROR:
+            throw error(in: pointer)
+        default:
+            return result
+        }
+    }
+
+    private func error(in result: OpaquePointer) -> PostgresError {
+        func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
+        guard let state = field(pushwatch_diag_sqlstate()) else { return connectionLost() }
+        return PostgresError(
+            PostgresError.Code(rawValue: state),
+            field(pushwatch_diag_message_primary()) ?? "unknown error",
+            detail: field(pushwatch_diag_message_detail()),
+            constraint: field(pushwatch_diag_constraint_name())
+        )
+    }
+
+    private func connectionLost() -> PostgresError {
+        PostgresError(.connectionFailure, String(cString: PQerrorMessage(connection)).firstLine)
+    }
+}
+
+extension String {
+    fileprivate var firstLine: String { String(prefix { $0 != "\n" }) }
+}

@@ -1,0 +1,88 @@
+import CLibPQ
+import Dispatch
+import PushContract
+import Synchronization
+
+/// One connection on a queue of its own, so that libpq may block without taking a thread of the cooperative pool.
+///
+/// Safe to use from any task: statements run one after the other. A cancelled task cancels its running statement at the server.
+///
+/// `@unchecked Sendable`: `blocking` is touched only on `queue`.
+package final class PostgresConnection: PostgresSession, @unchecked Sendable {
+    private let queue: DispatchQueue
+    private let blocking: BlockingConnection
+    private let canceller: StatementCanceller
+
+    private init(queue: DispatchQueue, blocking: BlockingConnection) {
+        self.queue = queue
+        self.blocking = blocking
+        canceller = StatementCanceller(handle: blocking.cancelHandle())
+    }
+
+    /// Connects off the cooperative pool.
+    package static func connect(_ configuration: PostgresConfiguration) async throws -> PostgresConnection {
+        let queue = DispatchQueue(label: "pushwatch.postgres")
+        return try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(
+                    with: Swift.Result { PostgresConnection(queue: queue, blocking: try BlockingConnection(configuration)) }
+                )
+            }
+        }
+    }
+
+    /// Runs `body` on the connection's queue: any number of statements for one hop.
+    package func perform<Value: Sendable>(_ body: @escaping @Sendable (BlockingConnection) throws -> Value) async throws -> Value {
+        let ticket = canceller.newTicket()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                queue.async { [self] in
+                    guard canceller.begin(ticket) else {
+                        continuation.resume(throwing: CancellationError())
+                        return
+                    }
+                    let result = Swift.Result { try body(blocking) }
+                    canceller.end(ticket)
+                    continuation.resume(with: result)
+                }
+            }
+        } onCancel: {
+            canceller.cancel(ticket)
+        }
+    }
+
+    /// For cleaning up: runs although the calling task may be cancelled.
+    func performUncancelled(_ body: @escaping @Sendable (BlockingConnection) -> Void) async {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                body(blocking)
+                continuation.resume()
+            }
+        }
+    }
+
+    package func query(_ query: Query) async throws -> [Row] {
+        try await perform { try $0.query(query) }
+    }
+
+    @discardableResult
+    package func execute(_ query: Query) async throws -> Int {
+        try await perform { try $0.execute(query) }
+    }
+
+    package func executeScript(_ sql: String) async throws {
+        try await perform { try $0.executeScript(sql) }
+    }
+
+    @discardableResult
+    package func copyIn(_ sql: String, data: [UInt8]) async throws -> Int {
+        try await perform { connection in try data.withUnsafeBytes { try connection.copyIn(sql, data: $0) } }
+    }
+
+    /// Usable for the next caller: connected and outside any transaction.
+    func isReusable() async -> Bool {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in continuation.resume(returning: blocking.isHealthy && blocking.isIdle) }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// A failure of PostgreSQL or of the way to it. Decide on `code` (SQLSTATE), never on the text.
+///
+/// `description` is safe to log: it holds the server's primary message and no parameters.
+package struct PostgresError: Error, Sendable, CustomStringConvertible {
+    /// A SQLSTATE of five characters; a class is its first two.
+    package struct Code: RawRepresentable, Sendable, Hashable {
+        package let rawValue: String
+        package init(rawValue: String) { self.rawValue = rawValue }
+
+        package static let uniqueViolation = Code(rawValue: "23505")
+        package static let checkViolation = Code(rawValue: "23514")
+        package static let serializationFailure = Code(rawValue: "40001")
+        package static let deadlock = Code(rawValue: "40P01")
+        package static let lockNotAvailable = Code(rawValue: "55P03")
+        package static let queryCancelled = Code(rawValue: "57014")
+        package static let adminShutdown = Code(rawValue: "57P01")
+        package static let undefinedTable = Code(rawValue: "42P01")
+        package static let duplicateDatabase = Code(rawValue: "42P04")
+        package static let cachedPlanChanged = Code(rawValue: "0A000")
+        package static let diskFull = Code(rawValue: "53100")
+        /// Our own: the connection was lost or could not be made.
+        package static let connectionFailure = Code(rawValue: "08006")
+        /// Our own: no connection of the pool became free in time.
+        package static let poolExhausted = Code(rawValue: "PW001")
+        /// Our own: a column does not hold what the caller decodes.
+        package static let decoding = Code(rawValue: "PW002")
+
+        /// The class: the first two characters.
+        package var codeClass: Substring { rawValue.prefix(2) }
+    }
+
+    package var code: Code
+    package var message: String
+    package var detail: String?
+    package var constraint: String?
+
+    package init(_ code: Code, _ message: String, detail: String? = nil, constraint: String? = nil) {
+        self.code = code
+        self.message = message
+        self.detail = detail
+        self.constraint = constraint
+    }
+
+    package var description: String { "PostgreSQL \(code.rawValue): \(message)" }
+
+    /// The session is gone; whether its last COMMIT happened is unknown.
+    package var isConnectionLoss: Bool {
+        code.codeClass == "08" || ["57P01", "57P02", "57P03"].contains(code.rawValue)
+    }
+
+    /// The database cannot work now (away, starting, out of connections or disk, pool exhausted): worth a 503 and a later try.
+    package var isUnavailable: Bool {
+        isConnectionLoss || code == .poolExhausted || code.codeClass == "53" || code.codeClass == "58" || code.rawValue == "25006"
+    }
+
+    /// The whole transaction may be run again: nothing of it remains.
+    package var isSerializationConflict: Bool {
+        code == .serializationFailure || code == .deadlock || code == .lockNotAvailable || code == .cachedPlanChanged
+    }
+}

@@ -1,0 +1,152 @@
+package import Logging
+import Metrics
+import PushContract
+package import ServiceLifecycle
+import Synchronization
+
+/// A bounded set of connections, opened when needed, shared by all tasks.
+///
+/// A caller waits at most `acquireTimeout` for a free one, then gets `poolExhausted`. Connections that broke are thrown away; while
+/// the database is away callers fail at once between connection attempts, which back off to 2 s. Safe to use from any task.
+package final class PostgresPool: PostgresSession, Service, Sendable {
+    private typealias Waiter = CheckedContinuation<PostgresConnection?, any Error>
+
+    package let configuration: PostgresConfiguration
+    private let logger: Logger
+    private let state: Mutex<PoolState<PostgresConnection, Waiter>>
+    private let waits = Metrics.Timer(label: "pushwatch_postgres_pool_wait_seconds")
+    private let timeouts = Counter(label: "pushwatch_postgres_pool_timeouts_total")
+
+    package init(configuration: PostgresConfiguration, logger: Logger) {
+        self.configuration = configuration
+        self.logger = logger
+        state = Mutex(PoolState(limit: configuration.maxConnections))
+    }
+
+    /// Waits for shutdown, then closes what is idle. Connections in use close when they are given back.
+    package func run() async throws {
+        try? await gracefulShutdown()
+        close()
+    }
+
+    package func close() {
+        let (_, waiters) = state.withLock { $0.close() }
+        for waiter in waiters { waiter.resume(throwing: CancellationError()) }
+    }
+
+    package func query(_ query: Query) async throws -> [Row] {
+        try await withConnection { try await $0.query(query) }
+    }
+
+    @discardableResult
+    package func execute(_ query: Query) async throws -> Int {
+        try await withConnection { try await $0.execute(query) }
+    }
+
+    /// Lends a connection to `body`.
+    package func withConnection<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
+        let connection = try await acquire()
+        do {
+            let value = try await body(connection)
+            await release(connection)
+            return value
+        } catch {
+            await release(connection)
+            throw error
+        }
+    }
+
+    /// Runs `body` in a transaction, again from its start for the failures `retry` allows (at most six times, with a jittered wait).
+    package func withTransaction<Value>(
+        _ begin: String = "BEGIN",
+        retry: TransactionRetry = .conflicts,
+        _ body: (PostgresTransaction) async throws -> Value
+    ) async throws -> Value {
+        var failures = 0
+        while true {
+            do {
+                return try await withConnection { try await $0.withTransaction(begin, body) }
+            } catch let error as PostgresError where failures < 5 && retry.allows(error) {
+                failures += 1
+                logger.debug("transaction is run again", metadata: ["sqlstate": "\(error.code.rawValue)", "failures": "\(failures)"])
+                try await Task.sleep(for: .milliseconds(Int.random(in: 5...20) * (1 << failures)))
+            }
+        }
+    }
+
+    private func acquire() async throws -> PostgresConnection {
+        switch state.withLock({ $0.acquire(now: .now()) }) {
+        case .use(let connection): return connection
+        case .open: return try await open()
+        case .refuse(let error): throw error
+        case .closed: throw PostgresError(.connectionFailure, "the pool is closed")
+        case .wait: break
+        }
+        let start = ContinuousClock.now
+        defer { waits.recordNanoseconds((ContinuousClock.now - start).microseconds * 1000) }
+        guard let connection = try await wait() else { return try await open() }
+        return connection
+    }
+
+    /// Waits for a connection, or (nil) for the right to open one.
+    private func wait() async throws -> PostgresConnection? {
+        let id = state.withLock { $0.reserveWaiter() }
+        defer { state.withLock { $0.forget(id) } }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in
+                let timedOut = (try? await Task.sleep(for: configuration.acquireTimeout)) != nil
+                withdraw(id, because: timedOut ? exhausted : CancellationError())
+            }
+            defer { group.cancelAll() }
+            return try await withCheckedThrowingContinuation { enqueue($0, id: id) }
+        }
+    }
+
+    private var exhausted: PostgresError {
+        PostgresError(.poolExhausted, "no database connection became free within \(configuration.acquireTimeout)")
+    }
+
+    private func withdraw(_ id: UInt64, because error: any Error) {
+        guard let waiter = state.withLock({ $0.withdraw(id) }) else { return }
+        if error is PostgresError { timeouts.increment() }
+        waiter.resume(throwing: error)
+    }
+
+    /// A connection may have come free between the first look and this one.
+    private func enqueue(_ continuation: Waiter, id: UInt64) {
+        let outcome: Swift.Result<PostgresConnection?, any Error>? = state.withLock { state in
+            switch state.acquire(now: .now()) {
+            case .use(let connection): return .success(connection)
+            case .open: return .success(nil)
+            case .refuse(let error): return .failure(error)
+            case .closed: return .failure(CancellationError())
+            case .wait: return state.enqueue(continuation, id: id) ? nil : .failure(CancellationError())
+            }
+        }
+        if let outcome { continuation.resume(with: outcome) }
+    }
+
+    private func open() async throws -> PostgresConnection {
+        do {
+            let connection = try await PostgresConnection.connect(configuration)
+            state.withLock { $0.opened() }
+            return connection
+        } catch {
+            let cause = error as? PostgresError ?? PostgresError(.connectionFailure, "\(error)")
+            let waiters = state.withLock { $0.failedToOpen(cause, now: .now()) }
+            for waiter in waiters { waiter.resume(throwing: cause) }
+            throw cause
+        }
+    }
+
+    private func release(_ connection: PostgresConnection) async {
+        let reusable = await connection.isReusable()
+        switch state.withLock({ $0.release(connection, reusable: reusable) }) {
+        case .hand(let connection, let waiter): waiter.resume(returning: connection)
+        case .open(let waiter): waiter.resume(returning: nil)
+        case .keep, .close: break
+        }
+        // The others were most likely cut off together with this one.
+        if !reusable { _ = state.withLock { $0.dropIdle() } }
+    }
+}

@@ -1,0 +1,67 @@
+import PushContract
+
+/// A transaction on one connection. Valid inside the closure it is given to, and only there.
+package struct PostgresTransaction: PostgresSession {
+    package let connection: PostgresConnection
+
+    package func query(_ query: Query) async throws -> [Row] { try await connection.query(query) }
+
+    @discardableResult
+    package func execute(_ query: Query) async throws -> Int { try await connection.execute(query) }
+}
+
+/// Which failures a transaction is run again for.
+package enum TransactionRetry: Sendable {
+    /// Serialization failure, deadlock, lock timeout: the server has undone everything.
+    case conflicts
+    /// These, and a lost connection. Only for work that is idempotent, since a lost COMMIT may have happened.
+    case idempotent
+    case never
+
+    func allows(_ error: PostgresError) -> Bool {
+        switch self {
+        case .never: false
+        case .conflicts: error.isSerializationConflict
+        case .idempotent: error.isSerializationConflict || error.isConnectionLoss || error.code.rawValue == "58030"
+        }
+    }
+}
+
+extension PostgresConnection {
+    /// Runs `body` between BEGIN and COMMIT; any error rolls back and is thrown on.
+    package func withTransaction<Value>(
+        _ begin: String = "BEGIN",
+        _ body: (PostgresTransaction) async throws -> Value
+    ) async throws -> Value {
+        try await executeScript(begin)
+        do {
+            let value = try await body(PostgresTransaction(connection: self))
+            try await executeScript("COMMIT")
+            return value
+        } catch {
+            // On a dead connection this fails as well; the pool then drops it. A cancelled task must still roll back.
+            await rollBack()
+            throw error
+        }
+    }
+
+    /// Rolls back whatever is open, also when the calling task is cancelled.
+    private func rollBack() async {
+        await performUncancelled { try? $0.executeScript("ROLLBACK") }
+    }
+}
+
+extension BlockingConnection {
+    /// The synchronous form, for work done in one hop.
+    package func transaction<Value>(_ body: (BlockingConnection) throws -> Value) throws -> Value {
+        try executeScript("BEGIN")
+        do {
+            let value = try body(self)
+            try executeScript("COMMIT")
+            return value
+        } catch {
+            try? executeScript("ROLLBACK")
+            throw error
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/// SQL text with its parameters. Interpolating a value binds it; nobody can concatenate one by accident.
+///
+///     let query: Query = "SELECT status FROM pushSends WHERE sendId = \(sendId) AND lane = ANY(\(lanes))"
+///
+/// `\(raw:)` splices text as it is, for names that cannot be parameters.
+package struct Query: Sendable, ExpressibleByStringInterpolation {
+    /// One bound value.
+    package struct Parameter: Sendable {
+        var oid: UInt32
+        /// nil = NULL.
+        var bytes: [UInt8]?
+        var isBinary: Bool
+    }
+
+    package var sql: String
+    package var parameters: [Parameter]
+
+    package init(stringLiteral value: String) {
+        sql = value
+        parameters = []
+    }
+
+    package init(stringInterpolation: StringInterpolation) {
+        sql = stringInterpolation.sql
+        parameters = stringInterpolation.parameters
+    }
+
+    /// Text from a `.sql` file, with no parameters.
+    package init(text: String) {
+        sql = text
+        parameters = []
+    }
+
+    package struct StringInterpolation: StringInterpolationProtocol {
+        var sql = ""
+        var parameters: [Parameter] = []
+
+        package init(literalCapacity: Int, interpolationCount: Int) {
+            sql.reserveCapacity(literalCapacity + interpolationCount * 3)
+            parameters.reserveCapacity(interpolationCount)
+        }
+
+        package mutating func appendLiteral(_ literal: String) { sql += literal }
+
+        package mutating func appendInterpolation<Value: PostgresEncodable>(_ value: Value) {
+            append(Parameter(value))
+        }
+
+        package mutating func appendInterpolation<Value: PostgresEncodable>(_ value: Value?) {
+            append(value.map { Parameter($0) } ?? Parameter(oid: Value.oid, bytes: nil, isBinary: Value.oid != 0))
+        }
+
+        package mutating func appendInterpolation<Value: PostgresEncodable>(_ values: [Value]) {
+            appendInterpolation(values.map(Optional.some))
+        }
+
+        package mutating func appendInterpolation<Value: PostgresEncodable>(_ values: [Value?]) {
+            var bytes: [UInt8] = []
+            PostgresArray.encode(values, into: &bytes)
+            append(Parameter(oid: Value.arrayOID, bytes: bytes, isBinary: true))
+        }
+
+        /// Bytes bind as `bytea`, not as an array of integers.
+        package mutating func appendInterpolation(_ bytes: [UInt8]) {
+            append(Parameter(oid: 17, bytes: bytes, isBinary: true))
+        }
+
+        /// A parameter already in PostgreSQL's binary form, such as an array built column by column.
+        package mutating func appendInterpolation(binary bytes: [UInt8], oid: UInt32) {
+            append(Parameter(oid: oid, bytes: bytes, isBinary: true))
+        }
+
+        /// Splices text as it is. Never with anything a caller sent.
+        package mutating func appendInterpolation(raw text: String) { sql += text }
+
+        /// Splices another query with its parameters, renumbered.
+        package mutating func appendInterpolation(_ other: Query) {
+            var text = other.sql
+            for index in other.parameters.indices.reversed() {
+                text = text.replacingParameter(index + 1, with: parameters.count + index + 1)
+            }
+            sql += text
+            parameters += other.parameters
+        }
+
+        private mutating func append(_ parameter: Parameter) {
+            parameters.append(parameter)
+            sql += "$\(parameters.count)"
+        }
+    }
+}
+
+extension Query.Parameter {
+    init<Value: PostgresEncodable>(_ value: Value) {
+        var encoded: [UInt8] = []
+        value.encode(into: &encoded)
+        self.init(oid: Value.oid, bytes: encoded, isBinary: Value.oid != 0)
+    }
+}
+
+extension String {
+    /// `$number` replaced by `$replacement`, where no further digit follows.
+    fileprivate func replacingParameter(_ number: Int, with replacement: Int) -> String {
+        var result = ""
+        var rest = self[...]
+        let needle = "$\(number)"
+        while let range = rest.firstRange(of: needle) {
+            result += rest[..<range.lowerBound]
+            let isWhole = range.upperBound == rest.endIndex || !rest[range.upperBound].isNumber
+            result += isWhole ? "$\(replacement)" : needle
+            rest = rest[range.upperBound...]
+        }
+        return result + rest
+    }
+}
