@@ -1,1 +1,150 @@
 #include "CSimdJSON.h"
+
+#include <cstring>
+#include <new>
+#include <simdjson.h>
+#include <string>
+#include <vector>
+
+using namespace simdjson;
+
+struct pushwatch_json_parser {
+    dom::parser parser;
+    std::vector<std::string> keys;
+    size_t max_depth;
+    dom::element root;
+    dom::array elements;
+    dom::array::iterator next;
+    dom::array::iterator end;
+    bool is_array = false;
+    bool has_root = false;
+
+    // Senders write their keys in the same order each time: the key after the last one found is tried first.
+    int find(std::string_view key, size_t &hint) const {
+        const size_t count = keys.size();
+        if (hint < count && keys[hint] == key) return static_cast<int>(hint++);
+        for (size_t index = 0; index < count; index++) {
+            if (keys[index].size() == key.size() && std::memcmp(keys[index].data(), key.data(), key.size()) == 0) {
+                hint = index + 1;
+                return static_cast<int>(index);
+            }
+        }
+        return -1;
+    }
+};
+
+namespace {
+
+void read_value(dom::element value, pushwatch_json_value &out) {
+    switch (value.type()) {
+    case dom::element_type::STRING: {
+        std::string_view text = value.get_string().value_unsafe();
+        out.kind = PUSHWATCH_JSON_STRING;
+        out.text = text.data();
+        out.length = static_cast<uint32_t>(text.size());
+        break;
+    }
+    case dom::element_type::INT64:
+        out.kind = PUSHWATCH_JSON_INTEGER;
+        out.integer = value.get_int64().value_unsafe();
+        break;
+    case dom::element_type::NULL_VALUE:
+        out.kind = PUSHWATCH_JSON_NULL;
+        break;
+    default:
+        out.kind = PUSHWATCH_JSON_OTHER;
+    }
+}
+
+void read_object(const pushwatch_json_parser &parser, dom::element element, pushwatch_json_item &item) {
+    for (size_t index = 0; index < parser.keys.size(); index++) item.fields[index].kind = PUSHWATCH_JSON_ABSENT;
+    item.fault = PUSHWATCH_JSON_FINE;
+    item.fault_key = nullptr;
+    item.fault_key_length = 0;
+    dom::object object;
+    if (element.get(object) != SUCCESS) {
+        item.fault = PUSHWATCH_JSON_NOT_AN_OBJECT;
+        return;
+    }
+    uint32_t seen = 0;
+    size_t hint = 0;
+    for (dom::key_value_pair field : object) {
+        const int index = parser.find(field.key, hint);
+        const bool duplicate = index >= 0 && (seen & (1u << index));
+        if (index < 0 || duplicate) {
+            item.fault = duplicate ? PUSHWATCH_JSON_DUPLICATE_KEY : PUSHWATCH_JSON_UNKNOWN_KEY;
+            item.fault_key = field.key.data();
+            item.fault_key_length = static_cast<uint32_t>(field.key.size());
+            return;
+        }
+        seen |= 1u << index;
+        read_value(field.value, item.fields[index]);
+    }
+}
+
+}  // namespace
+
+extern "C" {
+
+pushwatch_json_parser *pushwatch_json_parser_new(const char *const *keys, size_t count, size_t max_depth) {
+    if (count > PUSHWATCH_JSON_MAX_FIELDS) return nullptr;
+    auto *parser = new (std::nothrow) pushwatch_json_parser();
+    if (!parser) return nullptr;
+    for (size_t index = 0; index < count; index++) parser->keys.emplace_back(keys[index]);
+    parser->max_depth = max_depth;
+    return parser;
+}
+
+void pushwatch_json_parser_free(pushwatch_json_parser *parser) { delete parser; }
+
+size_t pushwatch_json_padding(void) { return SIMDJSON_PADDING; }
+
+int pushwatch_json_parse(pushwatch_json_parser *parser, const char *bytes, size_t length, int *root, size_t *count) {
+    parser->has_root = false;
+    parser->is_array = false;
+    if (parser->parser.capacity() < length || parser->parser.max_depth() != parser->max_depth) {
+        // In steps, so that bodies of growing size do not allocate each time.
+        size_t capacity = 1 << 16;
+        while (capacity < length) capacity *= 2;
+        if (error_code error = parser->parser.allocate(capacity, parser->max_depth)) return error;
+    }
+    dom::element element;
+    if (error_code error = parser->parser.parse(bytes, length, false).get(element)) return error;
+    parser->root = element;
+    if (element.is_array()) {
+        parser->elements = element.get_array().value_unsafe();
+        parser->next = parser->elements.begin();
+        parser->end = parser->elements.end();
+        parser->is_array = true;
+        *root = PUSHWATCH_JSON_ROOT_ARRAY;
+        size_t elements = 0;
+        // size() saturates at 2^24; ours are far smaller, but counting is exact.
+        for (dom::element item : parser->elements) {
+            (void)item;
+            elements++;
+        }
+        *count = elements;
+    } else {
+        parser->has_root = true;
+        *root = element.is_object() ? PUSHWATCH_JSON_ROOT_OBJECT : PUSHWATCH_JSON_ROOT_OTHER;
+        *count = 1;
+    }
+    return 0;
+}
+
+int pushwatch_json_next(pushwatch_json_parser *parser, pushwatch_json_item *item) {
+    if (parser->is_array) {
+        if (!(parser->next != parser->end)) return 0;
+        read_object(*parser, *parser->next, *item);
+        ++parser->next;
+        return 1;
+    }
+    if (!parser->has_root) return 0;
+    parser->has_root = false;
+    read_object(*parser, parser->root, *item);
+    return 1;
+}
+
+const char *pushwatch_json_error_message(int code) { return error_message(static_cast<error_code>(code)); }
+
+}

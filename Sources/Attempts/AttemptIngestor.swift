@@ -1,0 +1,118 @@
+package import Logging
+import Metrics
+package import Postgres
+package import PushContract
+package import ServiceLifecycle
+
+/// Group commit: requests that arrive while a transaction is under way share the next one, and each is answered after the commit.
+///
+/// Several writers, each with its own rollup slot. On shutdown new batches are refused and what waits is written.
+package struct AttemptIngestor: Service {
+    private let pool: PostgresPool
+    private let queue: IngestQueue
+    private let slots: [Int16]
+    private let keeper: PartitionKeeper
+    private let logger: Logger
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - writers: transactions in flight at once; 2 keep a small machine busy.
+    ///   - firstSlot: where this process's rollup slots begin; processes that share a database should differ.
+    package init(
+        pool: PostgresPool,
+        keeper: PartitionKeeper,
+        writers: Int = 2,
+        firstSlot: Int16 = Int16.random(in: 0..<64) * 4,
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
+        self.pool = pool
+        self.keeper = keeper
+        queue = IngestQueue(limits: IngestQueue.Limits())
+        slots = (0..<writers).map { firstSlot + Int16($0) }
+        self.logger = logger
+        self.now = now
+    }
+
+    /// Stores a batch and returns after its commit, or throws with nothing stored (after a lost connection: perhaps stored; a resend
+    /// finds out).
+    package func submit(_ batch: AttemptBatch) async throws -> [AttemptResult] {
+        try await queue.submit(batch)
+    }
+
+    package func run() async throws {
+        await withGracefulShutdownHandler {
+            await withDiscardingTaskGroup { group in
+                for slot in slots { group.addTask { await write(slot: slot) } }
+            }
+        } onGracefulShutdown: {
+            queue.close()
+        }
+    }
+
+    private func write(slot: Int16) async {
+        while true {
+            let entries = await withTaskCancellationHandler {
+                await queue.take()
+            } onCancel: {
+                queue.close()
+            }
+            if entries.isEmpty { return }
+            await commit(entries, slot: slot)
+            IngestMetrics.waitingRows.record(queue.waitingRows)
+        }
+    }
+
+    private func commit(_ entries: [IngestQueue.Entry], slot: Int16) async {
+        var merged = AttemptBatch()
+        for entry in entries { merged.append(contentsOf: entry.batch) }
+        do {
+            let start = ContinuousClock.now
+            var results = try await store(merged, slot: slot)[...]
+            IngestMetrics.commit.recordNanoseconds((ContinuousClock.now - start).microseconds * 1000)
+            IngestMetrics.rowsPerCommit.record(merged.count)
+            for entry in entries {
+                let own = Array(results.prefix(entry.batch.count))
+                results = results.dropFirst(entry.batch.count)
+                IngestMetrics.count(own)
+                entry.answer.resume(returning: own)
+            }
+        } catch let error where entries.count > 1 && !isUnavailable(error) {
+            // One request's rows must not fail another's: each on its own.
+            for entry in entries { await commit([entry], slot: slot) }
+        } catch {
+            logger.warning("a batch was not stored", metadata: ["rows": "\(merged.count)", "error": "\(error)"])
+            IngestMetrics.failures.increment()
+            for entry in entries { entry.answer.resume(throwing: error) }
+        }
+    }
+
+    /// One transaction in one hop, run again when nothing of it can have remained or running it again changes nothing.
+    private func store(_ batch: AttemptBatch, slot: Int16) async throws -> [AttemptResult] {
+        var failures = 0
+        while true {
+            do {
+                let receivedAt = now()
+                return try await pool.withConnection { connection in
+                    try await connection.perform { connection in
+                        try connection.transaction { try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt) }
+                    }
+                }
+            } catch let error as PostgresError where failures < 4 && mayRepeat(error) {
+                failures += 1
+                logger.debug("a batch is written again", metadata: ["error": "\(error)"])
+                if error.code == .checkViolation { try await keeper.ensurePartitions(for: batch) }
+                try await Task.sleep(for: .milliseconds(Int.random(in: 5...15) << failures))
+            }
+        }
+    }
+
+    /// A batch is idempotent, so a lost connection allows a second try; a row without a partition asks for the partition.
+    private func mayRepeat(_ error: PostgresError) -> Bool {
+        error.isSerializationConflict || error.isConnectionLoss || error.code == .checkViolation || error.code.rawValue == "58030"
+    }
+
+    private func isUnavailable(_ error: any Error) -> Bool {
+        (error as? PostgresError)?.isUnavailable ?? (error is CancellationError)
+    }
+}

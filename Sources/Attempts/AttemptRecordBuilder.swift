@@ -1,0 +1,180 @@
+import Crypto
+import PushContract
+
+/// Checks the values of one item by the contract's rules (design: "The attempt contract") and packs them into a batch.
+///
+/// It reads from wherever the values come: the JSON parser or an `Attempt`. The first fault ends the item; nothing is repaired.
+struct AttemptRecordBuilder {
+    /// One value as its source has it.
+    enum Value {
+        case absent
+        case null
+        case text(UnsafeBufferPointer<UInt8>)
+        case integer(Int64)
+        case other
+
+        var isMissing: Bool {
+            switch self {
+            case .absent, .null: true
+            default: false
+            }
+        }
+    }
+
+    /// From when to when `attemptedAt` is accepted.
+    let window: AcceptanceWindow
+
+    func append(
+        to batch: inout AttemptBatch,
+        _ value: (AttemptField) -> Value
+    ) throws(AttemptFault) {
+        let mark = batch.byteCountOfText
+        do {
+            let record = try build(in: &batch, value)
+            batch.append(record)
+        } catch {
+            batch.truncateText(to: mark)
+            throw error
+        }
+    }
+
+    private func build(in batch: inout AttemptBatch, _ value: (AttemptField) -> Value) throws(AttemptFault) -> AttemptBatch.Record {
+        let attemptId = try required(.attemptId, value)
+        try FieldRules.visibleASCII(attemptId, .attemptId)
+        let uid = try required(.uid, value)
+        try FieldRules.characters(uid, .uid, 1...256)
+        let platform: Platform = try enumerated(.platform, value)
+        let provider: Provider = try enumerated(.provider, value)
+        guard provider.serves(platform) else {
+            throw AttemptFault(
+                "invalid_combination",
+                .provider,
+                "provider `apns` implies platform `ios`, and platform `web` implies provider `fcm`; got `\(provider)` with `\(platform)`"
+            )
+        }
+        let tokenHash = try required(.tokenHash, value)
+        try FieldRules.tokenHash(tokenHash)
+        let eventType: EventType = try enumerated(.eventType, value)
+        let status: AttemptStatus = try enumerated(.status, value)
+        let reasonCode = try reason(for: status, value)
+        let attemptedAt = try moment(value)
+        let requestId = try required(.requestId, value)
+        try FieldRules.visibleASCII(requestId, .requestId)
+
+        var record = AttemptBatch.Record(
+            key: AttemptKey(hashing: UnsafeRawBufferPointer(attemptId)),
+            fingerprint: fingerprint([
+                uid, UnsafeBufferPointer(platform), UnsafeBufferPointer(provider), tokenHash, UnsafeBufferPointer(eventType), requestId,
+            ]),
+            attemptedAt: attemptedAt,
+            platform: platform,
+            provider: provider,
+            eventType: eventType,
+            status: status,
+            reasonCode: reasonCode,
+            environment: value(.environment).isMissing ? nil : try enumerated(.environment, value),
+            latencyMs: try latency(value),
+            attemptId: batch.appendText(attemptId),
+            uid: batch.appendText(uid),
+            tokenHash: batch.appendText(tokenHash),
+            requestId: batch.appendText(requestId)
+        )
+        record.providerErrorCode = try optional(.providerErrorCode, 0...200, value, into: &batch)
+        record.app = try optional(.app, 1...200, value, into: &batch)
+        record.pushType = try optional(.pushType, 1...200, value, into: &batch)
+        record.appVersion = try optional(.appVersion, 1...200, value, into: &batch)
+        record.providerMessageId = try optional(.providerMessageId, 1...200, value, into: &batch)
+        if !value(.sendId).isMissing {
+            let sendId = try required(.sendId, value)
+            try FieldRules.visibleASCII(sendId, .sendId)
+            record.sendId = batch.appendText(sendId)
+        }
+        return record
+    }
+
+    private func required(_ field: AttemptField, _ value: (AttemptField) -> Value) throws(AttemptFault) -> UnsafeBufferPointer<UInt8> {
+        switch value(field) {
+        case .text(let text): return text
+        case .absent, .null: throw AttemptFault("missing_field", field, "`\(field.name)` is required")
+        case .integer, .other: throw AttemptFault("invalid_type", field, "`\(field.name)` must be a string")
+        }
+    }
+
+    private func optional(
+        _ field: AttemptField,
+        _ length: ClosedRange<Int>,
+        _ value: (AttemptField) -> Value,
+        into batch: inout AttemptBatch
+    ) throws(AttemptFault) -> AttemptBatch.Piece {
+        if value(field).isMissing { return .absent }
+        let text = try required(field, value)
+        try FieldRules.characters(text, field, length)
+        return batch.appendText(text)
+    }
+
+    private func enumerated<Member: CaseIterable & RawRepresentable<String>>(
+        _ field: AttemptField,
+        _ value: (AttemptField) -> Value
+    ) throws(AttemptFault) -> Member {
+        let text = try required(field, value)
+        if let member = Member.allCases.first(where: { $0.rawValue.utf8.elementsEqual(text) }) { return member }
+        let known = Member.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+        throw AttemptFault("invalid_value", field, "`\(field.name)` must be one of \(known)")
+    }
+
+    private func reason(for status: AttemptStatus, _ value: (AttemptField) -> Value) throws(AttemptFault) -> ReasonCode? {
+        if status.carriesReason {
+            guard !value(.reasonCode).isMissing else {
+                throw AttemptFault("missing_field", .reasonCode, "`reasonCode` is required when `status` is `\(status)`")
+            }
+            return try enumerated(.reasonCode, value)
+        }
+        guard value(.reasonCode).isMissing else {
+            throw AttemptFault(
+                "invalid_combination",
+                .reasonCode,
+                "`reasonCode` belongs to `failed` and `deactivated`; leave it out (or null) when `status` is `\(status)`"
+            )
+        }
+        return nil
+    }
+
+    private func moment(_ value: (AttemptField) -> Value) throws(AttemptFault) -> Timestamp {
+        let text = try required(.attemptedAt, value)
+        guard let moment = Timestamp(rfc3339Bytes: text) else {
+            throw AttemptFault(
+                "invalid_value",
+                .attemptedAt,
+                "`attemptedAt` must be an RFC 3339 date-time with an offset, such as 2026-02-12T09:30:00.25Z"
+            )
+        }
+        try window.check(moment)
+        return moment
+    }
+
+    private func latency(_ value: (AttemptField) -> Value) throws(AttemptFault) -> Int32? {
+        switch value(.latencyMs) {
+        case .absent, .null: return nil
+        case .integer(let milliseconds):
+            guard let narrow = Int32(exactly: milliseconds), narrow >= 0 else {
+                throw AttemptFault("invalid_value", .latencyMs, "`latencyMs` must be between 0 and 2147483647")
+            }
+            return narrow
+        case .text, .other: throw AttemptFault("invalid_type", .latencyMs, "`latencyMs` must be a whole number of milliseconds")
+        }
+    }
+
+    /// Digest of the fields that may never differ for one attemptId, each followed by a separator none of them can hold.
+    private func fingerprint(_ parts: [UnsafeBufferPointer<UInt8>]) -> AttemptKey {
+        var hash = SHA256()
+        for part in parts {
+            hash.update(bufferPointer: UnsafeRawBufferPointer(part))
+            withUnsafeBytes(of: UInt8(0)) { hash.update(bufferPointer: $0) }
+        }
+        return hash.finalize().withUnsafeBytes { AttemptKey(bytes: $0) }
+    }
+}
+
+extension AttemptBatch {
+    fileprivate var byteCountOfText: Int { text.count }
+}

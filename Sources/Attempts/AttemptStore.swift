@@ -1,0 +1,49 @@
+package import Postgres
+package import PushContract
+
+/// Reading attempts: for the API, the pages and the command line.
+package struct AttemptStore: Sendable {
+    private let session: any PostgresSession
+
+    package init(_ session: any PostgresSession) { self.session = session }
+
+    /// The attempt under an id; nil when the ledger does not know it (never seen, or received more than 8 to 16 days ago).
+    package func find(attemptId: String) async throws -> Attempt? {
+        let key = AttemptKey(attemptId: attemptId)
+        let rows = try await session.query(
+            """
+            SELECT \(raw: StoredAttempt.columns) FROM notificationDeliveryAttempts
+            WHERE attemptedAt = (SELECT max(attemptedAt) FROM attemptLedger WHERE attemptKey = \(key)) AND attemptKey = \(key)
+            """
+        )
+        return try rows.first.map(StoredAttempt.decode)
+    }
+
+    /// A person's or a token's attempts, newest first.
+    ///
+    /// - Parameters:
+    ///   - since: the oldest `attemptedAt`; bounds how many day partitions are read.
+    package func list(uid: String?, tokenHash: TokenHash?, since: Timestamp, limit: Int) async throws -> [Attempt] {
+        let rows = try await session.query(
+            """
+            SELECT \(raw: StoredAttempt.columns) FROM notificationDeliveryAttempts
+            WHERE attemptedAt >= \(since)
+              AND (\(uid)::text IS NULL OR uid = \(uid))
+              AND (\(tokenHash?.rawValue)::text IS NULL OR tokenHash = \(tokenHash?.rawValue))
+            ORDER BY attemptedAt DESC, attemptKey LIMIT \(limit)
+            """
+        )
+        return try rows.map(StoredAttempt.decode)
+    }
+
+    /// Every try of one send, oldest first.
+    package func list(sendId: String, uid: String, since: Timestamp) async throws -> [Attempt] {
+        let rows = try await session.query(
+            """
+            SELECT \(raw: StoredAttempt.columns) FROM notificationDeliveryAttempts
+            WHERE uid = \(uid) AND attemptedAt >= \(since) AND sendId = \(sendId) ORDER BY attemptedAt
+            """
+        )
+        return try rows.map(StoredAttempt.decode)
+    }
+}

@@ -1,0 +1,41 @@
+import Postgres
+import PushContract
+
+/// One row of `attemptLedger`.
+struct LedgerEntry {
+    var key: AttemptKey
+    var generation: Int32
+    var known: AttemptProgress.Known
+    var attemptedAt: Timestamp
+
+    init(row: Row) throws {
+        let (key, generation, fingerprint, status, attemptedAt) = try row.decode(
+            AttemptKey.self,
+            Int32.self,
+            AttemptKey.self,
+            String.self,
+            Timestamp.self
+        )
+        guard let status = AttemptStatus(rawValue: status) else {
+            throw PostgresError(.decoding, "status \(status) of attemptLedger is not known")
+        }
+        self.key = key
+        self.generation = generation
+        known = AttemptProgress.Known(fingerprint: fingerprint, status: status)
+        self.attemptedAt = attemptedAt
+    }
+}
+
+/// The ledger's two live generations, read first in every writing transaction: the table lock that the read takes lasts to the
+/// commit, so a rotation waits for the batches under way and every later batch sees all of theirs.
+struct LedgerGenerations {
+    var current: Int32
+    var previous: Int32
+
+    static func read(_ connection: BlockingConnection) throws -> LedgerGenerations {
+        let rows = try connection.query("SELECT currentGeneration, previousGeneration FROM ledgerState WHERE id = 1")
+        guard let row = rows.first else { throw PostgresError(.decoding, "ledgerState is empty: run `pushwatch migrate`") }
+        let (current, previous) = try row.decode(Int32.self, Int32.self)
+        return LedgerGenerations(current: current, previous: previous)
+    }
+}

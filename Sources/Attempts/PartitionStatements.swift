@@ -1,0 +1,80 @@
+import Postgres
+import PushContract
+
+/// DDL of partitions. Names are ours, never a caller's, so they may be spliced.
+enum PartitionStatements {
+    /// Keepers of all instances take turns; held to the end of the transaction.
+    static func takeTurns(on session: some PostgresSession) async throws {
+        try await session.execute("SELECT pg_advisory_xact_lock(7204113)")
+    }
+
+    /// All partitions of facts and rollups, in lower case as the catalogue has them.
+    static func names(on session: some PostgresSession) async throws -> Set<String> {
+        let rows = try await session.query(
+            """
+            SELECT child.relname::text FROM pg_inherits
+            JOIN pg_class AS child ON child.oid = inhrelid
+            WHERE inhparent IN ('notificationDeliveryAttempts'::regclass, 'attemptRollups'::regclass)
+            """
+        )
+        return try Set(rows.map { try $0.decode(String.self) })
+    }
+
+    /// Built beside the parent and then attached: attaching lets readers and writers of the parent go on, creating in place would not.
+    static func create(
+        _ partition: PartitionPlan.Partition,
+        of parent: String,
+        column: String,
+        on transaction: PostgresTransaction
+    ) async throws {
+        let fill = parent == "attemptRollups" ? " WITH (fillfactor = 60)" : ""
+        let range = "\(column) >= '\(partition.from)' AND \(column) < '\(partition.to)'"
+        try await transaction.execute("CREATE TABLE \(raw: partition.name) (LIKE \(raw: parent) INCLUDING DEFAULTS)\(raw: fill)")
+        try await transaction.execute("ALTER TABLE \(raw: partition.name) ADD CONSTRAINT inRange CHECK (\(raw: range))")
+        try await transaction.execute(
+            "ALTER TABLE \(raw: parent) ATTACH PARTITION \(raw: partition.name) FOR VALUES FROM ('\(raw: partition.from.rfc3339)') TO ('\(raw: partition.to.rfc3339)')"
+        )
+        try await transaction.execute("ALTER TABLE \(raw: partition.name) DROP CONSTRAINT inRange")
+    }
+
+    static func drop(_ name: String, on transaction: PostgresTransaction) async throws {
+        let parent = name.hasPrefix("attemptrollups") ? "attemptRollups" : "notificationDeliveryAttempts"
+        try await transaction.execute("ALTER TABLE \(raw: parent) DETACH PARTITION \(raw: name)")
+        try await transaction.execute("DROP TABLE \(raw: name)")
+    }
+
+    /// A new generation takes new ids from here; the one before stays readable; the one before that goes.
+    static func rotateLedger(now: Timestamp, on transaction: PostgresTransaction) async throws {
+        // Waits for the batches under way and holds back the next ones, so that none of them misses the other's ids.
+        try await transaction.execute("LOCK TABLE ledgerState IN ACCESS EXCLUSIVE MODE")
+        let rows = try await transaction.query("SELECT currentGeneration, previousGeneration FROM ledgerState WHERE id = 1")
+        guard let row = rows.first else { return }
+        let (current, previous) = try row.decode(Int32.self, Int32.self)
+        try await transaction.execute(
+            "CREATE TABLE attemptLedger_\(raw: "\(current + 1)") PARTITION OF attemptLedger FOR VALUES IN (\(raw: "\(current + 1)"))"
+        )
+        try await transaction.execute(
+            "UPDATE ledgerState SET currentGeneration = \(current + 1), previousGeneration = \(current), rotatedAt = \(now) WHERE id = 1"
+        )
+        try await transaction.execute("ALTER TABLE attemptLedger DETACH PARTITION attemptLedger_\(raw: "\(previous)")")
+        try await transaction.execute("DROP TABLE attemptLedger_\(raw: "\(previous)")")
+    }
+
+    enum Parsed {
+        case fact(day: Int64)
+        case rollup(PartitionPlan.Partition)
+    }
+
+    /// What a partition's name says it holds; nil for names that are not ours.
+    static func parse(_ name: String) -> Parsed? {
+        let digits = name.drop { $0 != "_" }.dropFirst()
+        guard digits.allSatisfy(\.isNumber) else { return nil }
+        let day = digits.count == 8 ? digits.suffix(2) : "01"
+        guard digits.count == 8 || digits.count == 6 else { return nil }
+        let date = "\(digits.prefix(4))-\(digits.dropFirst(4).prefix(2))-\(day)T00:00:00Z"
+        guard let moment = Timestamp(rfc3339: date) else { return nil }
+        if name.hasPrefix("notificationdeliveryattempts_") { return .fact(day: moment.day) }
+        if name.hasPrefix("attemptrollups_") { return .rollup(PartitionPlan.rollup(day: moment.day)) }
+        return nil
+    }
+}
