@@ -1,0 +1,29 @@
+/// Who makes a request.
+package enum Caller: Sendable, Hashable {
+    /// A service with an API key.
+    case key(id: String, name: String, scopes: Set<Scope>)
+    /// An app's user, from a verified JWT; `userId` is its `sub`.
+    case user(userId: String)
+    /// A person on the on-call page; `id` is the key the session was opened with.
+    case session(id: String, name: String, scopes: Set<Scope>)
+
+    /// App users have none: what they may do follows from whose data it is.
+    package var scopes: Set<Scope> {
+        switch self {
+        case .key(_, _, let scopes), .session(_, _, let scopes): scopes
+        case .user: []
+        }
+    }
+
+    package var userId: String? {
+        if case .user(let userId) = self { userId } else { nil }
+    }
+
+    /// For logs and for "who acknowledged": a name for keys and sessions, the user id for users.
+    package var name: String {
+        switch self {
+        case .key(_, let name, _), .session(_, let name, _): name
+        case .user(let userId): userId
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Hummingbird
+import NIOCore
+
+/// A body on its way into one array.
+struct BodyCollector {
+    private var iterator: RequestBody.AsyncIterator
+    private let limit: Int
+    private let announced: Int?
+    private var bytes: [UInt8] = []
+
+    init(body: RequestBody, limit: Int, announced: Int?, padding: Int) {
+        iterator = body.makeAsyncIterator()
+        self.limit = limit
+        self.announced = announced
+        // Trust the announcement only so far: memory is taken for what arrives, not for what is promised.
+        bytes.reserveCapacity(min(announced ?? 0, 256 * 1_024) + padding)
+    }
+
+    /// Takes the next chunk. True when the body is complete.
+    mutating func readOne() async throws -> Bool {
+        guard let chunk = try await iterator.next(isolation: #isolation) else { return true }
+        guard bytes.count + chunk.readableBytes <= limit else { throw Problem.payloadTooLarge(limit: limit) }
+        chunk.withUnsafeReadableBytes { bytes.append(contentsOf: $0) }
+        return bytes.count == announced
+    }
+
+    /// The bytes, if they are as many as announced: a connection that ends early ends the sequence without an error.
+    func finish() throws(Problem) -> [UInt8] {
+        if let announced, bytes.count != announced { throw .incompleteBody() }
+        return bytes
+    }
+}

@@ -1,0 +1,96 @@
+import HTTPTypes
+package import Hummingbird
+
+/// Reads a request's body under limits and undoes gzip.
+///
+/// Throws `Problem`: 408 too slow, 413 too large, 415 another coding, 400 damaged or cut off. Memory held is at most the two limits.
+package struct BodyReader: Sendable {
+    private let limits: BodyLimits
+    private let clock: any Clock<Duration>
+
+    package init(limits: BodyLimits = BodyLimits(), clock: any Clock<Duration> = ContinuousClock()) {
+        self.limits = limits
+        self.clock = clock
+    }
+
+    /// The body's bytes. The array has room for at least `padding` more bytes behind its count (simdjson reads past the end).
+    package func read(_ request: Request, withPadding padding: Int = 0) async throws -> [UInt8] {
+        let coding = try Self.coding(of: request)
+        let limit = coding == .gzip ? limits.compressed : limits.inflated
+        let announced = try Self.announcedLength(of: request, limit: limit)
+        var bytes = try await collect(request.body, limit: limit, announced: announced, padding: padding)
+        if coding == .gzip { bytes = try inflate(bytes) }
+        bytes.reserveCapacity(bytes.count + padding)
+        return bytes
+    }
+
+    enum Coding { case identity, gzip }
+
+    /// Stacked codings are refused: each layer would multiply what a small body can become.
+    static func coding(of request: Request) throws(Problem) -> Coding {
+        let values = request.headers[values: .contentEncoding]
+        guard values.count <= 1 else { throw .unsupportedEncoding() }
+        switch MediaType.essence(values.first) {
+        case nil, "identity": return .identity
+        case "gzip", "x-gzip": return .gzip
+        default: throw .unsupportedEncoding()
+        }
+    }
+
+    /// `Content-Length`, refused before a byte is read when it is over the limit.
+    static func announcedLength(of request: Request, limit: Int) throws(Problem) -> Int? {
+        guard let header = request.headers[.contentLength] else { return nil }
+        guard let length = Int(header), length >= 0 else { throw .badRequest("Content-Length is not a number of bytes.") }
+        guard length <= limit else { throw .payloadTooLarge(limit: limit) }
+        return length
+    }
+
+    private func inflate(_ bytes: [UInt8]) throws(Problem) -> [UInt8] {
+        do {
+            return try Gzip.inflate(bytes, limit: limits.inflated)
+        } catch {
+            switch error {
+            case .tooLarge: throw .payloadTooLarge(limit: limits.inflated, inflated: true)
+            case .truncated: throw .malformedEncoding("The gzip body is cut off. Send it whole.")
+            case .damaged: throw .malformedEncoding("The body is not valid gzip: wrong header, wrong checksum, or bytes after its end.")
+            case .unavailable: throw .overloaded()
+            }
+        }
+    }
+
+    private func collect(_ body: RequestBody, limit: Int, announced: Int?, padding: Int) async throws -> [UInt8] {
+        var collector = BodyCollector(body: body, limit: limit, announced: announced, padding: padding)
+        // Nearly every body is one chunk that is already here; a timer for each would cost more than reading it
+        // (a cancelled sleep stays in the timer heap until it is due). A peer that sends no first chunk at all is
+        // closed by the connection's idle timeout.
+        if try await collector.readOne() { return try collector.finish() }
+        return try await race(collector)
+    }
+
+    private func race(_ collector: BodyCollector) async throws -> [UInt8] {
+        let handedOver = HandedOver(collector: collector)
+        let clock = clock
+        let deadline = limits.deadline
+        return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+            group.addTask {
+                var collector = handedOver.collector
+                while try await !collector.readOne() {}
+                return try collector.finish()
+            }
+            group.addTask {
+                try await clock.sleep(for: deadline)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let bytes = try await group.next() ?? nil else { throw Problem.bodyTimeout(deadline) }
+            return bytes
+        }
+    }
+}
+
+/// Carries the collector to the one child task that goes on reading.
+///
+/// Unchecked, since a body's iterator is not Sendable: the task that made it never touches it again, and waits for the child.
+private struct HandedOver: @unchecked Sendable {
+    let collector: BodyCollector
+}

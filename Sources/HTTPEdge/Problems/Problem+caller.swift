@@ -1,0 +1,42 @@
+import HTTPTypes
+
+/// Problems about who is calling.
+extension Problem {
+    /// 401: no credentials, or credentials that do not hold.
+    package static func unauthenticated(_ detail: String = "Send an API key: Authorization: Bearer pw_…") -> Problem {
+        Problem(
+            status: .unauthorized,
+            code: "unauthenticated",
+            title: "Authentication is required",
+            detail: detail,
+            headers: [.wwwAuthenticate: #"Bearer realm="pushwatch""#]
+        )
+    }
+
+    /// 403: the caller is known, and lacks this scope.
+    package static func missingScope(_ scope: Scope) -> Problem {
+        Problem(
+            status: .forbidden,
+            code: "forbidden",
+            title: "Not allowed",
+            detail: "This call needs the scope \(scope.rawValue). Use an API key that has it.",
+            headers: [.wwwAuthenticate: #"Bearer realm="pushwatch", error="insufficient_scope", scope="\#(scope.rawValue)""#]
+        )
+    }
+
+    /// 403: the caller is known, and is not the kind that may call this.
+    package static func forbidden(_ detail: String) -> Problem {
+        Problem(status: .forbidden, code: "forbidden", title: "Not allowed", detail: detail)
+    }
+
+    /// 429: the caller's own quota is used up. Never used for our own overload, which is 503.
+    package static func quotaExceeded(perMinute: Int, retryAfter: Duration) -> Problem {
+        Problem(
+            status: .tooManyRequests,
+            code: "quota_exceeded",
+            title: "Quota exceeded",
+            detail: "This API key may make \(perMinute) requests a minute. Wait as long as Retry-After says, or send larger batches.",
+            retryAfter: retryAfter
+        )
+    }
+}

@@ -1,0 +1,49 @@
+package import Hummingbird
+import Logging
+
+/// Turns whatever a route throws into a problem document, and a wrong method into 405.
+///
+/// Guarantees that no error leaves the server in another shape and that nothing internal is in the answer. Errors of ours
+/// (5xx) are logged with the request id; 503 as a warning, since it is expected under load or without a database.
+package struct ProblemMiddleware: RouterMiddleware {
+    package typealias Context = PushwatchContext
+
+    private let routes: RouteTable
+    private let translate: ProblemTranslation
+
+    package init(routes: RouteTable = RouteTable(), translate: @escaping ProblemTranslation = { _ in nil }) {
+        self.routes = routes
+        self.translate = translate
+    }
+
+    package func handle(
+        _ request: Request,
+        context: PushwatchContext,
+        next: @concurrent (Request, PushwatchContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch {
+            let problem = wrongMethod(request, context, error) ?? Problem.from(error, translate: translate)
+            log(error, as: problem, context: context)
+            return problem.response(requestId: context.requestId)
+        }
+    }
+
+    /// The router answers 404 for a known path with another method (RFC 9110 wants 405 with `Allow`).
+    private func wrongMethod(_ request: Request, _ context: PushwatchContext, _ error: any Error) -> Problem? {
+        guard context.isUnrouted, (error as? HTTPError)?.status == .notFound else { return nil }
+        let allowed = routes.methods(for: request.uri.path)
+        return allowed.isEmpty ? nil : .methodNotAllowed(request.method, allowed: allowed)
+    }
+
+    private func log(_ error: any Error, as problem: Problem, context: PushwatchContext) {
+        guard problem.status.kind == .serverError else { return }
+        let level: Logger.Level = problem.status == .serviceUnavailable ? .warning : .error
+        context.logger.log(
+            level: level,
+            "Request failed",
+            metadata: ["status": "\(problem.status.code)", "code": "\(problem.code)", "reason": "\(error)"]
+        )
+    }
+}

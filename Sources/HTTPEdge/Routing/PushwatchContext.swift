@@ -1,0 +1,22 @@
+package import Hummingbird
+import Logging
+
+/// What every request carries: its id, its caller, its logger.
+package struct PushwatchContext: RequestContext {
+    package var coreContext: CoreRequestContextStorage
+    /// From `X-Request-Id` when that is usable, else made here; echoed in every answer and present in every log line.
+    package var requestId: String
+    /// Who calls; nil until authenticated.
+    package var caller: Caller?
+
+    package init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        requestId = ""
+    }
+
+    /// The same as `requestId` (the framework's default reads a logger key that we drop).
+    package var id: String { requestId }
+
+    /// True when the router found no route for this path and method.
+    package var isUnrouted: Bool { endpointPath == nil || endpointPath == "NotFound" }
+}
