@@ -90,7 +90,7 @@ let package = Package(
 
         // Floor 3: stores and providers.
         room("Access", ["HTTPEdge", "Postgres", "CurlHTTP", .hummingbird, .jwtKit, .crypto, .logging, .serviceLifecycle]),
-        room("Attempts", ["CSimdJSON", "PushContract", "Postgres", "HTTPEdge", .hummingbird, .logging, .metrics, .nioCore, .crypto, .serviceLifecycle]),
+        room("Attempts", ["CSimdJSON", "PushContract", "Postgres", "HTTPEdge", .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics, .nioCore, .crypto, .serviceLifecycle]),
         room("Devices", ["PushContract", "Postgres", "HTTPEdge", .hummingbird, .logging, .crypto]),
         room("Providers", ["PushContract", "CurlHTTP", .jwtKit, .logging, .metrics, .crypto, .httpTypes]),
 

@@ -1,0 +1,122 @@
+import CoreMetrics
+package import HTTPEdge
+import HTTPTypes
+package import Hummingbird
+package import PushContract
+
+/// `POST /attempts`, `GET /attempts`, `GET /attempts/{attemptId}`.
+package struct AttemptRoutes: Sendable {
+    private let ingestor: AttemptIngestor
+    private let store: AttemptStore
+    private let parsers = AttemptParserPool()
+    private let bodies: BodyReader
+    private let now: @Sendable () -> Timestamp
+
+    /// The most items one request may hold.
+    static let itemLimit = 5_000
+
+    package init(
+        ingestor: AttemptIngestor,
+        store: AttemptStore,
+        bodies: BodyReader = BodyReader(),
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
+        self.ingestor = ingestor
+        self.store = store
+        self.bodies = bodies
+        self.now = now
+    }
+
+    package func add(to router: some RouterMethods<PushwatchContext>) {
+        router.group("attempts").add(middleware: RequireScope(.attemptsWrite)).post(use: post)
+        let reading = router.group("attempts").add(middleware: RequireScope(.attemptsRead))
+        reading.get(use: list)
+        reading.get(":attemptId", use: get)
+    }
+
+    @Sendable
+    private func post(_ request: Request, context: PushwatchContext) async throws -> Response {
+        let type = try request.requireContentType("application/json", "application/x-ndjson")
+        var body = try await bodies.read(request, withPadding: AttemptParser.padding)
+        let parsed = try parse(&body, asLines: type == "application/x-ndjson")
+        IngestMetrics.rejected.increment(by: parsed.rejections.count)
+        let results = parsed.batch.isEmpty ? [] : try await submit(parsed.batch)
+        return try parsed.isSingle
+            ? AttemptAnswer.single(parsed, results, requestId: context.requestId)
+            : AttemptAnswer.batch(parsed, results)
+    }
+
+    private func parse(_ body: inout [UInt8], asLines: Bool) throws -> AttemptParser.Parsed {
+        let length = body.count
+        body.append(contentsOf: repeatElement(0, count: AttemptParser.padding))
+        let window = AcceptanceWindow.live(now: now())
+        do {
+            return try body.withUnsafeBytes { bytes in
+                try parsers.withParser { parser in
+                    asLines
+                        ? try parser.parseLines(bytes, length: length, window: window, itemLimit: AttemptRoutes.itemLimit)
+                        : try parser.parseDocument(bytes, length: length, window: window, itemLimit: AttemptRoutes.itemLimit)
+                }
+            }
+        } catch let fault as AttemptParser.BodyFault {
+            throw Problem(fault)
+        }
+    }
+
+    private func submit(_ batch: AttemptBatch) async throws -> [AttemptResult] {
+        do {
+            return try await ingestor.submit(batch)
+        } catch let refusal as IngestRefusal {
+            switch refusal {
+            case .full: throw Problem.overloaded()
+            case .shuttingDown:
+                throw Problem.unavailable("This instance is shutting down. Send the request again.", retryAfter: .seconds(1))
+            }
+        }
+    }
+
+    @Sendable
+    private func get(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<Attempt> {
+        let id = try context.parameters.require("attemptId")
+        guard let attempt = try await store.find(attemptId: id) else {
+            throw Problem.notFound(
+                "No attempt `\(id.prefix(200))` is known. Ids are kept for at least 8 days after receipt; older attempts are found by uid."
+            )
+        }
+        return JSONResponse(attempt)
+    }
+
+    /// What a list answers: newest first.
+    struct Listing: Encodable, Sendable {
+        var attempts: [Attempt]
+        /// Pass as `since`-bounded follow-up when more may exist: the listing was cut at `limit`.
+        var truncated: Bool
+    }
+
+    @Sendable
+    private func list(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<Listing> {
+        let query = try AttemptListQuery(request.uri.queryParameters, now: now())
+        let attempts = try await store.list(uid: query.uid, tokenHash: query.tokenHash, since: query.since, limit: query.limit + 1)
+        return JSONResponse(Listing(attempts: Array(attempts.prefix(query.limit)), truncated: attempts.count > query.limit))
+    }
+}
+
+extension Problem {
+    init(_ fault: AttemptParser.BodyFault) {
+        switch fault {
+        case .malformed(let reason):
+            self = .malformedJSON("The body is not valid JSON: \(reason) Nothing was stored.")
+        case .notAnObjectOrArray:
+            self = .malformedJSON("The body must be one attempt (an object) or several (an array, or NDJSON lines). Nothing was stored.")
+        case .empty:
+            self = .malformedJSON("The body holds no attempt.")
+        case .tooManyItems(let limit):
+            self = Problem(
+                status: .contentTooLarge,
+                code: "too_many_items",
+                title: "Too many items",
+                detail: "A request may hold \(limit) attempts. Nothing was stored; send them in several requests."
+            )
+        }
+    }
+}
