@@ -15,6 +15,7 @@ extension Target.Dependency {
     static let argumentParser: Self = .product(name: "ArgumentParser", package: "swift-argument-parser")
     static let configuration: Self = .product(name: "Configuration", package: "swift-configuration")
     static let crypto: Self = .product(name: "Crypto", package: "swift-crypto")
+    static let cryptoExtras: Self = .product(name: "CryptoExtras", package: "swift-crypto")
     static let httpTypes: Self = .product(name: "HTTPTypes", package: "swift-http-types")
     static let hummingbird: Self = .product(name: "Hummingbird", package: "hummingbird")
     static let hummingbirdCore: Self = .product(name: "HummingbirdCore", package: "hummingbird")
@@ -108,8 +109,8 @@ let package = Package(
             .serviceLifecycle, .yams,
         ]),
         room("ProviderSimulator", [
-            "PushContract", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .httpTypes, .jwtKit, .crypto, .x509, .asn1, .nioCore,
-            .nioPosix, .nioSSL, .logging, .serviceLifecycle,
+            "PushContract", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .httpTypes, .crypto, .cryptoExtras, .x509, .asn1,
+            .nioCore, .nioSSL, .logging, .serviceLifecycle,
         ]),
         room("LocalPostgres", ["Postgres", .subprocess, .logging, .serviceLifecycle]),
 
@@ -143,7 +144,7 @@ let package = Package(
         tests("SendingTests", ["Sending", "Devices", "Attempts", "Providers", "PushContract", "Postgres", "TestDatabase", .logging]),
         tests("AlertingTests", ["Alerting", "AlertRules", "Attempts", "PushContract", "Postgres", "CurlHTTP", "TestDatabase", .hummingbird, .logging]),
         tests("OnCallTests", ["OnCall", "Alerting", "Attempts", "Sending", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting]),
-        tests("ProviderSimulatorTests", ["ProviderSimulator", "CurlHTTP", .httpTypes, .jwtKit, .crypto]),
+        tests("ProviderSimulatorTests", ["ProviderSimulator", "PushContract", .subprocess, .jwtKit, .crypto, .cryptoExtras]),
         tests("IntegrationTests", [
             "PushwatchServer", "ProviderSimulator", "LocalPostgres", "TestDatabase", "Postgres", "CurlHTTP", "Attempts", "Sending",
             "Devices", "Alerting", "AlertRules", "PushContract", "Access", .configuration, .httpTypes, .logging, .crypto,

@@ -1,0 +1,18 @@
+/// Checks that Google's JSON front makes before FCM sees a request.
+enum FCMFieldChecks {
+    static func refuseUnknown(_ members: [String: JSONValue], known: Set<String>, at path: String) throws(FCMError) {
+        guard let unknown = members.keys.filter({ !known.contains($0) }).min() else { return }
+        let place = path.isEmpty ? "" : " at '\(path)'"
+        throw .unparsable(path, #"Invalid JSON payload received. Unknown name "\#(unknown)"\#(place): Cannot find field."#)
+    }
+
+    /// A map of strings to strings, absent allowed; a value of another type is named by its position in the map.
+    static func stringMap(_ value: JSONValue?, at path: String) throws(FCMError) {
+        guard let value else { return }
+        guard let members = value.object else { throw .unparsable(path, "Invalid value at '\(path)'") }
+        for (index, key) in members.keys.sorted().enumerated() where members[key]?.string == nil {
+            let field = "\(path)[\(index)].value"
+            throw .unparsable(field, "Invalid value at '\(field)' (TYPE_STRING)")
+        }
+    }
+}

@@ -1,0 +1,50 @@
+/// The rules in force, how often each has hit, and the dice.
+///
+/// The n-th draw after `set` depends on the seed alone, so a run with one sender is repeatable, and with several the number
+/// of hits is.
+struct FaultBook: Sendable, Hashable {
+    private(set) var rules: [FaultRule] = []
+    /// Hits of each rule since it was set.
+    private(set) var hits: [Int] = []
+    private var random: SeededRandom
+
+    init(seed: UInt64) {
+        random = SeededRandom(seed: seed)
+    }
+
+    /// Replaces all rules and starts the dice anew.
+    mutating func set(_ rules: [FaultRule], seed: UInt64) {
+        self.rules = rules.map(\.normalised)
+        hits = Array(repeating: 0, count: rules.count)
+        random = SeededRandom(seed: seed)
+    }
+
+    /// The rule that hits this request, counted as a hit; nil: none does. One draw decides among all rules that match.
+    mutating func take(provider: SimulatedProvider, token: String?) -> FaultRule? {
+        let candidates = rules.indices.filter { index in
+            rules[index].matches(provider: provider, token: token) && rules[index].times.map { hits[index] < $0 } ?? true
+        }
+        guard !candidates.isEmpty else { return nil }
+        let draw = random.unit()
+        var upTo = 0.0
+        for index in candidates {
+            upTo += rules[index].share
+            if draw < upTo {
+                hits[index] += 1
+                return rules[index]
+            }
+        }
+        return nil
+    }
+}
+
+extension FaultRule {
+    /// APNs tokens in lower case, the form requests are compared in.
+    fileprivate var normalised: FaultRule {
+        guard provider == .apns else { return self }
+        var rule = self
+        rule.tokens = tokens.map { Set($0.map { $0.lowercased() }) }
+        rule.tokenPrefix = tokenPrefix?.lowercased()
+        return rule
+    }
+}

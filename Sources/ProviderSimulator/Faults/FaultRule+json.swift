@@ -1,0 +1,32 @@
+extension FaultRule {
+    /// The rule as `PUT /faults` takes it.
+    var json: [String: JSONValue] {
+        var members: [String: JSONValue] = ["provider": .string(provider.rawValue), "share": .number(share)]
+        members["tokens"] = tokens.map { .array($0.sorted().map(JSONValue.string)) }
+        members["tokenPrefix"] = tokenPrefix.map(JSONValue.string)
+        members["times"] = times.map { .number(Double($0)) }
+        members["delayMs"] = delayMs.map { .number(Double($0)) }
+        switch effect {
+        case .answer(let answer):
+            members["answer"] = .object(answer.json)
+            members["retryAfter"] = answer.retryAfter.map { .number(Double($0)) }
+            members["timestamp"] = answer.timestamp.map { .number(Double($0)) }
+        case .html(let status):
+            members["html"] = true
+            members["answer"] = ["status": .number(Double(status))]
+        case .hang: members["hang"] = true
+        case .reset: members["reset"] = true
+        case .delayOnly: break
+        }
+        return members
+    }
+}
+
+extension FaultAnswer {
+    fileprivate var json: [String: JSONValue] {
+        var members: [String: JSONValue] = ["status": .number(Double(status))]
+        members["reason"] = reason.map(JSONValue.string)
+        members["field"] = field.map(JSONValue.string)
+        return members
+    }
+}

@@ -1,0 +1,41 @@
+import Crypto
+import CryptoExtras
+import Foundation
+
+/// A JSON web token taken apart (RFC 7515 compact form). Parsing checks the shape only; the signature is checked by `isSigned`.
+struct SignedToken: Sendable, Hashable {
+    let header: [String: JSONValue]
+    let claims: [String: JSONValue]
+    private let signingInput: [UInt8]
+    private let signature: Data
+
+    init?(_ compact: String) {
+        let parts = compact.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3,
+            let header = Self.base64URL(parts[0]), let claims = Self.base64URL(parts[1]), let signature = Self.base64URL(parts[2]),
+            let headerObject = JSONValue(bytes: Array(header))?.object, let claimsObject = JSONValue(bytes: Array(claims))?.object
+        else { return nil }
+        self.header = headerObject
+        self.claims = claimsObject
+        self.signingInput = Array("\(parts[0]).\(parts[1])".utf8)
+        self.signature = signature
+    }
+
+    /// ES256: the signature is r and s, 32 bytes each.
+    func isSigned(by key: P256.Signing.PublicKey) -> Bool {
+        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
+        return key.isValidSignature(signature, for: signingInput)
+    }
+
+    /// RS256: PKCS #1 v1.5 over SHA-256.
+    func isSigned(by key: _RSA.Signing.PublicKey) -> Bool {
+        let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
+        return key.isValidSignature(signature, for: SHA256.hash(data: signingInput), padding: .insecurePKCS1v1_5)
+    }
+
+    private static func base64URL(_ part: Substring) -> Data? {
+        var text = String(part.replacing("-", with: "+").replacing("_", with: "/"))
+        text += String(repeating: "=", count: (4 - text.count % 4) % 4)
+        return Data(base64Encoded: text)
+    }
+}

@@ -1,0 +1,54 @@
+extension ProviderSimulator {
+    /// Replaces the fault rules, clears their hit counts and starts the dice anew.
+    /// - Parameter seed: nil: the configured one.
+    package func setFaults(_ rules: [FaultRule], seed: UInt64? = nil) {
+        state.with { $0.faults.set(rules, seed: seed ?? configuration.seed) }
+    }
+
+    /// The rules in force with how often each has hit since it was set.
+    package var faults: [(rule: FaultRule, hits: Int)] {
+        state.with { Array(zip($0.faults.rules, $0.faults.hits)) }
+    }
+
+    /// Says what a token is; replaces what was said before.
+    package func setToken(_ token: String, _ script: ScriptedToken) {
+        state.with { $0.tokens[SimulatorState.canonical(token)] = script }
+    }
+
+    /// Forgets what was said about a token: it is alive again.
+    package func removeToken(_ token: String) {
+        state.with { $0.tokens[SimulatorState.canonical(token)] = nil }
+    }
+
+    package func token(_ token: String) -> ScriptedToken? {
+        state.with { $0.tokens[SimulatorState.canonical(token)] }
+    }
+
+    /// The recorded requests, oldest first.
+    /// - Parameter limit: only the newest so many.
+    package func requests(
+        provider: SimulatedProvider? = nil,
+        token: String? = nil,
+        limit: Int = .max
+    ) -> [RecordedRequest] {
+        let wanted = token.map(SimulatorState.canonical)
+        let found = state.with { $0.log.kept }.filter { request in
+            (provider == nil || request.provider == provider) && (wanted == nil || request.token == wanted)
+        }
+        return found.suffix(limit)
+    }
+
+    /// Forgets the recorded requests and sets the counts to zero.
+    package func removeRequests() {
+        state.with { $0.log.removeAll() }
+    }
+
+    package var statistics: SimulatorStatistics {
+        state.with { $0.log.statistics }
+    }
+
+    /// Makes every access token issued so far invalid, as when Google revokes them: FCM then answers 401.
+    package func revokeAccessTokens() {
+        state.with { $0.accessTokens.removeAll() }
+    }
+}

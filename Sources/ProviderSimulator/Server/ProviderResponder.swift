@@ -1,0 +1,107 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PushContract
+import ServiceLifecycle
+
+/// The shell between a provider's desk and its sockets: reads the request, records it, waits, answers, hangs or hangs up.
+struct ProviderResponder: HTTPResponder {
+    typealias Context = SimulatorContext
+
+    /// Bytes of body read into memory; the rest is read and dropped. No provider accepts so much.
+    private static let bodyLimit = 64 * 1024
+
+    let provider: @Sendable (SimulatedRequest) -> SimulatedProvider
+    let decide: @Sendable (SimulatedRequest, Timestamp, AnswerIdentifiers) -> Verdict
+    let state: SimulatorState
+    let now: @Sendable () -> Timestamp
+    let clock: any Clock<Duration>
+
+    func respond(to request: Request, context: SimulatorContext) async throws -> Response {
+        let simulated = try await read(request)
+        let moment = now()
+        let identifiers = AnswerIdentifiers(message: UUID().uuidString, unique: UUID().uuidString.replacing("-", with: ""))
+        let verdict = decide(simulated, moment, identifiers)
+        record(simulated, verdict, at: moment, connection: context.connectionName)
+        if let delay = verdict.delay {
+            try await cancelWhenGracefulShutdown { try await clock.sleep(for: delay) }
+        }
+        switch verdict.outcome {
+        case .answer(let answer):
+            return Response(answer)
+        case .reset:
+            try? await context.connection.close()
+            throw ConnectionDropped()
+        case .hang:
+            await untilClosedOrShutdown(context.channel)
+            throw ConnectionDropped()
+        }
+    }
+
+    private func read(_ request: Request) async throws -> SimulatedRequest {
+        var body: [UInt8] = []
+        for try await chunk in request.body where body.count <= Self.bodyLimit {
+            body.append(contentsOf: chunk.readableBytesView)
+        }
+        return SimulatedRequest(
+            method: request.method.rawValue,
+            path: request.uri.path,
+            headers: request.headers.map { .init($0.name.canonicalName, $0.value) },
+            body: body
+        )
+    }
+
+    private func record(_ request: SimulatedRequest, _ verdict: Verdict, at moment: Timestamp, connection: String) {
+        var entry = RecordedRequest(
+            number: 0,
+            at: moment,
+            provider: provider(request),
+            connection: connection,
+            method: request.method,
+            path: request.path,
+            token: verdict.token,
+            headers: request.headers,
+            body: String(decoding: request.body, as: UTF8.self),
+            status: nil,
+            reason: verdict.label,
+            answerHeaders: [],
+            answerBody: "",
+            fault: true
+        )
+        if case .answer(let answer) = verdict.outcome {
+            entry.status = answer.status
+            entry.reason = answer.reason
+            entry.answerHeaders = answer.headers
+            entry.answerBody = String(decoding: answer.body, as: UTF8.self)
+            entry.fault = answer.isFault
+        }
+        state.with { $0.log.add(entry, label: verdict.label) }
+    }
+
+    /// Waits until the sender gives the request up, or the simulator stops.
+    private func untilClosedOrShutdown(_ channel: any Channel) async {
+        let (closed, continuation) = AsyncStream.makeStream(of: Never.self)
+        channel.closeFuture.whenComplete { _ in continuation.finish() }
+        await cancelWhenGracefulShutdown {
+            for await _ in closed {}
+        }
+    }
+}
+
+/// Ends a request whose connection is gone, or is meant to be.
+struct ConnectionDropped: Error {}
+
+extension Response {
+    init(_ answer: SimulatedAnswer) {
+        var fields = HTTPFields()
+        for header in answer.headers {
+            if let name = HTTPField.Name(header.name) { fields.append(HTTPField(name: name, value: header.value)) }
+        }
+        self.init(
+            status: .init(code: answer.status),
+            headers: fields,
+            body: .init(byteBuffer: ByteBuffer(bytes: answer.body))
+        )
+    }
+}

@@ -1,0 +1,99 @@
+import Hummingbird
+import HummingbirdCore
+import HummingbirdHTTP2
+import Logging
+import NIOCore
+import NIOSSL
+import ServiceLifecycle
+
+/// One listening port of the simulator. A port that cannot be had is an error that names it.
+struct SimulatorListener: Service {
+    let name: String
+    let host: String
+    let port: Int
+    private let application: any Service
+
+    /// Plain HTTP/1.1.
+    init(
+        _ name: String,
+        host: String,
+        port: Int,
+        responder: some HTTPResponder<SimulatorContext>,
+        logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void
+    ) {
+        self.init(
+            name,
+            host: host,
+            port: port,
+            responder: responder,
+            server: .http1(),
+            logger: logger,
+            onListening: onListening
+        )
+    }
+
+    /// TLS 1.2 or newer, HTTP/2 or HTTP/1.1 by ALPN.
+    init(
+        _ name: String,
+        host: String,
+        port: Int,
+        responder: some HTTPResponder<SimulatorContext>,
+        identity: ServerIdentity,
+        logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void
+    ) throws {
+        var tls = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [.certificate(try NIOSSLCertificate(bytes: Array(identity.certificatePEM.utf8), format: .pem))],
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.privateKeyPEM.utf8), format: .pem))
+        )
+        tls.minimumTLSVersion = .tlsv12
+        self.init(
+            name,
+            host: host,
+            port: port,
+            responder: responder,
+            server: try .http2Upgrade(tlsConfiguration: tls),
+            logger: logger,
+            onListening: onListening
+        )
+    }
+
+    private init(
+        _ name: String,
+        host: String,
+        port: Int,
+        responder: some HTTPResponder<SimulatorContext>,
+        server: HTTPServerBuilder,
+        logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void
+    ) {
+        self.name = name
+        self.host = host
+        self.port = port
+        application = Application(
+            responder: responder,
+            server: server,
+            configuration: .init(address: .hostname(host, port: port)),
+            onServerRunning: { await onListening($0.localAddress?.port ?? port) },
+            logger: logger
+        )
+    }
+
+    func run() async throws {
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw SimulatorError("the simulator's \(name) port \(port) on \(host) cannot be had: \(error)")
+        }
+    }
+}
+
+/// The simulator could not start; `description` says why.
+package struct SimulatorError: Error, Sendable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

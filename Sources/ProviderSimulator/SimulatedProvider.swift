@@ -1,0 +1,9 @@
+/// The services the simulator stands in for.
+package enum SimulatedProvider: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Apple's push service, `/3/device/…`.
+    case apns
+    /// Firebase Cloud Messaging, HTTP v1.
+    case fcm
+    /// Google's OAuth 2.0 token endpoint.
+    case oauth
+}

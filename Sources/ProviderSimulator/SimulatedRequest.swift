@@ -1,0 +1,26 @@
+/// One request as the checks see it: no sockets, no clock.
+package struct SimulatedRequest: Sendable, Hashable {
+    package var method: String
+    /// The path without the query, still percent-encoded.
+    package var path: String
+    /// Lower-case names, in the order sent.
+    package var headers: [SimulatedAnswer.Header]
+    package var body: [UInt8]
+
+    package init(method: String = "POST", path: String, headers: [SimulatedAnswer.Header] = [], body: [UInt8] = []) {
+        self.method = method
+        self.path = path
+        self.headers = headers
+        self.body = body
+    }
+
+    package func header(_ name: String) -> String? {
+        headers.first { $0.name == name }?.value
+    }
+
+    /// What follows `Bearer` in the authorization header, the word in any case.
+    var bearer: String? {
+        guard let value = header("authorization"), value.count > 7 else { return nil }
+        return value.prefix(7).lowercased() == "bearer " ? String(value.dropFirst(7)) : nil
+    }
+}

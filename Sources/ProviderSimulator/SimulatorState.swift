@@ -1,0 +1,33 @@
+import PushContract
+import Synchronization
+
+/// Everything the simulator remembers, behind one lock: scripted tokens, faults, issued access tokens, the request log.
+///
+/// Every call is short and never waits, so a lock serves; it may be called from any thread.
+final class SimulatorState: Sendable {
+    struct Contents: Sendable {
+        var faults: FaultBook
+        var log: RequestLog
+        var tokens: [String: ScriptedToken] = [:]
+        var accessTokens = AccessTokens()
+        /// Authorization headers whose signatures were checked. Emptied when it grows past what honest senders use.
+        var providers: [String: APNsProvider] = [:]
+    }
+
+    let seed: UInt64
+    private let contents: Mutex<Contents>
+
+    init(seed: UInt64, keptRequests: Int) {
+        self.seed = seed
+        contents = Mutex(Contents(faults: FaultBook(seed: seed), log: RequestLog(capacity: keptRequests)))
+    }
+
+    func with<Value: Sendable>(_ body: (inout Contents) -> Value) -> Value {
+        contents.withLock { body(&$0) }
+    }
+
+    /// The form tokens are looked up by: APNs tokens (hexadecimal) in lower case, FCM tokens as they are.
+    static func canonical(_ token: String) -> String {
+        token.allSatisfy(\.isHexDigit) ? token.lowercased() : token
+    }
+}

@@ -1,0 +1,49 @@
+/// What becomes of a request: the decision, before anything is written to a socket.
+struct Verdict: Sendable, Hashable {
+    var outcome: Outcome
+    /// Wait so long first.
+    var delay: Duration?
+    /// The device token the request was for, in the form it is looked up by.
+    var token: String?
+
+    enum Outcome: Sendable, Hashable {
+        case answer(SimulatedAnswer)
+        case hang
+        case reset
+    }
+
+    init(_ answer: SimulatedAnswer, token: String?) {
+        outcome = .answer(answer)
+        self.token = token
+    }
+
+    /// What a fault does to a request that would have been accepted.
+    /// - Parameter scripted: builds the rule's answer in the provider's shape.
+    init(_ rule: FaultRule, accepted: SimulatedAnswer, token: String?, scripted: (FaultAnswer) -> SimulatedAnswer) {
+        self.token = token
+        delay = rule.delayMs.map { .milliseconds($0) }
+        switch rule.effect {
+        case .hang: outcome = .hang
+        case .reset: outcome = .reset
+        case .delayOnly: outcome = .answer(accepted)
+        case .html(let status):
+            var answer = SimulatedAnswer.html(status: status)
+            answer.isFault = true
+            outcome = .answer(answer)
+        case .answer(let fault):
+            var answer = scripted(fault)
+            answer.isFault = true
+            if let seconds = fault.retryAfter { answer.headers.append(.init("retry-after", String(seconds))) }
+            outcome = .answer(answer)
+        }
+    }
+
+    /// The key under which it is counted.
+    var label: String {
+        switch outcome {
+        case .answer(let answer): answer.label
+        case .hang: "hang"
+        case .reset: "reset"
+        }
+    }
+}
