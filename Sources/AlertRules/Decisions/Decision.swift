@@ -1,0 +1,34 @@
+/// The two booleans of an alert's latch, as functions of the data: when a condition sets, and when it is over.
+protocol Decision {
+    /// Whether this closed minute is looked at.
+    func decides(at minute: Minute) -> Bool
+    /// set(t): non-nil when the condition holds in full.
+    func onset(at minute: Minute) -> Onset?
+    /// The first bad minute of a condition that just set.
+    func start(of onset: Onset, at minute: Minute) -> Minute
+    /// The healthy shares by which an episode is resolved.
+    func sharesToFreeze(at minute: Minute) -> [FrozenShare]
+    /// reset(t): non-nil when enough good attempts were seen.
+    func recovery(of episode: OpenEpisode, at minute: Minute) -> Onset?
+    /// The window to compare with the worst so far; nil when it holds too little to say.
+    func exposure(of episode: OpenEpisode, at minute: Minute) -> Onset?
+}
+
+extension Decision {
+    func sharesToFreeze(at minute: Minute) -> [FrozenShare] { [] }
+}
+
+/// A window that decided, with what was expected in it.
+struct Onset {
+    var level: Evidence.Level
+    var window: WindowCounts
+    var expected: Double?
+
+    /// A larger share, or a larger multiple of what was expected, than the evidence's worst window.
+    func isWorse(than evidence: Evidence) -> Bool {
+        guard let expected, let worstExpected = evidence.worstExpected else {
+            return window.counts.isWorse(than: evidence.worst.counts)
+        }
+        return Double(window.counts.bad) * worstExpected > Double(evidence.worst.counts.bad) * expected
+    }
+}

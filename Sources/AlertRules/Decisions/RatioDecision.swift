@@ -1,0 +1,80 @@
+/// `ratio/1` over one group (§2.2).
+struct RatioDecision: Decision {
+    let condition: RatioCondition
+    let series: MinuteSeries
+    let verdicts: RatioVerdicts
+
+    /// Ready to decide about every minute from `first` to `last`.
+    init(_ condition: RatioCondition, series: MinuteSeries, from first: Minute, through last: Minute) {
+        self.condition = condition
+        self.series = series
+        verdicts = RatioVerdicts(condition, series: series, from: first - (condition.duration.minutes - 1), through: last)
+    }
+
+    private var length: Int { condition.duration.minutes }
+
+    func decides(at minute: Minute) -> Bool { true }
+
+    func onset(at minute: Minute) -> Onset? {
+        guard verdicts[minute] == .breach, verdicts[minute - (length - 1)] == .breach, hasQuorum(at: minute) else { return nil }
+        let window = series.evidence(endingAt: minute, minutes: length)
+        guard window.counts.bad >= condition.minBad, window.counts.isAbove(condition.above), passesGuard(window.counts) else { return nil }
+        return Onset(level: .threshold, window: window)
+    }
+
+    /// At least half of the window can be judged, and the quorum of those minutes breaches.
+    private func hasQuorum(at minute: Minute) -> Bool {
+        let (breaches, evaluable) = verdicts.window(endingAt: minute, minutes: length)
+        let quorum = condition.quorum
+        return 2 * evaluable >= length && Int64(breaches) * quorum.denominator >= quorum.numerator * Int64(evaluable)
+    }
+
+    private func passesGuard(_ counts: AttemptCounts) -> Bool {
+        guard let bound = condition.guardConfidence else { return true }
+        return bound.lowerBound(counts) > condition.guardAt.double
+    }
+
+    func start(of onset: Onset, at minute: Minute) -> Minute { onset.window.first }
+
+    func recovery(of episode: OpenEpisode, at minute: Minute) -> Onset? {
+        var minutes = condition.resolveAfter.minutes
+        while true {
+            let stretched = minutes > condition.resolveAfter.minutes
+            // A stretched window must not reach back over a minute at which the condition held.
+            if stretched, minute - (minutes - 1) <= episode.lastSet { return nil }
+            if let good = clear(at: minute, minutes: minutes) {
+                return good ? Onset(level: .threshold, window: series.evidence(endingAt: minute, minutes: minutes)) : nil
+            }
+            if minutes >= condition.resolveWithin.minutes { return nil }
+            minutes = min(minutes * 2, condition.resolveWithin.minutes)
+        }
+    }
+
+    /// Whether both halves of the window are good; nil when one holds too few attempts to tell.
+    private func clear(at minute: Minute, minutes: Int) -> Bool? {
+        let newer = series.window(endingAt: minute, minutes: minutes / 2)
+        let older = series.window(endingAt: minute - minutes / 2, minutes: minutes - minutes / 2)
+        guard min(newer.attempts, older.attempts) >= condition.minAttemptsToClear else { return nil }
+        return !newer.isAbove(condition.resolveAt) && !older.isAbove(condition.resolveAt)
+    }
+
+    func exposure(of episode: OpenEpisode, at minute: Minute) -> Onset? {
+        let window = series.evidence(endingAt: minute, minutes: length)
+        return window.counts.bad >= condition.minBad ? Onset(level: .threshold, window: window) : nil
+    }
+
+    /// How much of what it takes to fire is there.
+    func distance(at minute: Minute) -> Distance {
+        let (breaches, evaluable) = verdicts.window(endingAt: minute, minutes: length)
+        let counts = series.window(endingAt: minute, minutes: length)
+        let minutesNeeded = max(1, (condition.quorum.double * Double(max(evaluable, (length + 1) / 2))).rounded(.up))
+        let parts = [
+            Double(breaches) / minutesNeeded,
+            Double(counts.bad) / Double(condition.minBad),
+            (counts.share ?? 0) / condition.above.double,
+        ]
+        let observed = counts.share.map(Fraction.percent) ?? "no attempts"
+        let text = "\(breaches) of \(length) minutes above \(condition.above.percent); \(observed) in the last \(condition.duration)"
+        return Distance(isSet: onset(at: minute) != nil, parts: parts, text: text)
+    }
+}

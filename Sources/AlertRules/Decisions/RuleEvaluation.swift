@@ -1,0 +1,92 @@
+/// Evaluates rules over histories. Pure: the same data give the same answer, live, after a restart and in a backtest.
+package enum RuleEvaluation {
+    /// How far back a fold begins when there is no checkpoint.
+    package static let horizon = 14 * 1440
+
+    /// Folds every closed minute after `state.asOf` up to and including `last` into the state.
+    ///
+    /// The history must reach `rule.lookback` minutes before the first folded minute, or to the beginning of the data.
+    package static func fold(
+        _ rule: AlertRule,
+        _ history: GroupHistory,
+        from state: LatchState = LatchState(),
+        through last: Minute
+    ) -> Fold {
+        let start = history.total.isEmpty ? last : history.total.first
+        let first = state.asOf.map { $0 + 1 } ?? max(start, last - (horizon - 1))
+        guard first <= last else { return Fold(state: state, transitions: []) }
+        let latch = Latch(rule: rule, group: history.group, decision: decision(rule, history, from: first, through: last))
+        return latch.fold(state, from: first, through: last)
+    }
+
+    /// Folds all groups of a rule; transitions are ordered by minute, then by group.
+    ///
+    /// A group that has a state but no history any more is held with an empty history.
+    package static func evaluate(
+        _ rule: AlertRule,
+        histories: [GroupHistory],
+        from states: [GroupKey: LatchState] = [:],
+        through last: Minute
+    ) -> (states: [GroupKey: LatchState], transitions: [Transition]) {
+        let present = Set(histories.map(\.group))
+        let absent = states.keys.filter { !present.contains($0) }.sorted().map { GroupHistory(group: $0, strata: []) }
+        var result: (states: [GroupKey: LatchState], transitions: [Transition]) = ([:], [])
+        for history in histories + absent {
+            let fold = fold(rule, history, from: states[history.group] ?? LatchState(), through: last)
+            result.states[history.group] = fold.state
+            result.transitions += fold.transitions
+        }
+        result.transitions.sort { ($0.minute, $0.group) < ($1.minute, $1.group) }
+        return result
+    }
+
+    /// How near the group is to firing at a closed minute.
+    package static func distance(_ rule: AlertRule, _ history: GroupHistory, at minute: Minute) -> Distance {
+        switch rule.condition {
+        case .ratio(let ratio):
+            RatioDecision(ratio, series: history.total, from: minute, through: minute).distance(at: minute)
+        case .baseline(let baseline):
+            BaselineDecision(baseline, history: history).distance(at: minute)
+        }
+    }
+
+    /// The points of a chart: every minute of a ratio, every evaluated minute of a baseline.
+    package static func verdicts(
+        _ rule: AlertRule,
+        _ history: GroupHistory,
+        from first: Minute,
+        through last: Minute
+    ) -> [VerdictPoint] {
+        guard first <= last else { return [] }
+        let minutes = (0...(last - first)).map { first + $0 }
+        switch rule.condition {
+        case .ratio(let ratio):
+            return minutes.map {
+                VerdictPoint(minute: $0, counts: history.total[$0], expected: nil, verdict: ratio.verdict(on: $0, in: history.total))
+            }
+        case .baseline(let baseline):
+            let decision = BaselineDecision(baseline, history: history)
+            return minutes.filter(decision.decides).map(decision.point)
+        }
+    }
+
+    private static func decision(
+        _ rule: AlertRule,
+        _ history: GroupHistory,
+        from first: Minute,
+        through last: Minute
+    ) -> any Decision {
+        switch rule.condition {
+        case .ratio(let ratio): RatioDecision(ratio, series: history.total, from: first, through: last)
+        case .baseline(let baseline): BaselineDecision(baseline, history: history)
+        }
+    }
+}
+
+extension BaselineDecision {
+    fileprivate func point(at minute: Minute) -> VerdictPoint {
+        let now = current(at: minute)
+        let verdict: RatioVerdict = now.window.counts.attempts == 0 ? .blank : onset(at: minute) == nil ? .ok : .breach
+        return VerdictPoint(minute: minute, counts: now.window.counts, expected: now.expected, verdict: verdict)
+    }
+}

@@ -1,0 +1,46 @@
+/// An alert that began or ended.
+package struct Transition: Sendable, Hashable, Codable {
+    package enum Kind: String, Sendable, Hashable, Codable {
+        case fired, resolved
+    }
+
+    package enum Reason: String, Sendable, Hashable, Codable {
+        /// The condition of the rule was met.
+        case conditionMet = "condition_met"
+        /// Enough good attempts were seen.
+        case recovered
+        /// A learning baseline became a real one, and it fires: the ticket ends where the page begins.
+        case learned
+        /// The rule changed, and its new version does not fire. Set by the evaluator, never by a fold.
+        case ruleChanged = "rule_changed"
+    }
+
+    package var kind: Kind
+    package var reason: Reason
+    package var rule: String
+    package var ruleVersion: String
+    package var group: GroupKey
+    /// The rule's severity; a learning baseline raises a ticket at most.
+    package var severity: Severity
+    /// The closed minute that decided.
+    package var minute: Minute
+    /// The first bad minute.
+    package var startsAt: Minute
+    /// The first minute after the one that set the alert.
+    package var firedAt: Minute
+    /// The first minute of the good run; nil while firing.
+    package var endsAt: Minute?
+    /// Numbers now, with the worst window of the episode.
+    package var evidence: Evidence
+
+    /// What the annotations of the rule say about this transition.
+    package var facts: AnnotationFacts {
+        AnnotationFacts(rule: rule, severity: severity, group: group, startsAt: startsAt, evidence: evidence)
+    }
+}
+
+/// What folding minutes into a state gives: the new state, and what happened on the way, in order.
+package struct Fold: Sendable, Hashable {
+    package var state: LatchState
+    package var transitions: [Transition]
+}

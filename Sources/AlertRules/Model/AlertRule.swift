@@ -1,0 +1,54 @@
+/// One alert rule as read from a rule file.
+package struct AlertRule: Sendable, Hashable {
+    /// The alert's name, unique over all files.
+    package let name: String
+    /// The name of the `groups:` entry that holds the rule.
+    package let ruleGroup: String
+    package let condition: RuleCondition
+    /// One alert for each combination of these; empty means one for all traffic.
+    package let by: [Dimension]
+    package let severity: Severity
+    /// All labels as written, `severity` included.
+    package let labels: [String: String]
+    package let annotations: RuleAnnotations
+    package let source: SourcePosition
+    /// Changes when, and only when, the rule's decisions may change: words and labels do not count.
+    package let version: String
+
+    package init(
+        name: String,
+        ruleGroup: String,
+        condition: RuleCondition,
+        by: [Dimension],
+        severity: Severity,
+        labels: [String: String],
+        annotations: RuleAnnotations,
+        source: SourcePosition
+    ) {
+        self.name = name
+        self.ruleGroup = ruleGroup
+        self.condition = condition
+        self.by = by.sorted()
+        self.severity = severity
+        self.labels = labels
+        self.annotations = annotations
+        self.source = source
+        version = RuleVersion.of(name: name, condition: condition, by: by)
+    }
+
+    /// Every dimension that rows for this rule must hold: those of the groups and those of the strata.
+    package var dimensions: [Dimension] {
+        switch condition {
+        case .ratio: by
+        case .baseline(let baseline): Set(by).union(baseline.strata).sorted()
+        }
+    }
+
+    /// How many minutes before a minute are needed to decide about it; whole days of a baseline come on top.
+    package var lookback: Int {
+        switch condition {
+        case .ratio(let ratio): max(ratio.duration.minutes + ratio.smooth.minutes, ratio.resolveWithin.minutes)
+        case .baseline(let baseline): baseline.longestWindow.minutes
+        }
+    }
+}

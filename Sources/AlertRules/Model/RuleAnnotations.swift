@@ -1,0 +1,37 @@
+/// What the alert tells on-call.
+package struct RuleAnnotations: Sendable, Hashable {
+    /// One line: what broke.
+    package var summary: AnnotationTemplate
+    /// What that means for the people who get, or do not get, pushes.
+    package var meaning: AnnotationTemplate?
+    /// What to do now.
+    package var action: AnnotationTemplate
+    /// A file relative to the alerts directory, or an http(s) address.
+    package var runbook: String
+    /// Any other annotation, by name.
+    package var others: [String: AnnotationTemplate]
+
+    package init(
+        summary: AnnotationTemplate,
+        meaning: AnnotationTemplate? = nil,
+        action: AnnotationTemplate,
+        runbook: String,
+        others: [String: AnnotationTemplate] = [:]
+    ) {
+        self.summary = summary
+        self.meaning = meaning
+        self.action = action
+        self.runbook = runbook
+        self.others = others
+    }
+
+    /// All annotations with their placeholders filled in; `runbook` as written.
+    package func rendered(_ facts: AnnotationFacts) -> [String: String] {
+        var result = others.mapValues { $0.rendered(facts) }
+        result["summary"] = summary.rendered(facts)
+        result["meaning"] = meaning?.rendered(facts)
+        result["action"] = action.rendered(facts)
+        result["runbook"] = runbook
+        return result
+    }
+}

@@ -1,0 +1,50 @@
+import Crypto
+
+/// Derives a rule's version from everything that decides about it, effective defaults included.
+enum RuleVersion {
+    /// Twelve hex digits. A renamed rule is another rule; new words in annotations or labels are the same rule.
+    static func of(name: String, condition: RuleCondition, by: [Dimension]) -> String {
+        let by = by.map(\.rawValue).sorted().joined(separator: ",")
+        let lines = ["name=\(name)", "definition=\(condition.definition)", "by=\(by)"] + settings(of: condition)
+        let digest = SHA256.hash(data: Array(lines.joined(separator: "\n").utf8))
+        return digest.prefix(6).map { byte in
+            let hex = String(byte, radix: 16)
+            return hex.count == 1 ? "0" + hex : hex
+        }.joined()
+    }
+
+    private static func settings(of condition: RuleCondition) -> [String] {
+        let filter = condition.of.allowed.sorted { $0.key < $1.key }
+            .map { "of.\($0.key.rawValue)=\($0.value.joined(separator: ","))" }
+        let shared = ["reason=\(condition.reasons.joined(separator: ","))", "above=\(text(condition.threshold))"] + filter
+        switch condition {
+        case .ratio(let ratio): return shared + settings(of: ratio)
+        case .baseline(let baseline): return shared + settings(of: baseline)
+        }
+    }
+
+    private static func settings(of ratio: RatioCondition) -> [String] {
+        [
+            "for=\(ratio.duration.minutes)", "smooth=\(ratio.smooth.minutes)", "quorum=\(text(ratio.quorum))",
+            "min_bad=\(ratio.minBad)", "min_bad_smooth=\(ratio.minBadSmooth)",
+            "guard=\(ratio.guardConfidence?.rawValue ?? "off")", "guard_at=\(text(ratio.guardAt))",
+            "resolve_after=\(ratio.resolveAfter.minutes)", "resolve_at=\(text(ratio.resolveAt))",
+            "min_n_clear=\(ratio.minAttemptsToClear)", "resolve_within=\(ratio.resolveWithin.minutes)",
+        ]
+    }
+
+    private static func settings(of baseline: BaselineCondition) -> [String] {
+        [
+            "reference=\(baseline.reference.minutes)", "windows=\(baseline.windows.map { String($0.minutes) }.joined(separator: ","))",
+            "min_expected=\(text(baseline.minExpected))", "every=\(baseline.every.minutes)", "min_bad=\(baseline.minBad)",
+            "alpha=\(text(baseline.alpha))", "overdispersion=\(text(baseline.overdispersion))",
+            "strata=\(baseline.strata.map(\.rawValue).sorted().joined(separator: ","))",
+            "min_attempts_per_day=\(baseline.minAttemptsPerDay)", "min_days=\(baseline.minDays)", "shrink=\(baseline.shrink)",
+            "floor=\(text(baseline.floor))", "gap=\(baseline.gap.minutes)", "resolve_at=\(text(baseline.resolveAt))",
+            "resolve_min_expected=\(text(baseline.resolveMinExpected))", "warn_above=\(baseline.warnAbove.map(text) ?? "off")",
+            "warn_min_bad=\(baseline.warnMinBad)",
+        ]
+    }
+
+    private static func text(_ fraction: Fraction) -> String { "\(fraction.numerator)/\(fraction.denominator)" }
+}

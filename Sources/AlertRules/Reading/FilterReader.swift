@@ -1,0 +1,65 @@
+/// Reads `of:`: which attempts count at all.
+struct FilterReader {
+    let condition: MappingReader
+
+    /// Without `of`, every `send` counts; an `of` without `eventType` counts sends too.
+    func filter() -> AttemptFilter {
+        guard condition.has("of"), let reader = condition.mapping("of", known: Dimension.allCases.map(\.rawValue)) else {
+            return AttemptFilter()
+        }
+        var allowed: [Dimension: [String]] = [.eventType: ["send"]]
+        for dimension in Dimension.allCases where reader.has(dimension.rawValue) {
+            allowed[dimension] = values(of: dimension, reader)
+        }
+        checkCombination(allowed, reader)
+        return AttemptFilter(allowed)
+    }
+
+    private func values(of dimension: Dimension, _ reader: MappingReader) -> [String] {
+        reader.texts(dimension.rawValue).compactMap { text, position in
+            guard let known = dimension.allowedValues, !known.contains(text) else { return text }
+            let message = "'\(text)' never occurs; possible: \(known.joined(separator: ", "))"
+            reader.findings.error(at: position, key: reader.name(dimension.rawValue), message)
+            return nil
+        }
+    }
+
+    /// The contract knows no APNs outside iOS and no web outside FCM: such a filter matches nothing, ever.
+    private func checkCombination(_ allowed: [Dimension: [String]], _ reader: MappingReader) {
+        guard let providers = allowed[.provider], let platforms = allowed[.platform] else { return }
+        let possible = providers.contains { provider in
+            platforms.contains { provider == "apns" ? $0 == "ios" : true }
+        }
+        if !possible { reader.error("platform", "no attempt has this platform with this provider; the rule can never fire") }
+    }
+}
+
+/// Reads lists of dimensions.
+enum DimensionReader {
+    /// What may group or stratify; the event type is filtered, never grouped.
+    private static let groupable = Dimension.allCases.filter { $0 != .eventType }
+
+    static func by(_ rule: MappingReader) -> [Dimension] {
+        rule.has("by") ? dimensions(rule, "by") : []
+    }
+
+    static func dimensions(_ reader: MappingReader, _ key: String) -> [Dimension] {
+        if reader.isEmptyList(key) { return [] }
+        var result: [Dimension] = []
+        let known = groupable.map(\.rawValue)
+        for (text, position) in reader.texts(key) {
+            guard let dimension = groupable.first(where: { $0.rawValue == text }) else {
+                let hint = Nearest.name(to: text, among: known).map { "did you mean '\($0)'? " } ?? ""
+                let message = "unknown dimension '\(text)'; \(hint)known: \(known.joined(separator: ", "))"
+                reader.findings.error(at: position, key: reader.name(key), message)
+                continue
+            }
+            if result.contains(dimension) {
+                reader.findings.error(at: position, key: reader.name(key), "'\(text)' is listed twice")
+            } else {
+                result.append(dimension)
+            }
+        }
+        return result
+    }
+}

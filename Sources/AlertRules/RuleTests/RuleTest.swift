@@ -1,0 +1,33 @@
+/// One test of a rule: traffic that is made up, and the alerts that must come of it, and no others.
+package struct RuleTest: Sendable, Hashable {
+    package var name: String
+    package var rule: AlertRule
+    package var position: SourcePosition
+    package var input: [InputSeries]
+    package var expected: [ExpectedEpisode]
+
+    /// Traffic with one combination of dimension values, minute by minute from the start of the test.
+    package struct InputSeries: Sendable, Hashable {
+        package var key: GroupKey
+        package var counts: [AttemptCounts]
+    }
+
+    /// An episode. Times are minutes from the start of the test: 75 means when its 75th minute closes.
+    package struct ExpectedEpisode: Sendable, Hashable {
+        package var group: GroupKey
+        package var fires: Int
+        /// Nil: still firing at the end.
+        package var resolves: Int?
+        /// The first bad minute; nil is not looked at. The same of `ends`, `severity`, `level` and annotations.
+        package var starts: Int?
+        package var ends: Int?
+        package var severity: Severity?
+        package var level: Evidence.Level?
+        package var annotations: [String: String]
+    }
+
+    /// Tests begin at the start of a UTC day: Monday, 2026-01-05.
+    package static let start = Minute.firstOf(day: 20_458)
+
+    package var minutes: Int { input.map(\.counts.count).max() ?? 0 }
+}

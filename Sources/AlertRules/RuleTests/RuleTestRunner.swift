@@ -1,0 +1,67 @@
+/// Runs rule tests: the same evaluation as live, over made-up traffic.
+package enum RuleTestRunner {
+    package static func run(_ tests: [RuleTest]) -> RuleTestReport {
+        RuleTestReport(results: tests.map(run))
+    }
+
+    /// Runs everything in `tests/` of an alerts directory. Findings of rules and tests come along; with errors, what is
+    /// readable is run all the same.
+    package static func run(alertsDirectory path: String) -> (report: RuleTestReport, findings: [Finding]) {
+        let directory = AlertsDirectory(path: path)
+        let set = directory.ruleSet()
+        let sources = directory.testSources()
+        let (tests, findings) = RuleTestFile.read(sources.sources, rules: set.rules)
+        return (run(tests), (set.findings + sources.findings + findings).sorted())
+    }
+
+    private static func run(_ test: RuleTest) -> RuleTestReport.Result {
+        let transitions = transitions(of: test)
+        var episodes = episodes(transitions, of: test)
+        var failures: [String] = []
+        for expected in test.expected {
+            if let index = episodes.firstIndex(where: { $0.group == expected.group && $0.fires == expected.fires }) {
+                failures += episodes.remove(at: index).differences(from: expected)
+            } else {
+                failures.append("expected \(expected.group) to fire at \(RuleDuration(minutes: expected.fires)); it did not")
+            }
+        }
+        failures += episodes.map { "did not expect: \($0.description)" }
+        return RuleTestReport.Result(name: test.name, alert: test.rule.name, position: test.position, failures: failures)
+    }
+
+    /// All transitions of a test, from its first minute to its last.
+    package static func transitions(of test: RuleTest) -> [Transition] {
+        guard test.minutes > 0 else { return [] }
+        let rows = test.input.flatMap { input -> [KeyedCounts] in
+            var key = input.key
+            if key[.eventType] == nil { key.values[.eventType] = "send" }
+            guard test.rule.condition.of.admits(key) else { return [] }
+            return input.counts.enumerated().filter { $1.attempts > 0 }.map { offset, counts in
+                KeyedCounts(key: key, minute: RuleTest.start + offset, attempts: counts.attempts, bad: counts.bad)
+            }
+        }
+        let histories = GroupHistory.groups(of: test.rule, rows: rows)
+        let states = Dictionary(
+            histories.map { ($0.group, LatchState(asOf: RuleTest.start - 1)) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        return RuleEvaluation.evaluate(test.rule, histories: histories, from: states, through: RuleTest.start + (test.minutes - 1))
+            .transitions
+    }
+
+    private static func episodes(_ transitions: [Transition], of test: RuleTest) -> [ObservedEpisode] {
+        transitions.filter { $0.kind == .fired }.map { fired in
+            let resolved = transitions.first { $0.kind == .resolved && $0.group == fired.group && $0.firedAt == fired.firedAt }
+            return ObservedEpisode(
+                group: fired.group,
+                fires: fired.firedAt - RuleTest.start,
+                resolves: resolved.map { $0.minute + 1 - RuleTest.start },
+                starts: fired.startsAt - RuleTest.start,
+                ends: resolved?.endsAt.map { $0 - RuleTest.start },
+                severity: fired.severity,
+                level: fired.evidence.level,
+                annotations: test.rule.annotations.rendered(fired.facts)
+            )
+        }
+    }
+}

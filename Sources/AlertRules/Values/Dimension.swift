@@ -1,0 +1,24 @@
+/// A property of attempts that rules may filter and group by. Names are those of the contract.
+package enum Dimension: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
+    case eventType, provider, platform, environment, app, pushType
+
+    /// The values the contract allows; nil where any text is possible.
+    package var allowedValues: [String]? {
+        switch self {
+        case .eventType: ["register", "unregister", "send"]
+        case .provider: ["apns", "fcm"]
+        case .platform: ["ios", "android", "web"]
+        case .environment: ["production", "sandbox"]
+        case .app, .pushType: nil
+        }
+    }
+}
+
+extension Dimension: Comparable {
+    package static func < (a: Dimension, b: Dimension) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// The six reason codes of the attempt contract.
+package enum Reasons {
+    package static let all = ["token_invalid", "token_not_registered", "provider_5xx", "network", "auth", "unknown"]
+}

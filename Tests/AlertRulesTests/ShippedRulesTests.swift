@@ -1,0 +1,36 @@
+import AlertRules
+import Foundation
+import Testing
+
+@Suite("The shipped rules")
+struct ShippedRulesTests {
+    static let alerts = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "alerts").path(percentEncoded: false)
+
+    @Test("they are read without an error or a warning, and their runbooks exist")
+    func clean() {
+        let set = AlertsDirectory(path: Self.alerts).ruleSet()
+        #expect(set.findings.map(\.description) == [])
+        #expect(set.rules.map(\.name) == ["TokenNotRegisteredSpike", "ProviderUnavailable", "PushAuthFailing"])
+        #expect(RuleCheck.check(alertsDirectory: Self.alerts).map(\.description) == [])
+    }
+
+    @Test("they pass the tests beside them")
+    func fixtures() {
+        let (report, findings) = RuleTestRunner.run(alertsDirectory: Self.alerts)
+        #expect(findings.map(\.description) == [])
+        #expect(report.results.count >= 14)
+        #expect(report.passed, "\(report.text)")
+    }
+
+    @Test("their annotations say what the contract says")
+    func contractActions() throws {
+        let set = AlertsDirectory(path: Self.alerts).ruleSet()
+        let dead = try #require(set["TokenNotRegisteredSpike"])
+        #expect(dead.annotations.action.source.contains("unregister and re-register within the next foreground session"))
+        let down = try #require(set["ProviderUnavailable"])
+        #expect(down.annotations.action.source.contains("Throttle non-critical sends and watch the retry drain"))
+        let auth = try #require(set["PushAuthFailing"])
+        #expect(auth.annotations.action.source.contains("Rotate the credentials and verify the relay deployment"))
+    }
+}
