@@ -84,7 +84,7 @@ let package = Package(
         room("AlertRules", [.yams, .crypto]),
 
         // Floor 2: adapters to the outside world, without knowledge of pushes.
-        room("Postgres", ["CLibPQ", .logging, .metrics, .crypto, .serviceLifecycle]),
+        room("Postgres", ["CLibPQ", "PushContract", .logging, .metrics, .crypto, .serviceLifecycle]),
         room("CurlHTTP", ["CCurl", .logging, .metrics, .httpTypes]),
         room("Observability", [.logging, .metrics, .coreMetrics]),
         room("HTTPEdge", ["CZlib", .hummingbird, .httpTypes, .logging, .metrics, .nioCore]),
@@ -134,7 +134,7 @@ let package = Package(
         ),
         tests("PushContractTests", ["PushContract"]),
         tests("AlertRulesTests", ["AlertRules"]),
-        tests("PostgresTests", ["Postgres", "LocalPostgres", "TestDatabase", .logging]),
+        tests("PostgresTests", ["Postgres", "PushContract", "LocalPostgres", "TestDatabase", .logging]),
         tests("CurlHTTPTests", ["CurlHTTP", "ProviderSimulator", .httpTypes, .hummingbird, .hummingbirdHTTP2, .nioSSL, .logging]),
         tests("ObservabilityTests", ["Observability", .metrics, .coreMetrics]),
         tests("HTTPEdgeTests", ["HTTPEdge", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .nioCore]),

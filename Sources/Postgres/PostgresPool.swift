@@ -1,7 +1,7 @@
 package import Logging
 import Metrics
 import PushContract
-package import ServiceLifecycle
+import ServiceLifecycle
 import Synchronization
 
 /// A bounded set of connections, opened when needed, shared by all tasks.

@@ -15,6 +15,14 @@ package struct Row: Sendable {
         return values
     }
 
+    /// The same for a single column. Its own function: a pack of one gives a tuple of one, which compares with nothing.
+    package func decode<Column: ColumnDecodable>(_ type: Column.Type) throws -> Column {
+        guard result.columns == 1 else {
+            throw PostgresError(.decoding, "the query returns \(result.columns) columns, 1 is decoded")
+        }
+        return try Column.decode(from: self, column: 0)
+    }
+
     private func next<Column: ColumnDecodable>(_ type: Column.Type, _ column: inout Int32) throws -> Column {
         defer { column += 1 }
         guard column < result.columns else {
