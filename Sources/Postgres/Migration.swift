@@ -1,0 +1,49 @@
+import Crypto
+
+/// One migration file.
+package struct Migration: Sendable, Hashable {
+    package let version: Int
+    /// `verb_noun`, from the file's name.
+    package let name: String
+    package let sql: String
+    /// SHA-256 of the file's bytes, in lower-case hex.
+    package let checksum: String
+
+    init(version: Int, name: String, sql: String) {
+        self.version = version
+        self.name = name
+        self.sql = sql
+        checksum = SHA256.hash(data: Array(sql.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    package var fileName: String { "\(Migration.padded(version))_\(name).sql" }
+
+    static func padded(_ version: Int) -> String {
+        let digits = String(version)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    /// False for a file with a line `-- no-transaction`: for what PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY.
+    ///
+    /// Such a file can fail half way, so each of its statements must be harmless when run again (`IF NOT EXISTS`).
+    package var isTransactional: Bool {
+        !sql.split(separator: "\n").contains { $0.split(separator: " ").prefix(2) == ["--", "no-transaction"] }
+    }
+
+    /// The statements of a file without transaction, each to be sent alone: a semicolon at the end of a line ends one.
+    func separateStatements() throws(MigrationError) -> [String] {
+        guard !sql.contains("$$") else {
+            throw MigrationError(.badFile, "\(fileName): a file with `-- no-transaction` cannot hold $$-quoted bodies; split it in two")
+        }
+        var statements: [String] = []
+        var current: [Substring] = []
+        for line in sql.split(separator: "\n") where !line.drop(while: \.isWhitespace).hasPrefix("--") {
+            current.append(line)
+            guard line.last(where: { !$0.isWhitespace }) == ";" else { continue }
+            statements.append(current.joined(separator: "\n"))
+            current = []
+        }
+        let rest = current.joined(separator: "\n")
+        return rest.allSatisfy(\.isWhitespace) ? statements : statements + [rest]
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// Reads `NNNN_verb_noun.sql` files, numbered from 0001 without a gap. Other kinds of files in the directory are ignored.
+enum MigrationDirectory {
+    static func load(_ path: String) throws(MigrationError) -> [Migration] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: path)
+        } catch {
+            throw MigrationError(.unreadableDirectory, "the migrations in \(path) cannot be read: \(error.localizedDescription)")
+        }
+        var migrations: [Migration] = []
+        for name in names.sorted() where name.hasSuffix(".sql") { migrations.append(try read(name, in: path)) }
+        migrations.sort { $0.version < $1.version }
+        try checkNumbers(migrations)
+        return migrations
+    }
+
+    private static func read(_ name: String, in path: String) throws(MigrationError) -> Migration {
+        guard let match = name.wholeMatch(of: /([0-9]{4})_([A-Za-z0-9]+(?:_[A-Za-z0-9]+)*)\.sql/), let version = Int(match.1) else {
+            throw MigrationError(.badName, "\(path)/\(name): a migration is named NNNN_verb_noun.sql, such as 0001_create_attempts.sql")
+        }
+        guard let sql = try? String(contentsOfFile: path + "/" + name, encoding: .utf8) else {
+            throw MigrationError(.unreadableDirectory, "\(path)/\(name) cannot be read as UTF-8")
+        }
+        return Migration(version: version, name: String(match.2), sql: sql)
+    }
+
+    private static func checkNumbers(_ migrations: [Migration]) throws(MigrationError) {
+        for (index, migration) in migrations.enumerated() {
+            if index > 0, migrations[index - 1].version == migration.version {
+                throw MigrationError(
+                    .duplicateNumber,
+                    "\(migrations[index - 1].fileName) and \(migration.fileName) have the same number: renumber the newer one"
+                )
+            }
+            guard migration.version == index + 1 else {
+                let missing = Migration.padded(index + 1)
+                throw MigrationError(
+                    .gap,
+                    "\(migration.fileName) is there but no \(missing)_….sql: migrations are numbered from 0001 without a gap"
+                )
+            }
+        }
+    }
+}

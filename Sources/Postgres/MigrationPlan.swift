@@ -1,0 +1,49 @@
+package import PushContract
+
+/// A migration that the database says was applied.
+package struct AppliedMigration: Sendable, Hashable {
+    package let version: Int
+    package let name: String
+    package let checksum: String
+    package let appliedAt: Timestamp
+    package let durationMs: Int
+}
+
+/// What is left to do, decided from the files and the database's record alone.
+struct MigrationPlan {
+    let pending: [Migration]
+
+    /// Refuses any disagreement between the two.
+    init(files: [Migration], applied: [AppliedMigration]) throws(MigrationError) {
+        let known = Dictionary(files.map { ($0.version, $0) }) { first, _ in first }
+        let newest = files.last?.version ?? 0
+        for row in applied.sorted(by: { $0.version < $1.version }) {
+            let title = "\(Migration.padded(row.version))_\(row.name)"
+            guard let file = known[row.version] else {
+                guard row.version > newest else {
+                    throw MigrationError(.missingFile, "\(title).sql was applied at \(row.appliedAt) but the file is missing: restore it")
+                }
+                throw MigrationError(
+                    .newerDatabase,
+                    "the database has \(title), this program knows migrations up to \(Migration.padded(newest)): use a newer program"
+                )
+            }
+            guard file.checksum == row.checksum, file.name == row.name else {
+                throw MigrationError(
+                    .changedFile,
+                    "\(file.fileName) was changed after it was applied (as \(title), at \(row.appliedAt)): "
+                        + "restore it and put the change into a new migration"
+                )
+            }
+        }
+        let done = Set(applied.map(\.version))
+        let last = done.max() ?? 0
+        if let skipped = files.first(where: { $0.version < last && !done.contains($0.version) }) {
+            throw MigrationError(
+                .outOfOrder,
+                "\(skipped.fileName) was never applied although \(Migration.padded(last)) was: the database's schemaMigrations is damaged"
+            )
+        }
+        pending = files.filter { !done.contains($0.version) }
+    }
+}
