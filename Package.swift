@@ -136,7 +136,7 @@ let package = Package(
         tests("AlertRulesTests", ["AlertRules"]),
         tests("PostgresTests", ["Postgres", "PushContract", "LocalPostgres", "TestDatabase", .logging]),
         tests("CurlHTTPTests", ["CurlHTTP", "ProviderSimulator", .httpTypes, .hummingbird, .hummingbirdHTTP2, .nioSSL, .logging]),
-        tests("ObservabilityTests", ["Observability", .metrics, .coreMetrics]),
+        tests("ObservabilityTests", ["Observability", .metrics, .coreMetrics, .logging]),
         tests("HTTPEdgeTests", ["HTTPEdge", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .nioCore]),
         tests("AccessTests", ["Access", "HTTPEdge", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting, .jwtKit, .crypto]),
         tests("AttemptsTests", ["Attempts", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird, .hummingbirdTesting, .nioCore, .logging]),

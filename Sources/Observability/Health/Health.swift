@@ -1,0 +1,65 @@
+import Synchronization
+
+/// Whether the process should get traffic: named checks, and where in its life it is.
+///
+/// Not ready until `markStarted()`, nor after `markDraining()`, nor while any check fails. Safe to share.
+package final class Health: Sendable {
+    /// Looks at one thing. Throws or returns a failing result when it is not well; `detail` must be fit for anybody's eyes.
+    package typealias Check = @Sendable () async throws -> CheckResult
+
+    package struct CheckResult: Sendable, Equatable {
+        package var isWell: Bool
+        package var detail: String?
+
+        package static let well = CheckResult(isWell: true)
+        package static func failing(_ detail: String) -> CheckResult { CheckResult(isWell: false, detail: detail) }
+    }
+
+    enum Phase { case starting, started, draining }
+
+    private struct State {
+        var phase = Phase.starting
+        var checks: [(name: String, check: Check)] = []
+    }
+
+    private let state = Mutex(State())
+    private let clock: any Clock<Duration>
+    private let timeout: Duration
+
+    /// - Parameter timeout: how long one check may take before it counts as failing. Checks have to heed cancellation.
+    package init(timeout: Duration = .seconds(2), clock: any Clock<Duration> = ContinuousClock()) {
+        self.timeout = timeout
+        self.clock = clock
+    }
+
+    package func addCheck(_ name: String, _ check: @escaping Check) {
+        state.withLock { $0.checks.append((name, check)) }
+    }
+
+    package func markStarted() { state.withLock { if $0.phase == .starting { $0.phase = .started } } }
+
+    /// From now on not ready, for good: load balancers stop sending while requests in flight end.
+    package func markDraining() { state.withLock { $0.phase = .draining } }
+
+    /// Runs all checks at the same time.
+    package func readiness() async -> Readiness {
+        let (phase, checks) = state.withLock { ($0.phase, $0.checks) }
+        let results = await withTaskGroup(of: (Int, CheckResult).self) { group in
+            for (index, entry) in checks.enumerated() { group.addTask { (index, await self.run(entry.check)) } }
+            return await group.reduce(into: [Int: CheckResult]()) { $0[$1.0] = $1.1 }
+        }
+        return Readiness(phase: phase, checks: checks.enumerated().map { ($1.name, results[$0] ?? .failing("not checked")) })
+    }
+
+    private func run(_ check: @escaping Check) async -> CheckResult {
+        await withTaskGroup(of: CheckResult?.self) { group in
+            group.addTask { (try? await check()) ?? .failing("failing") }
+            group.addTask { [clock, timeout] in
+                (try? await clock.sleep(for: timeout)).map { .failing("no answer in time") }
+            }
+            defer { group.cancelAll() }
+            for await result in group { if let result { return result } }
+            return .failing("cancelled")
+        }
+    }
+}

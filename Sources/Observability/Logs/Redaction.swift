@@ -1,0 +1,19 @@
+/// Takes secrets out of text that goes to a log, as a last net: code should not log them in the first place.
+package enum Redaction {
+    /// Replaces the secret part of API keys, bearer tokens and JWTs, and passwords in URLs.
+    package static func redacted(_ text: String) -> String {
+        guard text.contains("pw_") || text.contains("://") || text.contains("earer ") || text.contains("eyJ") else { return text }
+        return
+            text
+            .replacing(/\bpw_([A-Za-z0-9]+)_[A-Za-z0-9_\-]+/) { "pw_\($0.1)_***" }
+            .replacing(/\beyJ[A-Za-z0-9_\-]+\.[A-Za-z0-9_\-]+\.[A-Za-z0-9_\-]*/, with: "***")
+            .replacing(/([Bb]earer) [^\s"]+/) { "\($0.1) ***" }
+            .replacing(/:\/\/([^\s:\/@]*):[^\s\/@]+@/) { "://\($0.1):***@" }
+    }
+
+    /// Metadata under such a key is never printed.
+    static func isSecret(key: String) -> Bool {
+        let key = key.lowercased()
+        return ["password", "secret", "authorization", "cookie", "privatekey", "apikey"].contains { key.contains($0) }
+    }
+}
