@@ -1,0 +1,193 @@
+import Logging
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Attempts
+
+@Suite("Writing attempts to PostgreSQL")
+struct AttemptWriterTests {
+    @Test("a new attempt is stored as it was sent, and counted once")
+    func stores() async throws {
+        try await withAttempts { store in
+            let attempt = Sample.attempt(status: .failed, reason: .network)
+            #expect(try await store.write([attempt]) == [.accepted])
+            #expect(try await AttemptStore(store.pool).find(attemptId: "a-1") == attempt)
+            try await store.expectRollupsEqualRecount(total: 1)
+        }
+    }
+
+    @Test("the same 1,000 attempts, posted four times from eight connections, shuffled, a third re-stamped: 1,000 rows")
+    func repeatedConcurrently() async throws {
+        try await withAttempts(days: 5) { store in
+            var generator = SeededGenerator(seed: 20_260_310)
+            let attempts = (0..<1000).map { Sample.attempt("a-\($0)", uid: "u-\($0 % 50)", status: $0 % 7 == 0 ? .failed : .sent) }
+            var posts: [[Attempt]] = []
+            for _ in 0..<4 {
+                let stamped = attempts.shuffled(using: &generator).map { attempt in
+                    var attempt = attempt
+                    if Int.random(in: 0..<3, using: &generator) == 0 {
+                        attempt.attemptedAt = attempt.attemptedAt - .seconds(Int64.random(in: 1...4 * 86_400, using: &generator))
+                    }
+                    return attempt
+                }
+                for start in stride(from: 0, to: 1000, by: 125) { posts.append(Array(stamped[start..<start + 125])) }
+            }
+            posts.shuffle(using: &generator)
+            let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
+                for lane in 0..<8 {
+                    let mine = posts.enumerated().filter { $0.offset % 8 == lane }.map(\.element)
+                    group.addTask {
+                        var accepted = 0
+                        for post in mine { accepted += try await store.write(post, slot: Int16(lane)).count { $0 == .accepted } }
+                        return accepted
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect(accepted == 1000)
+            try await store.expectRollupsEqualRecount(total: 1000)
+        }
+    }
+
+    @Test("progress in any order and any split leaves the furthest status, and rollups that equal a recount")
+    func progressAnyOrder() async throws {
+        var generator = SeededGenerator(seed: 7)
+        for _ in 0..<6 {
+            var reports: [Attempt] = []
+            for id in 0..<40 {
+                reports.append(Sample.attempt("a-\(id)", status: .queued))
+                reports.append(Sample.attempt("a-\(id)", status: id % 2 == 0 ? .sent : .failed))
+                if id % 3 == 0 { reports.append(Sample.attempt("a-\(id)", status: .deactivated, reason: .tokenNotRegistered)) }
+            }
+            reports.shuffle(using: &generator)
+            let split = Int.random(in: 1...40, using: &generator)
+            let shuffled = reports
+            try await withAttempts { store in
+                for start in stride(from: 0, to: shuffled.count, by: split) {
+                    _ = try await store.write(Array(shuffled[start..<min(start + split, shuffled.count)]))
+                }
+                for id in 0..<40 {
+                    let expected: AttemptStatus = id % 3 == 0 ? .deactivated : id % 2 == 0 ? .sent : .failed
+                    #expect(try await AttemptStore(store.pool).find(attemptId: "a-\(id)")?.status == expected)
+                }
+                try await store.expectRollupsEqualRecount(total: 40)
+            }
+        }
+    }
+
+    @Test("a conflict changes nothing and shows what is stored, also within one batch")
+    func conflicts() async throws {
+        try await withAttempts { store in
+            let first = Sample.attempt()
+            _ = try await store.write([first])
+            #expect(try await store.write([Sample.attempt(uid: "u-2")]) == [.conflict(stored: first)])
+            #expect(try await store.write([Sample.attempt(status: .failed)]) == [.conflict(stored: first)])
+            let other = Sample.attempt("b-1")
+            #expect(try await store.write([other, Sample.attempt("b-1", requestId: "r-2"), other]) == [.accepted, .conflict(stored: other), .duplicate])
+            try await store.expectRollupsEqualRecount(total: 2)
+        }
+    }
+
+    @Test("the first stamp stays when a report advances the attempt, also within one batch")
+    func firstStampStays() async throws {
+        try await withAttempts { store in
+            let later = Sample.now + .seconds(90)
+            _ = try await store.write([Sample.attempt("a-1", status: .queued)])
+            #expect(try await store.write([Sample.attempt("a-1", status: .sent, at: later)]) == [.advanced])
+            #expect(
+                try await store.write([Sample.attempt("a-2", status: .queued), Sample.attempt("a-2", status: .sent, at: later)])
+                    == [.accepted, .advanced]
+            )
+            for id in ["a-1", "a-2"] {
+                let stored = try await AttemptStore(store.pool).find(attemptId: id)
+                #expect(stored?.attemptedAt == Sample.now && stored?.status == .sent)
+            }
+            try await store.expectRollupsEqualRecount(total: 2)
+        }
+    }
+
+    @Test("an id of the previous ledger generation is still known; after two rotations it is not")
+    func generations() async throws {
+        try await withAttempts { store in
+            _ = try await store.write([Sample.attempt("old", status: .queued)])
+            try await store.rotate()
+            #expect(try await store.write([Sample.attempt("old", status: .queued)]) == [.duplicate])
+            #expect(try await store.write([Sample.attempt("old", status: .sent, at: Sample.now + .seconds(1))]) == [.advanced])
+            try await store.expectRollupsEqualRecount(total: 1)
+            try await store.rotate()
+            #expect(try await AttemptStore(store.pool).find(attemptId: "old") == nil)
+            // An import that reaches behind the ledger finds the row itself.
+            #expect(try await store.write([Sample.attempt("old", status: .sent)], checksOldFacts: true) == [.duplicate])
+            try await store.expectRollupsEqualRecount(total: 1)
+        }
+    }
+}
+
+/// A scratch database with partitions around the sample's day.
+struct AttemptDatabase: Sendable {
+    let pool: PostgresPool
+    let keeper: PartitionKeeper
+
+    func write(_ attempts: [Attempt], slot: Int16 = 0, checksOldFacts: Bool = false) async throws -> [AttemptResult] {
+        let batch = try Sample.batch(attempts)
+        return try await pool.withConnection { connection in
+            try await connection.perform { connection in
+                try connection.transaction {
+                    try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: Sample.now, checksOldFacts: checksOldFacts)
+                }
+            }
+        }
+    }
+
+    func rotate() async throws {
+        try await pool.withTransaction { try await PartitionStatements.rotateLedger(now: Sample.now, on: $0) }
+    }
+
+    /// Rollups without their zero rows, against a count over the rows: no difference in either direction.
+    func expectRollupsEqualRecount(total: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let rows = try await pool.query(
+            """
+            WITH recount AS (
+                SELECT date_trunc('minute', attemptedAt) AS minute, provider, platform, eventType, status, coalesce(reasonCode::text, '') AS reasonCode,
+                    coalesce(app, '') AS app, coalesce(environment::text, '') AS environment, coalesce(pushType, '') AS pushType,
+                    count(*) AS attempts, coalesce(sum(latencyMs), 0)::bigint AS latency, count(latencyMs) AS latencies
+                FROM notificationDeliveryAttempts GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+            ), rollup AS (
+                SELECT minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, sum(attempts)::bigint AS attempts,
+                    sum(latencyMsSum)::bigint AS latency, sum(latencyCount)::bigint AS latencies
+                FROM attemptRollups GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(attempts) <> 0
+            )
+            SELECT (SELECT count(*) FROM notificationDeliveryAttempts), (SELECT count(*) FROM ((TABLE recount EXCEPT TABLE rollup)
+                UNION ALL (TABLE rollup EXCEPT TABLE recount)) AS difference)
+            """
+        )
+        let (count, differences) = try rows[0].decode(Int.self, Int.self)
+        #expect(count == total, sourceLocation: sourceLocation)
+        #expect(differences == 0, sourceLocation: sourceLocation)
+    }
+}
+
+func withAttempts(days: Int64 = 2, _ body: (AttemptDatabase) async throws -> Void) async throws {
+    try await withDatabase { pool in
+        let keeper = PartitionKeeper(pool: pool, logger: .silent, now: { Sample.now })
+        try await keeper.ensurePartitions(forDays: Set(Sample.now.day - days...Sample.now.day + 1))
+        try await body(AttemptDatabase(pool: pool, keeper: keeper))
+    }
+}
+
+/// A small generator with a printed seed, so that a failing run can be repeated.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
