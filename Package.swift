@@ -91,27 +91,57 @@ let package = Package(
 
         // Floor 3: stores and providers.
         room("Access", ["HTTPEdge", "Postgres", "CurlHTTP", .hummingbird, .jwtKit, .crypto, .logging, .serviceLifecycle]),
-        room("Attempts", ["CSimdJSON", "PushContract", "Postgres", "HTTPEdge", .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics, .nioCore, .crypto, .serviceLifecycle]),
+        room(
+            "Attempts",
+            [
+                "CSimdJSON", "CZlib", "PushContract", "Postgres", "HTTPEdge", .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics,
+                .nioCore, .crypto, .serviceLifecycle,
+            ]
+        ),
         room("Devices", ["PushContract", "Postgres", "HTTPEdge", .hummingbird, .logging, .crypto]),
         room("Providers", ["PushContract", "CurlHTTP", .jwtKit, .logging, .metrics, .crypto, .httpTypes]),
 
         // Floor 4: features.
-        room("Sending", ["PushContract", "Postgres", "HTTPEdge", "Attempts", "Devices", "Providers", .hummingbird, .logging, .metrics, .crypto, .serviceLifecycle]),
-        room("Alerting", ["AlertRules", "PushContract", "Postgres", "CurlHTTP", "HTTPEdge", "Attempts", .hummingbird, .logging, .metrics, .crypto, .httpTypes, .serviceLifecycle]),
+        room(
+            "Sending",
+            [
+                "PushContract", "Postgres", "HTTPEdge", "Attempts", "Devices", "Providers", .hummingbird, .logging, .metrics, .crypto,
+                .serviceLifecycle,
+            ]
+        ),
+        room(
+            "Alerting",
+            [
+                "AlertRules", "PushContract", "Postgres", "CurlHTTP", "HTTPEdge", "Attempts", .hummingbird, .logging, .metrics, .crypto,
+                .httpTypes, .serviceLifecycle,
+            ]
+        ),
 
         // Floor 5: what people look at.
-        room("OnCall", ["AlertRules", "PushContract", "Postgres", "HTTPEdge", "Access", "Attempts", "Sending", "Alerting", .hummingbird, .mustache, .logging]),
+        room(
+            "OnCall",
+            [
+                "AlertRules", "PushContract", "Postgres", "HTTPEdge", "Access", "Attempts", "Sending", "Alerting", .hummingbird, .mustache,
+                .logging,
+            ]
+        ),
 
         // Floor 6: the whole service; the simulator; a private PostgreSQL.
-        room("PushwatchServer", [
-            "AlertRules", "PushContract", "Postgres", "CurlHTTP", "Observability", "HTTPEdge", "Access", "Attempts", "Devices",
-            "Providers", "Sending", "Alerting", "OnCall", .configuration, .hummingbird, .logging, .metrics, .crypto,
-            .serviceLifecycle, .yams,
-        ]),
-        room("ProviderSimulator", [
-            "PushContract", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .httpTypes, .crypto, .cryptoExtras, .x509, .asn1,
-            .nioCore, .nioSSL, .logging, .serviceLifecycle,
-        ]),
+        room(
+            "PushwatchServer",
+            [
+                "AlertRules", "PushContract", "Postgres", "CurlHTTP", "Observability", "HTTPEdge", "Access", "Attempts", "Devices",
+                "Providers", "Sending", "Alerting", "OnCall", .configuration, .hummingbird, .logging, .metrics, .crypto,
+                .serviceLifecycle, .yams,
+            ]
+        ),
+        room(
+            "ProviderSimulator",
+            [
+                "PushContract", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .httpTypes, .crypto, .cryptoExtras, .x509, .asn1,
+                .nioCore, .nioSSL, .logging, .serviceLifecycle,
+            ]
+        ),
         room("LocalPostgres", ["Postgres", .subprocess, .logging, .serviceLifecycle]),
 
         // Floor 7: the command line.
@@ -139,16 +169,25 @@ let package = Package(
         tests("ObservabilityTests", ["Observability", .metrics, .coreMetrics, .logging]),
         tests("HTTPEdgeTests", ["HTTPEdge", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .nioCore]),
         tests("AccessTests", ["Access", "HTTPEdge", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting, .jwtKit, .crypto]),
-        tests("AttemptsTests", ["Attempts", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird, .hummingbirdTesting, .nioCore, .logging]),
+        tests(
+            "AttemptsTests",
+            ["Attempts", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird, .hummingbirdTesting, .nioCore, .logging]
+        ),
         tests("ProvidersTests", ["Providers", "PushContract", "CurlHTTP", "ProviderSimulator", .jwtKit, .crypto]),
         tests("SendingTests", ["Sending", "Devices", "Attempts", "Providers", "PushContract", "Postgres", "TestDatabase", .logging]),
-        tests("AlertingTests", ["Alerting", "AlertRules", "Attempts", "PushContract", "Postgres", "CurlHTTP", "TestDatabase", .hummingbird, .logging]),
+        tests(
+            "AlertingTests",
+            ["Alerting", "AlertRules", "Attempts", "PushContract", "Postgres", "CurlHTTP", "TestDatabase", .hummingbird, .logging]
+        ),
         tests("OnCallTests", ["OnCall", "Alerting", "Attempts", "Sending", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting]),
         tests("ProviderSimulatorTests", ["ProviderSimulator", "PushContract", .subprocess, .jwtKit, .crypto, .cryptoExtras]),
-        tests("IntegrationTests", [
-            "PushwatchServer", "ProviderSimulator", "LocalPostgres", "TestDatabase", "Postgres", "CurlHTTP", "Attempts", "Sending",
-            "Devices", "Alerting", "AlertRules", "PushContract", "Access", .configuration, .httpTypes, .logging, .crypto,
-        ]),
+        tests(
+            "IntegrationTests",
+            [
+                "PushwatchServer", "ProviderSimulator", "LocalPostgres", "TestDatabase", "Postgres", "CurlHTTP", "Attempts", "Sending",
+                "Devices", "Alerting", "AlertRules", "PushContract", "Access", .configuration, .httpTypes, .logging, .crypto,
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -1,0 +1,64 @@
+import CZlib
+import Foundation
+
+/// Reads a file in chunks of whole lines. A gzip file is unpacked on the way; zlib tells the two apart by the first bytes.
+///
+/// Not `Sendable`: one reader, one task.
+final class LineReader {
+    private let file: gzFile
+    private var rest: [UInt8] = []
+    private let chunkBytes = 1 << 20
+    private let longestLine = 1 << 20
+
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    init(path: String) throws {
+        guard let file = gzopen(path, "rb") else {
+            throw Failure(description: "\(path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        self.file = file
+        gzbuffer(file, 1 << 18)
+    }
+
+    deinit { gzclose(file) }
+
+    /// Bytes of the file as stored (packed, if it is packed) read so far, for progress.
+    var storedOffset: Int { Int(gzoffset(file)) }
+
+    /// The next lines, about a megabyte of them; nil at the end.
+    func next() throws -> [UInt8]? {
+        var chunk = rest
+        rest = []
+        while true {
+            let start = chunk.count
+            chunk.append(contentsOf: repeatElement(0, count: chunkBytes))
+            let read = chunk.withUnsafeMutableBytes { gzread(file, $0.baseAddress! + start, UInt32(chunkBytes)) }
+            guard read >= 0 else { throw Failure(description: "the file is damaged: \(message())") }
+            chunk.removeLast(chunkBytes - Int(read))
+            if read == 0 {
+                // gzread also stops quietly at the end of a gzip file that was cut off.
+                guard gzeof(file) == 1, gzclearedError() else { throw Failure(description: "the file is cut off") }
+                return chunk.isEmpty ? nil : chunk
+            }
+            if let end = chunk.lastIndex(of: 0x0A) {
+                rest = Array(chunk[(end + 1)...])
+                chunk.removeSubrange((end + 1)...)
+                return chunk
+            }
+            guard chunk.count < longestLine else { throw Failure(description: "a line is longer than \(longestLine) bytes") }
+        }
+    }
+
+    private func message() -> String {
+        var code: Int32 = 0
+        return gzerror(file, &code).map { String(cString: $0) } ?? "unknown error"
+    }
+
+    private func gzclearedError() -> Bool {
+        var code: Int32 = 0
+        _ = gzerror(file, &code)
+        return code == Z_OK || code == Z_STREAM_END
+    }
+}

@@ -1,0 +1,48 @@
+#!/bin/bash
+# Installs what Pushwatch needs to build and run, or prints the exact command and stops (exit 3).
+# usage: scripts/bootstrap.sh [test]     "test" also asks for what only the tests use
+set -euo pipefail
+
+missing=()
+need() { # need PACKAGE CHECK…
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+has_postgres() { command -v initdb || ls /usr/lib/postgresql/*/bin/initdb /opt/homebrew/opt/postgresql*/bin/initdb; }
+
+if ! command -v swift >/dev/null; then
+    echo "Swift is missing. Install Swift 6.2 or newer: https://www.swift.org/install" >&2
+    exit 3
+fi
+
+need pkg-config command -v pkg-config
+need libpq-dev test -e /usr/include/postgresql/libpq-fe.h -o -e /opt/homebrew/opt/libpq/include/libpq-fe.h
+need libcurl4-openssl-dev sh -c 'ls /usr/include/curl/curl.h /usr/include/*/curl/curl.h'
+need libsimdjson-dev sh -c 'ls /usr/include/simdjson.h /opt/homebrew/include/simdjson.h'
+need zlib1g-dev sh -c 'ls /usr/include/zlib.h /usr/include/*/zlib.h'
+need postgresql has_postgres
+if [ "${1:-}" = test ]; then
+    need curl command -v curl
+    need prometheus command -v promtool
+fi
+
+if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+
+install="apt-get install -y --no-install-recommends ${missing[*]}"
+if ! command -v apt-get >/dev/null; then
+    echo "These are missing: ${missing[*]} (Debian's names). Install them with your system's package manager, then run this again." >&2
+    exit 3
+fi
+if [ "$(id -u)" = 0 ]; then
+    runner=()
+elif sudo -n true 2>/dev/null; then
+    runner=(sudo)
+else
+    echo "These packages are missing: ${missing[*]}. Install them and run this again:" >&2
+    echo "    sudo apt-get update && sudo $install" >&2
+    exit 3
+fi
+echo "Installing ${missing[*]} …"
+"${runner[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+"${runner[@]}" env DEBIAN_FRONTEND=noninteractive $install -qq >/dev/null
