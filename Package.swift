@@ -31,6 +31,7 @@ extension Target.Dependency {
     static let nioSSL: Self = .product(name: "NIOSSL", package: "swift-nio-ssl")
     static let serviceLifecycle: Self = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
     static let subprocess: Self = .product(name: "Subprocess", package: "swift-subprocess")
+    static let system: Self = .product(name: "SystemPackage", package: "swift-system")
     static let unixSignals: Self = .product(name: "UnixSignals", package: "swift-service-lifecycle")
     static let x509: Self = .product(name: "X509", package: "swift-certificates")
     static let asn1: Self = .product(name: "SwiftASN1", package: "swift-asn1")
@@ -65,6 +66,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -132,7 +134,7 @@ let package = Package(
             [
                 "AlertRules", "PushContract", "Postgres", "CurlHTTP", "Observability", "HTTPEdge", "Access", "Attempts", "Devices",
                 "Providers", "Sending", "Alerting", "OnCall", .configuration, .hummingbird, .logging, .metrics, .crypto,
-                .serviceLifecycle, .yams,
+                .serviceLifecycle, .system, .yams,
             ]
         ),
         room(

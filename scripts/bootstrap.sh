@@ -9,7 +9,8 @@ need() { # need PACKAGE CHECK…
     shift
     "$@" >/dev/null 2>&1 || missing+=("$package")
 }
-has_postgres() { command -v initdb || ls /usr/lib/postgresql/*/bin/initdb /opt/homebrew/opt/postgresql*/bin/initdb; }
+any() { local file; for file; do [ -e "$file" ] && return 0; done; return 1; }
+has_postgres() { command -v initdb || any /usr/lib/postgresql/*/bin/initdb /opt/homebrew/opt/postgresql*/bin/initdb; }
 
 if ! command -v swift >/dev/null; then
     echo "Swift is missing. Install Swift 6.2 or newer: https://www.swift.org/install" >&2
@@ -17,10 +18,10 @@ if ! command -v swift >/dev/null; then
 fi
 
 need pkg-config command -v pkg-config
-need libpq-dev test -e /usr/include/postgresql/libpq-fe.h -o -e /opt/homebrew/opt/libpq/include/libpq-fe.h
-need libcurl4-openssl-dev sh -c 'ls /usr/include/curl/curl.h /usr/include/*/curl/curl.h'
-need libsimdjson-dev sh -c 'ls /usr/include/simdjson.h /opt/homebrew/include/simdjson.h'
-need zlib1g-dev sh -c 'ls /usr/include/zlib.h /usr/include/*/zlib.h'
+need libpq-dev any /usr/include/postgresql/libpq-fe.h /opt/homebrew/opt/libpq/include/libpq-fe.h
+need libcurl4-openssl-dev any /usr/include/curl/curl.h /usr/include/*/curl/curl.h
+need libsimdjson-dev any /usr/include/simdjson.h /opt/homebrew/include/simdjson.h
+need zlib1g-dev any /usr/include/zlib.h /usr/include/*/zlib.h
 need postgresql has_postgres
 if [ "${1:-}" = test ]; then
     need curl command -v curl

@@ -1,0 +1,57 @@
+/// One setting: its name in a file, what it means, and what happens without it. The table is also what `--help` and the documents show.
+package struct ConfigurationKey: Sendable, Hashable {
+    /// Dotted, as in the YAML file: `http.port` is `http:` with `port:` in it.
+    package let name: String
+    package let meaning: String
+    package let standard: String
+    package let isSecret: Bool
+
+    /// `http.port` → `PUSHWATCH_HTTP_PORT`; a capital inside a word starts a new one.
+    package var environmentName: String {
+        "PUSHWATCH_"
+            + name.reduce(into: "") { text, character in
+                if character == "." { text += "_" } else if character.isUppercase { text += "_" + String(character) } else { text += character.uppercased() }
+            }
+    }
+
+    private init(_ name: String, _ meaning: String, standard: String = "", isSecret: Bool = false) {
+        self.name = name
+        self.meaning = meaning
+        self.standard = standard
+        self.isSecret = isSecret
+    }
+
+    static let databaseURL = Self("database.url", "PostgreSQL connection string or URI", isSecret: true)
+    static let databaseConnections = Self("database.connections", "connections this instance may hold", standard: "12")
+    static let adminDatabaseURL = Self("admin.database.url", "connection for partitions and migrations", standard: "database.url", isSecret: true)
+    static let migrationsDirectory = Self("migrations.directory", "the numbered .sql files", standard: "sql/migrations")
+    static let httpHost = Self("http.host", "address to listen on", standard: "127.0.0.1")
+    static let httpPort = Self("http.port", "port to listen on; 0 takes a free one", standard: "8080")
+    static let publicURL = Self("public.url", "where people reach this service; used in links", standard: "http://host:port")
+    static let bootstrapKey = Self("bootstrap.key", "an API key with every scope, for a first start", isSecret: true)
+    static let logLevel = Self("log.level", "trace, debug, info, notice, warning, error or critical", standard: "info")
+    static let logFormat = Self("log.format", "text, json or auto (text on a terminal)", standard: "auto")
+    static let metricsOpen = Self("metrics.open", "serve /metrics without a key", standard: "false")
+    static let alertsDirectory = Self("alerts.directory", "rules, runbooks and receivers", standard: "alerts")
+    static let alertsLag = Self("alerts.lagSeconds", "how long after its end a minute is evaluated", standard: "60")
+    static let webhookURL = Self("alerts.webhook.url", "a receiver for every alert (Alertmanager webhook body)")
+    static let webhookSecret = Self("alerts.webhook.secret", "signs webhook deliveries (Standard Webhooks)", isSecret: true)
+    static let apnsTeam = Self("apns.teamId", "Apple team id")
+    static let apnsKeyId = Self("apns.keyId", "id of the signing key")
+    static let apnsKeyFile = Self("apns.keyFile", "the .p8 file")
+    static let apnsProduction = Self("apns.production.url", "production endpoint", standard: "https://api.push.apple.com")
+    static let apnsSandbox = Self("apns.sandbox.url", "sandbox endpoint", standard: "https://api.sandbox.push.apple.com")
+    static let fcmAccountFile = Self("fcm.serviceAccountFile", "Google service account (JSON)")
+    static let fcmURL = Self("fcm.url", "FCM endpoint", standard: "https://fcm.googleapis.com")
+    static let providersCA = Self("providers.caFile", "certificates to trust for the providers", standard: "the system's")
+    static let sendRetryBase = Self("sends.retryBaseSeconds", "first wait before a retry; doubles with jitter", standard: "the provider's minimum")
+    static let usersIssuer = Self("users.issuer", "`iss` of app-user tokens")
+    static let usersAudience = Self("users.audience", "`aud` of app-user tokens")
+    static let usersJWKS = Self("users.jwks", "file or https URL with the issuer's keys")
+
+    package static let all: [ConfigurationKey] = [
+        databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, httpHost, httpPort, publicURL, bootstrapKey, logLevel,
+        logFormat, metricsOpen, alertsDirectory, alertsLag, webhookURL, webhookSecret, apnsTeam, apnsKeyId, apnsKeyFile, apnsProduction,
+        apnsSandbox, fcmAccountFile, fcmURL, providersCA, sendRetryBase, usersIssuer, usersAudience, usersJWKS,
+    ]
+}

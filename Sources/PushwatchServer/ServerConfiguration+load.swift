@@ -1,0 +1,142 @@
+package import Configuration
+import Foundation
+import Logging
+import SystemPackage
+import Yams
+
+extension ServerConfiguration {
+    /// Reads `PUSHWATCH_…` over the YAML file over the defaults. Unknown keys in either are errors.
+    package static func load(
+        file: String?,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) async throws -> ServerConfiguration {
+        try checkEnvironment(environment)
+        var providers: [any ConfigProvider] = [
+            EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "pushwatch")
+        ]
+        if let file {
+            try checkFile(file)
+            providers.append(try await FileProvider<YAMLSnapshot>(filePath: FilePath(file)))
+        }
+        return try ServerConfiguration(Settings(reader: ConfigReader(providers: providers)))
+    }
+
+    private static func checkEnvironment(_ environment: [String: String]) throws(ConfigurationError) {
+        let known = Set(ConfigurationKey.all.map(\.environmentName))
+        for name in environment.keys.sorted() where name.hasPrefix("PUSHWATCH_") && !known.contains(name) {
+            throw ConfigurationError("\(name) is not a setting of Pushwatch. `pushwatch serve --help` lists them.")
+        }
+    }
+
+    private static func checkFile(_ path: String) throws {
+        guard let text = FileManager.default.contents(atPath: path) else {
+            throw ConfigurationError("The configuration file \(path) cannot be read.")
+        }
+        let root: Any?
+        do {
+            root = try Yams.load(yaml: String(decoding: text, as: UTF8.self))
+        } catch {
+            throw ConfigurationError("\(path) is not valid YAML: \(error)")
+        }
+        let known = Set(ConfigurationKey.all.map(\.name))
+        for name in leaves(of: root, under: "").sorted() where !known.contains(name) {
+            throw ConfigurationError("\(path): `\(name)` is not a setting of Pushwatch. `pushwatch serve --help` lists them.")
+        }
+    }
+
+    private static func leaves(of value: Any?, under prefix: String) -> [String] {
+        guard let mapping = value as? [String: Any] else { return prefix.isEmpty ? [] : [prefix] }
+        return mapping.flatMap { leaves(of: $0.value, under: prefix.isEmpty ? $0.key : "\(prefix).\($0.key)") }
+    }
+
+    private init(_ settings: Settings) throws {
+        guard let url = settings.text(.databaseURL) else {
+            throw ConfigurationError(
+                "No database is configured. Set \(ConfigurationKey.databaseURL.environmentName), or use `pushwatch up` for one that "
+                    + "Pushwatch starts itself."
+            )
+        }
+        self.init(databaseURL: url)
+        databaseConnections = try settings.number(.databaseConnections, 2...500) ?? databaseConnections
+        adminDatabaseURL = settings.text(.adminDatabaseURL) ?? url
+        migrationsDirectory = settings.text(.migrationsDirectory) ?? migrationsDirectory
+        httpHost = settings.text(.httpHost) ?? httpHost
+        httpPort = try settings.number(.httpPort, 0...65_535) ?? httpPort
+        publicURL = settings.text(.publicURL)
+        bootstrapKey = try settings.secret(.bootstrapKey, atLeast: 24)
+        logLevel = try settings.choice(.logLevel) { Logger.Level(rawValue: $0) } ?? logLevel
+        logFormat = try settings.choice(.logFormat) { ["text", "json", "auto"].contains($0) ? $0 : nil } ?? logFormat
+        metricsOpen = try settings.choice(.metricsOpen) { Bool($0) } ?? metricsOpen
+        alertsDirectory = settings.text(.alertsDirectory) ?? alertsDirectory
+        alertsLag = try settings.number(.alertsLag, 0...600).map { .seconds($0) } ?? alertsLag
+        webhookURL = settings.text(.webhookURL)
+        webhookSecret = settings.text(.webhookSecret)
+        apns = try settings.apns()
+        fcm = settings.fcm()
+        providersCAFile = settings.text(.providersCA)
+        sendRetryBase = try settings.number(.sendRetryBase, 1...3600).map { .seconds($0) }
+        users = try settings.users()
+    }
+}
+
+/// Typed reading of single settings.
+private struct Settings {
+    let reader: ConfigReader
+
+    func text(_ key: ConfigurationKey) -> String? {
+        reader.string(forKey: ConfigKey(key.name), isSecret: key.isSecret).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    func number(_ key: ConfigurationKey, _ range: ClosedRange<Int>) throws(ConfigurationError) -> Int? {
+        // YAML has the number as a number, the environment as text.
+        guard let text = text(key) ?? reader.int(forKey: ConfigKey(key.name)).map(String.init) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw ConfigurationError("\(key.environmentName) (`\(key.name)`) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return number
+    }
+
+    func choice<Value>(_ key: ConfigurationKey, _ parse: (String) -> Value?) throws(ConfigurationError) -> Value? {
+        guard let text = text(key) ?? reader.bool(forKey: ConfigKey(key.name)).map(String.init) else { return nil }
+        guard let value = parse(text) else {
+            throw ConfigurationError("\(key.environmentName) (`\(key.name)`) cannot be `\(text)`: \(key.meaning).")
+        }
+        return value
+    }
+
+    func secret(_ key: ConfigurationKey, atLeast length: Int) throws(ConfigurationError) -> String? {
+        guard let secret = text(key) else { return nil }
+        guard secret.utf8.count >= length else {
+            throw ConfigurationError("\(key.environmentName) must have at least \(length) characters.")
+        }
+        return secret
+    }
+
+    func apns() throws(ConfigurationError) -> ServerConfiguration.APNs? {
+        let parts = [ConfigurationKey.apnsTeam, .apnsKeyId, .apnsKeyFile]
+        let values = parts.map(text)
+        if values.allSatisfy({ $0 == nil }) { return nil }
+        for (key, value) in zip(parts, values) where value == nil {
+            throw ConfigurationError("APNs is configured in part: \(key.environmentName) (\(key.meaning)) is missing.")
+        }
+        return .init(
+            teamId: values[0]!,
+            keyId: values[1]!,
+            keyFile: values[2]!,
+            productionURL: text(.apnsProduction) ?? ConfigurationKey.apnsProduction.standard,
+            sandboxURL: text(.apnsSandbox) ?? ConfigurationKey.apnsSandbox.standard
+        )
+    }
+
+    func fcm() -> ServerConfiguration.FCM? {
+        text(.fcmAccountFile).map { .init(serviceAccountFile: $0, url: text(.fcmURL) ?? ConfigurationKey.fcmURL.standard) }
+    }
+
+    func users() throws(ConfigurationError) -> ServerConfiguration.Users? {
+        guard let jwks = text(.usersJWKS) else { return nil }
+        guard let issuer = text(.usersIssuer) else {
+            throw ConfigurationError("\(ConfigurationKey.usersJWKS.environmentName) needs \(ConfigurationKey.usersIssuer.environmentName) beside it.")
+        }
+        return .init(issuer: issuer, audience: text(.usersAudience), jwks: jwks)
+    }
+}

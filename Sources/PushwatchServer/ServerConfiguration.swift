@@ -1,0 +1,65 @@
+package import Logging
+
+/// What the service needs to know, checked. Made by `ServerConfiguration.load`; nothing else reads configuration.
+package struct ServerConfiguration: Sendable {
+    /// Which parts of the service an instance runs.
+    package enum Role: String, Sendable, CaseIterable {
+        case api, send, alert
+    }
+
+    /// APNs credentials and endpoints.
+    package struct APNs: Sendable {
+        package var teamId: String
+        package var keyId: String
+        package var keyFile: String
+        package var productionURL: String
+        package var sandboxURL: String
+    }
+
+    /// FCM credentials and endpoint.
+    package struct FCM: Sendable {
+        package var serviceAccountFile: String
+        package var url: String
+    }
+
+    /// Where app users' tokens come from.
+    package struct Users: Sendable {
+        package var issuer: String
+        package var audience: String?
+        package var jwks: String
+    }
+
+    package var databaseURL: String
+    package var databaseConnections = 12
+    package var adminDatabaseURL: String
+    package var migrationsDirectory = "sql/migrations"
+    package var httpHost = "127.0.0.1"
+    package var httpPort = 8080
+    package var publicURL: String?
+    package var bootstrapKey: String?
+    package var logLevel = Logger.Level.info
+    package var logFormat = "auto"
+    package var metricsOpen = false
+    package var alertsDirectory = "alerts"
+    package var alertsLag: Duration = .seconds(60)
+    package var webhookURL: String?
+    package var webhookSecret: String?
+    package var apns: APNs?
+    package var fcm: FCM?
+    package var providersCAFile: String?
+    package var sendRetryBase: Duration?
+    package var users: Users?
+    package var roles = Set(Role.allCases)
+
+    package init(databaseURL: String) {
+        self.databaseURL = databaseURL
+        adminDatabaseURL = databaseURL
+    }
+}
+
+/// A setting that cannot be used. The text says which, why, and what to change.
+package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
+    package var description: String
+
+    package init(_ description: String) { self.description = description }
+}

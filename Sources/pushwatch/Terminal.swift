@@ -1,0 +1,29 @@
+import Foundation
+
+/// What commands say: results to standard output, everything else to standard error; progress in place on a terminal.
+enum Terminal {
+    static let isInteractive = isatty(2) == 1
+
+    static func say(_ text: String) { write(text + "\n", to: 1) }
+
+    static func complain(_ text: String) { write(text + "\n", to: 2) }
+
+    /// A line of progress: replaced in place on a terminal, every tenth call a plain line elsewhere.
+    static func progress(_ text: String, isLast: Bool = false) {
+        if isInteractive {
+            write("\r\u{1B}[2K" + text + (isLast ? "\n" : ""), to: 2)
+        } else if isLast {
+            write(text + "\n", to: 2)
+        }
+    }
+
+    /// Straight to the descriptor: nothing is buffered when a pipe reads along.
+    private static func write(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            guard written > 0 else { return }
+            rest = rest.dropFirst(written)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import PushContract
+import Testing
+
+@Suite("Reason mapping")
+struct ReasonMappingTests {
+    @Test(
+        "APNs",
+        arguments: [
+            (400, "BadDeviceToken", .tokenInvalid, .never, .suspect), (400, "DeviceTokenNotForTopic", .tokenInvalid, .never, .suspect),
+            (410, "Unregistered", .tokenNotRegistered, .never, .off), (410, "ExpiredToken", .tokenNotRegistered, .never, .off),
+            (410, nil, .tokenNotRegistered, .never, .suspect), (500, "InternalServerError", .provider5xx, .backoff, .none),
+            (503, "ServiceUnavailable", .provider5xx, .backoff, .none), (503, "Shutdown", .provider5xx, .now, .none),
+            (502, nil, .provider5xx, .backoff, .none), (403, "ExpiredProviderToken", .auth, .now, .none),
+            (403, "InvalidProviderToken", .auth, .afterFix, .none), (403, "SomethingNew", .auth, .afterFix, .none),
+            (400, "BadTopic", .auth, .afterFix, .none), (400, "TopicDisallowed", .auth, .afterFix, .none),
+            (429, "TooManyProviderTokenUpdates", .auth, .backoff, .none), (429, "TooManyRequests", .unknown, .backoff, .none),
+            (413, "PayloadTooLarge", .unknown, .never, .none), (400, "BadCollapseId", .unknown, .never, .none),
+            (400, "IdleTimeout", .network, .now, .none),
+            // By code, never by a substring: a 400 whose text mentions 500 is no outage.
+            (400, "error 500 while parsing", .unknown, .never, .none), (400, "unregistered", .unknown, .never, .none),
+        ] as [(Int, String?, ReasonCode, RetryClass, TokenAction)]
+    )
+    func apns(status: Int, reason: String?, code: ReasonCode, retry: RetryClass, token: TokenAction) {
+        #expect(ReasonMapping.apns(status: status, reason: reason) == Classification(code, retry: retry, token: token))
+    }
+
+    @Test(
+        "FCM HTTP v1",
+        arguments: [
+            (404, "UNREGISTERED", false, .tokenNotRegistered, .never, .off), (404, nil, false, .unknown, .afterFix, .none),
+            (400, "INVALID_ARGUMENT", true, .tokenInvalid, .never, .suspect), (400, "INVALID_ARGUMENT", false, .unknown, .never, .none),
+            (403, "SENDER_ID_MISMATCH", false, .auth, .never, .suspect), (403, nil, false, .auth, .afterFix, .none),
+            (401, "THIRD_PARTY_AUTH_ERROR", false, .auth, .afterFix, .none), (401, nil, false, .auth, .now, .none),
+            (429, "QUOTA_EXCEEDED", false, .unknown, .backoff, .none), (503, "UNAVAILABLE", false, .provider5xx, .backoff, .none),
+            (500, "INTERNAL", false, .provider5xx, .backoff, .none), (502, nil, false, .provider5xx, .backoff, .none),
+        ] as [(Int, String?, Bool, ReasonCode, RetryClass, TokenAction)]
+    )
+    func fcm(status: Int, error: String?, namesToken: Bool, code: ReasonCode, retry: RetryClass, token: TokenAction) {
+        #expect(
+            ReasonMapping.fcm(status: status, errorCode: error, namesToken: namesToken) == Classification(code, retry: retry, token: token)
+        )
+    }
+
+    @Test(
+        "Firebase Admin codes",
+        arguments: [
+            ("messaging/invalid-registration-token", .tokenInvalid), ("messaging/registration-token-not-registered", .tokenNotRegistered),
+            ("messaging/server-unavailable", .provider5xx), ("messaging/internal-error", .provider5xx),
+            ("messaging/third-party-auth-error", .auth), ("messaging/payload-size-limit-exceeded", .unknown), ("nonsense", .unknown),
+        ] as [(String, ReasonCode)]
+    )
+    func admin(code: String, reason: ReasonCode) {
+        #expect(ReasonMapping.firebaseAdmin(code: code).reasonCode == reason)
+    }
+}
