@@ -28,10 +28,18 @@ struct BaselineDecision: Decision {
         let now = current(at: minute)
         let expected = now.expected ?? 0
         let observed = now.window.counts.bad
-        guard observed >= condition.minBad, isAbove(observed, multiple: condition.above, of: expected),
+        guard observed >= condition.minBad, isAbove(observed, multiple: condition.above, of: expected), isRecent(now, at: minute),
             PoissonTail.probability(atLeast: observed, mean: condition.overdispersion.double * expected) < condition.alpha.double
         else { return nil }
         return now
+    }
+
+    /// A longer window sets only while its newest part is above the multiple too: when traffic drops at night, the ladder
+    /// must not find an incident of the afternoon again.
+    private func isRecent(_ onset: Onset, at minute: Minute) -> Bool {
+        guard onset.window.minutes > condition.window.minutes else { return true }
+        let newest = exposure(at: minute, minutes: condition.window.minutes, frozen: nil)
+        return isAbove(newest.window.counts.bad, multiple: condition.above, of: newest.expected ?? 0)
     }
 
     /// Too little is known to expect anything: a fixed share, for a ticket.
@@ -78,13 +86,25 @@ struct BaselineDecision: Decision {
 
     func recovery(of episode: OpenEpisode, at minute: Minute) -> Onset? {
         if episode.evidence.level == .learning { return learningRecovery(at: minute) }
-        let now = ladder(at: minute, enough: condition.resolveMinExpected.double, frozen: frozen(episode))
-        let expected = now.expected ?? 0
-        guard !isAbove(now.window.counts.bad, multiple: condition.resolveAt, of: expected) else { return nil }
-        // With next to nothing expected, a full longest window proves recovery if the fault, had it gone on, would have shown in it.
-        let share = episode.evidence.observed.counts.share ?? 0
-        let wouldShow = Double(now.window.counts.attempts) * share >= Double(condition.minBad)
-        return expected >= condition.resolveMinExpected.double || wouldShow ? now : nil
+        let fired = episode.evidence.observed
+        let frozen = frozen(episode)
+        for length in condition.windows where length.minutes >= fired.minutes {
+            let now = exposure(at: minute, minutes: length.minutes, frozen: frozen)
+            // A window longer than the one that fired must not be made good by what came before the alert.
+            if length.minutes > fired.minutes, now.window.first <= episode.lastSet { return nil }
+            if proves(now, share: fired.counts.share ?? 0) {
+                return isAbove(now.window.counts.bad, multiple: condition.resolveAt, of: now.expected ?? 0) ? nil : now
+            }
+        }
+        return nil
+    }
+
+    /// Enough is expected to tell good from bad. With next to nothing expected, a full longest window tells too, if the
+    /// fault, had it gone on at the share that fired, would have shown in it.
+    private func proves(_ now: Onset, share: Double) -> Bool {
+        if (now.expected ?? 0) >= condition.resolveMinExpected.double { return true }
+        return now.window.minutes == condition.longestWindow.minutes
+            && Double(now.window.counts.attempts) * share >= Double(condition.minBad)
     }
 
     private func learningRecovery(at minute: Minute) -> Onset? {

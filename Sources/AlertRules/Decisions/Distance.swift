@@ -22,4 +22,11 @@ package struct VerdictPoint: Sendable, Hashable {
     /// Bad attempts expected in the window that ends here (baseline only).
     package var expected: Double?
     package var verdict: RatioVerdict
+
+    package init(minute: Minute, counts: AttemptCounts, expected: Double? = nil, verdict: RatioVerdict) {
+        self.minute = minute
+        self.counts = counts
+        self.expected = expected
+        self.verdict = verdict
+    }
 }

@@ -9,12 +9,25 @@ package struct OpenEpisode: Sendable, Hashable, Codable {
     package var evidence: Evidence
     /// A baseline's shares as they were at the start, by which the episode is resolved.
     package var frozenShares: [FrozenShare]
+
+    package init(startsAt: Minute, firedAt: Minute, lastSet: Minute, evidence: Evidence, frozenShares: [FrozenShare]) {
+        self.startsAt = startsAt
+        self.firedAt = firedAt
+        self.lastSet = lastSet
+        self.evidence = evidence
+        self.frozenShares = frozenShares
+    }
 }
 
 /// The healthy share of one stratum, kept for the length of an episode.
 package struct FrozenShare: Sendable, Hashable, Codable {
     package var stratum: GroupKey
     package var share: Double
+
+    package init(stratum: GroupKey, share: Double) {
+        self.stratum = stratum
+        self.share = share
+    }
 }
 
 /// The state of one rule and group: a function of the data alone.

@@ -33,6 +33,32 @@ package struct Transition: Sendable, Hashable, Codable {
     /// Numbers now, with the worst window of the episode.
     package var evidence: Evidence
 
+    package init(
+        kind: Kind,
+        reason: Reason,
+        rule: String,
+        ruleVersion: String,
+        group: GroupKey,
+        severity: Severity,
+        minute: Minute,
+        startsAt: Minute,
+        firedAt: Minute,
+        endsAt: Minute? = nil,
+        evidence: Evidence
+    ) {
+        self.kind = kind
+        self.reason = reason
+        self.rule = rule
+        self.ruleVersion = ruleVersion
+        self.group = group
+        self.severity = severity
+        self.minute = minute
+        self.startsAt = startsAt
+        self.firedAt = firedAt
+        self.endsAt = endsAt
+        self.evidence = evidence
+    }
+
     /// What the annotations of the rule say about this transition.
     package var facts: AnnotationFacts {
         AnnotationFacts(rule: rule, severity: severity, group: group, startsAt: startsAt, evidence: evidence)
@@ -43,4 +69,9 @@ package struct Transition: Sendable, Hashable, Codable {
 package struct Fold: Sendable, Hashable {
     package var state: LatchState
     package var transitions: [Transition]
+
+    package init(state: LatchState, transitions: [Transition]) {
+        self.state = state
+        self.transitions = transitions
+    }
 }

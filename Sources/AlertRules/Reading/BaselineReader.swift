@@ -84,6 +84,8 @@ struct BaselineReader {
     private func check(_ baseline: MappingReader, _ condition: BaselineCondition) {
         if !condition.reference.minutes.isMultiple(of: 1440) || !(1...28).contains(condition.referenceDays) {
             baseline.error("reference", "\(condition.reference) is impossible here: it must be whole days, from 1d to 28d")
+        } else if condition.minDays > condition.referenceDays {
+            baseline.error("min_days", "\(condition.minDays) is more than the days of 'reference' (\(condition.referenceDays))")
         }
         if !(5...1440).contains(condition.window.minutes) {
             baseline.error("window", "\(condition.window) is impossible here: it must be from 5m to 1d")
@@ -96,9 +98,6 @@ struct BaselineReader {
         }
         if condition.resolveAt > condition.above {
             baseline.error("resolve_at", "\(condition.resolveAt.multiple) is more than 'above' (\(condition.above.multiple))")
-        }
-        if condition.minDays > condition.referenceDays {
-            baseline.error("min_days", "\(condition.minDays) is more than the days of 'reference' (\(condition.referenceDays))")
         }
     }
 }

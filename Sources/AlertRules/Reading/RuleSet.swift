@@ -5,6 +5,11 @@ package struct RuleSet: Sendable, Hashable {
     /// Errors and warnings, by place.
     package let findings: [Finding]
 
+    package init(rules: [AlertRule], findings: [Finding]) {
+        self.rules = rules
+        self.findings = findings
+    }
+
     /// A set with errors must not replace one without.
     package var hasErrors: Bool { findings.contains { $0.severity == .error } }
 

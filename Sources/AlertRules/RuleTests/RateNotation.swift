@@ -10,6 +10,7 @@ enum RateNotation {
     }
 
     private static let longest = 60 * 1440
+    private static let mostPerMinute = Fraction(1_000_000, 1)
 
     static func counts(_ text: String) throws(Fault) -> [AttemptCounts] {
         var result: [AttemptCounts] = []
@@ -27,10 +28,13 @@ enum RateNotation {
         }
         guard minutes <= room else { throw Fault(message: "'\(item)' makes the test longer than 60d") }
         if parts[0] == "_" { return Array(repeating: AttemptCounts(), count: minutes) }
-        let rates = parts[0].split(separator: "/", maxSplits: 1).map(String.init)
+        let rates = parts[0].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let attempts = rates.first.flatMap({ Fraction(decimal: $0) }),
             let bad = rates.count == 1 ? Fraction(0, 1) : rate(rates[1], of: attempts)
         else { throw Fault(message: "'\(parts[0])' is not attempts or attempts/bad") }
+        guard attempts <= mostPerMinute, max(attempts.numerator, bad.numerator) <= 1_000_000_000_000 else {
+            throw Fault(message: "'\(item)' is more than a million attempts a minute, or too many decimals")
+        }
         guard bad <= attempts else { throw Fault(message: "'\(item)' has more bad attempts than attempts") }
         return (0..<Int64(minutes)).map { minute in
             let whole = share(attempts, minute)
@@ -43,7 +47,7 @@ enum RateNotation {
     }
 
     private static func rate(_ text: String, of attempts: Fraction) -> Fraction? {
-        if text.hasSuffix("%") { return Fraction(share: text).map { $0 * attempts } }
+        if text.hasSuffix("%") { return Fraction(share: text)?.times(attempts) }
         return Fraction(decimal: text)
     }
 

@@ -20,11 +20,20 @@ package struct Fraction: Sendable, Hashable, Codable {
     package static func * (a: Fraction, b: Fraction) -> Fraction {
         Fraction(a.numerator * b.numerator, a.denominator * b.denominator)
     }
+
+    /// Nil when the product does not fit.
+    package func times(_ other: Fraction) -> Fraction? {
+        let above = numerator.multipliedReportingOverflow(by: other.numerator)
+        let below = denominator.multipliedReportingOverflow(by: other.denominator)
+        return above.overflow || below.overflow ? nil : Fraction(above.partialValue, below.partialValue)
+    }
 }
 
 extension Fraction: Comparable {
     package static func < (a: Fraction, b: Fraction) -> Bool {
-        a.numerator * b.denominator < b.numerator * a.denominator
+        let left = a.numerator.multipliedFullWidth(by: b.denominator)
+        let right = b.numerator.multipliedFullWidth(by: a.denominator)
+        return (left.high, left.low) < (right.high, right.low)
     }
 }
 

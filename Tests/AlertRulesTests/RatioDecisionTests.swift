@@ -1,0 +1,153 @@
+import AlertRules
+import Testing
+
+@Suite("ratio/1")
+struct RatioDecisionTests {
+    @Test("a step above the threshold fires when its 15th minute closes", arguments: [6, 8, 10, 100] as [Int64])
+    func step(percent: Int64) throws {
+        let transitions = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (60, 100, percent)]))
+        let fired = try #require(transitions.first)
+        #expect(transitions.count == 1)
+        #expect(fired.kind == .fired && fired.reason == .conditionMet && fired.severity == .page)
+        #expect(fired.firedAt - Make.start == 75)
+        #expect(fired.minute - Make.start == 74)
+        #expect(fired.startsAt - Make.start == 60)
+        #expect(fired.endsAt == nil)
+        #expect(
+            fired.evidence.observed == WindowCounts(first: Make.start + 60, minutes: 15, counts: .init(attempts: 1500, bad: 15 * percent))
+        )
+        #expect(fired.evidence.threshold == Fraction(1, 20))
+    }
+
+    @Test("nothing fires before the 15th minute, whatever the height of the step", arguments: [6, 8, 10, 100] as [Int64])
+    func oneMinuteEarlier(percent: Int64) {
+        #expect(Make.firings(Make.outage(), [(60, 100, 0), (14, 100, percent)]) == [])
+    }
+
+    @Test("a small step that ends after 14 minutes never fires; a steep one is bridged by the smooth window")
+    func fourteenMinutes() {
+        #expect(Make.firings(Make.outage(), [(60, 100, 0), (14, 100, 6), (60, 100, 0)]) == [])
+        #expect(Make.firings(Make.outage(), [(60, 100, 0), (14, 100, 50), (60, 100, 0)]) == [75])
+        #expect(Make.firings(Make.outage(), [(60, 100, 0), (9, 100, 50), (60, 100, 0)]) == [])
+    }
+
+    @Test("exactly the threshold never fires, and the least bit above does")
+    func exactly() {
+        #expect(Make.firings(Make.outage(), [(60, 100, 0), (1440, 100, 5)]) == [])
+        #expect(Make.firings(Make.outage(), [(60, 100_000, 0), (1440, 100_000, 5000)]) == [])
+        #expect(Make.firings(Make.outage(), [(60, 100_000, 0), (60, 100_000, 5001)]) == [75])
+        #expect(Make.firings(Make.auth(), [(60, 100, 0), (1440, 100, 1)]) == [])
+        #expect(Make.firings(Make.auth(), [(60, 100_000, 0), (60, 100_000, 1001)]) == [70])
+    }
+
+    @Test("one failure of three never fires, nor do nine failures of nine")
+    func lowVolume() {
+        #expect(Make.firings(Make.outage(), [(60, 0, 0), (1, 3, 1), (60, 0, 0)]) == [])
+        #expect(Make.firings(Make.outage(), [(20, 0, 0), (1, 1, 1), (1, 1, 0), (1, 1, 0), (60, 0, 0)]) == [])
+        #expect(Make.firings(Make.outage(), [(60, 1, 0), (9, 1, 1), (60, 0, 0)]) == [])
+        #expect(Make.firings(Make.outage(), [(60, 0, 0), (9, 1, 1), (60, 0, 0)]) == [])
+    }
+
+    @Test("auth at 1 % for 10 m fires at minute 10, even at two attempts a minute")
+    func auth() {
+        #expect(Make.firings(Make.auth(), [(60, 200, 0), (30, 200, 4)]) == [70])
+        #expect(Make.firings(Make.auth(), [(60, 2, 0), (30, 2, 2)]) == [70])
+        #expect(Make.firings(Make.auth(), [(60, 200, 0), (9, 200, 4)]) == [])
+    }
+
+    @Test("up to three good minutes in the window do not keep it from firing; four do", arguments: [0, 1, 2, 3, 4])
+    func quorum(goodMinutes: Int) {
+        // Smoothing off, so that the quorum alone decides.
+        let rule = Make.outage { $0.smooth = RuleDuration(minutes: 1) }
+        var minutes = Make.counts([(60, 100, 0), (15, 100, 10)])
+        for index in 0..<goodMinutes { minutes[62 + 3 * index] = AttemptCounts(attempts: 100, bad: 0) }
+        let history = GroupHistory(series: MinuteSeries(first: Make.start, minutes: minutes))
+        let fired = Make.transitions(rule, history).map { $0.firedAt - Make.start }
+        #expect(fired == (goodMinutes <= 3 ? [75] : []))
+    }
+
+    @Test("a good minute after firing does not resolve")
+    func goodMinuteWhileFiring() {
+        let transitions = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (20, 100, 10), (1, 100, 0), (20, 100, 10)]))
+        #expect(transitions.map(\.kind) == [.fired])
+    }
+
+    @Test("one minute at 100 % every six hours never fires", arguments: [2, 20, 200] as [Int64])
+    func blip(rate: Int64) {
+        let day = Array(repeating: [(359, rate, Int64(0)), (1, rate, rate)], count: 8).flatMap { $0 }
+        #expect(Make.firings(Make.outage(), day.map { (minutes: $0.0, attempts: $0.1, bad: $0.2) }) == [])
+    }
+
+    @Test("five minutes off and five on fires at minute 15")
+    func halfOutage() {
+        let runs = [(60, 0), (5, 20), (5, 0), (5, 20), (5, 0), (5, 20)].map { (minutes: $0.0, attempts: Int64(20), bad: Int64($0.1)) }
+        #expect(Make.firings(Make.outage(), runs) == [75])
+    }
+
+    @Test("it resolves after recovery, with the worst window and the numbers of now")
+    func resolves() throws {
+        let transitions = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (20, 100, 50), (20, 100, 6), (60, 100, 0)]))
+        let resolved = try #require(transitions.last)
+        #expect(transitions.map(\.kind) == [.fired, .resolved])
+        #expect(resolved.reason == .recovered)
+        #expect(resolved.startsAt == transitions[0].startsAt && resolved.firedAt == transitions[0].firedAt)
+        // The older half of ten minutes may hold three minutes at 6 %: 18 of 500 are below 4 %.
+        #expect(resolved.minute + 1 - Make.start == 107)
+        #expect(try #require(resolved.endsAt) - Make.start == 100)
+        #expect(resolved.evidence.worst.counts == AttemptCounts(attempts: 1500, bad: 750))
+        #expect(resolved.evidence.observed.counts == AttemptCounts(attempts: 1000, bad: 18))
+    }
+
+    @Test("no traffic holds the alert; real good traffic resolves it")
+    func silence() {
+        let held = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (20, 100, 50), (1440, 0, 0)]))
+        #expect(held.map(\.kind) == [.fired])
+        let trickle = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (20, 100, 50), (100, 0, 0), (60, 3, 0)]))
+        #expect(trickle.map(\.kind) == [.fired])
+        let back = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (20, 100, 50), (100, 0, 0), (60, 100, 0)]))
+        #expect(back.map(\.kind) == [.fired, .resolved])
+        #expect(back.last.map { $0.minute + 1 - Make.start } == 186)
+    }
+
+    @Test("resolve_within lets low traffic resolve, from good minutes after the last breach only")
+    func stretchedResolve() throws {
+        let rule = Make.outage { $0.resolveWithin = RuleDuration(minutes: 120) }
+        let runs: [(minutes: Int, attempts: Int64, bad: Int64)] = [(60, 2, 0), (30, 2, 2), (120, 2, 0)]
+        #expect(Make.transitions(Make.outage(), Make.history(runs)).map(\.kind) == [.fired])
+        let transitions = Make.transitions(rule, Make.history(runs))
+        #expect(transitions.map(\.kind) == [.fired, .resolved])
+        let resolved = try #require(transitions.last)
+        #expect(resolved.evidence.observed.counts == AttemptCounts(attempts: 40, bad: 0))
+        #expect(try #require(resolved.endsAt) - Make.start >= 90)
+    }
+
+    @Test("minutes are judged by themselves and by their neighbours")
+    func verdicts() throws {
+        guard case .ratio(let ratio) = Make.outage().condition else { return }
+        let series = Make.series([(5, 0, 0), (1, 100, 1), (1, 100, 40), (1, 100, 0), (4, 0, 0), (5, 0, 0)])
+        let verdicts = (0..<15).map { ratio.verdict(on: Make.start + $0, in: series) }
+        #expect(
+            verdicts == [
+                .blank, .blank, .blank, .blank, .blank, .ok, .breach, .breach, .breach, .breach, .breach, .ok, .blank, .blank, .blank,
+            ]
+        )
+    }
+
+    @Test("the distance to firing grows towards 1 and reaches it only when the alert fires")
+    func distance() {
+        let history = Make.history([(60, 100, 0), (15, 100, 8)])
+        let distances = (60..<75).map { RuleEvaluation.distance(Make.outage(), history, at: Make.start + $0) }
+        #expect(zip(distances, distances.dropFirst()).allSatisfy { $0.fraction <= $1.fraction })
+        #expect(distances.map(\.isSet) == Array(repeating: false, count: 14) + [true])
+        #expect(distances.dropLast().allSatisfy { $0.fraction < 1 } && distances.last?.fraction == 1)
+        #expect(distances.last?.text == "15 of 15 minutes above 5 %; 8 % in the last 15m")
+    }
+
+    @Test("the chart shows every minute with its verdict")
+    func chart() {
+        let history = Make.history([(60, 100, 0), (15, 100, 8)])
+        let points = RuleEvaluation.verdicts(Make.outage(), history, from: Make.start + 50, through: Make.start + 74)
+        #expect(points.count == 25)
+        #expect(points.map(\.verdict) == Array(repeating: .ok, count: 10) + Array(repeating: .breach, count: 15))
+    }
+}
