@@ -26,6 +26,9 @@ extension Target.Dependency {
     static let metrics: Self = .product(name: "Metrics", package: "swift-metrics")
     static let coreMetrics: Self = .product(name: "CoreMetrics", package: "swift-metrics")
     static let mustache: Self = .product(name: "Mustache", package: "swift-mustache")
+    static let nioHTTP2: Self = .product(name: "NIOHTTP2", package: "swift-nio-http2")
+    static let nioHTTPTypes: Self = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+    static let nioHTTPTypesHTTP2: Self = .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras")
     static let nioCore: Self = .product(name: "NIOCore", package: "swift-nio")
     static let nioPosix: Self = .product(name: "NIOPosix", package: "swift-nio")
     static let nioSSL: Self = .product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -65,6 +68,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -140,8 +145,8 @@ let package = Package(
         room(
             "ProviderSimulator",
             [
-                "PushContract", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .httpTypes, .crypto, .cryptoExtras, .x509, .asn1,
-                .nioCore, .nioSSL, .logging, .serviceLifecycle,
+                "PushContract", .hummingbird, .hummingbirdCore, .httpTypes, .crypto, .cryptoExtras, .x509, .asn1,
+                .nioCore, .nioHTTP2, .nioHTTPTypes, .nioHTTPTypesHTTP2, .nioSSL, .logging, .serviceLifecycle,
             ]
         ),
         room("LocalPostgres", ["Postgres", .subprocess, .logging, .serviceLifecycle]),

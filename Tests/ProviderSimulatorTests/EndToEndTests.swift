@@ -101,11 +101,11 @@ struct EndToEndTests {
             let rules = #"[{"provider":"apns","share":0.25,"answer":{"status":503,"reason":"ServiceUnavailable"},"retryAfter":7}]"#
             let set = try await curl("PUT", "\(endpoints.controlURL)/faults?seed=3", body: rules)
             #expect(set.status == 200)
-            let range = String(repeating: "a", count: 60) + "[1000-1199]"
+            let range = String(repeating: "a", count: 60) + "[1000-1499]"
             _ = try await push(curl, simulator, endpoints, token: range)
             let failed = simulator.statistics.count(.apns, "503 ServiceUnavailable")
-            #expect((35...65).contains(failed))
-            #expect(simulator.statistics.count(.apns, "200") == 200 - failed)
+            #expect((95...155).contains(failed))
+            #expect(simulator.statistics.count(.apns, "200") == 500 - failed)
             #expect(simulator.statistics.connections["apns"] == 1)
             #expect(simulator.faults.first?.hits == failed)
             #expect(simulator.requests().first { $0.status == 503 }?.answerHeader("retry-after") == "7")
@@ -180,6 +180,17 @@ struct EndToEndTests {
             let answer = try #require(try await group.next())
             #expect(answer.status != 200)
             #expect(answer.exit != 28)
+        }
+    }
+
+    @Test("many requests at once are each answered and counted")
+    func parallel() async throws {
+        try await simulated { simulator, endpoints, curl in
+            let range = String(repeating: "b", count: 60) + "[1000-1999]"
+            _ = try await push(curl, simulator, endpoints, token: range, extra: ["--parallel", "--parallel-max", "80"])
+            #expect(simulator.statistics.count(.apns, "200") == 1000)
+            #expect(Set(simulator.requests().map(\.token)).count == 1000)
+            #expect(simulator.statistics.total == 1000)
         }
     }
 

@@ -1,6 +1,5 @@
 import Hummingbird
 import HummingbirdCore
-import HummingbirdHTTP2
 import Logging
 import NIOCore
 import NIOSSL
@@ -53,7 +52,7 @@ struct SimulatorListener: Service {
             host: host,
             port: port,
             responder: responder,
-            server: try .http2Upgrade(tlsConfiguration: tls),
+            server: HTTPServerBuilder { [tls] in try ProviderChannel(tls: tls, responder: $0) },
             logger: logger,
             onListening: onListening
         )

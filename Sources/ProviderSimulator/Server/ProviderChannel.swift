@@ -1,0 +1,116 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP2
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP2
+import NIOSSL
+
+/// A connection to a simulated provider: TLS, then HTTP/2 or HTTP/1.1 by ALPN.
+///
+/// Hummingbird's own HTTP/2 channel keeps NIO's guard against floods: 200 PRIORITY, PING or SETTINGS frames in 30 s and the
+/// connection ends with GOAWAY(ENHANCE_YOUR_CALM). libcurl sends a PRIORITY frame with each request, and a sender's rate is
+/// what the simulator is for; so here the guard is out of the way, and as many streams are open as APNs allows.
+struct ProviderChannel: ServerChildChannel {
+    typealias Stream = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+    typealias Connection = NIOHTTP2Handler.AsyncStreamMultiplexer<Stream>
+
+    struct Value: ServerChildChannelValue {
+        let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<HTTP1Channel.Value, Connection>>
+        let channel: any Channel
+    }
+
+    /// Seen at APNs; FCM's 100 are a client's to respect or not.
+    static let concurrentStreams = 1000
+    /// Bytes of body kept; what comes after is read and dropped. No provider accepts so much.
+    private static let bodyLimit = 64 * 1024
+    private static let unlimited = 1_000_000_000
+
+    private let context: NIOSSLContext
+    private let responder: HTTPChannelHandler.Responder
+    private let http1: HTTP1Channel
+
+    init(tls: TLSConfiguration, responder: @escaping HTTPChannelHandler.Responder) throws {
+        var tls = tls
+        tls.applicationProtocols = NIOHTTP2SupportedALPNProtocols
+        context = try NIOSSLContext(configuration: tls)
+        self.responder = responder
+        http1 = HTTP1Channel(responder: responder)
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        do {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+        } catch {
+            return channel.eventLoop.makeFailedFuture(error)
+        }
+        return channel.configureHTTP2AsyncSecureUpgrade { channel in
+            http1.setup(channel: channel, logger: logger)
+        } http2ConnectionInitializer: { channel in
+            channel.eventLoop.makeCompletedFuture { try Self.connection(on: channel) }
+        }
+        .map { Value(negotiated: $0, channel: channel) }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        do {
+            switch try await value.negotiated.get() {
+            case .http1_1(let channel): await http1.handle(value: channel, logger: logger)
+            case .http2(let connection): try await serve(connection, logger: logger)
+            }
+        } catch {
+            logger.debug("a connection to the simulator ended", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private static func connection(on channel: any Channel) throws -> Connection {
+        var configuration = NIOHTTP2Handler.Configuration()
+        configuration.connection.initialSettings = [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: concurrentStreams),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: 16384),
+        ]
+        configuration.connection.targetWindowSize = 16 << 20
+        configuration.connection.controlFrameRateLimit.maximumCount = unlimited
+        configuration.connection.maximumConnectionGlitches = unlimited
+        configuration.stream.streamResetFrameRateLimit.maximumCount = unlimited
+        configuration.stream.streamErrorRateLimit.maximumCount = unlimited
+        return try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(
+            mode: .server,
+            connectionManagerConfiguration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: .seconds(5), keepalive: nil),
+            http2HandlerConfiguration: configuration
+        ) { stream in
+            stream.eventLoop.makeCompletedFuture {
+                try stream.pipeline.syncOperations.addHandler(HTTP2FramePayloadToHTTPServerCodec())
+                return try Stream(wrappingChannelSynchronously: stream)
+            }
+        }
+    }
+
+    private func serve(_ connection: Connection, logger: Logger) async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            for try await stream in connection.inbound {
+                group.addTask { await serve(stream, logger: logger) }
+            }
+        }
+    }
+
+    /// One request and its answer. A stream that breaks takes no other with it.
+    private func serve(_ stream: Stream, logger: Logger) async {
+        do {
+            try await stream.executeThenClose { inbound, outbound in
+                var parts = inbound.makeAsyncIterator()
+                guard case .head(let head) = try await parts.next() else { return }
+                var body = ByteBuffer()
+                while case .body(let chunk) = try await parts.next() {
+                    if body.readableBytes <= Self.bodyLimit { body.writeImmutableBuffer(chunk) }
+                }
+                let request = Request(head: head, body: RequestBody(buffer: body))
+                try await responder(request, ResponseWriter(outbound: outbound), stream.channel)
+                // The stream ends when both sides have; closing it earlier would reset it.
+                while try await parts.next() != nil {}
+            }
+        } catch {
+            logger.trace("a request to the simulator ended", metadata: ["error": "\(error)"])
+        }
+    }
+}
