@@ -10,7 +10,13 @@ package struct ConfigurationKey: Sendable, Hashable {
     package var environmentName: String {
         "PUSHWATCH_"
             + name.reduce(into: "") { text, character in
-                if character == "." { text += "_" } else if character.isUppercase { text += "_" + String(character) } else { text += character.uppercased() }
+                if character == "." {
+                    text += "_"
+                } else if character.isUppercase {
+                    text += "_" + String(character)
+                } else {
+                    text += character.uppercased()
+                }
             }
     }
 
@@ -23,7 +29,12 @@ package struct ConfigurationKey: Sendable, Hashable {
 
     static let databaseURL = Self("database.url", "PostgreSQL connection string or URI", isSecret: true)
     static let databaseConnections = Self("database.connections", "connections this instance may hold", standard: "12")
-    static let adminDatabaseURL = Self("admin.database.url", "connection for partitions and migrations", standard: "database.url", isSecret: true)
+    static let adminDatabaseURL = Self(
+        "admin.database.url",
+        "connection for partitions and migrations",
+        standard: "database.url",
+        isSecret: true
+    )
     static let migrationsDirectory = Self("migrations.directory", "the numbered .sql files", standard: "sql/migrations")
     static let httpHost = Self("http.host", "address to listen on", standard: "127.0.0.1")
     static let httpPort = Self("http.port", "port to listen on; 0 takes a free one", standard: "8080")
@@ -44,7 +55,11 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let fcmAccountFile = Self("fcm.serviceAccountFile", "Google service account (JSON)")
     static let fcmURL = Self("fcm.url", "FCM endpoint", standard: "https://fcm.googleapis.com")
     static let providersCA = Self("providers.caFile", "certificates to trust for the providers", standard: "the system's")
-    static let sendRetryBase = Self("sends.retryBaseSeconds", "first wait before a retry; doubles with jitter", standard: "the provider's minimum")
+    static let sendRetryBase = Self(
+        "sends.retryBaseSeconds",
+        "first wait before a retry; doubles with jitter",
+        standard: "the provider's minimum"
+    )
     static let usersIssuer = Self("users.issuer", "`iss` of app-user tokens")
     static let usersAudience = Self("users.audience", "`aud` of app-user tokens")
     static let usersJWKS = Self("users.jwks", "file or https URL with the issuer's keys")

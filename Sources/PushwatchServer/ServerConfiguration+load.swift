@@ -91,7 +91,9 @@ private struct Settings {
         // YAML has the number as a number, the environment as text.
         guard let text = text(key) ?? reader.int(forKey: ConfigKey(key.name)).map(String.init) else { return nil }
         guard let number = Int(text), range.contains(number) else {
-            throw ConfigurationError("\(key.environmentName) (`\(key.name)`) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+            throw ConfigurationError(
+                "\(key.environmentName) (`\(key.name)`) must be a whole number from \(range.lowerBound) to \(range.upperBound)."
+            )
         }
         return number
     }
@@ -135,7 +137,9 @@ private struct Settings {
     func users() throws(ConfigurationError) -> ServerConfiguration.Users? {
         guard let jwks = text(.usersJWKS) else { return nil }
         guard let issuer = text(.usersIssuer) else {
-            throw ConfigurationError("\(ConfigurationKey.usersJWKS.environmentName) needs \(ConfigurationKey.usersIssuer.environmentName) beside it.")
+            throw ConfigurationError(
+                "\(ConfigurationKey.usersJWKS.environmentName) needs \(ConfigurationKey.usersIssuer.environmentName) beside it."
+            )
         }
         return .init(issuer: issuer, audience: text(.usersAudience), jwks: jwks)
     }

@@ -31,7 +31,13 @@ struct AttemptIDTests {
     }
 
     private func id(
-        _ event: EventType, _ uid: String, _ platform: Platform, _ provider: Provider, _ hash: TokenHash, _ key: String, _ number: Int
+        _ event: EventType,
+        _ uid: String,
+        _ platform: Platform,
+        _ provider: Provider,
+        _ hash: TokenHash,
+        _ key: String,
+        _ number: Int
     ) -> String? {
         AttemptID.derive(
             eventType: event,

@@ -27,7 +27,8 @@ struct RetryScheduleTests {
     @Test("Retry-After raises the wait and never lowers it")
     func retryAfter() {
         #expect(
-            RetrySchedule.next(enqueuedAt: start, failures: 1, failedAt: start, retryAfter: .seconds(60)) == .retry(at: start + .seconds(60))
+            RetrySchedule.next(enqueuedAt: start, failures: 1, failedAt: start, retryAfter: .seconds(60))
+                == .retry(at: start + .seconds(60))
         )
         #expect(
             RetrySchedule.next(enqueuedAt: start, failures: 2, failedAt: start, retryAfter: .seconds(1)) == .retry(at: start + .seconds(30))

@@ -24,7 +24,10 @@ struct TokenHashTests {
 
     @Test(
         "what is no token is refused",
-        arguments: [("", TokenHash.Failure.empty), ("abc", .oddLength), ("simulator-1", .notHexadecimal), (String(repeating: "a", count: 4098), .tooLong)]
+        arguments: [
+            ("", TokenHash.Failure.empty), ("abc", .oddLength), ("simulator-1", .notHexadecimal),
+            (String(repeating: "a", count: 4098), .tooLong),
+        ]
     )
     func refused(token: String, failure: TokenHash.Failure) {
         #expect(throws: failure) { try TokenHash.apns(token) }

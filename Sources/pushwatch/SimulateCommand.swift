@@ -4,10 +4,12 @@ import Logging
 import Observability
 import ProviderSimulator
 import ServiceLifecycle
+import UnixSignals
 
 /// `pushwatch simulate`
-struct Simulate: AsyncParsableCommand {
+struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "simulate",
         abstract: "Run the provider simulator: APNs, FCM and Google's token endpoint over real TLS and HTTP/2.",
         discussion: """
             It checks what Apple and Google check and answers as they do. A certificate authority, a signing key and a service account are
@@ -24,11 +26,13 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "Where the certificates and credentials are written.") var directory = ".pushwatch-simulator"
 
     func run() async throws {
-        LogBootstrap.bootstrap(level: .notice, format: .automatic)
-        let simulator = try ProviderSimulator(
-            configuration: SimulatorConfiguration(apnsPort: apnsPort, fcmPort: fcmPort, controlPort: controlPort, directory: directory),
-            logger: Logger(label: "simulator")
-        )
+        LogBootstrap.bootstrap(level: .notice)
+        var configuration = SimulatorConfiguration(directory: directory)
+        configuration.apnsPort = apnsPort
+        configuration.fcmPort = fcmPort
+        configuration.controlPort = controlPort
+        configuration.credentials = try SimulatorCredentials.kept(in: directory)
+        let simulator = try ProviderSimulator(configuration: configuration, logger: Logger(label: "simulator"))
         let group = ServiceGroup(
             services: [simulator],
             gracefulShutdownSignals: [.sigterm, .sigint],
@@ -36,8 +40,8 @@ struct Simulate: AsyncParsableCommand {
         )
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
-            let files = try SimulatorFiles.write(simulator.credentials, directory: directory)
-            describe(try await simulator.ready(), files)
+            let endpoints = try await simulator.ready()
+            describe(endpoints, try SimulatorFiles(simulator.credentials, endpoints: endpoints, directory: directory))
             try await tasks.waitForAll()
         }
     }

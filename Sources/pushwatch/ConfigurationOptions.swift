@@ -1,0 +1,23 @@
+import ArgumentParser
+import PushwatchServer
+
+/// `--config`, and errors of configuration as errors of usage.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(name: .long, help: "YAML file with settings; PUSHWATCH_… in the environment goes before it.") var config: String?
+
+    func load() async throws -> ServerConfiguration {
+        do {
+            return try await ServerConfiguration.load(file: config)
+        } catch let error as ConfigurationError {
+            throw CommandFailure(message: error.description, code: 2)
+        }
+    }
+
+    /// For `--help`: every setting with its environment name.
+    static var table: String {
+        ConfigurationKey.all.map { key in
+            let standard = key.standard.isEmpty ? "" : " (default: \(key.standard))"
+            return "  \(key.environmentName)\n      \(key.meaning)\(standard)"
+        }.joined(separator: "\n")
+    }
+}
