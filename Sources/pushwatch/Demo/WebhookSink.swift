@@ -1,0 +1,68 @@
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// A receiver of alerts for the demo: prints what it gets, in a few lines a person can read.
+struct WebhookSink: Service {
+    private let application: Application<RouterResponder<BasicRequestContext>>
+    private let port: AsyncStream<Int>
+
+    init(logger: Logger) {
+        let router = Router()
+        router.post("alerts") { request, _ in
+            let body = try await request.body.collect(upTo: 1 << 20)
+            WebhookSink.show(Data(body.readableBytesView))
+            return HTTPResponse.Status.ok
+        }
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
+        port = stream
+        application = Application(
+            router: router,
+            configuration: .init(address: .hostname("127.0.0.1", port: 0), serverName: nil),
+            onServerRunning: { channel in
+                continuation.yield(channel.localAddress?.port ?? 0)
+                continuation.finish()
+            },
+            logger: logger
+        )
+    }
+
+    func run() async throws { try await application.run() }
+
+    /// Where alerts are to be posted; waits until the sink listens.
+    func url() async -> String {
+        for await port in port { return "http://127.0.0.1:\(port)/alerts" }
+        return ""
+    }
+
+    private struct Delivery: Decodable {
+        struct Alert: Decodable {
+            var status: String
+            var labels: [String: String]
+            var annotations: [String: String]
+            var startsAt: String
+        }
+
+        var receiver: String
+        var alerts: [Alert]
+    }
+
+    private static func show(_ body: Data) {
+        guard let delivery = try? JSONDecoder().decode(Delivery.self, from: body) else {
+            Terminal.say("── a delivery arrived that is not an Alertmanager webhook body (\(body.count) bytes)")
+            return
+        }
+        for alert in delivery.alerts {
+            Terminal.say(
+                """
+                ── ALERT DELIVERED  \(alert.status.uppercased())  \(alert.labels["alertname"] ?? "?")  severity \(alert.labels["severity"] ?? "?")
+                   \(alert.annotations["summary"] ?? "")
+                   since \(alert.startsAt)
+                   do: \(alert.annotations["action"] ?? "")
+                """
+            )
+        }
+    }
+}
