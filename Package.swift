@@ -105,15 +105,15 @@ let package = Package(
                 .nioCore, .crypto, .serviceLifecycle,
             ]
         ),
-        room("Devices", ["PushContract", "Postgres", "HTTPEdge", .hummingbird, .logging, .crypto]),
+        room("Devices", ["PushContract", "Postgres", "HTTPEdge", .hummingbird, .httpTypes, .logging, .crypto]),
         room("Providers", ["PushContract", "CurlHTTP", .jwtKit, .logging, .metrics, .crypto, .httpTypes]),
 
         // Floor 4: features.
         room(
             "Sending",
             [
-                "PushContract", "Postgres", "HTTPEdge", "Attempts", "Devices", "Providers", .hummingbird, .logging, .metrics, .crypto,
-                .serviceLifecycle,
+                "PushContract", "Postgres", "HTTPEdge", "Attempts", "Devices", "Providers", .hummingbird, .httpTypes, .logging, .metrics,
+                .coreMetrics, .crypto, .serviceLifecycle,
             ]
         ),
         room(
@@ -181,7 +181,13 @@ let package = Package(
             ["Attempts", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird, .hummingbirdTesting, .nioCore, .logging]
         ),
         tests("ProvidersTests", ["Providers", "PushContract", "CurlHTTP", "ProviderSimulator", .jwtKit, .crypto]),
-        tests("SendingTests", ["Sending", "Devices", "Attempts", "Providers", "PushContract", "Postgres", "TestDatabase", .logging]),
+        tests(
+            "SendingTests",
+            [
+                "Sending", "Devices", "Attempts", "Providers", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird,
+                .hummingbirdTesting, .httpTypes, .logging, .nioCore,
+            ]
+        ),
         tests(
             "AlertingTests",
             ["Alerting", "AlertRules", "Attempts", "PushContract", "Postgres", "CurlHTTP", "TestDatabase", .hummingbird, .logging]

@@ -1,0 +1,46 @@
+import Foundation
+
+/// How a process works on the queue.
+package struct DispatcherConfiguration: Sendable {
+    /// Tries under way at once.
+    package var capacity: Int
+    /// Deliveries taken by one claim at most.
+    package var claimLimit: Int
+    /// How long a claim holds. Longer than any provider request may take.
+    package var lease: Duration
+    /// Pause after a round that found nothing: from `shortestPause`, doubling up to `longestPause`.
+    package var shortestPause: Duration
+    package var longestPause: Duration
+    /// How often throttles are read and lanes are searched from their beginning.
+    package var sweep: Duration
+    /// How long tries under way may take to end at shutdown.
+    package var drainLimit: Duration
+    package var delays: RetryDelays
+    package var lanes: LaneScheduler.Policy
+    /// Shown in `pushLeases.worker`.
+    package var worker: String
+
+    package init(
+        capacity: Int = 500,
+        claimLimit: Int = 250,
+        lease: Duration = .seconds(60),
+        shortestPause: Duration = .milliseconds(20),
+        longestPause: Duration = .milliseconds(500),
+        sweep: Duration = .seconds(1),
+        drainLimit: Duration = .seconds(20),
+        delays: RetryDelays = RetryDelays(),
+        lanes: LaneScheduler.Policy = LaneScheduler.Policy(),
+        worker: String = "\(ProcessInfo.processInfo.hostName):\(ProcessInfo.processInfo.processIdentifier)"
+    ) {
+        self.capacity = capacity
+        self.claimLimit = claimLimit
+        self.lease = lease
+        self.shortestPause = shortestPause
+        self.longestPause = longestPause
+        self.sweep = sweep
+        self.drainLimit = drainLimit
+        self.delays = delays
+        self.lanes = lanes
+        self.worker = worker
+    }
+}

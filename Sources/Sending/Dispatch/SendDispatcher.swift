@@ -1,0 +1,163 @@
+import CoreMetrics
+package import Logging
+import Postgres
+import PushContract
+import ServiceLifecycle
+
+/// Takes deliveries out of the queue and sends them.
+///
+/// One claimer per process, any number of processes. Every try ends in one transaction that writes its attempt, releases its lease and
+/// acts on its token; a try whose lease was taken over writes nothing. On shutdown nothing more is claimed and tries under way end.
+/// While the database is away it waits and goes on when it is back.
+package final class SendDispatcher: Service, Sendable {
+    private let store: SendStore
+    private let throttles: ThrottleStore
+    private let sender: any DeliverySender
+    private let configuration: DispatcherConfiguration
+    private let wake: WakeSignal
+    private let logger: Logger
+    private let inFlight = InFlight()
+    private let completions: CompletionBatcher
+
+    /// - Parameter wake: signalled by `POST /sends`, so that a send need not wait for the next round.
+    package init(
+        store: SendStore,
+        throttles: ThrottleStore,
+        sender: any DeliverySender,
+        configuration: DispatcherConfiguration = DispatcherConfiguration(),
+        wake: WakeSignal = WakeSignal(),
+        logger: Logger
+    ) {
+        self.store = store
+        self.throttles = throttles
+        self.sender = sender
+        self.configuration = configuration
+        self.wake = wake
+        self.logger = logger
+        completions = CompletionBatcher(store: store, patience: configuration.lease, logger: logger)
+    }
+
+    package func run() async throws {
+        await withGracefulShutdownHandler {
+            await withDiscardingTaskGroup { group in
+                await claimUntilShutdown { delivery in group.addTask { await self.handle(delivery) } }
+                await drain()
+                group.cancelAll()
+            }
+        } onGracefulShutdown: { [wake] in
+            wake.signal()
+        }
+    }
+
+    /// Claims and sends until nothing is ready or due. For tests and one-off runs.
+    package func runUntilIdle() async throws {
+        var board = LaneBoard(policy: configuration.lanes)
+        while true {
+            board.sweptAt = nil
+            let claimed = try await round(&board).deliveries
+            guard !claimed.isEmpty else { return }
+            await withDiscardingTaskGroup { group in
+                for delivery in claimed { group.addTask { await self.handle(delivery) } }
+            }
+        }
+    }
+
+    private func claimUntilShutdown(_ start: (ClaimedDelivery) -> Void) async {
+        var board = LaneBoard(policy: configuration.lanes)
+        var pause = configuration.shortestPause
+        while !Task.isShuttingDownGracefully && !Task.isCancelled {
+            do {
+                let round = try await round(&board)
+                for delivery in round.deliveries { start(delivery) }
+                if round.isMoreWaiting && inFlight.count < configuration.capacity / 2 { continue }
+                pause = round.deliveries.isEmpty ? min(pause * 2, configuration.longestPause) : configuration.shortestPause
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.warning("the send queue cannot be read; trying again", metadata: ["error": "\(error)"])
+                pause = .seconds(1)
+            }
+            await wake.wait(upTo: pause)
+        }
+    }
+
+    private func drain() async {
+        let end = ContinuousClock.now + configuration.drainLimit
+        while inFlight.count > 0, ContinuousClock.now < end, !Task.isCancelled {
+            await wake.wait(upTo: min(end - ContinuousClock.now, .milliseconds(100)))
+        }
+    }
+
+    struct Round {
+        var deliveries: [ClaimedDelivery] = []
+        /// A claim was filled to its limit, so there is probably more.
+        var isMoreWaiting = false
+    }
+
+    /// One look at the queue: makes due what is due, divides the free places, claims.
+    func round(_ board: inout LaneBoard) async throws -> Round {
+        var round = Round()
+        round.isMoreWaiting = try await store.promote() >= 1000
+        let now = ContinuousClock.now
+        if board.isSweepDue(configuration.sweep, now: now) {
+            board.throttles = try await throttles.current()
+            board.floors = [:]
+            board.sweptAt = now
+        }
+        let free = configuration.capacity - inFlight.count
+        guard free > 0 else { return round }
+        let lanes = try await store.lanes(floors: board.floors).filter(\.hasWork).map(\.lane)
+        for grant in board.scheduler.grants(lanes: lanes, free: free, capacity: configuration.capacity) {
+            guard let lane = lanes.first(where: { $0.id == grant.lane }) else { continue }
+            let claimed = try await claim(grant, lane, &board)
+            board.scheduler.claimed(claimed.count, of: grant)
+            round.deliveries += claimed
+            round.isMoreWaiting = round.isMoreWaiting || claimed.count == min(grant.count, configuration.claimLimit)
+        }
+        return round
+    }
+
+    private func claim(_ grant: LaneScheduler.Grant, _ lane: Lane, _ board: inout LaneBoard) async throws -> [ClaimedDelivery] {
+        var limit = min(grant.count, configuration.claimLimit)
+        let throttle = board.throttle(of: lane)
+        if let throttle { limit = try await throttles.take(limit, from: throttle) }
+        guard limit > 0 else { return [] }
+        let claimed = try await store.claim(
+            lane: lane.id,
+            floor: board.floors[lane.id] ?? 0,
+            limit: limit,
+            lease: configuration.lease,
+            worker: configuration.worker
+        )
+        if let throttle { try await throttles.giveBack(limit - claimed.count, to: throttle) }
+        if let last = claimed.last { board.floors[lane.id] = last.seq + 1 }
+        SendMetrics.claimed.increment(by: claimed.count)
+        for _ in claimed { inFlight.enter() }
+        return claimed
+    }
+
+    /// One delivery from its claim to its written outcome.
+    private func handle(_ delivery: ClaimedDelivery) async {
+        // Time goes on from the database's own reading: this machine's clock may be off.
+        let anchor = ContinuousClock.now
+        func databaseNow() -> Timestamp { delivery.claimedAt + (ContinuousClock.now - anchor) }
+        switch Preflight.decide(delivery, now: databaseNow()) {
+        case .end(let completion):
+            await completions.submit(completion)
+        case .send(let token):
+            let startedAt = databaseNow()
+            let result = await sender.send(delivery, to: token)
+            let completion = OutcomeDecision.completion(
+                of: delivery,
+                to: token,
+                result: result,
+                at: .init(startedAt: startedAt, now: databaseNow()),
+                delays: configuration.delays,
+                random: Double.random(in: 0...1)
+            )
+            await completions.submit(completion)
+        }
+        let remaining = inFlight.leave()
+        if remaining == 0 || configuration.capacity - remaining == configuration.capacity / 2 { wake.signal() }
+    }
+}

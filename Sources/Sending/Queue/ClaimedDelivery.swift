@@ -1,0 +1,94 @@
+package import Devices
+import HTTPEdge
+import Postgres
+package import PushContract
+
+/// A delivery under a lease: everything needed to send it, and to tell afterwards what came of it.
+package struct ClaimedDelivery: Sendable {
+    package var deliveryId: Int64
+    /// Fences the outcome: who took the lease over has another.
+    package var leaseToken: Int64
+    package var lane: Int32
+    package var attemptNumber: Int
+    package var sendId: String
+    package var uid: String
+    package var deviceId: String?
+    package var platform: Platform
+    package var provider: Provider
+    package var environment: PushEnvironment
+    package var app: String
+    /// Nil when the device has none any more.
+    package var token: PushToken?
+    /// The registration the token comes from; nil for a bare token.
+    package var registrationVersion: Int64?
+    package var tokenState: TokenState?
+    package var tokenStateSince: Timestamp?
+    package var appVersion: String?
+    package var isCancelled: Bool
+    /// `SendContent.json` as text.
+    package var content: String
+    package var isCritical: Bool
+    package var policy: DeliveryPolicy
+    package var expiresAt: Timestamp
+    package var requestId: String
+    /// By the database's clock.
+    package var claimedAt: Timestamp
+    /// Its place in its lane.
+    package var seq: Int64
+}
+
+extension ClaimedDelivery {
+    init(_ row: Row) throws {
+        let key = try row.decode(
+            Int64.self,
+            Int64.self,
+            Int32.self,
+            Int32.self,
+            Int64.self,
+            Timestamp.self,
+            String.self,
+            String.self,
+            String?.self,
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            String?.self,
+            String?.self,
+            Int64?.self,
+            String?.self,
+            Timestamp?.self,
+            String?.self,
+            Bool.self,
+            String.self,
+            Bool.self,
+            String.self,
+            Timestamp.self,
+            String.self
+        )
+        deliveryId = key.0
+        leaseToken = key.1
+        lane = key.2
+        attemptNumber = Int(key.3)
+        seq = key.4
+        claimedAt = key.5
+        sendId = key.6
+        uid = key.7
+        deviceId = key.8
+        platform = try stored(key.9)
+        provider = try stored(key.10)
+        environment = try stored(key.11)
+        app = key.12
+        if let raw = key.13, let hash = key.14 { self.token = PushToken(stored: raw, hash: try stored(hash)) }
+        registrationVersion = key.15
+        tokenState = try key.16.map { try stored($0) }
+        tokenStateSince = key.17
+        appVersion = key.18
+        isCancelled = key.19
+        content = key.20
+        isCritical = key.21
+        policy = try stored(key.22)
+        expiresAt = key.23
+        requestId = key.24
+    }
+}

@@ -1,0 +1,55 @@
+/// Where one delivery stands.
+package enum DeliveryState: String, Sendable, Hashable, Codable {
+    /// Ready to be sent.
+    case queued
+    /// Not due yet.
+    case scheduled
+    /// With a provider now.
+    case sending
+    /// Failed, and to be tried again.
+    case retrying
+    case sent, cancelled, failed, expired, unreachable
+
+    /// Nothing will change any more.
+    package var isFinal: Bool {
+        switch self {
+        case .queued, .scheduled, .sending, .retrying: false
+        case .sent, .cancelled, .failed, .expired, .unreachable: true
+        }
+    }
+}
+
+/// Where a send stands, told from its deliveries.
+package enum SendState: String, Sendable, Hashable, Codable {
+    case queued, scheduled, sending, retrying
+    case sent
+    /// Some deliveries were sent and the others were not.
+    case partial
+    case cancelled, failed, expired, unreachable
+
+    /// The state of a send with these deliveries: what still moves first, then what became of it.
+    package init(_ deliveries: [DeliveryState]) {
+        let states = Set(deliveries)
+        if states.contains(.sending) {
+            self = .sending
+        } else if states.contains(.queued) {
+            self = .queued
+        } else if states.contains(.retrying) {
+            self = .retrying
+        } else if states.contains(.scheduled) {
+            self = .scheduled
+        } else if states == [.sent] {
+            self = .sent
+        } else if states.contains(.sent) {
+            self = .partial
+        } else if states.contains(.failed) {
+            self = .failed
+        } else if states.contains(.expired) {
+            self = .expired
+        } else if states.contains(.cancelled) {
+            self = .cancelled
+        } else {
+            self = .unreachable
+        }
+    }
+}

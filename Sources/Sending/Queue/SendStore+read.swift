@@ -1,0 +1,131 @@
+import Devices
+import Postgres
+import PushContract
+
+extension SendStore {
+    /// A send with its deliveries and tries; nil when there is none with this id.
+    package func send(_ sendId: String) async throws -> StoredSend? {
+        guard let row = try await pool.query(ReadQueries.send(sendId)).first else { return nil }
+        let deliveries = try await pool.query(ReadQueries.deliveries(of: sendId)).map(StoredSend.Delivery.init)
+        var stored = try StoredSend(row, deliveries: deliveries, attempts: [])
+        let uids = Array(Set(deliveries.map(\.uid)))
+        stored.attempts = try await pool.query(ReadQueries.attempts(of: sendId, uids: uids, since: stored.createdAt)).map(
+            Attempt.init(row:)
+        )
+        return stored
+    }
+
+    /// Cancels what of a send has not been sent. Nil when there is none with this id; else how many deliveries it stopped at once.
+    ///
+    /// Scheduled deliveries end now; ready ones end when a worker comes to them; one that is with the provider this moment may still
+    /// arrive, and is not tried again.
+    package func cancel(_ sendId: String, author: String) async throws -> Int? {
+        try await pool.performTransaction { connection in
+            let known = try connection.query("SELECT 1 FROM pushSends WHERE sendId = \(sendId)")
+            guard !known.isEmpty else { return nil }
+            try connection.execute(
+                """
+                INSERT INTO pushCancels (sendId, author, cancelledAt) VALUES (\(sendId), \(author), clock_timestamp())
+                ON CONFLICT (sendId) DO NOTHING
+                """
+            )
+            return try connection.execute(
+                """
+                WITH stopped AS (
+                    DELETE FROM pushScheduled s USING pushDeliveries d
+                    WHERE d.sendId = \(sendId) AND s.deliveryId = d.deliveryId
+                    RETURNING s.deliveryId, s.lane, s.attemptNumber
+                )
+                INSERT INTO pushFinished (deliveryId, lane, outcome, attempts, finishedAt)
+                SELECT deliveryId, lane, 'cancelled', attemptNumber - 1, clock_timestamp() FROM stopped
+                """
+            )
+        }
+    }
+}
+
+enum ReadQueries {
+    static func send(_ sendId: String) -> Query {
+        """
+        SELECT s.sendId, s.requestId, s.author, s.critical, s.policy, s.createdAt, s.notBefore, s.expiresAt, c.cancelledAt
+        FROM pushSends s LEFT JOIN pushCancels c ON c.sendId = s.sendId WHERE s.sendId = \(sendId)
+        """
+    }
+
+    /// A delivery that is in none of the other four tables is in pushReady, which has no index to look it up by.
+    static func deliveries(of sendId: String) -> Query {
+        """
+        SELECT d.deliveryId, d.uid, d.deviceId, d.platform, d.provider, d.environment, d.app,
+            CASE WHEN f.deliveryId IS NOT NULL THEN f.outcome
+                WHEN x.deliveryId IS NOT NULL THEN x.outcome
+                WHEN c.sendId IS NOT NULL AND l.deliveryId IS NULL THEN 'cancelled'
+                WHEN l.deliveryId IS NOT NULL THEN 'sending'
+                WHEN s.reasonCode IS NOT NULL THEN 'retrying'
+                WHEN s.deliveryId IS NOT NULL THEN 'scheduled'
+                ELSE 'queued' END,
+            coalesce(f.attempts, x.attempts, l.attemptNumber - 1, s.attemptNumber - 1, 0),
+            coalesce(x.reasonCode, s.reasonCode), x.providerErrorCode, f.providerMessageId, s.runAt, coalesce(f.finishedAt, x.finishedAt)
+        FROM pushDeliveries d
+        LEFT JOIN pushFinished f ON f.deliveryId = d.deliveryId
+        LEFT JOIN pushDead x ON x.deliveryId = d.deliveryId
+        LEFT JOIN pushLeases l ON l.deliveryId = d.deliveryId
+        LEFT JOIN pushScheduled s ON s.deliveryId = d.deliveryId
+        LEFT JOIN pushCancels c ON c.sendId = d.sendId
+        WHERE d.sendId = \(sendId) ORDER BY d.deliveryId
+        """
+    }
+
+    /// Through the index by uid and time: the facts have none by sendId.
+    static func attempts(of sendId: String, uids: [String], since: Timestamp) -> Query {
+        """
+        SELECT attemptId, uid, platform, provider, tokenHash, status, reasonCode, providerErrorCode, attemptedAt, requestId, app,
+            environment, pushType, appVersion, providerMessageId, latencyMs
+        FROM notificationDeliveryAttempts
+        WHERE uid = ANY(\(uids)) AND attemptedAt >= \(since - .seconds(60)) AND sendId = \(sendId) AND eventType = 'send'
+        ORDER BY attemptedAt, attemptId LIMIT 1000
+        """
+    }
+}
+
+extension Attempt {
+    /// A row of `ReadQueries.attempts`.
+    init(row: Row) throws {
+        let values = try row.decode(
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            String?.self,
+            String?.self,
+            Timestamp.self,
+            String.self,
+            String?.self,
+            String?.self,
+            String?.self,
+            String?.self,
+            String?.self,
+            Int32?.self
+        )
+        self.init(
+            attemptId: values.0,
+            uid: values.1,
+            platform: try stored(values.2),
+            provider: try stored(values.3),
+            tokenHash: try stored(values.4),
+            eventType: .send,
+            status: try stored(values.5),
+            reasonCode: try values.6.map { try stored($0) },
+            providerErrorCode: values.7,
+            attemptedAt: values.8,
+            requestId: values.9,
+            app: values.10,
+            environment: try values.11.map { try stored($0) },
+            pushType: values.12,
+            appVersion: values.13,
+            providerMessageId: values.14,
+            latencyMs: values.15
+        )
+    }
+}

@@ -1,0 +1,90 @@
+import Devices
+import HTTPEdge
+import Postgres
+import PushContract
+
+/// Turns the targets of a batch into deliveries, with one query for each kind of target.
+struct TargetResolution {
+    private let byUser: [String: [DeviceTarget]]
+    private let byDevice: [String: [DeviceTarget]]
+    private let owners: [String: String]
+
+    init(_ requests: [SendRequest], on connection: BlockingConnection, now: Timestamp) throws {
+        var users: Set<String> = []
+        var devices: Set<String> = []
+        var hashes: Set<String> = []
+        for request in requests {
+            switch request.target {
+            case .user(let uid, _): users.insert(uid)
+            case .device(let deviceId, _): devices.insert(deviceId)
+            case .token(let token, nil, _, _, _, _): hashes.insert(token.hash.rawValue)
+            case .token: break
+            }
+        }
+        byUser = Dictionary(grouping: try DeviceTargets.of(users: Array(users), on: connection, now: now), by: \.userId)
+        byDevice = Dictionary(grouping: try DeviceTargets.of(devices: Array(devices), on: connection, now: now), by: \.deviceId)
+        owners = try DeviceTargets.owners(of: Array(hashes), on: connection)
+    }
+
+    /// The deliveries of a send; throws 422 when there is nobody to send to.
+    func deliveries(for request: SendRequest) throws(Problem) -> [NewDelivery] {
+        switch request.target {
+        case .user(let uid, let app):
+            let devices = (byUser[uid] ?? []).filter { app == nil || $0.app == app }
+            guard !devices.isEmpty else {
+                throw .invalid(
+                    "No device of this uid\(app == nil ? "" : " and app") is registered. Register one with POST /devices, or send to a token.",
+                    code: "unknown_uid",
+                    pointer: request.pointer + "/uid"
+                )
+            }
+            return try reachable(devices, pointer: request.pointer + "/uid").map(NewDelivery.init)
+        case .device(let deviceId, let uid):
+            let devices = (byDevice[deviceId] ?? []).filter { uid == nil || $0.userId == uid }
+            guard !devices.isEmpty else {
+                throw .invalid(
+                    "No device with this deviceId is registered. Register it with POST /devices, or send to a token.",
+                    code: "unknown_device",
+                    pointer: request.pointer + "/deviceId"
+                )
+            }
+            return try reachable(devices, pointer: request.pointer + "/deviceId").prefix(1).map(NewDelivery.init)
+        case .token(let token, let uid, let platform, let provider, let environment, let app):
+            return [
+                NewDelivery(
+                    uid: uid ?? owners[token.hash.rawValue] ?? "anonymous",
+                    token: .init(rawValue: token.rawValue, hash: token.hash.rawValue),
+                    platform: platform,
+                    provider: provider,
+                    environment: environment,
+                    app: app
+                )
+            ]
+        }
+    }
+
+    private func reachable(_ devices: [DeviceTarget], pointer: String) throws(Problem) -> [DeviceTarget] {
+        let reachable = devices.filter { $0.tokenState != .off }
+        guard !reachable.isEmpty else {
+            throw .invalid(
+                "Every token of this target is off: the provider reported it gone, or it moved to another device. The app has to register again.",
+                code: "no_active_device",
+                pointer: pointer
+            )
+        }
+        return reachable
+    }
+}
+
+extension NewDelivery {
+    fileprivate init(_ device: DeviceTarget) {
+        self.init(
+            uid: device.userId,
+            deviceId: device.deviceId,
+            platform: device.platform,
+            provider: device.provider,
+            environment: device.environment,
+            app: device.app
+        )
+    }
+}

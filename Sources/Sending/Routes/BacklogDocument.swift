@@ -1,0 +1,74 @@
+import PushContract
+
+/// The queue as `GET /sends/backlog` shows it.
+struct BacklogDocument: Encodable, Sendable {
+    struct Depth: Encodable, Sendable {
+        var ready: Int
+        var retrying: Int
+        var scheduled: Int
+        var sending: Int
+        /// Age of the oldest ready delivery; null when none is ready.
+        var oldestSeconds: Double?
+        /// `empty`, `draining` or `growing`.
+        var drain: String
+        /// Until nothing waits, if all goes on as in the last five minutes; only while draining.
+        var drainSeconds: Double?
+    }
+
+    struct InLane: Encodable, Sendable {
+        var app: String
+        var provider: Provider
+        var critical: Bool
+        var backlog: Depth
+    }
+
+    var at: Timestamp
+    var total: Depth
+    var lanes: [InLane]
+
+    init(_ backlog: Backlog) {
+        at = backlog.at
+        total = Depth(
+            ready: backlog.ready,
+            retrying: backlog.retrying,
+            scheduled: backlog.scheduled,
+            sending: backlog.sending,
+            oldestReadyAt: backlog.oldestReadyAt,
+            at: backlog.at,
+            drain: backlog.drain
+        )
+        lanes = backlog.lanes.map { lane in
+            InLane(
+                app: lane.lane.app,
+                provider: lane.lane.provider,
+                critical: lane.lane.isCritical,
+                backlog: Depth(
+                    ready: lane.ready,
+                    retrying: lane.retrying,
+                    scheduled: lane.scheduled,
+                    sending: lane.sending,
+                    oldestReadyAt: lane.oldestReadyAt,
+                    at: backlog.at,
+                    drain: lane.drain
+                )
+            )
+        }
+    }
+}
+
+extension BacklogDocument.Depth {
+    init(ready: Int, retrying: Int, scheduled: Int, sending: Int, oldestReadyAt: Timestamp?, at: Timestamp, drain estimate: DrainEstimate) {
+        self.ready = ready
+        self.retrying = retrying
+        self.scheduled = scheduled
+        self.sending = sending
+        oldestSeconds = oldestReadyAt.map { max(0, (at - $0).inSeconds) }
+        switch estimate {
+        case .empty: drain = "empty"
+        case .growing: drain = "growing"
+        case .after(let duration):
+            drain = "draining"
+            drainSeconds = duration.inSeconds
+        }
+    }
+}

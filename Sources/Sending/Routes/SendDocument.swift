@@ -1,0 +1,68 @@
+import PushContract
+
+/// A send as its caller sees it; never a token or a payload.
+struct SendDocument: Encodable, Sendable {
+    struct Delivery: Encodable, Sendable {
+        var uid: String
+        var deviceId: String?
+        var platform: Platform
+        var provider: Provider
+        var environment: PushEnvironment
+        var app: String
+        var state: DeliveryState
+        var attempts: Int
+        var reasonCode: ReasonCode?
+        var providerErrorCode: String?
+        var providerMessageId: String?
+        var nextAttemptAt: Timestamp?
+        var finishedAt: Timestamp?
+    }
+
+    var sendId: String
+    var state: SendState
+    var critical: Bool
+    var policy: DeliveryPolicy
+    var requestId: String
+    var author: String
+    var createdAt: Timestamp
+    var notBefore: Timestamp?
+    var expiresAt: Timestamp
+    var cancelledAt: Timestamp?
+    var deliveries: [Delivery]
+    var attempts: [Attempt]
+
+    init(_ send: StoredSend) {
+        sendId = send.sendId
+        state = send.state
+        critical = send.isCritical
+        policy = send.policy
+        requestId = send.requestId
+        author = send.author
+        createdAt = send.createdAt
+        notBefore = send.notBefore
+        expiresAt = send.expiresAt
+        cancelledAt = send.cancelledAt
+        deliveries = send.deliveries.map(Delivery.init)
+        attempts = send.attempts
+    }
+}
+
+extension SendDocument.Delivery {
+    init(_ delivery: StoredSend.Delivery) {
+        self.init(
+            uid: delivery.uid,
+            deviceId: delivery.deviceId,
+            platform: delivery.platform,
+            provider: delivery.provider,
+            environment: delivery.environment,
+            app: delivery.app,
+            state: delivery.state,
+            attempts: delivery.attempts,
+            reasonCode: delivery.reasonCode,
+            providerErrorCode: delivery.providerErrorCode,
+            providerMessageId: delivery.providerMessageId,
+            nextAttemptAt: delivery.nextAttemptAt,
+            finishedAt: delivery.finishedAt
+        )
+    }
+}
