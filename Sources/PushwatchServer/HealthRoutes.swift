@@ -1,0 +1,29 @@
+import HTTPEdge
+import HTTPTypes
+import Hummingbird
+import Observability
+
+/// `GET /health`, `GET /health/ready`, `GET /metrics`.
+struct HealthRoutes: Sendable {
+    let health: Health
+    let metrics: MetricsRegistry
+    let metricsOpen: Bool
+
+    struct Alive: Encodable, Sendable { var status = "ok" }
+
+    func add(to router: EdgeRouter) {
+        router.get("/health") { _, _ in JSONResponse(Alive()) }
+        router.get("/health/ready") { _, _ in
+            let readiness = await health.readiness()
+            return JSONResponse(readiness, status: readiness.isReady ? .ok : .serviceUnavailable)
+        }
+        router.get("/metrics") { _, context in
+            if !metricsOpen { try context.require(.metricsRead) }
+            return Response(
+                status: .ok,
+                headers: [.contentType: MetricsRegistry.contentType],
+                body: .init(byteBuffer: ByteBuffer(string: metrics.exposition()))
+            )
+        }
+    }
+}
