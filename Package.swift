@@ -97,7 +97,7 @@ let package = Package(
         room("HTTPEdge", ["CZlib", .hummingbird, .httpTypes, .logging, .metrics, .nioCore]),
 
         // Floor 3: stores and providers.
-        room("Access", ["HTTPEdge", "Postgres", "CurlHTTP", .hummingbird, .jwtKit, .crypto, .logging, .serviceLifecycle]),
+        room("Access", ["PushContract", "HTTPEdge", "Postgres", "CurlHTTP", .hummingbird, .jwtKit, .crypto, .logging, .serviceLifecycle]),
         room(
             "Attempts",
             [
@@ -175,7 +175,13 @@ let package = Package(
         tests("CurlHTTPTests", ["CurlHTTP", "ProviderSimulator", .httpTypes, .hummingbird, .hummingbirdHTTP2, .nioSSL, .logging]),
         tests("ObservabilityTests", ["Observability", .metrics, .coreMetrics, .logging]),
         tests("HTTPEdgeTests", ["HTTPEdge", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .nioCore]),
-        tests("AccessTests", ["Access", "HTTPEdge", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting, .jwtKit, .crypto]),
+        tests(
+            "AccessTests",
+            [
+                "Access", "PushContract", "HTTPEdge", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes, .jwtKit, .crypto,
+                .logging,
+            ]
+        ),
         tests(
             "AttemptsTests",
             ["Attempts", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird, .hummingbirdTesting, .nioCore, .logging]

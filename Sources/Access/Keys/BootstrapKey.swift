@@ -1,0 +1,32 @@
+import HTTPEdge
+import PushContract
+
+/// The key from the configuration that lets somebody in before any key is stored. It has every scope; change it by configuration.
+package struct BootstrapKey: Sendable {
+    /// The configured text is too short to be a secret.
+    package struct TooShort: Error, CustomStringConvertible {
+        package var description: String { "the bootstrap key has fewer than \(minimumLength) characters; use a random one" }
+    }
+
+    package static let id = "bootstrap"
+    package static let minimumLength = 20
+
+    private let hash: [UInt8]
+
+    package init(_ text: String) throws(TooShort) {
+        guard text.utf8.count >= Self.minimumLength else { throw TooShort() }
+        hash = Secrets.sha256(text)
+    }
+
+    func matches(_ text: String) -> Bool { Secrets.areEqual(Secrets.sha256(text), hash) }
+
+    var key: APIKey {
+        APIKey(
+            id: Self.id,
+            name: "bootstrap",
+            scopes: Set(Scope.allScopes),
+            createdAt: Timestamp(seconds: 0),
+            createdBy: "configuration"
+        )
+    }
+}

@@ -1,0 +1,68 @@
+package import HTTPEdge
+package import Logging
+package import PushContract
+import Synchronization
+
+/// Who holds an API key, and whether its quota has room. Safe to share.
+package final class KeyAuthenticator: Sendable {
+    private struct State {
+        var cache = KeyCache()
+        var quotas: [String: TokenBucket] = [:]
+    }
+
+    private let store: APIKeyStore
+    private let bootstrap: BootstrapKey?
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    package init(store: APIKeyStore, bootstrap: BootstrapKey? = nil, logger: Logger) {
+        self.store = store
+        self.bootstrap = bootstrap
+        self.logger = logger
+    }
+
+    /// The key that the text opens; nil when it opens none. Throws when the database must be asked and is away.
+    package func key(for text: String, now: Timestamp) async throws -> APIKey? {
+        if let bootstrap, bootstrap.matches(text) { return bootstrap.key }
+        guard let parsed = APIKeyText(text) else { return nil }
+        return try await cached(Secrets.sha256(text), now: now) { try await self.store.find(parsed) }
+    }
+
+    /// The key with this id, if it still opens anything; for sessions, which outlive no key.
+    package func activeKey(id: String, now: Timestamp) async throws -> APIKey? {
+        if let bootstrap, id == BootstrapKey.id { return bootstrap.key }
+        return try await cached(Secrets.sha256("id:" + id), now: now) {
+            let key = try await self.store.find(id: id)
+            return key?.isActive == true ? key : nil
+        }
+    }
+
+    /// Takes one request from the key's quota, or throws 429. Quotas are counted by each server for itself.
+    package func spend(_ key: APIKey, now: Timestamp) throws(Problem) {
+        guard let perMinute = key.quotaPerMinute else { return }
+        let wait = state.withLock { state in
+            var bucket = state.quotas[key.id] ?? TokenBucket(perMinute: perMinute, now: now)
+            if bucket.perMinute != perMinute { bucket = TokenBucket(perMinute: perMinute, now: now) }
+            defer { state.quotas[key.id] = bucket }
+            return bucket.take(now: now)
+        }
+        if let wait { throw .quotaExceeded(perMinute: perMinute, retryAfter: wait) }
+    }
+
+    private func cached(_ hash: [UInt8], now: Timestamp, ask: () async throws -> APIKey?) async throws -> APIKey? {
+        if let answer = state.withLock({ $0.cache.answer(for: hash, now: now) }) { return answer }
+        let key = try await ask()
+        state.withLock { $0.cache.store(key, for: hash, asked: now) }
+        if let key { await touch(key, now: now) }
+        return key
+    }
+
+    /// A note that fails must not keep anybody out.
+    private func touch(_ key: APIKey, now: Timestamp) async {
+        do {
+            try await store.touch(id: key.id, now: now)
+        } catch {
+            logger.debug("The last use of a key could not be noted", metadata: ["keyId": "\(key.id)", "error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,9 @@
+import Foundation
+
+/// The keys of an issuer from a file, as `UserTokenVerifier.Loader`.
+package enum JWKSFile {
+    /// Reads the file at each load, so that a changed file takes effect without a restart.
+    package static func loader(path: String) -> UserTokenVerifier.Loader {
+        { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
+    }
+}

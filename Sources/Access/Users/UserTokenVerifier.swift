@@ -1,0 +1,76 @@
+import HTTPEdge
+package import Logging
+package import PushContract
+
+/// Verifies app users' tokens (JWT, RS256 or ES256) against the keys of one issuer.
+///
+/// Keys are loaded when first needed, every ten minutes, and when a token names a key that is not there; at most one load a
+/// minute, however many such tokens come. While loading fails, the keys last loaded stay in use.
+package actor UserTokenVerifier {
+    /// Gets the bytes of the issuer's JWKS, from a file or over HTTPS. Has to end in a few seconds.
+    package typealias Loader = @Sendable () async throws -> [UInt8]
+
+    private let issuer: String
+    private let audience: String
+    private let load: Loader
+    private let logger: Logger
+    private var keys: IssuerKeys?
+    private var tried: Timestamp?
+    private var isLoading = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    private static let floor = Duration.seconds(60)
+    private static let maximumAge = Duration.seconds(600)
+
+    package init(issuer: String, audience: String, logger: Logger, load: @escaping Loader) {
+        self.issuer = issuer
+        self.audience = audience
+        self.load = load
+        self.logger = logger
+    }
+
+    /// The user's id. Throws 401 for a token that does not hold, 503 while there are no keys.
+    package func userId(of token: String, now: Timestamp) async throws -> String {
+        guard let header = TokenHeader(token: token) else {
+            throw Problem.unauthenticated("The token is not a JWT signed with RS256 or ES256.")
+        }
+        let keys = try await keys(for: header, now: now)
+        guard let claims = try? await keys.claims(of: token, header) else {
+            throw Problem.unauthenticated("The token's signature does not hold, or its key is not the issuer's.")
+        }
+        if let refusal = claims.refusal(issuer: issuer, audience: audience, now: now) { throw Problem.unauthenticated(refusal) }
+        return claims.sub ?? ""
+    }
+
+    private func keys(for header: TokenHeader, now: Timestamp) async throws -> IssuerKeys {
+        if isLoading, keys?.canVerify(header) != true {
+            await withCheckedContinuation { waiters.append($0) }
+        } else if isDue(header, now: now) {
+            await refresh(now: now)
+        }
+        guard let keys else { throw Problem.unavailable("The keys of the user tokens' issuer cannot be loaded.", retryAfter: .seconds(10)) }
+        return keys
+    }
+
+    private func isDue(_ header: TokenHeader, now: Timestamp) -> Bool {
+        guard !isLoading else { return false }
+        guard let tried else { return true }
+        let age = now - tried
+        // Without any keys the floor is lower: nobody gets in until there are some.
+        if keys == nil { return age >= .seconds(5) }
+        return age >= Self.maximumAge || (age >= Self.floor && keys?.canVerify(header) != true)
+    }
+
+    private func refresh(now: Timestamp) async {
+        isLoading = true
+        tried = now
+        do {
+            keys = try await IssuerKeys(jwks: load())
+        } catch {
+            logger.warning("The keys of the user tokens' issuer were not loaded", metadata: ["error": "\(error)", "issuer": "\(issuer)"])
+        }
+        isLoading = false
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+}

@@ -1,0 +1,97 @@
+import HTTPEdge
+import PushContract
+import Testing
+
+@testable import Access
+
+@Suite struct KeyTests {
+    private let start = Timestamp(seconds: 1_800_000_000)
+
+    private func key(_ id: String = "k1") -> APIKey {
+        APIKey(id: id, name: "n", scopes: [.attemptsWrite], createdAt: start, createdBy: "test")
+    }
+
+    @Test("a generated key reads back, and no two are alike")
+    func roundTrip() throws {
+        let made = APIKeyText.generate()
+        let read = try #require(APIKeyText(made.text))
+        #expect(read == made)
+        #expect(made.secret.count == 43)
+        #expect(made.hash.count == 32)
+        #expect(APIKeyText.generate() != made)
+    }
+
+    @Test(
+        "what is not a key is not read as one",
+        arguments: [
+            "", "pw_", "pw_a", "pw_a_short", "xx_a_\(String(repeating: "a", count: 43))", "pw__\(String(repeating: "a", count: 43))",
+            "pw_A_\(String(repeating: "a", count: 43))", "pw_a_\(String(repeating: "a", count: 44))",
+            "pw_a_\(String(repeating: "é", count: 43))",
+        ]
+    )
+    func malformed(text: String) {
+        #expect(APIKeyText(text) == nil)
+    }
+
+    @Test("an answer holds for 30 seconds and not a microsecond longer, also that there is none")
+    func cacheAge() {
+        var cache = KeyCache()
+        cache.store(key(), for: [1], asked: start)
+        cache.store(nil, for: [2], asked: start)
+        let last = start + .microseconds(29_999_999)
+        #expect(cache.answer(for: [1], now: last) == .some(key()))
+        #expect(cache.answer(for: [2], now: last) == .some(nil))
+        #expect(cache.answer(for: [1], now: start + .seconds(30)) == nil)
+        #expect(cache.answer(for: [2], now: start + .seconds(30)) == nil)
+        #expect(cache.answer(for: [1], now: start - .seconds(1)) == nil)
+    }
+
+    @Test("made-up keys neither grow the cache without end nor push real ones out")
+    func cacheBound() {
+        var cache = KeyCache()
+        cache.store(key(), for: [9], asked: start)
+        for number in 0..<(KeyCache.bound * 2 + 5) { cache.store(nil, for: Secrets.sha256("\(number)"), asked: start) }
+        #expect(cache.count <= KeyCache.bound + 1)
+        #expect(cache.answer(for: [9], now: start) == .some(key()))
+    }
+
+    @Test("a quota lets a minute's worth through, then refills steadily")
+    func bucket() throws {
+        var bucket = TokenBucket(perMinute: 60, now: start)
+        for _ in 0..<60 { #expect(bucket.take(now: start) == nil) }
+        let wait = try #require(bucket.take(now: start))
+        #expect(abs(wait.inSeconds - 1) < 0.001)
+        #expect(bucket.take(now: start + .seconds(1)) == nil)
+        #expect(bucket.take(now: start + .seconds(1)) != nil)
+        for _ in 0..<60 { #expect(bucket.take(now: start + .seconds(1_000)) == nil) }
+        #expect(bucket.take(now: start + .seconds(1_000)) != nil)
+    }
+
+    @Test("a key is not made from a wrong wish")
+    func refusals() {
+        #expect(throws: APIKeyStore.Refusal.noScopes) { try APIKeyStore.check(name: "a", scopes: [], quotaPerMinute: nil) }
+        #expect(throws: APIKeyStore.Refusal.unknownScope("x:y")) {
+            try APIKeyStore.check(name: "a", scopes: [.attemptsRead, Scope(rawValue: "x:y")], quotaPerMinute: nil)
+        }
+        #expect(throws: APIKeyStore.Refusal.invalidName) { try APIKeyStore.check(name: "", scopes: [.sendsRead], quotaPerMinute: nil) }
+        #expect(throws: APIKeyStore.Refusal.invalidQuota) { try APIKeyStore.check(name: "a", scopes: [.sendsRead], quotaPerMinute: 0) }
+    }
+
+    @Test("the bootstrap key must be long, and must match whole")
+    func bootstrap() throws {
+        #expect(throws: BootstrapKey.TooShort.self) { try BootstrapKey("short") }
+        let bootstrap = try BootstrapKey("a-long-enough-bootstrap-key")
+        #expect(bootstrap.matches("a-long-enough-bootstrap-key"))
+        #expect(!bootstrap.matches("a-long-enough-bootstrap-kex"))
+        #expect(bootstrap.key.scopes == Set(Scope.allScopes))
+    }
+
+    @Test(
+        "a Bearer header gives its credential",
+        arguments: [("Bearer abc", "abc"), ("bearer  abc", "abc"), ("Basic abc", nil), ("Bearer", nil), ("Bearer ", nil)]
+            as [(String, String?)]
+    )
+    func bearer(header: String, token: String?) {
+        #expect(AccessAuthenticator.bearer(header) == token)
+    }
+}
