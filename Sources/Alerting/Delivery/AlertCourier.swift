@@ -1,0 +1,157 @@
+package import CurlHTTP
+import Foundation
+package import Logging
+package import Postgres
+package import PushContract
+import ServiceLifecycle
+
+/// Sends one request to a receiver; `CurlClient.send` in service, an in-process server or a closure in tests.
+package typealias AlertHTTP = @Sendable (OutboundRequest) async throws -> OutboundResponse
+
+/// Delivers what the outbox holds: at least once, in order per episode and receiver, never "firing" after "resolved".
+///
+/// Any number may run against one database: the one that holds the lease works. A message is taken for longer than its sending can
+/// last, so a takeover does not send it a second time while the first is under way.
+package final class AlertCourier: Service, Sendable {
+    static let leaseName = "courier"
+
+    private let pool: PostgresPool
+    private let receivers: ReceiverBook
+    private let send: AlertHTTP
+    private let configuration: CourierConfiguration
+    private let logger: Logger
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+    private let chance: @Sendable () -> Double
+    private let holder: String
+    private let metrics = CourierMetrics()
+
+    package init(
+        pool: PostgresPool,
+        receivers: ReceiverBook,
+        configuration: CourierConfiguration,
+        logger: Logger,
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        chance: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+        send: @escaping AlertHTTP
+    ) {
+        self.pool = pool
+        self.receivers = receivers
+        self.configuration = configuration
+        self.logger = logger
+        self.clock = clock
+        self.now = now
+        self.chance = chance
+        self.send = send
+        holder = UUID().uuidString
+    }
+
+    /// Works until shutdown; what is being sent is finished first.
+    package func run() async throws {
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            do {
+                try await deliverDue()
+            } catch is CancellationError {
+                break
+            } catch {
+                logger.error("alerts could not be delivered; tried again", metadata: ["error": "\(error)"])
+            }
+            await cancelWhenGracefulShutdown { [clock, configuration] in
+                try? await clock.sleep(for: configuration.pollInterval, tolerance: nil)
+            }
+        }
+        try? await release()
+    }
+
+    /// One look at the outbox. Returns how many messages were tried.
+    @discardableResult
+    package func deliverDue() async throws -> Int {
+        receivers.refresh()
+        guard let lease = try await claimLease() else { return 0 }
+        let now = now()
+        let waiting = try await OutboxStore.waiting(on: pool)
+        metrics.outbox(count: waiting.count, oldest: waiting.oldest.map { now - $0 })
+        guard waiting.count > 0 else { return 0 }
+        let claimed = try await pool.withTransaction { transaction in
+            try await AlertLeaseStore.fence(lease, in: transaction)
+            return try await OutboxStore.claim(
+                lease: lease,
+                limit: configuration.parallel,
+                for: configuration.claimDuration,
+                externalURL: configuration.externalURL,
+                now: now,
+                in: transaction
+            )
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for message in claimed { group.addTask { try await self.deliver(message, lease) } }
+            try await group.waitForAll()
+        }
+        return claimed.count
+    }
+
+    package func release() async throws {
+        guard let lease = try await claimLease() else { return }
+        try await AlertLeaseStore.release(lease, on: pool)
+    }
+
+    private func deliver(_ claimed: ClaimedMessage, _ lease: AlertLease) async throws {
+        let outcome = await attempt(claimed)
+        do {
+            try await pool.withTransaction { transaction in
+                try await AlertLeaseStore.fence(lease, in: transaction)
+                try await OutboxStore.settle(claimed, outcome, lease: lease, now: self.now(), in: transaction)
+            }
+        } catch let error as LeaseLost {
+            // Whoever took over sends it again, under the same id.
+            logger.warning("\(error); a delivery is left to the new courier")
+            return
+        }
+        metrics.delivered(claimed.message.receiver, outcome)
+        report(claimed.message, outcome)
+    }
+
+    private func attempt(_ claimed: ClaimedMessage) async -> DeliveryOutcome {
+        let name = claimed.message.receiver
+        guard let configured = receivers.set.receivers.first(where: { $0.name == name }) else {
+            let error = "no receiver of this name is configured any more"
+            return DeliveryOutcome(result: .parked, latency: .zero, error: error, nextAttemptAt: now())
+        }
+        let attempt = DeliveryAttempt(
+            receiver: configured.receiver,
+            secrets: configured.secrets,
+            send: send,
+            logger: logger,
+            giveUpAfter: configuration.giveUpAfter,
+            chance: chance()
+        )
+        return await attempt.run(claimed, now: now())
+    }
+
+    private func claimLease() async throws -> AlertLease? {
+        try await AlertLeaseStore.claim(Self.leaseName, holder: holder, for: configuration.leaseDuration, on: pool)
+    }
+
+    private func report(_ message: AlertMessage, _ outcome: DeliveryOutcome) {
+        let metadata: Logger.Metadata = [
+            "receiver": "\(message.receiver)", "alert": "\(message.rule)", "kind": "\(message.kind.rawValue)",
+            "error": "\(outcome.error ?? "")",
+        ]
+        switch outcome.result {
+        case .delivered, .coalesced: logger.debug("alert delivered", metadata: metadata)
+        case .retry: logger.warning("alert not delivered yet", metadata: metadata)
+        case .parked, .undelivered: logger.error("alert could not be delivered and is not tried again", metadata: metadata)
+        }
+    }
+}
+
+extension ReceiverConfiguration {
+    /// The receiver this configures.
+    package var receiver: any AlertReceiver {
+        switch kind {
+        case .webhook(let url, let secret): WebhookReceiver(name: name, url: url, secret: secret)
+        case .log: LogReceiver(name: name)
+        }
+    }
+}

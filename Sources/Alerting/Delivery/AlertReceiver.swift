@@ -1,0 +1,36 @@
+package import CurlHTTP
+package import Logging
+package import PushContract
+
+/// A place alerts go to. Building a request is pure; sending, retrying and recording are the courier's.
+package protocol AlertReceiver: Sendable {
+    var name: String { get }
+    /// What to tell when an alert ended before it could be told at all.
+    var coalescing: Coalescing { get }
+    /// What to do about a message.
+    func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction
+    /// What the receiver's answer means.
+    func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict
+}
+
+/// What becomes of an alert that ended while its first message was still waiting.
+package enum Coalescing: Sendable {
+    /// One message: it fired and is resolved.
+    case tellResolved
+    /// Nothing: a resolution of something unknown means nothing there.
+    case tellNothing
+}
+
+package enum ReceiverAction: Sendable {
+    case request(OutboundRequest)
+    /// A line for the service's log: delivered by writing it.
+    case log(Logger.Level, String, Logger.Metadata)
+}
+
+extension AlertReceiver {
+    package var coalescing: Coalescing { .tellResolved }
+
+    package func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict {
+        DeliveryVerdict(status: response.status, retryAfter: response.header("retry-after"), now: now)
+    }
+}

@@ -1,0 +1,85 @@
+package import Foundation
+package import Postgres
+package import PushContract
+
+/// One try at delivering, as it is stored.
+package struct DeliveryRecord: Sendable, Hashable {
+    package var receiver: String
+    package var kind: String
+    /// delivered, retry, parked or undelivered.
+    package var result: String
+    package var attemptedAt: Timestamp
+    /// HTTP status; nil when there was no answer, or no HTTP.
+    package var status: Int?
+    package var latencyMs: Int
+    package var responsePrefix: String?
+    package var error: String?
+}
+
+/// Where a message of an episode stands.
+package struct LaneRecord: Sendable, Hashable {
+    package var receiver: String
+    package var kind: String
+    /// pending, delivered, parked, coalesced or undelivered.
+    package var state: String
+    package var attempts: Int
+    package var nextAttemptAt: Timestamp
+    package var lastError: String?
+}
+
+/// Reads what was delivered, for the page and the routes.
+package enum DeliveryStore {
+    /// Every try for an episode, oldest first; at most `limit`, the newest.
+    package static func deliveries(of id: UUID, limit: Int = 200, on session: any PostgresSession) async throws -> [DeliveryRecord] {
+        try await session.query(
+            """
+            SELECT * FROM (
+                SELECT d.receiver, t.kind, d.result, d.attemptedAt, d.status, d.latencyMs, d.responsePrefix, d.error
+                FROM alertDeliveries d JOIN alertTransitions t USING (episodeId, seq)
+                WHERE d.episodeId = \(id) ORDER BY d.deliveryId DESC LIMIT \(limit)
+            ) newest ORDER BY attemptedAt
+            """
+        ).map {
+            let (receiver, kind, result, at, status, latency, prefix, error) = try $0.decode(
+                String.self,
+                String.self,
+                String.self,
+                Timestamp.self,
+                Int?.self,
+                Int.self,
+                String?.self,
+                String?.self
+            )
+            return DeliveryRecord(
+                receiver: receiver,
+                kind: kind,
+                result: result,
+                attemptedAt: at,
+                status: status,
+                latencyMs: latency,
+                responsePrefix: prefix,
+                error: error
+            )
+        }
+    }
+
+    /// Each receiver's messages, in order.
+    package static func lanes(of id: UUID, on session: any PostgresSession) async throws -> [LaneRecord] {
+        try await session.query(
+            """
+            SELECT receiver, kind, state, attempts, nextAttemptAt, lastError
+            FROM alertOutbox WHERE episodeId = \(id) ORDER BY receiver, seq
+            """
+        ).map {
+            let (receiver, kind, state, attempts, next, error) = try $0.decode(
+                String.self,
+                String.self,
+                String.self,
+                Int.self,
+                Timestamp.self,
+                String?.self
+            )
+            return LaneRecord(receiver: receiver, kind: kind, state: state, attempts: attempts, nextAttemptAt: next, lastError: error)
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package import PushContract
+
+/// What an answer means for a message.
+package enum DeliveryVerdict: Sendable, Hashable {
+    case delivered
+    /// Try again; not before the wait the receiver asked for, if it did.
+    case retry(after: Duration?)
+    /// Refused for good: trying again cannot help until somebody changes something.
+    case parked
+
+    /// By status: 2xx is delivered; 408, 425, 429 and 5xx are worth another try; anything else is refused.
+    package init(status: Int, retryAfter: String?, now: Timestamp) {
+        switch status {
+        case 200..<300: self = .delivered
+        case 408, 425, 429, 500..<600: self = .retry(after: retryAfter.flatMap { RetryAfter.wait($0, now: now) })
+        default: self = .parked
+        }
+    }
+}

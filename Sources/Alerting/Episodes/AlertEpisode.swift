@@ -1,0 +1,65 @@
+package import AlertRules
+package import Foundation
+package import PushContract
+
+/// One alert, from firing to resolved, as it is stored.
+package struct AlertEpisode: Sendable, Hashable {
+    package enum State: String, Sendable, Hashable, Codable {
+        case firing, resolved
+    }
+
+    package var id: UUID
+    package var rule: String
+    package var ruleVersion: String
+    package var group: GroupKey
+    /// alertname, the rule's labels, severity and the group's values.
+    package var labels: [String: String]
+    package var severity: Severity
+    package var state: State
+    /// The first bad minute.
+    package var startsAt: Timestamp
+    /// The end of the minute that decided.
+    package var firedAt: Timestamp
+    /// The first minute of the good run.
+    package var endsAt: Timestamp?
+    package var resolvedAt: Timestamp?
+    package var resolvedReason: String?
+    package var detectedLateBySeconds: Int64
+    package var evidence: Evidence
+    package var contributors: [Contributor]
+    package var backlog: BacklogNumbers?
+    /// Runs read-only in psql and returns the numbers of `evidence.observed` at firing.
+    package var reproduceSQL: String
+    package var annotations: [String: String]
+    package var acknowledgedAt: Timestamp?
+    package var acknowledgedBy: String?
+    package var silencedBy: UUID?
+    package var revised: Bool
+    package var heldSince: Timestamp?
+}
+
+/// A value of a dimension that has more failures than its share before would explain.
+package struct Contributor: Sendable, Hashable, Codable {
+    package var dimension: String
+    package var value: String
+    package var attempts: Int64
+    package var bad: Int64
+    /// Failures beyond what the time before lets expect.
+    package var excess: Int64
+    /// Part of the group's whole excess, 0–1.
+    package var excessShare: Double
+}
+
+/// How much waits to be sent, when the sending side can tell cheaply.
+package struct BacklogNumbers: Sendable, Hashable, Codable {
+    package var waiting: Int64
+    package var oldestSeconds: Int64?
+    /// Seconds until the backlog is drained; nil while it grows.
+    package var drainSeconds: Int64?
+
+    package init(waiting: Int64, oldestSeconds: Int64? = nil, drainSeconds: Int64? = nil) {
+        self.waiting = waiting
+        self.oldestSeconds = oldestSeconds
+        self.drainSeconds = drainSeconds
+    }
+}

@@ -1,0 +1,143 @@
+package import AlertRules
+package import Foundation
+package import Postgres
+package import PushContract
+
+/// Reads episodes for the page, the routes and the evaluator.
+package enum EpisodeStore {
+    /// All that are firing, the most severe first, then the oldest.
+    package static func open(on session: any PostgresSession) async throws -> [AlertEpisode] {
+        try await read(
+            """
+            WHERE state = 'firing'
+            ORDER BY array_position(ARRAY['critical', 'page', 'ticket', 'info'], severity), firedAt, episodeId
+            """,
+            session
+        )
+    }
+
+    /// Those that are over, the newest first.
+    package static func resolved(limit: Int, on session: any PostgresSession) async throws -> [AlertEpisode] {
+        try await read("WHERE state = 'resolved' ORDER BY firedAt DESC, episodeId LIMIT \(limit)", session)
+    }
+
+    package static func episode(_ id: UUID, on session: any PostgresSession) async throws -> AlertEpisode? {
+        try await read("WHERE episodeId = \(id)", session).first
+    }
+
+    static func open(rule: String, on session: any PostgresSession) async throws -> [AlertEpisode] {
+        try await read("WHERE state = 'firing' AND rule = \(rule) ORDER BY groupKey", session)
+    }
+
+    /// How many are firing, by severity.
+    package static func openCounts(on session: any PostgresSession) async throws -> [Severity: Int] {
+        let rows = try await session.query("SELECT severity, count(*) FROM alertEpisodes WHERE state = 'firing' GROUP BY 1")
+        return try rows.reduce(into: [:]) { counts, row in
+            let (severity, count) = try row.decode(String.self, Int.self)
+            if let severity = Severity(rawValue: severity) { counts[severity] = count }
+        }
+    }
+
+    /// Marks an open episode as being worked on; the first one who does stays. Returns false when it is not open.
+    package static func acknowledge(
+        _ id: UUID,
+        by name: String,
+        at now: Timestamp,
+        on session: any PostgresSession
+    ) async throws -> Bool {
+        try await session.execute(
+            """
+            UPDATE alertEpisodes
+            SET acknowledgedAt = coalesce(acknowledgedAt, \(now)), acknowledgedBy = coalesce(acknowledgedBy, \(name)), updatedAt = \(now)
+            WHERE episodeId = \(id) AND state = 'firing'
+            """
+        ) == 1
+    }
+
+    private static func read(_ condition: Query, _ session: any PostgresSession) async throws -> [AlertEpisode] {
+        try await session.query(
+            """
+            SELECT episodeId, rule, ruleVersion, groupLabels, labels, severity, state, startsAt, firedAt, endsAt, resolvedAt,
+                   resolvedReason, detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations,
+                   acknowledgedAt, acknowledgedBy, silencedBy, revised, heldSince
+            FROM alertEpisodes \(condition)
+            """
+        ).map(AlertEpisode.init(row:))
+    }
+}
+
+extension AlertEpisode {
+    fileprivate init(row: Row) throws {
+        let (
+            id, rule, version, group, labels, severity, state, startsAt, firedAt, endsAt, resolvedAt,
+            reason, late, evidence, contributors, backlog, sql, annotations,
+            acknowledgedAt, acknowledgedBy, silencedBy, revised, heldSince
+        ) = try row.decode(
+            UUID.self,
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            Timestamp.self,
+            Timestamp.self,
+            Timestamp?.self,
+            Timestamp?.self,
+            String?.self,
+            Int64.self,
+            String.self,
+            String.self,
+            String?.self,
+            String.self,
+            String.self,
+            Timestamp?.self,
+            String?.self,
+            UUID?.self,
+            Bool.self,
+            Timestamp?.self
+        )
+        self.init(
+            id: id,
+            rule: rule,
+            ruleVersion: version,
+            group: try GroupKey(labels: group),
+            labels: try AlertJSON.value(from: labels),
+            severity: Severity(rawValue: severity) ?? .page,
+            state: State(rawValue: state) ?? .firing,
+            startsAt: startsAt,
+            firedAt: firedAt,
+            endsAt: endsAt,
+            resolvedAt: resolvedAt,
+            resolvedReason: reason,
+            detectedLateBySeconds: late,
+            evidence: try AlertJSON.value(from: evidence),
+            contributors: try AlertJSON.value(from: contributors),
+            backlog: try backlog.map { try AlertJSON.value(from: $0) },
+            reproduceSQL: sql,
+            annotations: try AlertJSON.value(from: annotations),
+            acknowledgedAt: acknowledgedAt,
+            acknowledgedBy: acknowledgedBy,
+            silencedBy: silencedBy,
+            revised: revised,
+            heldSince: heldSince
+        )
+    }
+}
+
+extension GroupKey {
+    /// A plain object of names and values, as analysts and receivers read it.
+    var labels: [String: String] {
+        Dictionary(values.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    init(labels json: String) throws {
+        let plain: [String: String] = try AlertJSON.value(from: json)
+        self.init(
+            Dictionary(
+                plain.compactMap { name, value in Dimension(rawValue: name).map { ($0, value) } },
+                uniquingKeysWith: { first, _ in first }
+            )
+        )
+    }
+}

@@ -1,0 +1,106 @@
+import AlertRules
+import Foundation
+import PushContract
+
+/// What a plan means for the stored episodes of a rule, in order.
+enum EpisodeChange: Sendable {
+    case fire(AlertEpisode, Transition)
+    case resolve(AlertEpisode, minute: Minute)
+    /// `unsilenced`: a silence ended while the alert goes on, so now it is told.
+    case update(AlertEpisode, unsilenced: Bool)
+}
+
+/// Turns transitions into changes of episodes: a pure function of what is stored and what was decided.
+struct EpisodeChanges {
+    let rule: AlertRule
+    let last: Minute
+    let now: Timestamp
+    let lag: Duration
+    /// Firing episodes as stored, by group.
+    private(set) var open: [GroupKey: AlertEpisode]
+    private(set) var changes: [EpisodeChange] = []
+    private var touched: Set<GroupKey> = []
+
+    init(rule: AlertRule, open: [AlertEpisode], last: Minute, now: Timestamp, lag: Duration) {
+        self.rule = rule
+        self.last = last
+        self.now = now
+        self.lag = lag
+        self.open = Dictionary(open.map { ($0.group, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    mutating func apply(_ transition: Transition, frozen: [FrozenShare]) {
+        switch transition.kind {
+        case .fired: fire(transition, frozen: frozen)
+        case .resolved: resolve(transition)
+        }
+    }
+
+    /// The rule changed, or is gone: what the new version does not confirm is over.
+    mutating func resolveUnconfirmed(_ confirmed: Set<GroupKey>) {
+        for (group, var episode) in open.sorted(by: { $0.key < $1.key }) where !confirmed.contains(group) {
+            episode.state = .resolved
+            episode.endsAt = (last + 1).timestamp
+            episode.resolvedAt = (last + 1).timestamp
+            episode.resolvedReason = Transition.Reason.ruleChanged.rawValue
+            open[group] = nil
+            changes.append(.resolve(episode, minute: last))
+        }
+    }
+
+    /// An episode that goes on under the new version stays one episode.
+    private mutating func fire(_ transition: Transition, frozen: [FrozenShare]) {
+        guard open[transition.group] == nil else { return }
+        let firedAt = transition.firedAt.timestamp
+        let episode = AlertEpisode(
+            id: UUID(),
+            rule: rule.name,
+            ruleVersion: rule.version,
+            group: transition.group,
+            labels: labels(transition),
+            severity: transition.severity,
+            state: .firing,
+            startsAt: transition.startsAt.timestamp,
+            firedAt: firedAt,
+            detectedLateBySeconds: max(0, (now - (firedAt + lag)).components.seconds),
+            evidence: transition.evidence,
+            contributors: [],
+            reproduceSQL: ReproducingSQL.text(transition, rule: rule, frozen: frozen),
+            annotations: rule.annotations.rendered(transition.facts),
+            revised: false
+        )
+        open[transition.group] = episode
+        touched.insert(transition.group)
+        changes.append(.fire(episode, transition))
+    }
+
+    private mutating func resolve(_ transition: Transition) {
+        guard var episode = open.removeValue(forKey: transition.group) else { return }
+        episode.state = .resolved
+        episode.endsAt = transition.endsAt?.timestamp
+        episode.resolvedAt = (transition.minute + 1).timestamp
+        episode.resolvedReason = transition.reason.rawValue
+        episode.evidence = transition.evidence
+        episode.annotations = rule.annotations.rendered(transition.facts)
+        changes.append(.resolve(episode, minute: transition.minute))
+    }
+
+    /// Records what changed about an episode that was open before and still is.
+    mutating func refresh(_ group: GroupKey, _ change: (inout AlertEpisode) -> Void) {
+        guard let stored = open[group], !touched.contains(group) else { return }
+        var episode = stored
+        change(&episode)
+        open[group] = episode
+        guard episode != stored else { return }
+        changes.append(.update(episode, unsilenced: stored.silencedBy != nil && episode.silencedBy == nil))
+    }
+
+    /// Label order is the receivers' concern; a group's value wins over a label of the same name.
+    private func labels(_ transition: Transition) -> [String: String] {
+        var labels = rule.labels
+        labels["alertname"] = rule.name
+        labels["severity"] = transition.severity.rawValue
+        for (name, value) in transition.group.labels { labels[name] = value }
+        return labels
+    }
+}

@@ -1,0 +1,96 @@
+import AlertRules
+import Foundation
+import Postgres
+import PushContract
+
+/// Writes episodes, their transitions and what is to be delivered, all in the evaluator's transaction.
+struct EpisodeWriter {
+    let transaction: any PostgresSession
+    let lease: AlertLease
+    let now: Timestamp
+
+    func fire(_ episode: AlertEpisode, reason: Transition.Reason, minute: Minute, receivers: [String]) async throws {
+        try await insert(episode)
+        try await record(episode, seq: 1, kind: .firing, reason: reason.rawValue, minute: minute)
+        if episode.silencedBy == nil { try await enqueue(episode.id, receivers: receivers) }
+    }
+
+    /// Receivers that were not told of the alert are not told of its end.
+    func resolve(_ episode: AlertEpisode, minute: Minute) async throws {
+        try await transaction.execute(
+            """
+            UPDATE alertEpisodes
+            SET state = 'resolved', endsAt = \(episode.endsAt), resolvedAt = \(episode.resolvedAt),
+                resolvedReason = \(episode.resolvedReason), evidence = \(try AlertJSON.text(episode.evidence)),
+                annotations = \(try AlertJSON.text(episode.annotations)), heldSince = NULL, updatedAt = \(now)
+            WHERE episodeId = \(episode.id)
+            """
+        )
+        try await record(episode, seq: 2, kind: .resolved, reason: episode.resolvedReason ?? "", minute: minute)
+        try await transaction.execute(
+            """
+            INSERT INTO alertOutbox (episodeId, receiver, seq, kind, state, nextAttemptAt, createdAt)
+            SELECT episodeId, receiver, 2, 'resolved', 'pending', \(now), \(now)
+            FROM alertOutbox WHERE episodeId = \(episode.id) AND kind = 'firing'
+            """
+        )
+    }
+
+    /// What changes while an alert goes on.
+    func update(_ episode: AlertEpisode) async throws {
+        try await transaction.execute(
+            """
+            UPDATE alertEpisodes
+            SET ruleVersion = \(episode.ruleVersion), evidence = \(try AlertJSON.text(episode.evidence)), revised = \(episode.revised),
+                heldSince = \(episode.heldSince), silencedBy = \(episode.silencedBy), updatedAt = \(now)
+            WHERE episodeId = \(episode.id)
+            """
+        )
+    }
+
+    /// Idempotent: a receiver that was told before is not told again.
+    func enqueue(_ id: UUID, receivers: [String]) async throws {
+        guard !receivers.isEmpty else { return }
+        try await transaction.execute(
+            """
+            INSERT INTO alertOutbox (episodeId, receiver, seq, kind, state, nextAttemptAt, createdAt)
+            SELECT \(id), receiver, 1, 'firing', 'pending', \(now), \(now) FROM unnest(\(receivers)) AS r (receiver)
+            ON CONFLICT DO NOTHING
+            """
+        )
+    }
+
+    private func insert(_ episode: AlertEpisode) async throws {
+        try await transaction.execute(
+            """
+            INSERT INTO alertEpisodes (
+                episodeId, rule, ruleVersion, groupKey, groupLabels, labels, severity, state, startsAt, firedAt,
+                detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations, silencedBy, updatedAt
+            ) VALUES (
+                \(episode.id), \(episode.rule), \(episode.ruleVersion), \(episode.group.description),
+                \(try AlertJSON.text(episode.group.labels)), \(try AlertJSON.text(episode.labels)), \(episode.severity.rawValue),
+                'firing', \(episode.startsAt), \(episode.firedAt), \(episode.detectedLateBySeconds),
+                \(try AlertJSON.text(episode.evidence)), \(try AlertJSON.text(episode.contributors)),
+                \(try episode.backlog.map { try AlertJSON.text($0) }), \(episode.reproduceSQL),
+                \(try AlertJSON.text(episode.annotations)), \(episode.silencedBy), \(now)
+            )
+            """
+        )
+    }
+
+    private func record(
+        _ episode: AlertEpisode,
+        seq: Int32,
+        kind: AlertEpisode.State,
+        reason: String,
+        minute: Minute
+    ) async throws {
+        try await transaction.execute(
+            """
+            INSERT INTO alertTransitions (episodeId, seq, kind, reason, minute, evidence, annotations, epoch, recordedAt)
+            VALUES (\(episode.id), \(seq), \(kind.rawValue), \(reason), \(minute.timestamp), \(try AlertJSON.text(episode.evidence)),
+                    \(try AlertJSON.text(episode.annotations)), \(lease.epoch), \(now))
+            """
+        )
+    }
+}

@@ -1,0 +1,34 @@
+/// How rules are evaluated.
+package struct EvaluatorConfiguration: Sendable {
+    /// How long after its end a minute counts as complete: the time rows may be late without being late.
+    package var lag: Duration
+    /// Closed minutes that are folded anew each time, for rows that came later still.
+    package var recomputeMinutes: Int
+    /// How long a silent holder keeps the lease; another instance takes over after that.
+    package var leaseDuration: Duration
+    /// How often the lease is extended and the files are looked at.
+    package var pollInterval: Duration
+    /// Minutes without attempts after which a firing alert counts as held.
+    package var heldAfterMinutes: Int
+    /// Days of history a new ratio rule looks at; a new baseline rule looks at `baselineScratchDays`.
+    package var scratchDays: Int
+    package var baselineScratchDays: Int
+
+    package init(
+        lag: Duration = .seconds(60),
+        recomputeMinutes: Int = 10,
+        leaseDuration: Duration = .seconds(15),
+        pollInterval: Duration = .seconds(5),
+        heldAfterMinutes: Int = 30,
+        scratchDays: Int = 14,
+        baselineScratchDays: Int = 3
+    ) {
+        self.lag = lag
+        self.recomputeMinutes = recomputeMinutes
+        self.leaseDuration = leaseDuration
+        self.pollInterval = pollInterval
+        self.heldAfterMinutes = heldAfterMinutes
+        self.scratchDays = scratchDays
+        self.baselineScratchDays = baselineScratchDays
+    }
+}

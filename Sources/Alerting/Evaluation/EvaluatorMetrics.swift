@@ -1,0 +1,21 @@
+import AlertRules
+import Metrics
+import PushContract
+
+/// What the evaluator says about itself.
+struct EvaluatorMetrics: Sendable {
+    private let lag = Gauge(label: "pushwatch_alert_evaluation_lag_seconds")
+    private let duration = Metrics.Timer(label: "pushwatch_alert_evaluation_duration_seconds")
+    private let failing = Gauge(label: "pushwatch_alert_rules_failing")
+    private let open = Severity.allCases.map {
+        ($0, Gauge(label: "pushwatch_alert_episodes_open", dimensions: [("severity", $0.rawValue)]))
+    }
+
+    /// `lag`: from the end of the newest evaluated minute to now.
+    func evaluated(lag: Duration, duration: Duration, faults: Int, open counts: [Severity: Int]) {
+        self.lag.record(lag.inSeconds)
+        self.duration.recordNanoseconds(duration.microseconds * 1000)
+        failing.record(faults)
+        for (severity, gauge) in open { gauge.record(counts[severity] ?? 0) }
+    }
+}

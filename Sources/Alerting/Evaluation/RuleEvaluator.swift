@@ -1,0 +1,180 @@
+import AlertRules
+import Foundation
+package import Logging
+package import Postgres
+package import PushContract
+import ServiceLifecycle
+import Synchronization
+
+/// How much waits to be sent, when an alert begins.
+package typealias BacklogReading = @Sendable (Timestamp) async throws -> BacklogNumbers
+
+/// Evaluates all rules once for every closed minute, however late, and stores what began and ended.
+///
+/// Any number may run against one database: the one that holds the lease works, the others wait. State is in the database and is a
+/// function of the rollups, so a restart, a takeover and a catch-up after hours come to the same episodes.
+package final class RuleEvaluator: Service, Sendable {
+    private struct State {
+        var evaluated: Minute?
+        var rules: [AlertRule] = []
+        var faults: [String: String] = [:]
+    }
+
+    static let leaseName = "evaluator"
+
+    private let pool: PostgresPool
+    private let rules: RuleBook
+    private let receivers: ReceiverBook
+    private let configuration: EvaluatorConfiguration
+    private let backlog: BacklogReading?
+    private let logger: Logger
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+    private let holder: String
+    private let baseline = BaselineStore()
+    private let metrics = EvaluatorMetrics()
+    private let state = Mutex(State())
+
+    package init(
+        pool: PostgresPool,
+        rules: RuleBook,
+        receivers: ReceiverBook,
+        configuration: EvaluatorConfiguration = EvaluatorConfiguration(),
+        backlog: BacklogReading? = nil,
+        logger: Logger,
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
+        self.pool = pool
+        self.rules = rules
+        self.receivers = receivers
+        self.configuration = configuration
+        self.backlog = backlog
+        self.logger = logger
+        self.clock = clock
+        self.now = now
+        holder = UUID().uuidString
+    }
+
+    /// Rules whose last evaluation failed, with the reason. Their alerts are held as they are.
+    package var faults: [String: String] { state.withLock { $0.faults } }
+
+    /// Works until shutdown, then lets the next one take over at once.
+    package func run() async throws {
+        await cancelWhenGracefulShutdown { [self] in
+            while !Task.isCancelled {
+                do {
+                    try await evaluate(through: now() - configuration.lag)
+                } catch is CancellationError {
+                    break
+                } catch {
+                    logger.error("rules could not be evaluated; alerts are held", metadata: ["error": "\(error)"])
+                }
+                try? await clock.sleep(for: pause(), tolerance: nil)
+            }
+        }
+        try? await release()
+    }
+
+    /// Evaluates what is closed at `watermark`: the moment before which all attempts are known.
+    ///
+    /// Does nothing while another instance holds the lease. Throws when the lease is lost or the database is away; a fault of a
+    /// single rule holds that rule and is reported by `faults`.
+    package func evaluate(through watermark: Timestamp) async throws {
+        rules.refresh()
+        receivers.refresh()
+        guard try await claim() != nil else { return forgetProgress() }
+        let last = Minute.lastClosed(before: watermark)
+        let current = rules.rules
+        guard state.withLock({ $0.evaluated != last || $0.rules != current }) else { return }
+        let start = now()
+        let faults = try await evaluate(current, through: last)
+        try await forgetRemoved(current, through: last)
+        state.withLock { state in
+            state.faults = faults
+            state.evaluated = faults.isEmpty ? last : nil
+            state.rules = current
+        }
+        let finished = now()
+        metrics.evaluated(
+            lag: finished - (last + 1).timestamp,
+            duration: finished - start,
+            faults: faults.count,
+            open: try await EpisodeStore.openCounts(on: pool)
+        )
+    }
+
+    package func release() async throws {
+        guard let lease = try await claim() else { return }
+        try await AlertLeaseStore.release(lease, on: pool)
+    }
+
+    private func evaluate(_ rules: [AlertRule], through last: Minute) async throws -> [String: String] {
+        var faults: [String: String] = [:]
+        for rule in rules {
+            guard let lease = try await claim() else { break }
+            do {
+                report(try await pass(rule, lease).run(through: last))
+            } catch let error as PostgresError where !error.isUnavailable {
+                faults[rule.name] = error.description
+            } catch let error as DecodingError {
+                faults[rule.name] = "\(error)"
+            }
+            if let fault = faults[rule.name] {
+                logger.error("a rule could not be evaluated; it is held", metadata: ["rule": "\(rule.name)", "error": "\(fault)"])
+            }
+        }
+        return faults
+    }
+
+    /// Files with errors never remove a rule, since the old set then stays in force.
+    private func forgetRemoved(_ current: [AlertRule], through last: Minute) async throws {
+        guard let any = current.first else { return }
+        for name in try await RuleCheckpoint.forgotten(current.map(\.name), on: pool) {
+            guard let lease = try await claim() else { return }
+            try await pass(any, lease).forget(name, through: last)
+            logger.notice("a rule was removed; its alerts are resolved", metadata: ["rule": "\(name)"])
+        }
+    }
+
+    private func pass(_ rule: AlertRule, _ lease: AlertLease) -> RulePass {
+        RulePass(
+            rule: rule,
+            pool: pool,
+            lease: lease,
+            configuration: configuration,
+            baseline: baseline,
+            receivers: receivers.set,
+            backlog: backlog,
+            now: now()
+        )
+    }
+
+    private func claim() async throws -> AlertLease? {
+        try await AlertLeaseStore.claim(Self.leaseName, holder: holder, for: configuration.leaseDuration, on: pool)
+    }
+
+    /// Somebody else evaluates: after a takeover back, everything is looked at again.
+    private func forgetProgress() {
+        state.withLock { $0.evaluated = nil }
+    }
+
+    /// Until the next minute closes, or the lease wants extending.
+    private func pause() -> Duration {
+        let now = now()
+        let next = (Minute(now - configuration.lag) + 1).timestamp + configuration.lag
+        return max(.milliseconds(20), min(next - now + .milliseconds(20), configuration.pollInterval))
+    }
+
+    private func report(_ changes: [EpisodeChange]) {
+        for change in changes {
+            switch change {
+            case .fire(let episode, _):
+                logger.warning("alert firing", metadata: ["rule": "\(episode.rule)", "group": "\(episode.group)"])
+            case .resolve(let episode, _):
+                logger.notice("alert resolved", metadata: ["rule": "\(episode.rule)", "group": "\(episode.group)"])
+            case .update: break
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import AlertRules
+import Attempts
+import Postgres
+import PushContract
+
+/// Reads what a rule needs to know from the rollups.
+enum RuleHistory {
+    /// Histories of all groups with attempts, able to decide about every minute after `base` up to `last`.
+    static func read(
+        _ rule: AlertRule,
+        after base: Minute,
+        through last: Minute,
+        baseline: BaselineStore,
+        on session: any PostgresSession
+    ) async throws -> [GroupHistory] {
+        let first = base - (rule.lookback + 1)
+        let dimensions = rule.dimensions
+        let counts = try await RollupStore.minutes(
+            rule.selection(),
+            by: dimensions.map(\.rollup),
+            from: first.timestamp,
+            to: (last + 1).timestamp,
+            on: session
+        )
+        let rows = counts.map {
+            KeyedCounts(
+                key: GroupKey(dimensions: dimensions, values: $0.values),
+                minute: Minute($0.period),
+                attempts: $0.attempts,
+                bad: $0.bad
+            )
+        }
+        guard case .baseline(let condition) = rule.condition else { return GroupHistory.groups(of: rule, rows: rows) }
+        return try await baseline.histories(rule, condition, rows: rows, after: base, through: last, on: session)
+    }
+}
+
+extension AlertRule {
+    /// The rule's filter, narrowed to one group.
+    func selection(in group: GroupKey = GroupKey()) -> RollupSelection {
+        var allowed: [RollupDimension: [String]] = [:]
+        for (dimension, values) in condition.of.allowed { allowed[dimension.rollup] = values }
+        for (dimension, value) in group.values { allowed[dimension.rollup] = [value] }
+        return RollupSelection(allowed: allowed, reasons: condition.reasons)
+    }
+}
+
+extension Dimension {
+    var rollup: RollupDimension {
+        switch self {
+        case .eventType: .eventType
+        case .provider: .provider
+        case .platform: .platform
+        case .environment: .environment
+        case .app: .app
+        case .pushType: .pushType
+        }
+    }
+}
+
+extension GroupKey {
+    init(dimensions: [Dimension], values: [String]) {
+        self.init(Dictionary(zip(dimensions, values).map { ($0, $1) }, uniquingKeysWith: { first, _ in first }))
+    }
+}

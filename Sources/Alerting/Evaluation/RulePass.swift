@@ -1,0 +1,148 @@
+import AlertRules
+import Postgres
+import PushContract
+
+/// One evaluation of one rule: read, decide, write. Everything it changes, it changes in one transaction.
+struct RulePass {
+    let rule: AlertRule
+    let pool: PostgresPool
+    let lease: AlertLease
+    let configuration: EvaluatorConfiguration
+    let baseline: BaselineStore
+    let receivers: ReceiverSet
+    let backlog: BacklogReading?
+    let now: Timestamp
+
+    /// Evaluates every closed minute up to `last` that was not evaluated before. Returns what began and ended.
+    func run(through last: Minute) async throws -> [EpisodeChange] {
+        let last = newestDecided(last)
+        let checkpoint = try await RuleCheckpoint.read(rule, on: pool)
+        if let asOf = checkpoint.asOf, asOf >= last { return [] }
+        let base = EvaluationPlan.base(
+            checkpoint,
+            last: last,
+            recompute: configuration.recomputeMinutes,
+            scratchMinutes: scratchMinutes
+        )
+        let oldest = checkpoint.states.values.compactMap(\.asOf).min() ?? base
+        let histories = try await RuleHistory.read(rule, after: min(base, oldest), through: last, baseline: baseline, on: pool)
+        let plan = EvaluationPlan.make(
+            rule,
+            histories,
+            checkpoint,
+            last: last,
+            recompute: configuration.recomputeMinutes,
+            scratchMinutes: scratchMinutes
+        )
+        let changes = try await changes(plan, checkpoint, histories, last: last)
+        try await commit(plan, changes, last: last)
+        return changes
+    }
+
+    /// A rule that is in no file any more: its alerts are over.
+    func forget(_ name: String, through last: Minute) async throws {
+        var changes = EpisodeChanges(rule: rule, open: try await EpisodeStore.open(rule: name, on: pool), last: last, now: now, lag: .zero)
+        changes.resolveUnconfirmed([])
+        let resolutions = changes.changes
+        try await pool.withTransaction { transaction in
+            try await AlertLeaseStore.fence(lease, in: transaction)
+            try await write(resolutions, in: transaction)
+            try await RuleCheckpoint.forget(name, in: transaction)
+        }
+    }
+
+    private var scratchMinutes: Int {
+        switch rule.condition {
+        case .ratio: configuration.scratchDays * 1440
+        case .baseline: configuration.baselineScratchDays * 1440
+        }
+    }
+
+    /// A baseline decides every few minutes only.
+    private func newestDecided(_ last: Minute) -> Minute {
+        guard case .baseline(let condition) = rule.condition else { return last }
+        let every = Int64(condition.every.minutes)
+        return Minute((last.index + 1) / every * every - 1)
+    }
+
+    private func changes(
+        _ plan: EvaluationPlan,
+        _ checkpoint: RuleCheckpoint,
+        _ histories: [GroupHistory],
+        last: Minute
+    ) async throws -> [EpisodeChange] {
+        let open = try await EpisodeStore.open(rule: rule.name, on: pool)
+        var changes = EpisodeChanges(rule: rule, open: open, last: last, now: now, lag: configuration.lag)
+        if checkpoint.asOf == nil { changes.resolveUnconfirmed(Set(plan.open.keys)) }
+        for transition in plan.transitions {
+            changes.apply(transition, frozen: plan.open[transition.group]?.frozenShares ?? [])
+        }
+        let silences = try await SilenceStore.current(at: now, on: pool).filter { $0.isActive(at: now) }
+        let series = Dictionary(histories.map { ($0.group, $0.total) }, uniquingKeysWith: { first, _ in first })
+        for (group, episode) in plan.open {
+            changes.refresh(group) {
+                refresh(&$0, episode, series[group], last: last)
+                let labels = $0.labels
+                $0.silencedBy = silences.first { $0.matches(labels) }?.id
+            }
+        }
+        var result: [EpisodeChange] = []
+        for change in changes.changes { result.append(try await enriched(change, silences)) }
+        return result
+    }
+
+    /// The newest numbers of an alert that goes on.
+    private func refresh(_ episode: inout AlertEpisode, _ open: OpenEpisode, _ series: MinuteSeries?, last: Minute) {
+        episode.ruleVersion = rule.version
+        episode.evidence.worst = open.evidence.worst
+        episode.evidence.worstExpected = open.evidence.worstExpected
+        let fired = episode.evidence.observed
+        if let series, last - fired.last <= configuration.recomputeMinutes,
+            series.window(endingAt: fired.last, minutes: fired.minutes) != fired.counts
+        {
+            episode.revised = true
+        }
+        if let traffic = series?.lastAttempt(through: last) {
+            episode.heldSince = last - traffic >= configuration.heldAfterMinutes ? (traffic + 1).timestamp : nil
+        } else {
+            episode.heldSince = episode.heldSince ?? (last - configuration.heldAfterMinutes).timestamp
+        }
+    }
+
+    /// Adds who is affected and what waits to an alert that begins.
+    private func enriched(_ change: EpisodeChange, _ silences: [AlertSilence]) async throws -> EpisodeChange {
+        guard case .fire(var episode, let transition) = change else { return change }
+        episode.contributors = try await ContributorRanking.read(
+            rule,
+            group: transition.group,
+            window: transition.evidence.observed,
+            on: pool
+        )
+        episode.backlog = try await backlog?(now)
+        episode.silencedBy = silences.first { $0.matches(episode.labels) }?.id
+        return .fire(episode, transition)
+    }
+
+    private func commit(_ plan: EvaluationPlan, _ changes: [EpisodeChange], last: Minute) async throws {
+        try await pool.withTransaction { transaction in
+            try await AlertLeaseStore.fence(lease, in: transaction)
+            try await write(changes, in: transaction)
+            try await RuleCheckpoint.write(rule, states: plan.states, asOf: last, at: now, in: transaction)
+        }
+    }
+
+    private func write(_ changes: [EpisodeChange], in transaction: any PostgresSession) async throws {
+        let writer = EpisodeWriter(transaction: transaction, lease: lease, now: now)
+        for change in changes {
+            switch change {
+            case .fire(let episode, let transition):
+                let names = receivers.names(for: episode.severity)
+                try await writer.fire(episode, reason: transition.reason, minute: transition.minute, receivers: names)
+            case .resolve(let episode, let minute): try await writer.resolve(episode, minute: minute)
+            case .update(let episode, let unsilenced):
+                try await writer.update(episode)
+                if unsilenced { try await writer.enqueue(episode.id, receivers: receivers.names(for: episode.severity)) }
+            }
+        }
+    }
+}

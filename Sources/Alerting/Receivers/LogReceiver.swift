@@ -1,0 +1,24 @@
+import AlertRules
+import Foundation
+import Logging
+package import PushContract
+
+/// Writes alerts to the service's log: the receiver that always works.
+package struct LogReceiver: AlertReceiver {
+    package let name: String
+
+    package init(name: String = "log") { self.name = name }
+
+    package func action(for message: AlertMessage, now: Timestamp) -> ReceiverAction {
+        let summary = message.annotations["summary"] ?? message.rule
+        let metadata: Logger.Metadata = [
+            "alert": "\(message.rule)", "episode": "\(message.episodeId.uuidString.lowercased())",
+            "severity": "\(message.severity.rawValue)",
+            "since": "\(message.startsAt)", "url": "\(message.alertURL)",
+        ]
+        switch message.kind {
+        case .firing: return .log(message.severity.pages ? .error : .warning, "FIRING \(summary)", metadata)
+        case .resolved: return .log(.notice, "RESOLVED \(summary)", metadata)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+package import Logging
+import Synchronization
+
+/// The receivers in force: fixed ones, and those of a file that is read again when it changes.
+///
+/// A broken file never replaces a good one. Safe to use from any task.
+package final class ReceiverBook: Sendable {
+    private struct State {
+        var set: ReceiverSet
+        var fault: String?
+        var stamp: DirectoryStamp.Entry?
+    }
+
+    private let fixed: [ReceiverConfiguration]
+    private let file: String?
+    private let environment: [String: String]
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - fixed: receivers that are always there, such as the log or the webhook of `pushwatch up`.
+    ///   - file: `alerts/receivers.yml`; need not exist.
+    ///   - environment: values for `${NAME}` in the file.
+    package init(
+        fixed: [ReceiverConfiguration],
+        file: String? = nil,
+        environment: [String: String] = [:],
+        logger: Logger = Logger(label: "pushwatch.alerting")
+    ) {
+        self.fixed = fixed
+        self.file = file
+        self.environment = environment
+        self.logger = logger
+        state = Mutex(State(set: ReceiverSet(receivers: fixed), fault: nil, stamp: nil))
+        refresh()
+    }
+
+    package var set: ReceiverSet { state.withLock { $0.set } }
+
+    /// Why the file as it is now is not in force.
+    package var fault: String? { state.withLock { $0.fault } }
+
+    /// Reads the file when it changed.
+    package func refresh() {
+        guard let file else { return }
+        let stamp = DirectoryStamp.entry(file)
+        guard stamp != state.withLock({ $0.stamp }) else { return }
+        let read = Result { try stamp == nil ? ReceiverSet(receivers: []) : ReceiverFile.read(path: file, environment: environment) }
+        let fault = state.withLock { state -> String? in
+            state.stamp = stamp
+            switch read {
+            case .success(let set):
+                let names = Set(set.receivers.map(\.name))
+                let kept = fixed.filter { !names.contains($0.name) }
+                state.set = ReceiverSet(receivers: kept + set.receivers, routes: set.routes)
+                state.fault = nil
+            case .failure(let error): state.fault = "\(error)"
+            }
+            return state.fault
+        }
+        if let fault { logger.error("alert receivers: \(fault)") }
+    }
+}

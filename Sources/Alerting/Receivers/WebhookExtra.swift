@@ -1,0 +1,51 @@
+import AlertRules
+import Foundation
+import PushContract
+
+/// What Alertmanager has no field for.
+struct WebhookExtra: Encodable {
+    struct Links: Encodable {
+        var alert: String
+        /// POST, with a key that has `alerts:write`.
+        var acknowledge: String
+        /// POST, with a key that has `alerts:write`.
+        var silence: String
+        var runbook: String?
+    }
+
+    let episodeId: String
+    let seq: Int
+    let ruleVersion: String
+    let firedAt: String
+    let detectedLateBySeconds: Int64
+    let resolvedReason: String?
+    let evidence: EvidenceDocument
+    let contributors: [Contributor]
+    let backlog: BacklogNumbers?
+    let sql: String
+    let links: Links
+    let revised: Bool
+    /// The alert fired and ended before this message: there was none for firing.
+    let coalesced: Bool
+
+    init(_ message: AlertMessage) {
+        episodeId = message.episodeId.uuidString.lowercased()
+        seq = message.seq
+        ruleVersion = message.ruleVersion
+        firedAt = message.firedAt.rfc3339
+        detectedLateBySeconds = message.detectedLateBySeconds
+        resolvedReason = message.resolvedReason
+        evidence = EvidenceDocument(message.evidence)
+        contributors = message.contributors
+        backlog = message.backlog
+        sql = message.reproduceSQL
+        links = Links(
+            alert: message.alertURL,
+            acknowledge: message.alertURL + "/acknowledge",
+            silence: message.externalURL + "/silences",
+            runbook: message.runbookURL
+        )
+        revised = message.revised
+        coalesced = message.coalesced
+    }
+}

@@ -1,0 +1,18 @@
+import Crypto
+import Foundation
+
+/// The signature of Standard Webhooks: HMAC-SHA256 over `id.timestamp.body`.
+struct WebhookSignature: Sendable {
+    private let key: SymmetricKey
+
+    init(secret: String) {
+        let encoded = secret.hasPrefix("whsec_") ? Data(base64Encoded: String(secret.dropFirst(6))) : nil
+        key = SymmetricKey(data: encoded ?? Data(secret.utf8))
+    }
+
+    /// `v1,` and the code in base64.
+    func header(id: String, timestamp: Int64, body: Data) -> String {
+        let signed = Data("\(id).\(timestamp).".utf8) + body
+        return "v1," + Data(HMAC<SHA256>.authenticationCode(for: signed, using: key)).base64EncodedString()
+    }
+}

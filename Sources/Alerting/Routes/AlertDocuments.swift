@@ -1,0 +1,113 @@
+import AlertRules
+import Foundation
+import PushContract
+
+/// The answer of `GET /alerts`.
+struct AlertListDocument: Encodable, Sendable {
+    var alerts: [AlertDocument]
+    /// Why rule or receiver files are not in force as they are; empty when all is well.
+    var ruleErrors: [String]
+}
+
+/// An alert as the routes show it.
+struct AlertDocument: Encodable, Sendable {
+    var id: String
+    var rule: String
+    var ruleVersion: String
+    var group: [String: String]
+    var labels: [String: String]
+    var severity: String
+    var state: String
+    var startsAt: Timestamp
+    var firedAt: Timestamp
+    var endsAt: Timestamp?
+    var resolvedAt: Timestamp?
+    var resolvedReason: String?
+    var detectedLateBySeconds: Int64
+    var evidence: EvidenceDocument
+    var contributors: [Contributor]
+    var backlog: BacklogNumbers?
+    var annotations: [String: String]
+    var acknowledgedAt: Timestamp?
+    var acknowledgedBy: String?
+    var silencedBy: String?
+    var revised: Bool
+    var heldSince: Timestamp?
+
+    init(_ episode: AlertEpisode) {
+        id = episode.id.uuidString.lowercased()
+        rule = episode.rule
+        ruleVersion = episode.ruleVersion
+        group = episode.group.labels
+        labels = episode.labels
+        severity = episode.severity.rawValue
+        state = episode.state.rawValue
+        startsAt = episode.startsAt
+        firedAt = episode.firedAt
+        endsAt = episode.endsAt
+        resolvedAt = episode.resolvedAt
+        resolvedReason = episode.resolvedReason
+        detectedLateBySeconds = episode.detectedLateBySeconds
+        evidence = EvidenceDocument(episode.evidence)
+        contributors = episode.contributors
+        backlog = episode.backlog
+        annotations = episode.annotations
+        acknowledgedAt = episode.acknowledgedAt
+        acknowledgedBy = episode.acknowledgedBy
+        silencedBy = episode.silencedBy?.uuidString.lowercased()
+        revised = episode.revised
+        heldSince = episode.heldSince
+    }
+}
+
+/// The answer of `GET /alerts/{id}`.
+struct AlertDetailDocument: Encodable, Sendable {
+    var alert: AlertDocument
+    /// Read-only; returns the numbers of the verdict in psql.
+    var sql: String
+    var receivers: [LaneDocument]
+    /// Every try, oldest first.
+    var deliveries: [DeliveryDocument]
+}
+
+/// Where a message stands.
+struct LaneDocument: Encodable, Sendable {
+    var receiver: String
+    var kind: String
+    var state: String
+    var attempts: Int
+    var nextAttemptAt: Timestamp?
+    var lastError: String?
+
+    init(_ lane: LaneRecord) {
+        receiver = lane.receiver
+        kind = lane.kind
+        state = lane.state
+        attempts = lane.attempts
+        nextAttemptAt = lane.state == "pending" ? lane.nextAttemptAt : nil
+        lastError = lane.lastError
+    }
+}
+
+/// One try.
+struct DeliveryDocument: Encodable, Sendable {
+    var receiver: String
+    var kind: String
+    var result: String
+    var attemptedAt: Timestamp
+    var status: Int?
+    var latencyMs: Int
+    var response: String?
+    var error: String?
+
+    init(_ record: DeliveryRecord) {
+        receiver = record.receiver
+        kind = record.kind
+        result = record.result
+        attemptedAt = record.attemptedAt
+        status = record.status
+        latencyMs = record.latencyMs
+        response = record.responsePrefix
+        error = record.error
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import HTTPEdge
+import Hummingbird
+import PushContract
+
+extension AlertRoutes {
+    /// Those that have not ended.
+    @Sendable
+    func silences(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<SilenceListDocument> {
+        let silences = try await SilenceStore.current(at: now(), on: pool)
+        return JSONResponse(SilenceListDocument(silences: silences.map(SilenceDocument.init)))
+    }
+
+    /// 201 with the silence and the firing alerts it holds back.
+    @Sendable
+    func silence(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<SilenceCreatedDocument> {
+        let author = try context.requireCaller().name
+        _ = try request.requireContentType("application/json")
+        let now = now()
+        let silence = try SilenceRequest.parse(try await bodies.read(request)).silence(author: author, now: now)
+        try await SilenceStore.insert(silence, on: pool)
+        let matched = try await EpisodeStore.open(on: pool).filter { silence.matches($0.labels) }
+        return JSONResponse(
+            SilenceCreatedDocument(
+                silence: SilenceDocument(silence),
+                matches: matched.map { $0.id.uuidString.lowercased() }
+            ),
+            status: .created
+        )
+    }
+
+    @Sendable
+    func unsilence(_ request: Request, context: PushwatchContext) async throws -> Response {
+        let id = try context.parameters.require("id")
+        guard let uuid = UUID(uuidString: id), try await SilenceStore.end(uuid, at: now(), on: pool) else {
+            throw Problem.notFound("There is no current silence with this id.")
+        }
+        return Response(status: .noContent)
+    }
+}
+
+/// The answer of `GET /silences`.
+struct SilenceListDocument: Encodable, Sendable {
+    var silences: [SilenceDocument]
+}
+
+struct SilenceCreatedDocument: Encodable, Sendable {
+    var silence: SilenceDocument
+    /// Ids of the alerts that fire now and match.
+    var matches: [String]
+}
+
+struct SilenceDocument: Encodable, Sendable {
+    var id: String
+    var matchers: [SilenceMatcher]
+    var startsAt: Timestamp
+    var endsAt: Timestamp
+    var author: String
+    var reason: String
+    var createdAt: Timestamp
+
+    init(_ silence: AlertSilence) {
+        id = silence.id.uuidString.lowercased()
+        matchers = silence.matchers
+        startsAt = silence.startsAt
+        endsAt = silence.endsAt
+        author = silence.author
+        reason = silence.reason
+        createdAt = silence.createdAt
+    }
+}

@@ -1,0 +1,98 @@
+import AlertRules
+import Foundation
+package import HTTPEdge
+package import Hummingbird
+package import Postgres
+package import PushContract
+
+/// `GET /alerts`, `GET /alerts/{id}`, `POST /alerts/{id}/acknowledge`, `GET` and `POST /silences`, `DELETE /silences/{id}`.
+package struct AlertRoutes: Sendable {
+    let pool: PostgresPool
+    let rules: RuleBook?
+    let receivers: ReceiverBook?
+    let bodies: BodyReader
+    let now: @Sendable () -> Timestamp
+
+    /// `rules` and `receivers` are asked for the errors of their files; an instance without the alert role has none.
+    package init(
+        pool: PostgresPool,
+        rules: RuleBook? = nil,
+        receivers: ReceiverBook? = nil,
+        bodies: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
+        self.pool = pool
+        self.rules = rules
+        self.receivers = receivers
+        self.bodies = bodies
+        self.now = now
+    }
+
+    package func add(to router: some RouterMethods<PushwatchContext>) {
+        let reading = router.group("alerts").add(middleware: RequireScope(.alertsRead))
+        reading.get(use: list)
+        reading.get(":id", use: get)
+        router.group("alerts").add(middleware: RequireScope(.alertsWrite)).post(":id/acknowledge", use: acknowledge)
+        router.group("silences").add(middleware: RequireScope(.alertsRead)).get(use: silences)
+        let writing = router.group("silences").add(middleware: RequireScope(.alertsWrite))
+        writing.post(use: silence)
+        writing.delete(":id", use: unsilence)
+    }
+
+    /// All that fire, and the newest of those that are over. `state=firing|resolved`, `limit` 1–500 (default 50) of the latter.
+    @Sendable
+    private func list(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<AlertListDocument> {
+        let query = request.uri.queryParameters
+        let state = query["state"].map(String.init)
+        guard state == nil || state == "firing" || state == "resolved" else {
+            throw Problem.badRequest("state is firing or resolved.", code: "invalid_parameter")
+        }
+        let limit = try query["limit"].map { text throws(Problem) -> Int in
+            guard let limit = Int(text), (1...500).contains(limit) else {
+                throw .badRequest("limit is a number from 1 to 500.", code: "invalid_parameter")
+            }
+            return limit
+        }
+        let open = state == "resolved" ? [] : try await EpisodeStore.open(on: pool)
+        let over = state == "firing" ? [] : try await EpisodeStore.resolved(limit: limit ?? 50, on: pool)
+        return JSONResponse(
+            AlertListDocument(
+                alerts: (open + over).map(AlertDocument.init),
+                ruleErrors: (rules?.findings ?? []).filter { $0.severity == .error }.map(\.description)
+                    + [receivers?.fault].compactMap { $0 }
+            )
+        )
+    }
+
+    @Sendable
+    private func get(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<AlertDetailDocument> {
+        let episode = try await episode(context)
+        return JSONResponse(
+            AlertDetailDocument(
+                alert: AlertDocument(episode),
+                sql: episode.reproduceSQL,
+                receivers: try await DeliveryStore.lanes(of: episode.id, on: pool).map(LaneDocument.init),
+                deliveries: try await DeliveryStore.deliveries(of: episode.id, on: pool).map(DeliveryDocument.init)
+            )
+        )
+    }
+
+    /// Acknowledging twice is fine: the first one stays.
+    @Sendable
+    private func acknowledge(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<AlertDocument> {
+        let name = try context.requireCaller().name
+        let known = try await episode(context)
+        guard try await EpisodeStore.acknowledge(known.id, by: name, at: now(), on: pool) else {
+            throw Problem.conflict("This alert is resolved already; there is nothing to acknowledge.", code: "already_resolved")
+        }
+        return JSONResponse(AlertDocument(try await episode(context)))
+    }
+
+    private func episode(_ context: PushwatchContext) async throws -> AlertEpisode {
+        let id = try context.parameters.require("id")
+        guard let uuid = UUID(uuidString: id), let episode = try await EpisodeStore.episode(uuid, on: pool) else {
+            throw Problem.notFound("There is no alert with this id.")
+        }
+        return episode
+    }
+}

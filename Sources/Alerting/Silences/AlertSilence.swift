@@ -1,0 +1,54 @@
+package import Foundation
+package import PushContract
+
+/// A label an episode must have (or, with `isEqual` false, must not have) for a silence to hold.
+package struct SilenceMatcher: Sendable, Hashable, Codable {
+    /// A label: `alertname`, `severity`, a label of the rule, or a dimension of the group.
+    package var name: String
+    package var value: String
+    package var isEqual: Bool
+
+    package init(name: String, value: String, isEqual: Bool = true) {
+        self.name = name
+        self.value = value
+        self.isEqual = isEqual
+    }
+
+    /// A label that is absent counts as empty. `rule` is another word for `alertname`.
+    package func matches(_ labels: [String: String]) -> Bool {
+        (labels[name == "rule" ? "alertname" : name] ?? "" == value) == isEqual
+    }
+}
+
+/// A stretch of time in which matching alerts are recorded but not delivered.
+package struct AlertSilence: Sendable, Hashable {
+    package var id: UUID
+    package var matchers: [SilenceMatcher]
+    package var startsAt: Timestamp
+    package var endsAt: Timestamp
+    package var author: String
+    package var reason: String
+    package var createdAt: Timestamp
+
+    package init(
+        id: UUID = UUID(),
+        matchers: [SilenceMatcher],
+        startsAt: Timestamp,
+        endsAt: Timestamp,
+        author: String,
+        reason: String,
+        createdAt: Timestamp
+    ) {
+        self.id = id
+        self.matchers = matchers
+        self.startsAt = startsAt
+        self.endsAt = endsAt
+        self.author = author
+        self.reason = reason
+        self.createdAt = createdAt
+    }
+
+    package func isActive(at now: Timestamp) -> Bool { startsAt <= now && now < endsAt }
+
+    package func matches(_ labels: [String: String]) -> Bool { matchers.allSatisfy { $0.matches(labels) } }
+}

@@ -1,0 +1,56 @@
+package import Foundation
+package import Postgres
+package import PushContract
+
+/// The table of silences.
+package enum SilenceStore {
+    package static func insert(_ silence: AlertSilence, on session: any PostgresSession) async throws {
+        try await session.execute(
+            """
+            INSERT INTO alertSilences (silenceId, matchers, startsAt, endsAt, author, reason, createdAt)
+            VALUES (\(silence.id), \(try AlertJSON.text(silence.matchers)), \(silence.startsAt), \(silence.endsAt),
+                    \(silence.author), \(silence.reason), \(silence.createdAt))
+            """
+        )
+    }
+
+    /// Those that have not ended, the next to end first.
+    package static func current(at now: Timestamp, on session: any PostgresSession) async throws -> [AlertSilence] {
+        try await session.query(
+            """
+            SELECT silenceId, matchers, startsAt, endsAt, author, reason, createdAt
+            FROM alertSilences WHERE endsAt > \(now) ORDER BY endsAt, silenceId
+            """
+        ).map(AlertSilence.init(row:))
+    }
+
+    /// Ends it now; what it held back is delivered with the next evaluation. False when there is none, or it has ended.
+    package static func end(_ id: UUID, at now: Timestamp, on session: any PostgresSession) async throws -> Bool {
+        try await session.execute(
+            "UPDATE alertSilences SET endsAt = greatest(startsAt, \(now)) WHERE silenceId = \(id) AND endsAt > \(now)"
+        ) == 1
+    }
+}
+
+extension AlertSilence {
+    fileprivate init(row: Row) throws {
+        let (id, matchers, startsAt, endsAt, author, reason, createdAt) = try row.decode(
+            UUID.self,
+            String.self,
+            Timestamp.self,
+            Timestamp.self,
+            String.self,
+            String.self,
+            Timestamp.self
+        )
+        self.init(
+            id: id,
+            matchers: try AlertJSON.value(from: matchers),
+            startsAt: startsAt,
+            endsAt: endsAt,
+            author: author,
+            reason: reason,
+            createdAt: createdAt
+        )
+    }
+}

@@ -1,0 +1,174 @@
+import AlertRules
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Alerting
+
+@Suite("Restarts, catch-up, late rows, takeover")
+struct EvaluatorRestartTests {
+    /// Two groups: one breaks, recovers and breaks again, with a gap; the other breaks once.
+    private func trace(_ traffic: Traffic) async throws {
+        try await traffic.add(0..<30, attempts: 60, bad: 0)
+        try await traffic.add(30..<55, attempts: 60, bad: 12)
+        try await traffic.add(55..<80, attempts: 60, bad: 0)
+        // No traffic at all from 80 to 90.
+        try await traffic.add(90..<115, attempts: 60, bad: 30)
+        try await traffic.add(0..<70, attempts: 40, bad: 1, provider: "apns")
+        try await traffic.add(70..<120, attempts: 40, bad: 8, provider: "apns")
+    }
+
+    private static let expected = [
+        Recorded(group: "provider=fcm", kind: "firing", minute: 44),
+        Recorded(group: "provider=fcm", kind: "resolved", minute: 63),
+        Recorded(group: "provider=apns", kind: "firing", minute: 84),
+        Recorded(group: "provider=fcm", kind: "firing", minute: 104),
+    ]
+
+    @Test("a restart after every minute, no restart, and one catch-up over everything give the same transitions and outbox")
+    func restarts() async throws {
+        var transitions: [[Recorded]] = []
+        var outboxes: [[Recorded]] = []
+        for plan in ["steady", "restarting", "catching up"] {
+            try await withDatabase { pool in
+                try await trace(try await Traffic(pool))
+                var evaluator = RuleEvaluator.forTest(pool)
+                try await evaluator.evaluate(minutes: 20)
+                for minute in 21...120 where plan != "catching up" || minute == 120 {
+                    if plan == "restarting" {
+                        try await evaluator.release()
+                        evaluator = RuleEvaluator.forTest(pool)
+                    }
+                    try await evaluator.evaluate(minutes: minute)
+                }
+                transitions.append(try await Recorded.transitions(pool))
+                outboxes.append(try await Recorded.outbox(pool))
+            }
+        }
+        #expect(transitions[0] == Self.expected)
+        #expect(transitions[1] == transitions[0])
+        #expect(transitions[2] == transitions[0])
+        #expect(outboxes[1] == outboxes[0])
+        #expect(outboxes[2] == outboxes[0])
+    }
+
+    @Test("what was stored equals what folding from the beginning gives")
+    func checkpoint() async throws {
+        try await withDatabase { pool in
+            try await trace(try await Traffic(pool))
+            let evaluator = RuleEvaluator.forTest(pool)
+            for minute in stride(from: 20, through: 120, by: 5) {
+                try await evaluator.evaluate(minutes: minute)
+                let stored = try await pool.query("SELECT groupKey FROM alertEpisodes WHERE state = 'firing' ORDER BY 1")
+                let fresh = try await withDatabase { other in
+                    try await trace(try await Traffic(other))
+                    try await RuleEvaluator.forTest(other).evaluate(minutes: minute)
+                    return try await EpisodeStore.open(on: other).map(\.group.description).sorted()
+                }
+                #expect(try stored.map { try $0.decode(String.self) } == fresh, "at minute \(minute)")
+            }
+        }
+    }
+
+    @Test("a rule that is new sees what goes on, and not what came and went")
+    func newRule() async throws {
+        try await withDatabase { pool in
+            try await trace(try await Traffic(pool))
+            let clock = HandClock((Traffic.start + 111).timestamp)
+            try await RuleEvaluator.forTest(pool, clock: clock).evaluate(minutes: 110)
+            #expect(
+                try await Recorded.transitions(pool) == [
+                    Recorded(group: "provider=apns", kind: "firing", minute: 84),
+                    Recorded(group: "provider=fcm", kind: "firing", minute: 104),
+                ]
+            )
+            let late = try await EpisodeStore.open(on: pool).map(\.detectedLateBySeconds).sorted()
+            #expect(late == [5 * 60, 25 * 60])
+        }
+    }
+
+    @Test("rows that come late fire an alert for the minute that decided, once")
+    func lateRows() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<40, attempts: 100, bad: 0)
+            let clock = HandClock((Traffic.start + 40).timestamp)
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            try await evaluator.evaluate(minutes: 20)
+            try await evaluator.evaluate(minutes: 40)
+            #expect(try await Recorded.transitions(pool) == [])
+            // The failures of minutes 20–35 arrive when minute 40 was evaluated already.
+            try await traffic.add(20..<36, attempts: 50, bad: 50)
+            try await evaluator.evaluate(minutes: 41)
+            let fired = [Recorded(group: "provider=fcm", kind: "firing", minute: 34)]
+            #expect(try await Recorded.transitions(pool) == fired)
+            // More of the same: no second episode, and the numbers it fired with are marked as revised.
+            try await traffic.add(30..<35, attempts: 50, bad: 50)
+            try await evaluator.evaluate(minutes: 42)
+            #expect(try await Recorded.transitions(pool) == fired)
+            #expect(try await EpisodeStore.open(on: pool).map(\.revised) == [true])
+        }
+    }
+
+    @Test("late good rows do not take back what was delivered")
+    func noRetraction() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<20, attempts: 100, bad: 1)
+            try await traffic.add(20..<60, attempts: 100, bad: 6)
+            let evaluator = RuleEvaluator.forTest(pool)
+            for minute in 20...35 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await EpisodeStore.open(on: pool).count == 1)
+            try await traffic.add(26..<35, attempts: 40, bad: 0)
+            for minute in 36...50 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await Recorded.transitions(pool).map(\.kind).first == "firing")
+            #expect(try await Recorded.transitions(pool).filter { $0.kind == "firing" }.count == 1)
+        }
+    }
+
+    @Test("without traffic an alert is held, and says since when")
+    func held() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<20, attempts: 100, bad: 1)
+            try await traffic.add(20..<36, attempts: 100, bad: 100)
+            let evaluator = RuleEvaluator.forTest(pool)
+            for minute in stride(from: 20, through: 300, by: 20) { try await evaluator.evaluate(minutes: minute) }
+            let episode = try #require(try await EpisodeStore.open(on: pool).first)
+            #expect(episode.heldSince == (Traffic.start + 36).timestamp)
+            try await traffic.add(300..<320, attempts: 100, bad: 0)
+            for minute in 301...320 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await EpisodeStore.open(on: pool).isEmpty)
+        }
+    }
+
+    @Test("of two evaluators one works; a stale one that wakes up is fenced off")
+    func fencing() async throws {
+        try await withDatabase { pool in
+            try await trace(try await Traffic(pool))
+            let first = RuleEvaluator.forTest(pool)
+            let second = RuleEvaluator.forTest(pool)
+            try await first.evaluate(minutes: 40)
+            try await second.evaluate(minutes: 50)
+            #expect(try await Recorded.transitions(pool) == [], "the second one waits")
+            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+            let stale = try #require(try await lease(pool))
+            try await second.evaluate(minutes: 50)
+            try await first.evaluate(minutes: 60)
+            #expect(try await Recorded.transitions(pool).count == 1, "the first one waits now")
+            await #expect(throws: LeaseLost.self) {
+                try await pool.withTransaction { try await AlertLeaseStore.fence(stale, in: $0) }
+            }
+            let epochs = try await pool.query("SELECT epoch FROM alertTransitions").map { try $0.decode(Int64.self) }
+            #expect(epochs == [stale.epoch + 1])
+        }
+    }
+
+    private func lease(_ pool: PostgresPool) async throws -> AlertLease? {
+        try await pool.query("SELECT name, holder, epoch FROM alertLeases").first.map {
+            let (name, holder, epoch) = try $0.decode(String.self, String.self, Int64.self)
+            return AlertLease(name: name, holder: holder, epoch: epoch)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import AlertRules
+import Alerting
+import Attempts
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@Suite("What an alert knows about itself")
+struct EvidenceTests {
+    @Test("the reproducing SQL returns the numbers of the verdict")
+    func reproduces() async throws {
+        try await withDatabase { pool in
+            try await fireOnce(pool, receivers: [.log], clock: HandClock())
+            let episode = try #require(try await EpisodeStore.open(on: pool).first)
+            let rows = try await pool.query(Query(text: episode.reproduceSQL.replacing("AS percent", with: "::float8 AS percent")))
+            #expect(rows.count == 16)
+            let (minute, attempts, bad, percent) = try #require(rows.last).decode(
+                Timestamp?.self,
+                Int64.self,
+                Int64.self,
+                Double.self
+            )
+            #expect(minute == nil)
+            #expect(AttemptCounts(attempts: attempts, bad: bad) == episode.evidence.observed.counts)
+            #expect(percent == 6)
+        }
+    }
+
+    @Test("contributors are ranked by the failures the hour before does not explain")
+    func contributors() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            for minute in 0..<75 {
+                let broken = minute >= 60
+                try await traffic.add(Traffic.start + minute, attempts: 80, bad: broken ? 20 : 0, platform: "android")
+                try await traffic.add(Traffic.start + minute, attempts: 20, bad: broken ? 1 : 0, platform: "web", pushType: "background")
+            }
+            let evaluator = RuleEvaluator.forTest(pool)
+            try await evaluator.evaluate(minutes: 50)
+            try await evaluator.evaluate(minutes: 75)
+            let episode = try #require(try await EpisodeStore.open(on: pool).first)
+            let first = try #require(episode.contributors.first)
+            #expect((first.dimension, first.value, first.bad, first.excess) == ("platform", "android", 300, 300))
+            #expect(abs(first.excessShare - 300.0 / 315) < 0.001)
+            // All of it is one app: that says nothing.
+            #expect(!episode.contributors.contains { $0.dimension == "app" || $0.dimension == "provider" })
+        }
+    }
+
+    @Test("a baseline fires above three times its expectation, and its SQL returns the expectation")
+    func baseline() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool, daysBack: 9)
+            // Nine days at 1 % in every tenth minute, then an hour at 5 %.
+            for offset in stride(from: -9 * 1440, to: 0, by: 10) {
+                try await traffic.add(Traffic.start + offset, attempts: 400, bad: 4, reason: "token_not_registered")
+            }
+            for offset in stride(from: 0, to: 60, by: 10) {
+                try await traffic.add(Traffic.start + offset, attempts: 400, bad: 20, reason: "token_not_registered")
+            }
+            let evaluator = RuleEvaluator.forTest(pool, [Rules.tokens])
+            try await evaluator.evaluate(minutes: 0)
+            #expect(try await EpisodeStore.open(on: pool).isEmpty)
+            try await evaluator.evaluate(minutes: 60)
+            let episode = try #require(try await EpisodeStore.open(on: pool).first)
+            #expect(episode.evidence.level == .reference)
+            let expected = try #require(episode.evidence.expected)
+            let rows = try await pool.query(Query(text: episode.reproduceSQL))
+            let (_, attempts, bad, again) = try #require(rows.last).decode(Timestamp?.self, Int64.self, Int64.self, Double.self)
+            #expect(AttemptCounts(attempts: attempts, bad: bad) == episode.evidence.observed.counts)
+            #expect(abs(again - expected) < 1e-9)
+            let days = try await pool.query("SELECT count(DISTINCT day), sum(bad)::bigint FROM alertBaselineDays")
+            #expect(try days[0].decode(Int.self, Int.self).0 >= 7)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import AlertRules
+import Alerting
+import Foundation
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@Suite("Changing rules while alerts fire")
+struct RuleChangeTests {
+    private func evaluate(_ pool: PostgresPool, _ rules: [AlertRule], minutes: Int) async throws {
+        let evaluator = RuleEvaluator.forTest(pool, rules)
+        try await evaluator.evaluate(minutes: minutes)
+        try await evaluator.release()
+    }
+
+    private func threshold(_ percent: Int64) -> AlertRule {
+        Rules.make(
+            "ProviderUnavailable",
+            .ratio(RatioCondition(reasons: ["provider_5xx"], above: Fraction(percent, 100), for: RuleDuration(minutes: 15))),
+            by: [.provider]
+        )
+    }
+
+    @Test("an alert that the new version confirms stays the same episode")
+    func confirmed() async throws {
+        try await withDatabase { pool in
+            try await fireOnce(pool, receivers: [.log], clock: HandClock())
+            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+            let before = try #require(try await EpisodeStore.open(on: pool).first)
+            try await evaluate(pool, [threshold(4)], minutes: 36)
+            let after = try #require(try await EpisodeStore.open(on: pool).first)
+            #expect(after.id == before.id && after.ruleVersion != before.ruleVersion)
+            #expect(try await Recorded.transitions(pool).count == 1)
+        }
+    }
+
+    @Test("an alert that the new version does not confirm is resolved, and so is one whose rule is gone")
+    func unconfirmed() async throws {
+        for rules in [[threshold(20)], [Rules.tokens]] {
+            try await withDatabase { pool in
+                try await fireOnce(pool, receivers: [.log], clock: HandClock())
+                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+                try await evaluate(pool, rules, minutes: 36)
+                let over = try #require(try await EpisodeStore.resolved(limit: 1, on: pool).first)
+                #expect(over.resolvedReason == "rule_changed")
+                #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing", "resolved"])
+            }
+        }
+    }
+
+    @Test("a broken rule file keeps the old rules and says why; the repaired one is taken up")
+    func brokenFile() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("alerts-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try FileManager.default.createDirectory(atPath: directory + "/rules", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: directory + "/runbooks", withIntermediateDirectories: true)
+        func write(_ text: String, to name: String) throws {
+            try text.write(toFile: directory + "/" + name, atomically: true, encoding: .utf8)
+        }
+        func rules(_ above: String) -> String {
+            """
+            groups:
+              - name: test
+                rules:
+                  - alert: ProviderUnavailable
+                    ratio: { reason: [provider_5xx], above: \(above) }
+                    for: 15m
+                    labels: { severity: page }
+                    annotations: { summary: s, meaning: m, action: a, runbook: runbooks/r.md }
+            """
+        }
+        try write("# r", to: "runbooks/r.md")
+        try write(rules("5%"), to: "rules/r.yml")
+        let book = RuleBook(directory: directory, logger: .silent)
+        let first = book.rules
+        #expect(first.map(\.name) == ["ProviderUnavailable"])
+        #expect(book.findings.isEmpty)
+        try write(rules("500% # broken"), to: "rules/r.yml")
+        book.refresh()
+        #expect(book.rules == first)
+        #expect(book.isBroken)
+        #expect(book.findings.first?.description.contains("r.yml:") == true)
+        try write(rules("7%"), to: "rules/r.yml")
+        book.refresh()
+        #expect(!book.isBroken)
+        #expect(book.rules.first?.condition.threshold == Fraction(7, 100))
+    }
+}

@@ -1,0 +1,37 @@
+import AlertRules
+import Alerting
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@Suite("The evaluator, end to end through rollups")
+struct RuleEvaluatorTests {
+    @Test("a step to 6 % fires when its fifteenth minute closes, not one earlier, and resolves after recovery")
+    func step() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<60, attempts: 100, bad: 1)
+            try await traffic.add(60..<80, attempts: 100, bad: 6)
+            try await traffic.add(80..<110, attempts: 100, bad: 1)
+            let evaluator = RuleEvaluator.forTest(pool)
+            for minutes in 30...74 { try await evaluator.evaluate(minutes: minutes) }
+            #expect(try await Recorded.transitions(pool) == [])
+            try await evaluator.evaluate(minutes: 75)
+            let fired = Recorded(group: "provider=fcm", kind: "firing", minute: 74)
+            #expect(try await Recorded.transitions(pool) == [fired])
+            let episode = try #require(try await EpisodeStore.open(on: pool).first)
+            #expect(episode.startsAt == (Traffic.start + 60).timestamp)
+            #expect(episode.firedAt == (Traffic.start + 75).timestamp)
+            #expect(episode.evidence.observed.counts == AttemptCounts(attempts: 1500, bad: 90))
+            #expect(episode.labels == ["alertname": "ProviderUnavailable", "severity": "page", "team": "push", "provider": "fcm"])
+            for minutes in 76...110 { try await evaluator.evaluate(minutes: minutes) }
+            let recorded = try await Recorded.transitions(pool)
+            #expect(recorded.map(\.kind) == ["firing", "resolved"])
+            let over = try #require(try await EpisodeStore.resolved(limit: 5, on: pool).first)
+            #expect(over.resolvedReason == "recovered")
+            #expect(over.endsAt == (Traffic.start + 80).timestamp)
+            #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing", "resolved"])
+        }
+    }
+}

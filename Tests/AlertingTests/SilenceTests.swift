@@ -1,0 +1,70 @@
+import AlertRules
+import Alerting
+import Foundation
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@Suite("Silences")
+struct SilenceTests {
+    private func silence(_ pool: PostgresPool, until minutes: Int, value: String = "fcm") async throws -> AlertSilence {
+        let silence = AlertSilence(
+            matchers: [SilenceMatcher(name: "rule", value: "ProviderUnavailable"), SilenceMatcher(name: "provider", value: value)],
+            startsAt: Traffic.start.timestamp,
+            endsAt: (Traffic.start + minutes).timestamp,
+            author: "ada",
+            reason: "planned work at the provider",
+            createdAt: Traffic.start.timestamp
+        )
+        try await SilenceStore.insert(silence, on: pool)
+        return silence
+    }
+
+    @Test("a silenced alert is recorded and not delivered; when the silence ends it is delivered if it still fires")
+    func expires() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<20, attempts: 100, bad: 0)
+            try await traffic.add(20..<70, attempts: 100, bad: 10)
+            let silence = try await silence(pool, until: 50)
+            let clock = HandClock()
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            for minute in 30...49 {
+                clock.set((Traffic.start + minute).timestamp)
+                try await evaluator.evaluate(minutes: minute)
+            }
+            let episode = try #require(try await EpisodeStore.open(on: pool).first)
+            #expect(episode.silencedBy == silence.id)
+            #expect(try await Recorded.outbox(pool) == [])
+            for minute in 50...52 {
+                clock.set((Traffic.start + minute).timestamp)
+                try await evaluator.evaluate(minutes: minute)
+            }
+            #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing"])
+            #expect(try await EpisodeStore.open(on: pool).first?.silencedBy == nil)
+        }
+    }
+
+    @Test("an alert that came and went under a silence is told to nobody; one the silence does not match is")
+    func matches() async throws {
+        for (value, kinds) in [("fcm", []), ("apns", ["firing", "resolved"])] {
+            try await withDatabase { pool in
+                _ = try await silence(pool, until: 600, value: value)
+                try await fireOnce(pool, receivers: [.log], clock: HandClock(), resolved: true)
+                #expect(try await Recorded.transitions(pool).map(\.kind) == ["firing", "resolved"])
+                #expect(try await Recorded.outbox(pool).map(\.kind) == kinds)
+            }
+        }
+    }
+
+    @Test("matchers compare labels; an absent label is empty; isEqual false turns it round")
+    func matchers() {
+        let labels = ["alertname": "A", "provider": "fcm"]
+        #expect(SilenceMatcher(name: "alertname", value: "A").matches(labels))
+        #expect(SilenceMatcher(name: "rule", value: "A").matches(labels))
+        #expect(!SilenceMatcher(name: "provider", value: "apns").matches(labels))
+        #expect(SilenceMatcher(name: "provider", value: "apns", isEqual: false).matches(labels))
+        #expect(SilenceMatcher(name: "platform", value: "").matches(labels))
+    }
+}

@@ -1,0 +1,84 @@
+import AlertRules
+import Alerting
+import Foundation
+import Postgres
+import PushContract
+import Synchronization
+import TestDatabase
+
+/// A wall clock that stands where a test puts it.
+final class HandClock: Sendable {
+    private let moment: Mutex<Timestamp>
+
+    init(_ moment: Timestamp = Traffic.start.timestamp) { self.moment = Mutex(moment) }
+
+    var now: Timestamp { moment.withLock { $0 } }
+
+    func set(_ moment: Timestamp) { self.moment.withLock { $0 = moment } }
+    func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
+}
+
+extension RuleEvaluator {
+    /// An evaluator whose clock a test sets.
+    static func forTest(
+        _ pool: PostgresPool,
+        _ rules: [AlertRule] = [Rules.provider5xx],
+        receivers: [ReceiverConfiguration] = [.log],
+        clock: HandClock = HandClock(),
+        leaseDuration: Duration = .seconds(60)
+    ) -> RuleEvaluator {
+        RuleEvaluator(
+            pool: pool,
+            rules: RuleBook(rules: rules, logger: .silent),
+            receivers: ReceiverBook(fixed: receivers, logger: .silent),
+            configuration: EvaluatorConfiguration(leaseDuration: leaseDuration),
+            logger: .silent,
+            now: { clock.now }
+        )
+    }
+
+    /// Evaluates what is closed after `minutes` minutes of the test's traffic.
+    func evaluate(minutes: Int) async throws {
+        try await evaluate(through: (Traffic.start + minutes).timestamp)
+    }
+}
+
+/// What was recorded, without ids and times of writing.
+struct Recorded: Hashable, CustomStringConvertible {
+    var group: String
+    var kind: String
+    /// Minutes since the start of the traffic, of the minute that decided.
+    var minute: Int
+
+    var description: String { "\(group) \(kind) @\(minute)" }
+
+    static func transitions(_ pool: PostgresPool) async throws -> [Recorded] {
+        try await pool.query(
+            """
+            SELECT e.groupKey, t.kind, t.minute FROM alertTransitions t JOIN alertEpisodes e USING (episodeId)
+            ORDER BY t.minute, e.groupKey, t.seq
+            """
+        ).map(Recorded.init(row:))
+    }
+
+    static func outbox(_ pool: PostgresPool) async throws -> [Recorded] {
+        try await pool.query(
+            """
+            SELECT e.groupKey || ' ' || o.receiver, o.kind, t.minute
+            FROM alertOutbox o JOIN alertTransitions t USING (episodeId, seq) JOIN alertEpisodes e USING (episodeId)
+            ORDER BY t.minute, 1, o.seq
+            """
+        ).map(Recorded.init(row:))
+    }
+
+    init(group: String, kind: String, minute: Int) {
+        self.group = group
+        self.kind = kind
+        self.minute = minute
+    }
+
+    private init(row: Row) throws {
+        let (group, kind, minute) = try row.decode(String.self, String.self, Timestamp.self)
+        self.init(group: group, kind: kind, minute: Minute(minute) - Traffic.start)
+    }
+}

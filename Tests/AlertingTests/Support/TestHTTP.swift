@@ -1,0 +1,9 @@
+import CurlHTTP
+import TestDatabase
+
+/// The real client.
+struct TestHTTP: Sendable {
+    private let client = CurlClient(configuration: CurlClientConfiguration(), logger: .silent)
+
+    func send(_ request: OutboundRequest) async throws -> OutboundResponse { try await client.send(request) }
+}
