@@ -20,6 +20,7 @@ extension Target.Dependency {
     static let hummingbird: Self = .product(name: "Hummingbird", package: "hummingbird")
     static let hummingbirdCore: Self = .product(name: "HummingbirdCore", package: "hummingbird")
     static let hummingbirdHTTP2: Self = .product(name: "HummingbirdHTTP2", package: "hummingbird")
+    static let hummingbirdTLS: Self = .product(name: "HummingbirdTLS", package: "hummingbird")
     static let hummingbirdTesting: Self = .product(name: "HummingbirdTesting", package: "hummingbird")
     static let jwtKit: Self = .product(name: "JWTKit", package: "jwt-kit")
     static let logging: Self = .product(name: "Logging", package: "swift-log")
@@ -172,7 +173,13 @@ let package = Package(
         tests("PushContractTests", ["PushContract"]),
         tests("AlertRulesTests", ["AlertRules"]),
         tests("PostgresTests", ["Postgres", "PushContract", "LocalPostgres", "TestDatabase", .logging]),
-        tests("CurlHTTPTests", ["CurlHTTP", "ProviderSimulator", .httpTypes, .hummingbird, .hummingbirdHTTP2, .nioSSL, .logging]),
+        tests(
+            "CurlHTTPTests",
+            [
+                "CurlHTTP", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdTLS, .hummingbirdHTTP2, .nioCore, .nioSSL, .x509, .asn1,
+                .crypto, .logging,
+            ]
+        ),
         tests("ObservabilityTests", ["Observability", .metrics, .coreMetrics, .logging]),
         tests("HTTPEdgeTests", ["HTTPEdge", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .nioCore]),
         tests(

@@ -1,0 +1,31 @@
+/// How one client reaches its peers. Every bound has a default.
+package struct CurlClientConfiguration: Sendable {
+    package enum HTTPVersion: Sendable {
+        case http1
+        /// HTTP/2 when TLS agrees on it, HTTP/1.1 otherwise.
+        case http2Preferred
+        /// As above, but a peer that agrees on anything else is refused before the request is written.
+        case http2Required
+        /// HTTP/2 without TLS, known beforehand: for tests and local peers. A connection a request, since libcurl 7.88 cannot reuse them.
+        case http2PriorKnowledge
+    }
+
+    /// The value of the metrics label `pool`.
+    package var pool = "default"
+    package var httpVersion = HTTPVersion.http2Preferred
+    /// PEM file of the only certificate authorities to trust; nil means the system's.
+    package var caFile: String?
+    /// Proxy URL; nil means none, whatever the environment says.
+    package var proxy: String?
+    package var maxConnectionsPerHost = 16
+    /// Cap on streams a connection; the peer's SETTINGS lower it further.
+    package var maxStreamsPerConnection = 100
+    package var connectTimeout = Duration.seconds(10)
+    /// How long an idle connection is kept for reuse. Apple asks for hours.
+    package var idleLifetime = Duration.seconds(3600)
+    package var maxResponseBody = 1 << 20
+    /// Transfers handed to libcurl at once; the rest wait their turn.
+    package var maxInFlight = 4096
+
+    package init() {}
+}

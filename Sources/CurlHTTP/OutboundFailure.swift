@@ -1,0 +1,39 @@
+/// Why there is no answer, and whether the peer may have acted all the same.
+package struct OutboundFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    package var phase: Phase
+    package var kind: Kind
+    /// libcurl's own words. Holds no header, no body and no path.
+    package var detail: String
+    /// From handing the request to the loop to the failure.
+    package var latency: Duration
+
+    package enum Phase: String, Sendable {
+        /// The peer did not get the whole request, or said that it did not process it: sending again cannot double it.
+        case notWritten
+        /// The request was written, the answer never came: the outcome is unknown.
+        case unanswered
+    }
+
+    package enum Kind: String, Sendable {
+        case dns, connect, tls, timeout, reset
+        /// The peer closed the stream as not processed (REFUSED_STREAM, or GOAWAY with a lower last stream).
+        case goaway
+        /// The waiting task was cancelled.
+        case cancelled
+        /// The client was shut down.
+        case shutdown
+        case other
+    }
+
+    package init(_ phase: Phase, _ kind: Kind, detail: String, latency: Duration = .zero) {
+        self.phase = phase
+        self.kind = kind
+        self.detail = detail
+        self.latency = latency
+    }
+
+    package var description: String { "\(phase.rawValue) (\(kind.rawValue)): \(detail)" }
+
+    /// Whether one immediate resend on another connection is due: the peer is there, it just did not take this one.
+    var deservesResend: Bool { phase == .notWritten && kind == .reset }
+}

@@ -1,0 +1,38 @@
+/// The peer's answer, whatever its status.
+package struct OutboundResponse: Sendable {
+    package var status: Int
+    /// In the order received, names in lower case.
+    package var headers: [(name: String, value: String)]
+    /// At most `CurlClientConfiguration.maxResponseBody` bytes.
+    package var body: [UInt8]
+    /// Whether the body was longer and was cut off.
+    package var isTruncated: Bool
+    /// Tells connections of one client apart: the local TCP port.
+    package var connectionId: Int
+    /// From handing the request to the loop to the last byte of the answer.
+    package var latency: Duration
+    package var httpVersion: Version
+
+    package enum Version: String, Sendable { case http1, http2, other }
+
+    /// The first value of a header; `name` in lower case.
+    package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+
+    package init(
+        status: Int,
+        headers: [(name: String, value: String)] = [],
+        body: [UInt8] = [],
+        isTruncated: Bool = false,
+        connectionId: Int = 0,
+        latency: Duration = .zero,
+        httpVersion: Version = .http2
+    ) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.isTruncated = isTruncated
+        self.connectionId = connectionId
+        self.latency = latency
+        self.httpVersion = httpVersion
+    }
+}

@@ -1,0 +1,67 @@
+import CCurl
+
+extension Transfer {
+    /// What the exchange came to, once libcurl is done with it.
+    func result(_ code: CURLcode) -> Result<OutboundResponse, OutboundFailure> {
+        let latency = exchange?.latency ?? .zero
+        if code == CURLE_OK || isTruncated { return .success(response(latency: latency)) }
+        let evidence = TransferEvidence(
+            code: code,
+            isWholeRequestWritten: isWholeRequestWritten,
+            wasLost: wasLost,
+            wasRefused: wasRefused,
+            lacksHTTP2: lacksHTTP2,
+            text: hasFailureText ? failureText : String(cString: curl_easy_strerror(code))
+        )
+        return .failure(evidence.failure(latency: latency))
+    }
+
+    /// Whether the peer may have the whole request. Errs on the side of yes.
+    var isWholeRequestWritten: Bool {
+        guard let request = exchange?.request else { return false }
+        var uploaded: curl_off_t = 0
+        pw_easy_get_offset(easy, CURLINFO_SIZE_UPLOAD_T, &uploaded)
+        if long(CURLINFO_REQUEST_SIZE) > 0, Int(uploaded) >= request.body.count { return true }
+        // After libcurl began anew on a second connection its counters speak of that one; the first may have had it all.
+        return wasIssued && !request.body.isEmpty && bodyOffset >= request.body.count
+    }
+
+    /// Connections opened for this exchange: 0 when it rode on one that was there.
+    var connectionsOpened: Int { long(CURLINFO_NUM_CONNECTS) }
+
+    private func response(latency: Duration) -> OutboundResponse {
+        OutboundResponse(
+            status: long(CURLINFO_RESPONSE_CODE),
+            headers: headers(),
+            body: received,
+            isTruncated: isTruncated,
+            connectionId: localPort,
+            latency: latency,
+            httpVersion: version
+        )
+    }
+
+    private var version: OutboundResponse.Version {
+        switch long(CURLINFO_HTTP_VERSION) {
+        case Int(CURL_HTTP_VERSION_1_0), Int(CURL_HTTP_VERSION_1_1): .http1
+        case Int(CURL_HTTP_VERSION_2_0): .http2
+        default: .other
+        }
+    }
+
+    private func headers() -> [(name: String, value: String)] {
+        var headers: [(name: String, value: String)] = []
+        var previous: UnsafeMutablePointer<curl_header>?
+        while let header = curl_easy_nextheader(easy, UInt32(CURLH_HEADER), -1, previous) {
+            headers.append((name: String(cString: header.pointee.name).lowercased(), value: String(cString: header.pointee.value)))
+            previous = header
+        }
+        return headers
+    }
+
+    private func long(_ info: CURLINFO) -> Int {
+        var value = 0
+        pw_easy_get_long(easy, info, &value)
+        return value
+    }
+}

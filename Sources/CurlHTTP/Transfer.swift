@@ -1,0 +1,160 @@
+import CCurl
+
+/// An easy handle and what one exchange gathers in it; kept and used again for the next exchange.
+///
+/// Belongs to the loop's thread alone. libcurl holds an unowned pointer to it, which stays valid because the loop owns every transfer
+/// until its easy handle is cleaned up.
+final class Transfer {
+    let easy: UnsafeMutableRawPointer
+    let limits: CurlClientConfiguration
+    private(set) var exchange: Exchange?
+    private(set) var deadline = ContinuousClock.now
+    var received: [UInt8] = []
+    var isTruncated = false
+    var bodyOffset = 0
+    var localPort = 0
+    /// Whether the request was begun on some connection.
+    var wasIssued = false
+    var speaksHTTP2 = false
+    /// The peer refused the stream as not processed.
+    var wasRefused = false
+    /// The connection was lost after the request had been written.
+    var wasLost = false
+    var lacksHTTP2 = false
+    private let errorText: UnsafeMutablePointer<CChar>
+    private var headerList: UnsafeMutablePointer<curl_slist>?
+    private var usedCustomMethod = false
+
+    init?(limits: CurlClientConfiguration) {
+        guard let easy = curl_easy_init() else { return nil }
+        self.easy = easy
+        self.limits = limits
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        configureOnce()
+    }
+
+    deinit {
+        curl_easy_cleanup(easy)
+        curl_slist_free_all(headerList)
+        errorText.deallocate()
+    }
+
+    /// The first failure libcurl put into words since `begin`; empty if none.
+    var failureText: String { String(cString: errorText) }
+    var hasFailureText: Bool { errorText.pointee != 0 }
+
+    /// Loads the next exchange.
+    func begin(_ exchange: Exchange) {
+        self.exchange = exchange
+        let request = exchange.request
+        errorText.pointee = 0
+        pw_easy_set_string(easy, CURLOPT_URL, request.url)
+        pw_easy_set_long(easy, CURLOPT_TIMEOUT_MS, max(1, request.timeout.inMilliseconds))
+        if limits.httpVersion != .http2PriorKnowledge {
+            pw_easy_set_long(easy, CURLOPT_FRESH_CONNECT, request.needsFreshConnection ? 1 : 0)
+        }
+        deadline = exchange.started + request.timeout
+        setMethod(request)
+        setHeaders(request)
+    }
+
+    /// Forgets the exchange, so that the handle can serve another.
+    func end() {
+        exchange = nil
+        curl_slist_free_all(headerList)
+        headerList = nil
+        received = []
+        isTruncated = false
+        bodyOffset = 0
+        localPort = 0
+        wasIssued = false
+        speaksHTTP2 = false
+        wasRefused = false
+        wasLost = false
+        lacksHTTP2 = false
+    }
+
+    private func setMethod(_ request: OutboundRequest) {
+        if request.method == "GET", request.body.isEmpty {
+            pw_easy_set_long(easy, CURLOPT_HTTPGET, 1)
+            setCustomMethod(nil)
+        } else if request.method == "HEAD" {
+            pw_easy_set_long(easy, CURLOPT_NOBODY, 1)
+            setCustomMethod(nil)
+        } else {
+            pw_easy_set_long(easy, CURLOPT_NOBODY, 0)
+            pw_easy_set_long(easy, CURLOPT_POST, 1)
+            pw_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count))
+            setCustomMethod(request.method == "POST" ? nil : request.method)
+        }
+    }
+
+    private func setCustomMethod(_ method: String?) {
+        guard method != nil || usedCustomMethod else { return }
+        usedCustomMethod = method != nil
+        pw_easy_set_string(easy, CURLOPT_CUSTOMREQUEST, method)
+    }
+
+    private func setHeaders(_ request: OutboundRequest) {
+        var namesContentType = false
+        for (name, value) in request.headers {
+            headerList = curl_slist_append(headerList, value.isEmpty ? "\(name);" : "\(name): \(value)")
+            if name.lowercased() == "content-type" { namesContentType = true }
+        }
+        // libcurl would add a form's content type, and an Expect round trip before large bodies.
+        if !namesContentType { headerList = curl_slist_append(headerList, "Content-Type:") }
+        if request.body.count >= 1 << 20 { headerList = curl_slist_append(headerList, "Expect:") }
+        pw_easy_set_list(easy, CURLOPT_HTTPHEADER, headerList)
+    }
+
+    private func configureOnce() {
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        pw_easy_set_pointer(easy, CURLOPT_PRIVATE, me)
+        pw_easy_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
+        pw_easy_set_callback(easy, CURLOPT_WRITEFUNCTION, receiveBody)
+        pw_easy_set_pointer(easy, CURLOPT_WRITEDATA, me)
+        pw_easy_set_callback(easy, CURLOPT_READFUNCTION, sendBody)
+        pw_easy_set_pointer(easy, CURLOPT_READDATA, me)
+        pw_easy_set_seek(easy, refuseRewind)
+        pw_easy_set_pointer(easy, CURLOPT_SEEKDATA, me)
+        pw_easy_set_prerequest(easy, checkConnection)
+        pw_easy_set_pointer(easy, CURLOPT_PREREQDATA, me)
+        pw_easy_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        pw_easy_set_long(easy, CURLOPT_HTTP_VERSION, limits.httpVersion.curlValue)
+        pw_easy_set_long(easy, CURLOPT_PIPEWAIT, limits.httpVersion.multiplexes ? 1 : 0)
+        pw_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, limits.connectTimeout.inMilliseconds))
+        pw_easy_set_long(easy, CURLOPT_MAXAGE_CONN, Int(limits.idleLifetime.components.seconds))
+        pw_easy_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
+        // Apple asks for a fresh look-up before each connection; reuse makes those rare.
+        pw_easy_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0)
+        if limits.httpVersion == .http2PriorKnowledge {
+            // libcurl 7.88 reports a framing error when it uses such a connection again.
+            pw_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
+            pw_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1)
+        }
+        pw_easy_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        pw_easy_set_string(easy, CURLOPT_PROXY, limits.proxy ?? "")
+        if let caFile = limits.caFile { pw_easy_set_string(easy, CURLOPT_CAINFO, caFile) }
+    }
+}
+
+extension CurlClientConfiguration.HTTPVersion {
+    /// Whether requests share connections, so that waiting for one beats opening another.
+    var multiplexes: Bool { self == .http2Preferred || self == .http2Required }
+
+    var curlValue: Int {
+        switch self {
+        case .http1: Int(CURL_HTTP_VERSION_1_1)
+        case .http2Preferred, .http2Required: Int(CURL_HTTP_VERSION_2TLS)
+        case .http2PriorKnowledge: Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
+        }
+    }
+}
+
+extension Duration {
+    var inMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
+    }
+}

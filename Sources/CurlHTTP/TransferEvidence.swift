@@ -1,0 +1,43 @@
+import CCurl
+
+/// What is known about a transfer that ended without an answer.
+struct TransferEvidence {
+    var code: CURLcode
+    var isWholeRequestWritten: Bool
+    var wasLost: Bool
+    var wasRefused: Bool
+    var lacksHTTP2: Bool
+    var text: String
+
+    /// Decides between *not written* and *unanswered*; in doubt, unanswered.
+    func failure(latency: Duration) -> OutboundFailure {
+        if lacksHTTP2 {
+            return OutboundFailure(.notWritten, .tls, detail: "the peer did not agree on HTTP/2 (ALPN)", latency: latency)
+        }
+        if wasLost {
+            return OutboundFailure(.unanswered, .reset, detail: "the connection was lost before the answer", latency: latency)
+        }
+        // Only our own refusal to rewind a second time ends a transfer with this code.
+        if wasRefused, code == CURLE_SEND_FAIL_REWIND {
+            return OutboundFailure(.notWritten, .goaway, detail: "the peer refused the stream twice as not processed", latency: latency)
+        }
+        let kind = kind
+        let phase: OutboundFailure.Phase = isWholeRequestWritten ? .unanswered : .notWritten
+        return OutboundFailure(phase, kind, detail: text, latency: latency)
+    }
+
+    private var kind: OutboundFailure.Kind {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .dns
+        case CURLE_COULDNT_CONNECT, CURLE_PROXY: .connect
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,
+            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_INVALIDCERTSTATUS:
+            .tls
+        case CURLE_OPERATION_TIMEDOUT: .timeout
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM,
+            CURLE_SEND_FAIL_REWIND:
+            .reset
+        default: .other
+        }
+    }
+}
