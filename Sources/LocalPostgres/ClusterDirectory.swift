@@ -30,14 +30,14 @@ struct ClusterDirectory: Sendable {
         let directory = try open(wanted)
         if await directory.isReachable() { return directory }
         let owner = directory.user.name
-        guard configuration.relocates else {
+        guard configuration.relocates, directory.majorVersion == nil else {
             throw LocalPostgresError(
                 .notReachable,
                 "user \(owner), under which PostgreSQL has to run because it refuses root, cannot enter \(wanted). "
                     + "Choose a directory whose parents everybody may enter, such as one below /var/lib."
             )
         }
-        try? FileManager.default.removeItem(atPath: wanted)
+        directory.removeIfEmpty()
         let other = try open("/var/lib/pushwatch/" + wanted.stableHash)
         guard await other.isReachable() else {
             throw LocalPostgresError(.notReachable, "user \(owner) can enter neither \(wanted) nor \(other.path)")
@@ -64,6 +64,13 @@ struct ClusterDirectory: Sendable {
             chown(path, directory.user.id, directory.user.group)
         }
         return directory
+    }
+
+    /// Takes back what `create` made; a directory that holds anything more stays.
+    private func removeIfEmpty() {
+        guard (try? FileManager.default.contentsOfDirectory(atPath: path)) == ["PUSHWATCH_CLUSTER"] else { return }
+        unlink(marker)
+        rmdir(path)
     }
 
     private func create() throws {

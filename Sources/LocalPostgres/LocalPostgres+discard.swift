@@ -10,6 +10,8 @@ extension LocalPostgres {
         }
         try withExtendedLifetime(lock) {
             PostmasterStopper(dataDirectory: directory + "/data").stop(.immediate)
+            let owner = (try? files.attributesOfItem(atPath: directory + "/data")[.ownerAccountID] as? NSNumber)?.uint32Value
+            if let owner { SocketDirectory.choose(for: directory, user: owner).remove() }
             try files.removeItem(atPath: directory)
         }
         return true

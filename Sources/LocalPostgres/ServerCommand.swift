@@ -12,18 +12,12 @@ struct ServerCommand {
     /// Its output (both streams). Throws `commandFailed`, with the output, when it ends otherwise than with 0.
     @discardableResult
     func run() async throws -> String {
-        var options = PlatformOptions()
-        if !user.isOurselves {
-            options.userID = user.id
-            options.groupID = user.group
-            options.supplementaryGroups = []
-        }
         // The shell changes the directory as the server's user, and exec takes any path as it is.
+        let line = try asUser + ["sh", "-c", "cd \"$0\" && exec \"$@\"", workingDirectory, program] + arguments
         let result = try await Subprocess.run(
-            .name("sh"),
-            arguments: Arguments(["-c", "cd \"$0\" && exec \"$@\"", workingDirectory, program] + arguments),
+            .name(line[0]),
+            arguments: Arguments(Array(line.dropFirst())),
             environment: .custom(ServerCommand.environment),
-            platformOptions: options,
             output: .string(limit: 1 << 20),
             error: .combinedWithOutput
         )
@@ -35,8 +29,32 @@ struct ServerCommand {
         return output
     }
 
-    /// Nothing of ours (`PGDATA`, `PGPORT`, `LC_ALL`, …) may steer the server.
-    private static var environment: [Environment.Key: String] {
-        ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"]
+    /// What puts a command under the server's user.
+    ///
+    /// By program, not by Subprocess's own `userID`: its child calls setgroups() between clone and exec, where glibc can wait for ever
+    /// for a thread that the child does not have.
+    private var asUser: [String] {
+        get throws {
+            if user.isOurselves { return [] }
+            if ServerCommand.isInstalled("setpriv") {
+                return ["setpriv", "--reuid=\(user.id)", "--regid=\(user.group)", "--clear-groups", "--"]
+            }
+            if ServerCommand.isInstalled("runuser") { return ["runuser", "-u", user.name, "--"] }
+            if ServerCommand.isInstalled("sudo") { return ["sudo", "-n", "-u", user.name, "--"] }
+            throw LocalPostgresError(
+                .notInstalled,
+                "PostgreSQL refuses root, and neither setpriv, runuser nor sudo is there to run it as \(user.name): "
+                    + "install util-linux, or run as a plain user"
+            )
+        }
     }
+
+    private static let path = (ProcessInfo.processInfo.environment["PATH"].map { $0 + ":" } ?? "") + "/usr/sbin:/usr/bin:/sbin:/bin"
+
+    private static func isInstalled(_ program: String) -> Bool {
+        path.split(separator: ":").contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
+    }
+
+    /// Nothing of ours (`PGDATA`, `PGPORT`, `LC_ALL`, …) may steer the server.
+    private static let environment: [Environment.Key: String] = ["PATH": path, "LC_ALL": "C", "TZ": "UTC"]
 }

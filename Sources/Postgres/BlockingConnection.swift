@@ -9,19 +9,24 @@ package final class BlockingConnection {
     private let connection: OpaquePointer
     private let preparesStatements: Bool
     private var prepared: [String: String] = [:]
+    private var lastStatement = 0
+    /// Statements the server should forget, once no transaction is open.
+    private var hasOutdatedStatements = false
     private static let preparedLimit = 500
 
     /// Connects, blocking until the server answers or the connect timeout passes.
     init(_ configuration: PostgresConfiguration) throws(PostgresError) {
         let options: [(String, String)] = [
-            ("dbname", configuration.url),
+            // What stands before the URL is a default; what stands after it, our own need.
             ("connect_timeout", String(configuration.connectTimeoutSeconds)),
-            ("application_name", configuration.applicationName),
+            ("fallback_application_name", configuration.applicationName),
+            ("dbname", configuration.url),
             ("client_encoding", "UTF8"),
             (
                 "options",
                 "-c statement_timeout=\(configuration.statementTimeout.microseconds / 1000) -c lc_messages=C -c timezone=UTC"
-                    + " -c client_min_messages=warning -c idle_in_transaction_session_timeout=60000"
+                    + " -c client_min_messages=warning -c idle_in_transaction_session_timeout=60000 "
+                    + BlockingConnection.options(inURL: configuration.url)
             ),
         ]
         let keywords = CStringArray(options.map(\.0))
@@ -41,6 +46,21 @@ package final class BlockingConnection {
     }
 
     deinit { PQfinish(connection) }
+
+    /// The socket, for a look at whether the server has said something unasked.
+    var socket: Int32 { PQsocket(connection) }
+
+    /// `options` of a connection string, which ours would otherwise replace.
+    private static func options(inURL url: String) -> String {
+        guard let parsed = PQconninfoParse(url, nil) else { return "" }
+        defer { PQconninfoFree(parsed) }
+        var entry = parsed
+        while let keyword = entry.pointee.keyword {
+            if String(cString: keyword) == "options", let value = entry.pointee.val { return String(cString: value) }
+            entry += 1
+        }
+        return ""
+    }
 
     /// A handle with which another thread can cancel the running statement.
     func cancelHandle() -> OpaquePointer? { PQgetCancel(connection) }
@@ -84,6 +104,19 @@ package final class BlockingConnection {
             // A text parameter would silently end at the zero byte.
             throw PostgresError(PostgresError.Code(rawValue: "22021"), "a text parameter holds a NUL character")
         }
+        do {
+            return try send(query, arena)
+        } catch  where error.code == .cachedPlanChanged {
+            // After DDL the server refuses old plans. Others are likely affected too, so all are prepared anew: at once outside a
+            // transaction; inside, where the error has ended it, when the transaction is run again.
+            prepared.removeAll()
+            hasOutdatedStatements = true
+            guard isIdle else { throw error }
+            return try send(query, arena)
+        }
+    }
+
+    private func send(_ query: Query, _ arena: ParameterArena) throws(PostgresError) -> ResultSet {
         guard preparesStatements, let name = try statementName(for: query) else {
             let raw = arena.withPointers { types, values, lengths, formats, count in
                 PQexecParams(connection, query.sql, count, types, values, lengths, formats, 1)
@@ -93,29 +126,24 @@ package final class BlockingConnection {
         let raw = arena.withPointers { _, values, lengths, formats, count in
             PQexecPrepared(connection, name, count, values, lengths, formats, 1)
         }
-        do {
-            return try check(raw)
-        } catch  where error.code == .cachedPlanChanged {
-            forget(query, name: name)
-            throw error
-        }
+        return try check(raw)
     }
 
     private func statementName(for query: Query) throws(PostgresError) -> String? {
+        if hasOutdatedStatements, isIdle {
+            try check(PQexec(connection, "DEALLOCATE ALL"))
+            hasOutdatedStatements = false
+        }
         let key = query.sql + query.parameters.reduce(into: "\u{1}") { $0 += "\($1.oid)," }
         if let known = prepared[key] { return known }
         guard prepared.count < BlockingConnection.preparedLimit else { return nil }
-        let name = "s\(prepared.count + 1)"
+        // Never the same name twice: an outdated statement may still hold it.
+        lastStatement += 1
+        let name = "s\(lastStatement)"
         let types = query.parameters.map(\.oid)
         try check(PQprepare(connection, name, query.sql, Int32(types.count), types))
         prepared[key] = name
         return name
-    }
-
-    /// After DDL the server refuses an old plan; the next use prepares anew. All are dropped: they are likely affected too.
-    private func forget(_ query: Query, name: String) {
-        prepared.removeAll()
-        PQclear(PQexec(connection, "DEALLOCATE ALL"))
     }
 
     @discardableResult
@@ -142,8 +170,10 @@ package final class BlockingConnection {
     private func error(in result: OpaquePointer) -> PostgresError {
         func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
         guard let state = field(pushwatch_diag_sqlstate()) else { return connectionLost() }
+        // "feature not supported" has many causes; only this function of the server means an outdated plan. 26000: it was dropped.
+        let isOutdatedPlan = state == "26000" || (state == "0A000" && field(pushwatch_diag_source_function()) == "RevalidateCachedQuery")
         return PostgresError(
-            PostgresError.Code(rawValue: state),
+            isOutdatedPlan ? .cachedPlanChanged : PostgresError.Code(rawValue: state),
             field(pushwatch_diag_message_primary()) ?? "unknown error",
             detail: field(pushwatch_diag_message_detail()),
             constraint: field(pushwatch_diag_constraint_name())

@@ -2,7 +2,7 @@ import Foundation
 
 /// Reads `NNNN_verb_noun.sql` files, numbered from 0001 without a gap. Other kinds of files in the directory are ignored.
 enum MigrationDirectory {
-    static func load(_ path: String) throws(MigrationError) -> [Migration] {
+    static func load(_ path: String, allowsGaps: Bool = false) throws(MigrationError) -> [Migration] {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: path)
@@ -12,7 +12,7 @@ enum MigrationDirectory {
         var migrations: [Migration] = []
         for name in names.sorted() where name.hasSuffix(".sql") { migrations.append(try read(name, in: path)) }
         migrations.sort { $0.version < $1.version }
-        try checkNumbers(migrations)
+        try checkNumbers(migrations, allowsGaps: allowsGaps)
         return migrations
     }
 
@@ -26,7 +26,7 @@ enum MigrationDirectory {
         return Migration(version: version, name: String(match.2), sql: sql)
     }
 
-    private static func checkNumbers(_ migrations: [Migration]) throws(MigrationError) {
+    private static func checkNumbers(_ migrations: [Migration], allowsGaps: Bool) throws(MigrationError) {
         for (index, migration) in migrations.enumerated() {
             if index > 0, migrations[index - 1].version == migration.version {
                 throw MigrationError(
@@ -34,7 +34,7 @@ enum MigrationDirectory {
                     "\(migrations[index - 1].fileName) and \(migration.fileName) have the same number: renumber the newer one"
                 )
             }
-            guard migration.version == index + 1 else {
+            guard allowsGaps || migration.version == index + 1 else {
                 let missing = Migration.padded(index + 1)
                 throw MigrationError(
                     .gap,

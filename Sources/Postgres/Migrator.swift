@@ -9,6 +9,7 @@ package struct Migrator: Sendable {
     private let configuration: PostgresConfiguration
     private let directory: String
     private let lockTimeout: Duration
+    private let allowsGaps: Bool
     private let logger: Logger
     private static let lockAttempts = 10
     /// "pushwatc" in ASCII: one lock for all Pushwatch migrators of a database.
@@ -16,7 +17,14 @@ package struct Migrator: Sendable {
 
     /// - Parameter lockTimeout: how long a statement waits for a table lock before the file is undone and tried again; a waiting
     ///   migration would otherwise hold up every query behind it.
-    package init(configuration: PostgresConfiguration, directory: String, lockTimeout: Duration = .seconds(3), logger: Logger) {
+    /// - Parameter allowsGaps: for test databases on a branch whose numbers run ahead of one that is not merged yet; never elsewhere.
+    package init(
+        configuration: PostgresConfiguration,
+        directory: String,
+        lockTimeout: Duration = .seconds(3),
+        allowsGaps: Bool = false,
+        logger: Logger
+    ) {
         var direct = configuration
         direct.statementTimeout = .zero
         direct.preparesStatements = false
@@ -24,12 +32,13 @@ package struct Migrator: Sendable {
         self.configuration = direct
         self.directory = directory
         self.lockTimeout = lockTimeout
+        self.allowsGaps = allowsGaps
         self.logger = logger
     }
 
     /// Every migration with whether it was applied. Changes nothing; throws on the same disagreements as `migrate`.
     package func status() async throws -> [MigrationStatus] {
-        let files = try MigrationDirectory.load(directory)
+        let files = try MigrationDirectory.load(directory, allowsGaps: allowsGaps)
         let applied = try await applied(try await PostgresConnection.connect(configuration))
         _ = try MigrationPlan(files: files, applied: applied)
         let done = Dictionary(applied.map { ($0.version, $0) }) { first, _ in first }
@@ -42,7 +51,7 @@ package struct Migrator: Sendable {
     /// Applies what is pending, in order; returns what was applied now. On an error the earlier files stay applied.
     @discardableResult
     package func migrate() async throws -> [MigrationStatus] {
-        let files = try MigrationDirectory.load(directory)
+        let files = try MigrationDirectory.load(directory, allowsGaps: allowsGaps)
         let connection = try await PostgresConnection.connect(configuration)
         // The lock goes with the session: closing the connection, in whatever way we leave, releases it.
         try await lock(connection)

@@ -26,7 +26,7 @@ struct PoolState<Connection: Sendable, Waiter: Sendable> {
     private(set) var waiters: [(id: UInt64, waiter: Waiter)] = []
     private(set) var isClosed = false
     private var lastWaiterID: UInt64 = 0
-    private var withdrawnEarly: Set<UInt64> = []
+    private var withdrawnEarly: [UInt64: any Error] = [:]
     private var backOff = ConnectBackOff()
 
     init(limit: Int) { self.limit = limit }
@@ -46,29 +46,32 @@ struct PoolState<Connection: Sendable, Waiter: Sendable> {
         return .open
     }
 
+    /// A connection that was handed out turned out to be broken before it was used.
+    mutating func discarded() { taken -= 1 }
+
     /// A number for a caller that is about to wait, so that it can be withdrawn at any moment.
     mutating func reserveWaiter() -> UInt64 {
         lastWaiterID += 1
         return lastWaiterID
     }
 
-    /// False when the waiter was withdrawn before it came here.
-    mutating func enqueue(_ waiter: Waiter, id: UInt64) -> Bool {
-        if withdrawnEarly.contains(id) { return false }
+    /// nil when the waiter stands in the queue; the reason when it was withdrawn before it came here.
+    mutating func enqueue(_ waiter: Waiter, id: UInt64) -> (any Error)? {
+        if let reason = withdrawnEarly[id] { return reason }
         waiters.append((id, waiter))
-        return true
+        return nil
     }
 
     /// Takes a waiter out (its deadline passed or its task was cancelled); nil if it was served meanwhile or has not come yet.
-    mutating func withdraw(_ id: UInt64) -> Waiter? {
+    mutating func withdraw(_ id: UInt64, because reason: any Error) -> Waiter? {
         guard let index = waiters.firstIndex(where: { $0.id == id }) else {
-            withdrawnEarly.insert(id)
+            withdrawnEarly[id] = reason
             return nil
         }
         return waiters.remove(at: index).waiter
     }
 
-    mutating func forget(_ id: UInt64) { withdrawnEarly.remove(id) }
+    mutating func forget(_ id: UInt64) { withdrawnEarly[id] = nil }
 
     mutating func release(_ connection: Connection, reusable: Bool) -> Release {
         guard reusable, !isClosed else {

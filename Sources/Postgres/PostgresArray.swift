@@ -40,7 +40,7 @@ package struct PostgresList<Element: PostgresDecodable>: PostgresDecodable {
             }
             return nil
         }
-        guard let count = int32(at: 12) else { return nil }
+        guard let count = int32(at: 12), count >= 0 else { return nil }
         var offset = 20
         var read: [Element] = []
         read.reserveCapacity(Int(count))

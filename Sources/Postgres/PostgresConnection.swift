@@ -3,6 +3,14 @@ import Dispatch
 import PushContract
 import Synchronization
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
 /// One connection on a queue of its own, so that libpq may block without taking a thread of the cooperative pool.
 ///
 /// Safe to use from any task: statements run one after the other. A cancelled task cancels its running statement at the server.
@@ -12,11 +20,13 @@ package final class PostgresConnection: PostgresSession, @unchecked Sendable {
     private let queue: DispatchQueue
     private let blocking: BlockingConnection
     private let canceller: StatementCanceller
+    private let socket: Int32
 
     private init(queue: DispatchQueue, blocking: BlockingConnection) {
         self.queue = queue
         self.blocking = blocking
         canceller = StatementCanceller(handle: blocking.cancelHandle())
+        socket = blocking.socket
     }
 
     /// Connects off the cooperative pool.
@@ -32,6 +42,7 @@ package final class PostgresConnection: PostgresSession, @unchecked Sendable {
     }
 
     /// Runs `body` on the connection's queue: any number of statements for one hop.
+    @discardableResult
     package func perform<Value: Sendable>(_ body: @escaping @Sendable (BlockingConnection) throws -> Value) async throws -> Value {
         let ticket = canceller.newTicket()
         return try await withTaskCancellationHandler {
@@ -42,8 +53,12 @@ package final class PostgresConnection: PostgresSession, @unchecked Sendable {
                         return
                     }
                     let result = Swift.Result { try body(blocking) }
-                    canceller.end(ticket)
-                    continuation.resume(with: result)
+                    let wasCancelled = canceller.end(ticket)
+                    if wasCancelled, case .failure(let error as PostgresError) = result, error.code == .queryCancelled {
+                        continuation.resume(throwing: CancellationError())
+                    } else {
+                        continuation.resume(with: result)
+                    }
                 }
             }
         } onCancel: {
@@ -77,6 +92,14 @@ package final class PostgresConnection: PostgresSession, @unchecked Sendable {
     @discardableResult
     package func copyIn(_ sql: String, data: [UInt8]) async throws -> Int {
         try await perform { connection in try data.withUnsafeBytes { try connection.copyIn(sql, data: $0) } }
+    }
+
+    /// For an idle connection: the server has said something unasked, which is almost always that the connection ends.
+    ///
+    /// A look at the socket, without waiting and without the queue.
+    var hasUnaskedInput: Bool {
+        var look = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&look, 1, 0) != 0
     }
 
     /// Usable for the next caller: connected and outside any transaction.

@@ -16,12 +16,13 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         package static let adminShutdown = Code(rawValue: "57P01")
         package static let undefinedTable = Code(rawValue: "42P01")
         package static let duplicateDatabase = Code(rawValue: "42P04")
-        package static let cachedPlanChanged = Code(rawValue: "0A000")
         package static let diskFull = Code(rawValue: "53100")
         /// Our own: the connection was lost or could not be made.
         package static let connectionFailure = Code(rawValue: "08006")
         /// Our own: no connection of the pool became free in time.
         package static let poolExhausted = Code(rawValue: "PW001")
+        /// Our own, for one cause of 0A000: a prepared statement no longer fits the tables. Nothing was done; run it again.
+        package static let cachedPlanChanged = Code(rawValue: "PW003")
         /// Our own: a column does not hold what the caller decodes.
         package static let decoding = Code(rawValue: "PW002")
 
@@ -33,6 +34,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package var message: String
     package var detail: String?
     package var constraint: String?
+    /// The connection was found broken at BEGIN, so nothing of the transaction can have happened.
+    var precedesWork = false
 
     package init(_ code: Code, _ message: String, detail: String? = nil, constraint: String? = nil) {
         self.code = code

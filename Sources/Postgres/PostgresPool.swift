@@ -34,6 +34,9 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
         for waiter in waiters { waiter.resume(throwing: CancellationError()) }
     }
 
+    /// How many callers wait for a connection now.
+    package var waiting: Int { state.withLock { $0.waiting } }
+
     package func query(_ query: Query) async throws -> [Row] {
         try await withConnection { try await $0.query(query) }
     }
@@ -44,6 +47,7 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
     }
 
     /// Lends a connection to `body`.
+    @discardableResult
     package func withConnection<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
         let connection = try await acquire()
         do {
@@ -57,6 +61,7 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
     }
 
     /// Runs `body` in a transaction, again from its start for the failures `retry` allows (at most six times, with a jittered wait).
+    @discardableResult
     package func withTransaction<Value>(
         _ begin: String = "BEGIN",
         retry: TransactionRetry = .conflicts,
@@ -75,13 +80,21 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
     }
 
     private func acquire() async throws -> PostgresConnection {
-        switch state.withLock({ $0.acquire(now: .now()) }) {
-        case .use(let connection): return connection
-        case .open: return try await open()
-        case .refuse(let error): throw error
-        case .closed: throw PostgresError(.connectionFailure, "the pool is closed")
-        case .wait: break
+        while true {
+            switch state.withLock({ $0.acquire(now: .now()) }) {
+            case .use(let connection):
+                guard connection.hasUnaskedInput else { return connection }
+                // The server ended it while it lay idle.
+                state.withLock { $0.discarded() }
+            case .open: return try await open()
+            case .refuse(let error): throw error
+            case .closed: throw PostgresError(.connectionFailure, "the pool is closed")
+            case .wait: return try await waitInLine()
+            }
         }
+    }
+
+    private func waitInLine() async throws -> PostgresConnection {
         let start = ContinuousClock.now
         defer { waits.recordNanoseconds((ContinuousClock.now - start).microseconds * 1000) }
         guard let connection = try await wait() else { return try await open() }
@@ -107,7 +120,7 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
     }
 
     private func withdraw(_ id: UInt64, because error: any Error) {
-        guard let waiter = state.withLock({ $0.withdraw(id) }) else { return }
+        guard let waiter = state.withLock({ $0.withdraw(id, because: error) }) else { return }
         if error is PostgresError { timeouts.increment() }
         waiter.resume(throwing: error)
     }
@@ -120,7 +133,7 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
             case .open: return .success(nil)
             case .refuse(let error): return .failure(error)
             case .closed: return .failure(CancellationError())
-            case .wait: return state.enqueue(continuation, id: id) ? nil : .failure(CancellationError())
+            case .wait: return state.enqueue(continuation, id: id).map { .failure($0) }
             }
         }
         if let outcome { continuation.resume(with: outcome) }

@@ -12,7 +12,7 @@ package struct PostgresTransaction: PostgresSession {
 
 /// Which failures a transaction is run again for.
 package enum TransactionRetry: Sendable {
-    /// Serialization failure, deadlock, lock timeout: the server has undone everything.
+    /// Serialization failure, deadlock, lock timeout: the server has undone everything. And a connection that was gone before BEGIN.
     case conflicts
     /// These, and a lost connection. Only for work that is idempotent, since a lost COMMIT may have happened.
     case idempotent
@@ -21,7 +21,7 @@ package enum TransactionRetry: Sendable {
     func allows(_ error: PostgresError) -> Bool {
         switch self {
         case .never: false
-        case .conflicts: error.isSerializationConflict
+        case .conflicts: error.isSerializationConflict || (error.isConnectionLoss && error.precedesWork)
         case .idempotent: error.isSerializationConflict || error.isConnectionLoss || error.code.rawValue == "58030"
         }
     }
@@ -29,11 +29,17 @@ package enum TransactionRetry: Sendable {
 
 extension PostgresConnection {
     /// Runs `body` between BEGIN and COMMIT; any error rolls back and is thrown on.
+    @discardableResult
     package func withTransaction<Value>(
         _ begin: String = "BEGIN",
         _ body: (PostgresTransaction) async throws -> Value
     ) async throws -> Value {
-        try await executeScript(begin)
+        do {
+            try await executeScript(begin)
+        } catch var error as PostgresError {
+            error.precedesWork = true
+            throw error
+        }
         do {
             let value = try await body(PostgresTransaction(connection: self))
             try await executeScript("COMMIT")
@@ -53,6 +59,7 @@ extension PostgresConnection {
 
 extension BlockingConnection {
     /// The synchronous form, for work done in one hop.
+    @discardableResult
     package func transaction<Value>(_ body: (BlockingConnection) throws -> Value) throws -> Value {
         try executeScript("BEGIN")
         do {

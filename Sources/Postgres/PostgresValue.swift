@@ -31,12 +31,13 @@ extension UnsafeRawBufferPointer {
         count == MemoryLayout<T>.size ? T(bigEndian: loadUnaligned(as: T.self)) : nil
     }
 
-    /// Any of the integer widths, widened; object ids count as integers.
-    func widened() -> Int64? {
-        switch count {
-        case 8: bigEndian(Int64.self)
-        case 4: bigEndian(Int32.self).map(Int64.init)
-        case 2: bigEndian(Int16.self).map(Int64.init)
+    /// smallint, integer, bigint or an object id, widened. Other types of the same length (a date, four letters) are no integers.
+    func integer(oid: UInt32) -> Int64? {
+        switch oid {
+        case 20: bigEndian(Int64.self)
+        case 23: bigEndian(Int32.self).map(Int64.init)
+        case 21: bigEndian(Int16.self).map(Int64.init)
+        case 26: bigEndian(UInt32.self).map(Int64.init)
         default: nil
         }
     }
@@ -47,7 +48,7 @@ extension Int16: PostgresCodable {
     package static var arrayOID: UInt32 { 1005 }
     package func encode(into bytes: inout [UInt8]) { bytes.appendBigEndian(self) }
     package init?(postgres bytes: UnsafeRawBufferPointer, oid: UInt32) {
-        guard let value = bytes.widened(), let narrow = Int16(exactly: value) else { return nil }
+        guard let value = bytes.integer(oid: oid), let narrow = Int16(exactly: value) else { return nil }
         self = narrow
     }
 }
@@ -57,7 +58,7 @@ extension Int32: PostgresCodable {
     package static var arrayOID: UInt32 { 1007 }
     package func encode(into bytes: inout [UInt8]) { bytes.appendBigEndian(self) }
     package init?(postgres bytes: UnsafeRawBufferPointer, oid: UInt32) {
-        guard let value = bytes.widened(), let narrow = Int32(exactly: value) else { return nil }
+        guard let value = bytes.integer(oid: oid), let narrow = Int32(exactly: value) else { return nil }
         self = narrow
     }
 }
@@ -67,7 +68,7 @@ extension Int64: PostgresCodable {
     package static var arrayOID: UInt32 { 1016 }
     package func encode(into bytes: inout [UInt8]) { bytes.appendBigEndian(self) }
     package init?(postgres bytes: UnsafeRawBufferPointer, oid: UInt32) {
-        guard let value = bytes.widened() else { return nil }
+        guard let value = bytes.integer(oid: oid) else { return nil }
         self = value
     }
 }
@@ -77,7 +78,7 @@ extension Int: PostgresCodable {
     package static var arrayOID: UInt32 { 1016 }
     package func encode(into bytes: inout [UInt8]) { bytes.appendBigEndian(Int64(self)) }
     package init?(postgres bytes: UnsafeRawBufferPointer, oid: UInt32) {
-        guard let value = bytes.widened() else { return nil }
+        guard let value = bytes.integer(oid: oid) else { return nil }
         self = Int(value)
     }
 }
@@ -148,9 +149,16 @@ extension Timestamp: PostgresCodable {
 
     package static var oid: UInt32 { 1184 }
     package static var arrayOID: UInt32 { 1185 }
-    package func encode(into bytes: inout [UInt8]) { bytes.appendBigEndian(microseconds - Timestamp.postgresEpoch) }
+    package func encode(into bytes: inout [UInt8]) {
+        // The ends of the range are PostgreSQL's infinities.
+        let (value, overflow) = microseconds.subtractingReportingOverflow(Timestamp.postgresEpoch)
+        bytes.appendBigEndian(overflow ? Int64.min : value)
+    }
     package init?(postgres bytes: UnsafeRawBufferPointer, oid: UInt32) {
         guard oid == 1184 || oid == 1114, let value = bytes.bigEndian(Int64.self) else { return nil }
-        self.init(microseconds: value + Timestamp.postgresEpoch)
+        let (microseconds, overflow) = value.addingReportingOverflow(Timestamp.postgresEpoch)
+        // 'infinity' and '-infinity' are no moments.
+        guard !overflow, value != .min else { return nil }
+        self.init(microseconds: microseconds)
     }
 }

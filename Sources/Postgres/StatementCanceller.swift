@@ -8,9 +8,11 @@ import Synchronization
 final class StatementCanceller: @unchecked Sendable {
     private struct State {
         var issued: UInt64 = 0
+        /// Issued and not begun.
+        var queued: Set<UInt64> = []
         var running: UInt64?
-        var finished: UInt64 = 0
-        var cancelledBeforeStart: Set<UInt64> = []
+        /// Of the queued and the running ones.
+        var cancelled: Set<UInt64> = []
     }
 
     private let handle: OpaquePointer?
@@ -23,6 +25,7 @@ final class StatementCanceller: @unchecked Sendable {
     func newTicket() -> UInt64 {
         state.withLock {
             $0.issued += 1
+            $0.queued.insert($0.issued)
             return $0.issued
         }
     }
@@ -30,20 +33,18 @@ final class StatementCanceller: @unchecked Sendable {
     /// False when the task was cancelled while it queued.
     func begin(_ ticket: UInt64) -> Bool {
         state.withLock {
-            if $0.cancelledBeforeStart.remove(ticket) != nil {
-                $0.finished = ticket
-                return false
-            }
+            $0.queued.remove(ticket)
+            if $0.cancelled.remove(ticket) != nil { return false }
             $0.running = ticket
             return true
         }
     }
 
-    /// Waits for a cancel request under way, so that it cannot reach the next statement.
-    func end(_ ticket: UInt64) {
+    /// Waits for a cancel request under way, so that it cannot reach the next statement. True when there was one.
+    func end(_ ticket: UInt64) -> Bool {
         state.withLock {
             $0.running = nil
-            $0.finished = ticket
+            return $0.cancelled.remove(ticket) != nil
         }
     }
 
@@ -51,10 +52,9 @@ final class StatementCanceller: @unchecked Sendable {
         // PQcancel blocks on the network: off the cooperative pool.
         DispatchQueue.global().async { [self] in
             state.withLock {
-                guard $0.running == ticket else {
-                    if ticket > $0.finished { $0.cancelledBeforeStart.insert(ticket) }
-                    return
-                }
+                guard $0.running == ticket || $0.queued.contains(ticket) else { return }
+                $0.cancelled.insert(ticket)
+                guard $0.running == ticket else { return }
                 withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
                     _ = PQcancel(handle, buffer.baseAddress, 256)
                 }

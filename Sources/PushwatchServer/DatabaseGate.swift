@@ -13,15 +13,25 @@ final class DatabaseGate: Service, Sendable {
     private let health: Health
     private let migrates: Bool
     private let logger: Logger
+    private let onOpen: @Sendable () async throws -> Void
     private let state = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
 
-    init(pool: PostgresPool, migrator: Migrator, keeper: PartitionKeeper, health: Health, migrates: Bool, logger: Logger) {
+    init(
+        pool: PostgresPool,
+        migrator: Migrator,
+        keeper: PartitionKeeper,
+        health: Health,
+        migrates: Bool,
+        logger: Logger,
+        onOpen: @escaping @Sendable () async throws -> Void
+    ) {
         self.pool = pool
         self.migrator = migrator
         self.keeper = keeper
         self.health = health
         self.migrates = migrates
         self.logger = logger
+        self.onOpen = onOpen
     }
 
     func run() async throws {
@@ -66,6 +76,7 @@ final class DatabaseGate: Service, Sendable {
             )
         }
         try await keeper.keep()
+        try await onOpen()
     }
 
     private func open() {

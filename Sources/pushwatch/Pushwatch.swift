@@ -12,7 +12,10 @@ struct Pushwatch: AsyncParsableCommand {
             Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 the surroundings are not there (database, file, port).
             """,
         version: "0.1.0",
-        subcommands: [MigrateCommand.self, AttemptsCommand.self, RulesCommand.self, SimulateCommand.self]
+        subcommands: [
+            UpCommand.self, ServeCommand.self, MigrateCommand.self, KeysCommand.self, AttemptsCommand.self, RulesCommand.self,
+            SimulateCommand.self,
+        ]
     )
 
     static func main() async {

@@ -80,6 +80,39 @@ struct LocalPostgresTests {
         }
     }
 
+    @Test("a server left running by a process that was killed is taken over, with its sessions")
+    func takeOver() async throws {
+        try await withScratch("left") { directory in
+            let configuration = LocalPostgresConfiguration(directory: directory, durable: false, maxConnections: 20)
+            var abandoned: LocalPostgres? = try await LocalPostgres.start(configuration, logger: .silent)
+            let connection = try await PostgresConnection.connect(PostgresConfiguration(url: try #require(abandoned).socketURL))
+            // Lets go of the lock without stopping the server, as a kill does.
+            abandoned = nil
+            try await withServer(directory) { server in
+                let kept = try await connection.query("SELECT 1")
+                let new = try await run("SELECT 1", server.tcpURL)
+                #expect(kept.count == 1 && new.count == 1)
+            }
+            let gone = await code { try await connection.query("SELECT 1") }
+            #expect(gone != nil)
+        }
+    }
+
+    @Test("one left running with other settings is restarted with ours")
+    func takeOverWithOtherSettings() async throws {
+        try await withScratch("changed") { directory in
+            var configuration = LocalPostgresConfiguration(directory: directory, durable: false, maxConnections: 20)
+            var abandoned: LocalPostgres? = try await LocalPostgres.start(configuration, logger: .silent)
+            #expect(abandoned != nil)
+            abandoned = nil
+            configuration.maxConnections = 30
+            let server = try await LocalPostgres.start(configuration, logger: .silent)
+            let limit = try await run("SHOW max_connections", server.socketURL)[0].decode(String.self)
+            #expect(limit == "30")
+            await server.stop()
+        }
+    }
+
     @Test("an initialisation that was interrupted is done again")
     func interruptedInitialisation() async throws {
         try await withScratch("interrupted") { directory in

@@ -34,7 +34,12 @@ final class TestCluster: Sendable {
             return try await TestCluster { LocalHostGuard.url(given, database: $0) }
         }
         let directory = try TestDirectories().makeOwn()
-        let settings = LocalPostgresConfiguration(directory: directory, durable: false, maxConnections: 300)
+        let settings = LocalPostgresConfiguration(
+            directory: directory,
+            durable: false,
+            maxConnections: 300,
+            settings: ["deadlock_timeout": "100ms"]
+        )
         let server = try await LocalPostgres.start(settings, logger: .silent)
         runningCluster.withLock { $0 = server }
         stopRunningClusterAtExit()
@@ -46,7 +51,7 @@ final class TestCluster: Sendable {
         try await admin.executeScript("CREATE DATABASE \(TestCluster.template) TEMPLATE template0")
         guard FileManager.default.fileExists(atPath: TestCluster.migrations) else { return }
         let configuration = PostgresConfiguration(url: url(TestCluster.template))
-        try await Migrator(configuration: configuration, directory: TestCluster.migrations, logger: .silent).migrate()
+        try await Migrator(configuration: configuration, directory: TestCluster.migrations, allowsGaps: true, logger: .silent).migrate()
     }
 
     func url(_ database: String) -> String { makeURL(database) }

@@ -1,0 +1,160 @@
+import Access
+import Alerting
+import Attempts
+import CurlHTTP
+import Devices
+import Foundation
+import HTTPEdge
+import Hummingbird
+import Logging
+import NIOCore
+import Observability
+import Postgres
+import PushContract
+import Sending
+import ServiceLifecycle
+
+/// Everything the service consists of, wired. Built once; reading it top to bottom is the architecture.
+struct ServerParts: Sendable {
+    let configuration: ServerConfiguration
+    let metrics: MetricsRegistry
+    let health = Health()
+    let logger: Logger
+    let pool: PostgresPool
+    let admin: PostgresPool
+    /// To the providers: HTTP/2, and the certificates they are known by.
+    let providerHTTP: CurlClient
+    /// To everybody else: alert receivers, key sets.
+    let http: CurlClient
+    let keeper: PartitionKeeper
+    let ingestor: AttemptIngestor
+    let sends: SendStore
+    let throttles: ThrottleStore
+    let devices: DeviceStore
+    let wake = WakeSignal()
+    let senders: ProviderSenders
+    let rules: RuleBook
+    let receivers: ReceiverBook
+
+    init(_ configuration: ServerConfiguration, metrics: MetricsRegistry, hooks: PushwatchServer.Hooks, logger: Logger) throws {
+        self.configuration = configuration
+        self.metrics = metrics
+        self.logger = logger
+        pool = PostgresPool(
+            configuration: PostgresConfiguration(url: configuration.databaseURL, maxConnections: configuration.databaseConnections),
+            logger: logger
+        )
+        admin = PostgresPool(
+            configuration: PostgresConfiguration(
+                url: configuration.adminDatabaseURL,
+                maxConnections: 2,
+                applicationName: "pushwatch admin"
+            ),
+            logger: logger
+        )
+        var toProviders = CurlClientConfiguration()
+        toProviders.pool = "providers"
+        toProviders.caFile = configuration.providersCAFile
+        providerHTTP = CurlClient(configuration: toProviders, logger: logger)
+        var toReceivers = CurlClientConfiguration()
+        toReceivers.pool = "receivers"
+        http = CurlClient(configuration: toReceivers, logger: logger)
+        keeper = PartitionKeeper(pool: admin, logger: logger)
+        ingestor = AttemptIngestor(pool: pool, keeper: keeper, logger: logger)
+        let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), logger: logger)
+        sends = SendStore(pool: pool, record: record)
+        throttles = ThrottleStore(pool: pool)
+        devices = DeviceStore(pool: pool, record: record)
+        senders = try ProviderSenders(configuration, http: providerHTTP, logger: logger)
+        rules = RuleBook(directory: configuration.alertsDirectory, logger: logger)
+        receivers = ReceiverBook(
+            fixed: configuration.receivers + hooks.receivers,
+            file: configuration.alertsDirectory + "/receivers.yml",
+            environment: ProcessInfo.processInfo.environment,
+            logger: logger
+        )
+        health.addCheck("database") { [pool] in
+            _ = try await pool.query("SELECT 1")
+            return .well
+        }
+        health.addCheck("rules") { [rules] in rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .well }
+    }
+
+    /// In the order of starting; shutdown goes the other way, so the listener stops first and the database last.
+    func services(hooks: PushwatchServer.Hooks) -> [any Service] {
+        let responder = GatedResponder(starting: startingRouter().buildResponder())
+        let gate = DatabaseGate(
+            pool: pool,
+            migrator: Migrator(
+                configuration: PostgresConfiguration(url: configuration.adminDatabaseURL, maxConnections: 1, applicationName: "pushwatch migrate"),
+                directory: configuration.migrationsDirectory,
+                logger: logger
+            ),
+            keeper: keeper,
+            health: health,
+            migrates: hooks.migrates,
+            logger: logger
+        ) { responder.open(try await router().buildResponder()) }
+        var services: [any Service] = [pool, admin, gate]
+        services += working().map { AfterDatabase(gate: gate, service: $0) }
+        services.append(listener(responder, onListening: hooks.onListening))
+        services += hooks.companions.map { AfterDatabase(gate: gate, service: $0) }
+        return services
+    }
+
+    private func working() -> [any Service] {
+        var services: [any Service] = [keeper]
+        if configuration.roles.contains(.api) { services.append(ingestor) }
+        if configuration.roles.contains(.send) {
+            var dispatching = DispatcherConfiguration()
+            if let base = configuration.sendRetryBase { dispatching.delays = .quick(base) }
+            services.append(SendDispatcher(store: sends, throttles: throttles, sender: senders, wake: wake, configuration: dispatching, logger: logger))
+            services.append(BacklogGauge(store: sends, logger: logger))
+        }
+        if configuration.roles.contains(.alert) {
+            var evaluating = EvaluatorConfiguration()
+            evaluating.lag = configuration.alertsLag
+            services.append(
+                RuleEvaluator(pool: pool, rules: rules, receivers: receivers, configuration: evaluating, backlog: sends.backlogNumbers, logger: logger)
+            )
+            services.append(
+                AlertCourier(pool: pool, receivers: receivers, configuration: CourierConfiguration(externalURL: configuration.externalURL), logger: logger) {
+                    [http] in try await http.send($0)
+                }
+            )
+        }
+        return services
+    }
+
+    private func listener(
+        _ responder: GatedResponder,
+        onListening: @escaping @Sendable (String) async -> Void
+    ) -> some Service {
+        Application(
+            responder: responder,
+            configuration: .init(address: .hostname(configuration.httpHost, port: configuration.httpPort), serverName: nil),
+            onServerRunning: { [configuration] channel in
+                let port = channel.localAddress?.port ?? configuration.httpPort
+                await onListening("http://\(configuration.httpHost):\(port)")
+            },
+            logger: logger
+        )
+    }
+
+    private func startingRouter() -> EdgeRouter {
+        let router = EdgeRouter(translate: ErrorTranslation.problem)
+        router.add(middleware: StartingUp())
+        HealthRoutes(health: health, metrics: metrics, metricsOpen: configuration.metricsOpen).add(to: router)
+        return router
+    }
+}
+
+extension ServerConfiguration {
+    /// Receivers named in the settings; more come from alerts/receivers.yml.
+    var receivers: [ReceiverConfiguration] {
+        webhookURL.map { [.webhook("webhook", url: $0, secret: webhookSecret), .log] } ?? [.log]
+    }
+
+    /// Where links lead.
+    var externalURL: String { publicURL ?? "http://\(httpHost):\(httpPort)" }
+}

@@ -1,0 +1,94 @@
+import Access
+import ArgumentParser
+import Foundation
+import HTTPEdge
+import Logging
+import Observability
+import Postgres
+import PushContract
+import PushwatchServer
+
+/// `pushwatch keys …`
+struct KeysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Make, list and revoke API keys.",
+        subcommands: [Create.self, List.self, Revoke.self]
+    )
+
+    /// `pushwatch keys create`
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a key. Its text is printed once; only a hash is kept.",
+            discussion: "Scopes: \(Scope.allScopes.map(\.rawValue).joined(separator: ", "))."
+        )
+
+        @OptionGroup var options: ConfigurationOptions
+        @Option(help: "What the key is for.") var name: String
+        @Option(help: "What the key may do; repeatable.") var scope: [String]
+        @Option(help: "Requests a minute; without it there is no quota.") var quota: Int?
+
+        func run() async throws {
+            try await withKeys(options) { store in
+                let made = try await store.create(
+                    name: name,
+                    scopes: Set(scope.map(Scope.init(rawValue:))),
+                    quotaPerMinute: quota,
+                    createdBy: NSUserName(),
+                    now: .now()
+                )
+                Terminal.say(made.text.text)
+                Terminal.complain("Keep it now: it is not shown again. Revoke it with `pushwatch keys revoke \(made.key.id)`.")
+            }
+        }
+    }
+
+    /// `pushwatch keys list`
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the keys, newest first.")
+
+        @OptionGroup var options: ConfigurationOptions
+
+        func run() async throws {
+            try await withKeys(options) { store in
+                for key in try await store.list() {
+                    let state = key.revokedAt.map { "revoked \($0)" } ?? key.lastUsedAt.map { "last used \($0)" } ?? "never used"
+                    Terminal.say("\(key.id)  \(key.name)  \(key.scopes.map(\.rawValue).sorted().joined(separator: ","))  \(state)")
+                }
+            }
+        }
+    }
+
+    /// `pushwatch keys revoke ID`
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Revoke a key. Servers stop accepting it within 30 seconds.")
+
+        @OptionGroup var options: ConfigurationOptions
+        @Argument(help: "The key's id, as `pushwatch keys list` shows it.") var id: String
+
+        func run() async throws {
+            try await withKeys(options) { store in
+                guard try await store.revoke(id: id, now: .now()) else { throw CommandFailure.check("No active key has the id `\(id)`.") }
+            }
+        }
+    }
+}
+
+private func withKeys(_ options: ConfigurationOptions, _ body: (APIKeyStore) async throws -> Void) async throws {
+    LogBootstrap.bootstrap(level: .warning)
+    let configuration = try await options.load()
+    let pool = PostgresPool(
+        configuration: PostgresConfiguration(url: configuration.databaseURL, maxConnections: 1, applicationName: "pushwatch keys"),
+        logger: Logger(label: "keys")
+    )
+    defer { pool.close() }
+    do {
+        try await body(APIKeyStore(pool))
+    } catch let refusal as APIKeyStore.Refusal {
+        throw CommandFailure(message: refusal.description, code: 2)
+    } catch let error as PostgresError where error.isUnavailable {
+        throw CommandFailure.environment("The database cannot be reached: \(error.message)")
+    } catch let error as PostgresError where error.code == .undefinedTable {
+        throw CommandFailure.check("The database has no schema yet. Run `pushwatch migrate`.")
+    }
+}

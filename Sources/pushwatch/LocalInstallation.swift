@@ -1,0 +1,84 @@
+import Access
+import Attempts
+import Foundation
+import HTTPEdge
+import LocalPostgres
+import Logging
+import Postgres
+import PushContract
+
+/// A local installation, ready to be served: a migrated database, an API key, an issuer of user tokens, the demo's history.
+struct LocalInstallation: Sendable {
+    let directory: String
+    let postgres: LocalPostgres
+    let migrations: String
+    let alerts: String
+    /// Every scope; made once and kept in the state directory.
+    let apiKey: String
+    let apiKeyId: String
+    let issuer: DemoIssuer
+
+    static func prepare(directory: String, postgres: LocalPostgres, empty: Bool, logger: Logger) async throws -> LocalInstallation {
+        let migrations = try ProjectFiles.locate("sql/migrations")
+        let alerts = try ProjectFiles.locate("alerts")
+        let configuration = PostgresConfiguration(url: postgres.socketURL, maxConnections: 3, applicationName: "pushwatch up")
+        do {
+            _ = try await Migrator(configuration: configuration, directory: migrations, logger: logger).migrate()
+        } catch let error as MigrationError {
+            throw CommandFailure.check(error.message)
+        }
+        let pool = PostgresPool(configuration: configuration, logger: logger)
+        defer { pool.close() }
+        let keeper = PartitionKeeper(pool: pool, logger: logger)
+        try await keeper.keep()
+        if !empty { try await DemoLoading(directory: directory, pool: pool, keeper: keeper).loadOnce(now: .now()) }
+        let key = try await apiKey(directory: directory, pool: pool)
+        return LocalInstallation(
+            directory: directory,
+            postgres: postgres,
+            migrations: migrations,
+            alerts: alerts,
+            apiKey: key.text,
+            apiKeyId: key.id,
+            issuer: try DemoIssuer(directory: directory)
+        )
+    }
+
+    private static func apiKey(directory: String, pool: PostgresPool) async throws -> (text: String, id: String) {
+        let path = directory + "/api-key"
+        let store = APIKeyStore(pool)
+        if let kept = try? String(contentsOfFile: path, encoding: .utf8), let text = APIKeyText(kept), try await store.find(text) != nil {
+            return (text.text, text.id)
+        }
+        let made = try await store.create(name: "pushwatch up", scopes: Set(Scope.allScopes), createdBy: "pushwatch up", now: .now())
+        try PrivateFile.write(made.text.text, to: path)
+        return (made.text.text, made.key.id)
+    }
+}
+
+/// Loads the demo's history once per installation, through the import that everybody uses.
+struct DemoLoading {
+    let directory: String
+    let pool: PostgresPool
+    let keeper: PartitionKeeper
+
+    func loadOnce(now: Timestamp) async throws {
+        let marker = directory + "/demo-history.loaded"
+        guard !FileManager.default.fileExists(atPath: marker) else { return }
+        let file = directory + "/demo-history.ndjson"
+        Terminal.progress("Making \(DemoHistory.days) days of demo history …")
+        let total = try DemoHistory(now: now).write(to: file)
+        let start = ContinuousClock.now
+        let result = try await AttemptImporter(pool: pool, keeper: keeper).run(
+            path: file,
+            now: now,
+            onReject: { reject in throw CommandFailure.check("demo history, line \(reject.line): \(reject.detail)") },
+            onProgress: { Terminal.progress("Importing demo history: \($0.lines) of \(total) attempts") }
+        )
+        let seconds = (ContinuousClock.now - start).inSeconds
+        Terminal.progress("Imported \(result.accepted) attempts of demo history in \(Int(seconds.rounded(.up))) s (uids begin with demo-)", isLast: true)
+        try await pool.execute("ANALYZE")
+        try FileManager.default.removeItem(atPath: file)
+        try PrivateFile.write(now.rfc3339 + "\n", to: marker)
+    }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Logging
+import Metrics
+import Observability
+import PushwatchServer
+
+/// `pushwatch serve`
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Run the service against your PostgreSQL.",
+        discussion: """
+            Stateless: run as many as you like against one database. SIGTERM drains and ends with 0 within 30 s.
+
+            Settings, in the environment or (dotted, without PUSHWATCH_) in the YAML file:
+            \(ConfigurationOptions.table)
+            """
+    )
+
+    @OptionGroup var options: ConfigurationOptions
+    @Option(
+        name: .long,
+        parsing: .singleValue,
+        help: "What this instance does: api, send, alert; repeatable or separated by commas. Default: everything."
+    )
+    var role: [String] = []
+    @Flag(help: "Apply missing migrations before work begins.") var migrate = false
+
+    func run() async throws {
+        var configuration = try await options.load()
+        configuration.roles = try roles()
+        let metrics = ProcessSetup.begin(level: configuration.logLevel, format: configuration.logFormat)
+        var hooks = PushwatchServer.Hooks()
+        hooks.migrates = migrate
+        let logger = Logger(label: "pushwatch")
+        hooks.onListening = { url in logger.notice("listening", metadata: ["url": "\(url)"]) }
+        do {
+            try await PushwatchServer(configuration: configuration, metrics: metrics, hooks: hooks, logger: logger).run()
+        } catch let error as ConfigurationError {
+            throw CommandFailure.environment(error.description)
+        }
+    }
+
+    private func roles() throws -> Set<ServerConfiguration.Role> {
+        let names = role.flatMap { $0.split(separator: ",").map(String.init) }
+        if names.isEmpty { return Set(ServerConfiguration.Role.allCases) }
+        return try Set(
+            names.map { name in
+                guard let role = ServerConfiguration.Role(rawValue: name) else {
+                    let known = ServerConfiguration.Role.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw ValidationError("There is no role `\(name)`; known are \(known).")
+                }
+                return role
+            }
+        )
+    }
+}
+
+/// What every long-running command sets up first.
+enum ProcessSetup {
+    static func begin(level: Logger.Level, format: String) -> MetricsRegistry {
+        LogBootstrap.bootstrap(level: level, format: format == "auto" ? nil : format == "json" ? .json : .human)
+        let metrics = MetricsRegistry()
+        MetricsSystem.bootstrap(metrics)
+        return metrics
+    }
+}

@@ -1,0 +1,93 @@
+import Access
+import ArgumentParser
+import Foundation
+import LocalPostgres
+import Logging
+import Postgres
+import ProviderSimulator
+import PushContract
+import PushwatchServer
+import ServiceLifecycle
+import UnixSignals
+
+/// `pushwatch up`
+struct UpCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "up",
+        abstract: "Start everything on this machine: database, service, provider simulator, demo traffic.",
+        discussion: """
+            Nothing outside the state directory is touched. Ctrl-C stops all of it; the next start goes on with the same data. Delete the
+            state directory to begin anew.
+            """
+    )
+
+    @Option(help: "Port to listen on; without it 8080, or a free one if that is taken.") var port: Int?
+    @Option(help: "Where the database and keys of this installation live.") var state = ".pushwatch"
+    @Flag(help: "Fewer demo sends.") var quietTraffic = false
+    @Flag(help: "No demo history, devices or traffic.") var empty = false
+    @Flag(help: "Show the service's own log.") var verbose = false
+
+    func run() async throws {
+        let metrics = ProcessSetup.begin(level: verbose ? .info : .error, format: "auto")
+        let logger = Logger(label: "pushwatch")
+        let directory = try StateDirectory.prepare(state)
+        Terminal.complain("Starting PostgreSQL in \(directory) …")
+        let postgres = try await interruptible { try await startPostgres(in: directory, logger: logger) }
+        do {
+            let installation = try await interruptible {
+                try await LocalInstallation.prepare(directory: directory, postgres: postgres, empty: empty, logger: logger)
+            }
+            try await serve(installation, metrics: metrics, logger: logger)
+        } catch {
+            await postgres.stop()
+            throw error
+        }
+        Terminal.complain("Stopping …")
+        await postgres.stop()
+    }
+
+    private func startPostgres(in directory: String, logger: Logger) async throws -> LocalPostgres {
+        do {
+            return try await LocalPostgres.start(LocalPostgresConfiguration(directory: directory + "/postgres"), logger: logger)
+        } catch let error as LocalPostgresError {
+            throw CommandFailure.environment(error.message)
+        }
+    }
+
+    private func serve(_ installation: LocalInstallation, metrics: MetricsRegistry, logger: Logger) async throws {
+        var simulation = SimulatorConfiguration(directory: installation.directory)
+        simulation.credentials = try SimulatorCredentials.kept(in: installation.directory)
+        let simulator = try ProviderSimulator(configuration: simulation, logger: logger)
+        let sink = WebhookSink(logger: logger)
+        if !empty { simulator.setFaults([FaultRule(.fcm, status: 503, reason: "UNAVAILABLE", share: 0.25)]) }
+        let beside = ServiceGroup(services: [simulator, sink], logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await beside.run() }
+            let run = LocalRun(
+                installation: installation,
+                endpoints: try await simulator.ready(),
+                credentials: simulator.credentials,
+                sinkURL: await sink.url(),
+                port: try port ?? FreePort.preferring(8080),
+                sendsPerMinute: empty ? nil : quietTraffic ? 6 : 24
+            )
+            try await run.server(metrics: metrics, logger: logger).run()
+            await beside.triggerGracefulShutdown()
+            try await group.waitForAll()
+        }
+    }
+
+    /// Before the service group listens for signals: Ctrl-C cancels what is under way, and what was started is stopped.
+    private func interruptible<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: [.sigint, .sigterm]) { throw CommandFailure(message: "Interrupted.", code: 130) }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let result = try await group.next() { if let result { return result } }
+            throw CancellationError()
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import LocalPostgres
+import Logging
+import Postgres
+import Synchronization
+import TestDatabase
+import Testing
+
+@Suite("PostgresPool")
+struct PoolTests {
+    @Test("never holds more connections than its limit, and serves everybody")
+    func bound() async throws {
+        try await withDatabase(migrated: false, maxConnections: 3) { pool in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<60 {
+                    group.addTask {
+                        try await pool.query(
+                            "SELECT count(*) FROM pg_stat_activity, pg_sleep(0.002) WHERE datname = current_database()"
+                        )[0].decode(Int.self)
+                    }
+                }
+                for try await count in group { #expect(count <= 3) }
+            }
+        }
+    }
+
+    @Test("waiters are served in the order they came")
+    func order() async throws {
+        try await withDatabase(migrated: false, maxConnections: 1) { pool in
+            let served = Served()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                try await pool.withConnection { _ in
+                    for number in 0..<5 {
+                        group.addTask {
+                            try await pool.withConnection { _ in served.add(number) }
+                        }
+                        while pool.waiting < number + 1 { await Task.yield() }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(served.numbers == [0, 1, 2, 3, 4])
+        }
+    }
+
+    @Test("who waits too long gets poolExhausted; a cancelled waiter leaves at once")
+    func deadline() async throws {
+        try await withDatabaseURL(migrated: false) { url in
+            let configuration = PostgresConfiguration(url: url, maxConnections: 1, acquireTimeout: .milliseconds(50))
+            let pool = PostgresPool(configuration: configuration, logger: .silent)
+            try await pool.withConnection { _ in
+                #expect(await code { try await pool.query("SELECT 1") } == .poolExhausted)
+            }
+            let patient = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 1), logger: .silent)
+            try await patient.withConnection { _ in
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { await #expect(throws: CancellationError.self) { try await patient.execute("SELECT 1") } }
+                    while patient.waiting == 0 { await Task.yield() }
+                    group.cancelAll()
+                }
+            }
+            #expect(try await pool.query("SELECT 1").count == 1)
+            #expect(try await patient.query("SELECT 1").count == 1)
+        }
+    }
+
+    @Test("connections that the server ended while idle are replaced before anybody notices")
+    func terminatedWhileIdle() async throws {
+        try await withDatabaseURL(migrated: false) { url in
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 4), logger: .silent)
+            let other = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 1), logger: .silent)
+            for _ in 1...3 {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 { group.addTask { try await pool.execute("SELECT pg_sleep(0.02)") } }
+                    try await group.waitForAll()
+                }
+                try await terminateOthers(other)
+                for _ in 0..<5 { try await pool.execute("SELECT 1") }
+                try await terminateOthers(other)
+                try await pool.withTransaction { try await $0.execute("SELECT 1") }
+            }
+        }
+    }
+
+    @Test("a connection left inside a transaction is not given to the next caller")
+    func leftOpen() async throws {
+        try await withDatabase(migrated: false, maxConnections: 1) { pool in
+            try await pool.execute("CREATE TABLE marks (id bigint)")
+            try await pool.withConnection { connection in
+                try await connection.executeScript("BEGIN")
+                try await connection.execute("INSERT INTO marks VALUES (1)")
+            }
+            let count = try await pool.query("SELECT count(*) FROM marks")[0].decode(Int.self)
+            #expect(count == 0)
+        }
+    }
+
+    @Test("when the server crashes, callers hear it at once, and the pool works again once the server does")
+    func restart() async throws {
+        try await withScratch("crashing") { directory in
+            let settings = LocalPostgresConfiguration(directory: directory, maxConnections: 20)
+            let first = try await LocalPostgres.start(settings, logger: .silent)
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: first.socketURL), logger: .silent)
+            try await pool.execute("CREATE TABLE kept AS SELECT 1 AS id")
+            first.stopBlocking(.immediate)
+            for _ in 1...3 {
+                do {
+                    try await pool.execute("SELECT 1")
+                    Issue.record("a stopped server answered")
+                } catch let error as PostgresError {
+                    #expect(error.isUnavailable)
+                }
+            }
+            let second = try await LocalPostgres.start(settings, logger: .silent)
+            #expect(second.socketURL == first.socketURL)
+            // At most the longest back-off, two seconds.
+            let start = ContinuousClock.now
+            while await code(of: { try await pool.execute("SELECT id FROM kept") }) != nil, ContinuousClock.now - start < .seconds(20) {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(try await pool.query("SELECT id FROM kept").count == 1)
+            pool.close()
+            await second.stop()
+        }
+    }
+
+    @Test("a closed pool refuses, and lets go of its connections")
+    func closed() async throws {
+        try await withDatabaseURL(migrated: false) { url in
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: url), logger: .silent)
+            try await pool.execute("SELECT 1")
+            pool.close()
+            #expect(await code { try await pool.execute("SELECT 1") } == .connectionFailure)
+        }
+    }
+}
+
+private final class Served: Sendable {
+    private let list = Mutex<[Int]>([])
+    var numbers: [Int] { list.withLock { $0 } }
+    func add(_ number: Int) { list.withLock { $0.append(number) } }
+}
