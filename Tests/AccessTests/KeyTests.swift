@@ -58,13 +58,14 @@ import Testing
     @Test("a quota lets a minute's worth through, then refills steadily")
     func bucket() throws {
         var bucket = TokenBucket(perMinute: 60, now: start)
-        for _ in 0..<60 { #expect(bucket.take(now: start) == nil) }
-        let wait = try #require(bucket.take(now: start))
-        #expect(abs(wait.inSeconds - 1) < 0.001)
-        #expect(bucket.take(now: start + .seconds(1)) == nil)
-        #expect(bucket.take(now: start + .seconds(1)) != nil)
-        for _ in 0..<60 { #expect(bucket.take(now: start + .seconds(1_000)) == nil) }
-        #expect(bucket.take(now: start + .seconds(1_000)) != nil)
+        func taken(_ count: Int, at now: Timestamp) -> [Duration?] { (0..<count).map { _ in bucket.take(now: now) } }
+        #expect(taken(60, at: start).allSatisfy { $0 == nil })
+        let refused = taken(1, at: start)[0]
+        #expect(abs(try #require(refused).inSeconds - 1) < 0.001)
+        let later = taken(2, at: start + .seconds(1))
+        #expect(later[0] == nil && later[1] != nil)
+        let muchLater = taken(61, at: start + .seconds(1_000))
+        #expect(muchLater.dropLast().allSatisfy { $0 == nil } && muchLater[60] != nil)
     }
 
     @Test("a key is not made from a wrong wish")

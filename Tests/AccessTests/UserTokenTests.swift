@@ -66,7 +66,11 @@ import Testing
     func forged() async throws {
         let keys = try jwks(key, kid: "k1")
         let verifier = verifier { keys }
-        let hmac = try await JWTKeyCollection().add(hmac: "secret", digestAlgorithm: .sha256, kid: "k1")
+        let hmac = await JWTKeyCollection().add(
+            hmac: "a secret that is long enough, being over 32 bytes",
+            digestAlgorithm: .sha256,
+            kid: "k1"
+        )
         let claims = UserClaims(iss: "https://issuer", sub: "u", aud: "pushwatch", exp: Double(now.seconds) + 300)
         let none = "eyJhbGciOiJub25lIn0.\(urlSafe(try JSONEncoder().encode(claims).base64EncodedString()))."
         for token in [try await token(ES256PrivateKey()), try await hmac.sign(claims, kid: "k1"), none, "eyx", "a.b.c"] {

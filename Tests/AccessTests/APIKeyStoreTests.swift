@@ -1,0 +1,123 @@
+import HTTPEdge
+import HTTPTypes
+import Hummingbird
+import Logging
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Access
+
+@Suite struct APIKeyStoreTests {
+    private let now = Timestamp(seconds: 1_800_000_000)
+    private let logger = Logger(label: "test")
+
+    private func request(_ headers: HTTPFields) -> Request {
+        Request(
+            head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/", headerFields: headers),
+            body: .init(buffer: .init())
+        )
+    }
+
+    @Test("a key is stored without its secret, found by its text, listed and revoked")
+    func lifecycle() async throws {
+        try await withDatabase { pool in
+            let store = APIKeyStore(pool)
+            let (key, text) = try await store.create(
+                name: "sender",
+                scopes: [.attemptsWrite, .sendsWrite],
+                quotaPerMinute: 60,
+                createdBy: "test",
+                now: now
+            )
+            #expect(try await store.find(text) == key)
+            #expect(try await store.list() == [key])
+            let other = try #require(APIKeyText("pw_\(key.id)_\(String(repeating: "a", count: 43))"))
+            #expect(try await store.find(other) == nil)
+            #expect(try await store.find(.generate()) == nil)
+            #expect(try await store.revoke(id: key.id, now: now))
+            #expect(try await store.revoke(id: key.id, now: now) == false)
+            #expect(try await store.find(text) == nil)
+            #expect(try await store.find(id: key.id)?.revokedAt == now)
+            let stored = try await pool.query("SELECT apiKeys::text FROM apiKeys").first?.decode(String.self)
+            #expect(stored?.contains(text.secret) == false)
+        }
+    }
+
+    @Test("a revoked key works for less than 30 seconds more; its sessions end with it")
+    func revocation() async throws {
+        try await withDatabase { pool in
+            let store = APIKeyStore(pool)
+            let (key, text) = try await store.create(name: "a", scopes: [.alertsRead], createdBy: "test", now: now)
+            let keys = KeyAuthenticator(store: store, logger: logger)
+            #expect(try await keys.key(for: text.text, now: now)?.id == key.id)
+            #expect(try await keys.activeKey(id: key.id, now: now)?.id == key.id)
+            #expect(try await store.find(id: key.id)?.lastUsedAt == now)
+            try await store.revoke(id: key.id, now: now)
+            #expect(try await keys.key(for: text.text, now: now + .seconds(29)) != nil)
+            #expect(try await keys.key(for: text.text, now: now + .seconds(30)) == nil)
+            #expect(try await keys.activeKey(id: key.id, now: now + .seconds(30)) == nil)
+        }
+    }
+
+    @Test("the authenticator takes keys within their quota, and cookies; it refuses what does not hold")
+    func authenticator() async throws {
+        try await withDatabase { pool in
+            let store = APIKeyStore(pool)
+            let (key, text) = try await store.create(
+                name: "a",
+                scopes: [.alertsRead],
+                quotaPerMinute: 1,
+                createdBy: "test",
+                now: now
+            )
+            let keys = KeyAuthenticator(store: store, bootstrap: try BootstrapKey("a-long-enough-bootstrap-key"), logger: logger)
+            let secrets = ServerSecretStore(pool)
+            let secret = try await secrets.secret(named: "session")
+            #expect(try await secrets.secret(named: "session") == secret)
+            let cookie = SessionCookie(secret: secret, isSecure: false)
+            let now = now
+            let access = AccessAuthenticator(keys: keys, users: nil, sessions: cookie, now: { now })
+            let bearer: HTTPFields = [.authorization: "Bearer \(text.text)"]
+            #expect(try await access.authenticate(request(bearer)) == .key(id: key.id, name: "a", scopes: [.alertsRead]))
+            let quota = await #expect(throws: Problem.self) { try await access.authenticate(request(bearer)) }
+            #expect(quota?.code == "quota_exceeded")
+            let unknown: HTTPFields = [.authorization: "Bearer \(APIKeyText.generate().text)"]
+            let refused = await #expect(throws: Problem.self) { try await access.authenticate(request(unknown)) }
+            #expect(refused?.code == "unauthenticated")
+            let bootstrap: HTTPFields = [.authorization: "Bearer a-long-enough-bootstrap-key"]
+            #expect(try await access.authenticate(request(bootstrap))?.scopes == Set(Scope.allScopes))
+            #expect(try await access.authenticate(request([:])) == nil)
+            let pair = cookie.setCookie(keyId: key.id, now: now).prefix { $0 != ";" }
+            #expect(
+                try await access.authenticate(request([.cookie: String(pair)])) == .session(id: key.id, name: "a", scopes: [.alertsRead])
+            )
+            #expect(try await access.authenticate(request([.cookie: "pushwatch_session=x.1.y"])) == nil)
+        }
+    }
+
+    @Test("a sign-in ticket works once, before it expires, for a key that may read alerts")
+    func tickets() async throws {
+        try await withDatabase { pool in
+            let store = APIKeyStore(pool)
+            let keys = KeyAuthenticator(store: store, logger: logger)
+            let secret = Secrets.random(32)
+            let tickets = SignInTicket(secret: secret, session: pool)
+            let cookie = SessionCookie(secret: secret, isSecure: false)
+            let signIn = SignIn(keys: keys, cookie: cookie, tickets: tickets)
+            let (reader, readerText) = try await store.create(name: "r", scopes: [.alertsRead], createdBy: "test", now: now)
+            let (sender, _) = try await store.create(name: "s", scopes: [.sendsWrite], createdBy: "test", now: now)
+            let ticket = tickets.issue(keyId: reader.id, now: now)
+            #expect(try await signIn.withTicket(ticket, now: now).hasPrefix("pushwatch_session=\(reader.id)."))
+            await #expect(throws: Problem.self) { try await signIn.withTicket(ticket, now: now) }
+            let late = tickets.issue(keyId: reader.id, now: now)
+            await #expect(throws: Problem.self) { try await signIn.withTicket(late, now: now + .seconds(900)) }
+            let wrong = await #expect(throws: Problem.self) {
+                try await signIn.withTicket(tickets.issue(keyId: sender.id, now: now), now: now)
+            }
+            #expect(wrong?.code == "forbidden")
+            #expect(try await signIn.withKey(readerText.text, now: now).contains("HttpOnly"))
+        }
+    }
+}
