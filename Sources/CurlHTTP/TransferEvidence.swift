@@ -21,9 +21,10 @@ struct TransferEvidence {
         if wasRefused, code == CURLE_SEND_FAIL_REWIND {
             return OutboundFailure(.notWritten, .goaway, detail: "the peer refused the stream twice as not processed", latency: latency)
         }
-        let kind = kind
-        let phase: OutboundFailure.Phase = isWholeRequestWritten ? .unanswered : .notWritten
-        return OutboundFailure(phase, kind, detail: text, latency: latency)
+        guard isWholeRequestWritten else { return OutboundFailure(.notWritten, kind, detail: text, latency: latency) }
+        // A failure to connect after the request was written is libcurl's next connection; what counts is the loss of the first.
+        let wasConnecting = kind == .dns || kind == .connect || kind == .tls
+        return OutboundFailure(.unanswered, wasConnecting ? .reset : kind, detail: text, latency: latency)
     }
 
     private var kind: OutboundFailure.Kind {

@@ -4,6 +4,7 @@ import HummingbirdCore
 import HummingbirdHTTP2
 import HummingbirdTLS
 import NIOSSL
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -61,6 +62,43 @@ struct CurlClientTLSTests {
                 #expect(failure?.phase == .notWritten)
                 #expect(failure?.kind == .tls)
             }
+        }
+    }
+
+    @Test("a request on a reused HTTP/2 connection that is lost is not silently sent again")
+    func lostConnection() async throws {
+        let certificate = try ThrowawayCertificate()
+        let received = Mutex(0)
+        let relays = Mutex<CuttableRelay?>(nil)
+        let gate = Gate()
+        let router = Router()
+        router.post("/") { request, _ in
+            _ = try await request.body.collect(upTo: 100)
+            if received.withLock({
+                $0 += 1
+                return $0
+            }) == 2 {
+                relays.withLock { $0 }?.cut()
+                await gate.wait()
+            }
+            return "ok"
+        }
+        try await withServer(try .http2Upgrade(tlsConfiguration: certificate.tls), router: router) { port in
+            let relay = CuttableRelay(to: port)
+            relays.withLock { $0 = relay }
+            try await withClient({ $0.caFile = certificate.pemFile }) { client in
+                let request = OutboundRequest(url: "https://127.0.0.1:\(relay.port)/", body: [1, 2, 3])
+                let first = try await client.send(request)
+                #expect(first.httpVersion == .http2)
+                let failure = await #expect(throws: OutboundFailure.self) { try await client.send(request) }
+                #expect(failure?.phase == .unanswered)
+                #expect(failure?.kind == .reset)
+                let after = try await client.send(request)
+                #expect(after.status == 200)
+                #expect(received.withLock { $0 } == 3)
+            }
+            await gate.open()
+            relay.stop()
         }
     }
 }

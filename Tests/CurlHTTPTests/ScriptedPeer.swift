@@ -35,10 +35,11 @@ final class ScriptedPeer: Sendable {
                 step(connection)
                 close(descriptor)
             }
-            close(listener)
+            stop()
         }
     }
 
+    /// Refuses further connections. The descriptor stays allocated, so that a late call cannot hit another socket of the same number.
     func stop() { Glibc.shutdown(listener, Int32(SHUT_RDWR)) }
 }
 
