@@ -107,7 +107,7 @@ let package = Package(
             ]
         ),
         room("Devices", ["PushContract", "Postgres", "HTTPEdge", .hummingbird, .httpTypes, .logging, .crypto]),
-        room("Providers", ["PushContract", "CurlHTTP", .jwtKit, .logging, .metrics, .crypto, .httpTypes]),
+        room("Providers", ["PushContract", "CurlHTTP", "HTTPEdge", .jwtKit, .logging, .metrics, .crypto, .httpTypes]),
 
         // Floor 4: features.
         room(
@@ -193,7 +193,7 @@ let package = Package(
             "AttemptsTests",
             ["Attempts", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird, .hummingbirdTesting, .nioCore, .logging]
         ),
-        tests("ProvidersTests", ["Providers", "PushContract", "CurlHTTP", "ProviderSimulator", .jwtKit, .crypto]),
+        tests("ProvidersTests", ["Providers", "PushContract", "CurlHTTP", "HTTPEdge", "ProviderSimulator", .jwtKit, .crypto, .logging]),
         tests(
             "SendingTests",
             [

@@ -1,0 +1,41 @@
+package import CurlHTTP
+package import PushContract
+
+/// One APNs credential and where it is used.
+package struct APNsConfiguration: Sendable {
+    package var teamId: String
+    package var keyId: String
+    /// The content of the .p8 file.
+    package var privateKey: String
+    /// Base URL for each environment, without a slash at the end.
+    package var endpoints: [PushEnvironment: String]
+    /// For one request, from waiting for a connection to the last byte of the answer.
+    package var timeout: Duration
+
+    package init(
+        teamId: String,
+        keyId: String,
+        privateKey: String,
+        endpoints: [PushEnvironment: String] = APNsConfiguration.apple,
+        timeout: Duration = .seconds(20)
+    ) {
+        self.teamId = teamId
+        self.keyId = keyId
+        self.privateKey = privateKey
+        self.endpoints = endpoints
+        self.timeout = timeout
+    }
+
+    package static let apple: [PushEnvironment: String] = [
+        .production: "https://api.push.apple.com", .sandbox: "https://api.sandbox.push.apple.com",
+    ]
+
+    /// The client Apple expects: HTTP/2 only, connections kept for hours, up to the 1,000 streams APNs grants.
+    package static var client: CurlClientConfiguration {
+        var configuration = CurlClientConfiguration()
+        configuration.pool = "apns"
+        configuration.httpVersion = .http2Required
+        configuration.maxStreamsPerConnection = 1000
+        return configuration
+    }
+}

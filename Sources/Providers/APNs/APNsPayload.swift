@@ -1,0 +1,29 @@
+import HTTPEdge
+
+/// The JSON body of an APNs request.
+enum APNsPayload {
+    /// `aps` from the message's own fields, its data beside it, its `apns` members laid over both.
+    static func json(_ message: PushMessage) -> JSONValue {
+        var payload = message.data
+        payload["aps"] = .object(aps(message))
+        return JSONValue.object(payload).overlaid(with: .object(message.apns))
+    }
+
+    static func bytes(_ message: PushMessage) -> [UInt8] { Array(json(message).text.utf8) }
+
+    static func aps(_ message: PushMessage) -> [String: JSONValue] {
+        var aps: [String: JSONValue] = [:]
+        var alert: [String: JSONValue] = [:]
+        alert["title"] = message.title.map(JSONValue.string)
+        alert["body"] = message.body.map(JSONValue.string)
+        if !alert.isEmpty { aps["alert"] = .object(alert) }
+        aps["sound"] = message.sound.map(JSONValue.string)
+        aps["badge"] = message.badge.map { .integer(Int64($0)) }
+        switch message.pushType {
+        case .background: aps["content-available"] = .integer(1)
+        case .widgets, .controls: aps["content-changed"] = .bool(true)
+        default: break
+        }
+        return aps
+    }
+}

@@ -1,0 +1,32 @@
+/// The values of `apns-push-type` that token authentication can send, with what each asks for (Apple, "Sending notification requests to
+/// APNs").
+package enum APNsPushType: String, Sendable, Hashable, CaseIterable {
+    case alert, background, liveactivity, voip, complication, fileprovider, location, pushtotalk, widgets, controls
+
+    /// What follows the bundle id in `apns-topic`.
+    package var topicSuffix: String {
+        switch self {
+        case .alert, .background: ""
+        case .liveactivity: ".push-type.liveactivity"
+        case .voip: ".voip"
+        case .complication: ".complication"
+        case .fileprovider: ".pushkit.fileprovider"
+        case .location: ".location-query"
+        case .pushtotalk: ".voip-ptt"
+        case .widgets: ".push-type.widgets"
+        case .controls: ".push-type.controls"
+        }
+    }
+
+    /// Bytes of payload at most.
+    package var payloadLimit: Int { self == .voip ? 5120 : 4096 }
+
+    /// `apns-priority`. A background push may have 5 only, so that is what it gets.
+    func priority(_ wanted: PushPriority) -> Int {
+        switch (self, wanted) {
+        case (.background, _), (_, .normal): 5
+        case (_, .high): 10
+        case (_, .low): 1
+        }
+    }
+}

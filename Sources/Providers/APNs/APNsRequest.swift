@@ -1,0 +1,32 @@
+import CurlHTTP
+import PushContract
+
+/// One `POST /3/device/<token>`. Pure: the same message, target and token give the same request.
+enum APNsRequest {
+    static func headers(_ message: PushMessage, app: String, attemptId: String, providerToken: String) -> [(String, String)] {
+        var headers = [
+            ("authorization", "bearer \(providerToken)"),
+            ("apns-topic", APNsRules.topic(message, app: app)),
+            ("apns-push-type", message.pushType.rawValue),
+            ("apns-priority", String(message.pushType.priority(message.priority))),
+            ("apns-id", APNsMessageId.derive(from: attemptId)),
+        ]
+        if let expiresAt = message.expiresAt { headers.append(("apns-expiration", String(max(0, expiresAt.seconds)))) }
+        if let collapseId = message.collapseId { headers.append(("apns-collapse-id", collapseId)) }
+        return headers
+    }
+
+    /// Nil when the token is not hexadecimal: it must not reach a path.
+    static func path(_ token: String) -> String? {
+        let digits = token.utf8
+        guard !digits.isEmpty, digits.allSatisfy(isHexDigit) else { return nil }
+        return "/3/device/\(token)"
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import HTTPEdge
+
+/// What APNs refuses, checked before it is asked.
+enum APNsRules {
+    static func check(_ message: PushMessage, app: String) throws(PushFault) {
+        try checkTopic(message, app: app)
+        try PushValidation.checkCollapseId(message)
+        try checkPriority(message)
+        if message.data["aps"] != nil {
+            throw PushFault(field: "data/aps", code: "PayloadEmpty", "\"aps\" is Apple's own name; put its members into \"apns\".")
+        }
+        let payload = APNsPayload.json(message)
+        guard payload["aps"]?.members != nil else {
+            throw PushFault(field: "apns/aps", code: "PayloadEmpty", "\"apns.aps\" must be an object.")
+        }
+        try checkSize(payload, of: message.pushType)
+        try APNsContentRules.check(payload["aps"]?.members ?? [:], as: message.pushType)
+    }
+
+    static func topic(_ message: PushMessage, app: String) -> String { message.topic ?? app + message.pushType.topicSuffix }
+
+    private static func checkTopic(_ message: PushMessage, app: String) throws(PushFault) {
+        let topic = topic(message, app: app)
+        let field = message.topic == nil ? "app" : "topic"
+        guard (1...255).contains(topic.utf8.count), topic.utf8.allSatisfy(isTopicByte) else {
+            throw PushFault(
+                field: field,
+                code: "BadTopic",
+                "\"\(field)\" must be a bundle identifier: letters, digits, dots, hyphens, underscores, 255 at most with the suffix of the "
+                    + "push type."
+            )
+        }
+        let suffix = message.pushType.topicSuffix
+        guard topic.hasSuffix(suffix), topic.utf8.count > suffix.utf8.count else {
+            throw PushFault(field: field, code: "BadTopic", "The topic of a \(message.pushType.rawValue) push must end in \"\(suffix)\".")
+        }
+    }
+
+    private static func checkPriority(_ message: PushMessage) throws(PushFault) {
+        guard message.pushType == .liveactivity, message.priority == .low else { return }
+        throw PushFault(field: "priority", code: "BadPriority", "A Live Activity push takes priority high or normal.")
+    }
+
+    private static func checkSize(_ payload: JSONValue, of pushType: APNsPushType) throws(PushFault) {
+        let size = payload.text.utf8.count
+        guard size > pushType.payloadLimit else { return }
+        throw PushFault(
+            field: "",
+            code: "PayloadTooLarge",
+            "The APNs payload has \(size) bytes; a \(pushType.rawValue) push may have \(pushType.payloadLimit). Shorten body or data."
+        )
+    }
+
+    private static func isTopicByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+        default: false
+        }
+    }
+}

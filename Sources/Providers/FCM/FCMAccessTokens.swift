@@ -1,0 +1,89 @@
+import CurlHTTP
+import PushContract
+
+/// The access token of a service account, shared by all its requests; one renewal at a time.
+actor FCMAccessTokens {
+    private let account: FCMServiceAccount
+    private let client: CurlClient
+    private let timeout: Duration
+    private var state = FCMTokenState()
+    private var isRenewing = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    init(account: FCMServiceAccount, client: CurlClient, timeout: Duration) {
+        self.account = account
+        self.client = client
+        self.timeout = timeout
+    }
+
+    /// The token to use now, or why there is none.
+    func token(now: Timestamp) async -> Result<String, NoAccessToken> {
+        while true {
+            switch state.step(now: now) {
+            case .use(let token): return .success(token)
+            case .useAndRenew(let token):
+                // Others go on with the old one meanwhile.
+                if !isRenewing { await renew(now: now) }
+                if case .use(let fresh) = state.step(now: now) { return .success(fresh) }
+                return .success(token)
+            case .fail(let outcome): return .failure(NoAccessToken(outcome: outcome))
+            case .renew where isRenewing: await withCheckedContinuation { waiters.append($0) }
+            case .renew:
+                if let failure = await renew(now: now) { return .failure(NoAccessToken(outcome: failure)) }
+            }
+        }
+    }
+
+    /// FCM did not take this token.
+    func discard(_ refused: String) { state.discard(refused) }
+
+    @discardableResult
+    private func renew(now: Timestamp) async -> PushOutcome? {
+        isRenewing = true
+        let answer = await ask(now: now)
+        isRenewing = false
+        defer {
+            let waiting = waiters
+            waiters = []
+            for waiter in waiting { waiter.resume() }
+        }
+        switch answer {
+        case .issued(let token, let lifetime):
+            state.issued(token, lifetime: lifetime, now: now)
+            return nil
+        case .refused(let outcome):
+            // Of a caller who went away nothing can be learnt about Google.
+            if !Task.isCancelled { state.failed(outcome, now: now) }
+            return outcome
+        }
+    }
+
+    private func ask(now: Timestamp) async -> OAuthAnswer {
+        do {
+            let request = OutboundRequest(
+                url: account.tokenURL,
+                headers: [("content-type", "application/x-www-form-urlencoded"), ("accept", "application/json")],
+                // Base64url and dots need no escapes in a form.
+                body: Array(
+                    "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=\(try await account.assertion(now: now))"
+                        .utf8
+                ),
+                timeout: timeout
+            )
+            return OAuthAnswer(try await client.send(request), now: now)
+        } catch let failure as OutboundFailure {
+            var outcome = PushOutcome.unreached(failure)
+            // The push itself was not sent, whatever became of this request.
+            outcome.outcomeUnknown = false
+            outcome.detail = "Google's token endpoint: \(outcome.detail)"
+            return .refused(outcome)
+        } catch {
+            return .refused(.failed(Classification(.auth, retry: .afterFix), detail: "The assertion could not be signed: \(error)"))
+        }
+    }
+}
+
+/// There is no access token, so nothing was sent.
+struct NoAccessToken: Error {
+    var outcome: PushOutcome
+}

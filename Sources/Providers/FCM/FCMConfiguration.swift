@@ -1,0 +1,35 @@
+package import CurlHTTP
+
+/// One FCM project's credential and where it is used.
+package struct FCMConfiguration: Sendable {
+    /// The content of the service account's JSON key file.
+    package var serviceAccount: String
+    /// Base URL, without a slash at the end.
+    package var endpoint: String
+    /// The project to send in; nil is the service account's own.
+    package var projectId: String?
+    /// For one request, from waiting for a connection to the last byte of the answer. Google asks for 10 s at least.
+    package var timeout: Duration
+
+    package init(
+        serviceAccount: String,
+        endpoint: String = FCMConfiguration.google,
+        projectId: String? = nil,
+        timeout: Duration = .seconds(20)
+    ) {
+        self.serviceAccount = serviceAccount
+        self.endpoint = endpoint
+        self.projectId = projectId
+        self.timeout = timeout
+    }
+
+    package static let google = "https://fcm.googleapis.com"
+
+    /// The client for FCM's 100 streams a connection.
+    package static var client: CurlClientConfiguration {
+        var configuration = CurlClientConfiguration()
+        configuration.pool = "fcm"
+        configuration.maxStreamsPerConnection = 100
+        return configuration
+    }
+}

@@ -1,0 +1,75 @@
+import HTTPEdge
+import PushContract
+
+/// The JSON body of `messages:send`. All platforms' parts are there; FCM takes those of the token's platform.
+enum FCMMessage {
+    /// FCM keeps a message for four weeks at most.
+    static let longestLife: Int64 = 2_419_200
+
+    static func bytes(_ message: PushMessage, token: String, now: Timestamp) -> [UInt8] {
+        let target = JSONValue.object(["token": .string(token)])
+        return Array(JSONValue.object(["message": json(message, now: now).overlaid(with: target)]).text.utf8)
+    }
+
+    /// The `message` without its target.
+    static func json(_ message: PushMessage, now: Timestamp) -> JSONValue {
+        var parts: [String: JSONValue] = [:]
+        var notification: [String: JSONValue] = [:]
+        notification["title"] = message.title.map(JSONValue.string)
+        notification["body"] = message.body.map(JSONValue.string)
+        if !notification.isEmpty { parts["notification"] = .object(notification) }
+        if !message.data.isEmpty { parts["data"] = .object(message.data.mapValues { .string($0.string ?? $0.text) }) }
+        parts["android"] = .object(android(message, now: now))
+        parts["apns"] = .object(apns(message))
+        parts["webpush"] = .object(["headers": .object(web(message, now: now))])
+        return JSONValue.object(parts).overlaid(with: .object(message.fcm))
+    }
+
+    /// Whole seconds until the message expires, within what FCM takes.
+    static func timeToLive(_ message: PushMessage, now: Timestamp) -> Int64? {
+        message.expiresAt.map { min(max(0, $0.seconds - now.seconds), longestLife) }
+    }
+
+    private static func android(_ message: PushMessage, now: Timestamp) -> [String: JSONValue] {
+        var android: [String: JSONValue] = ["priority": .string(message.priority == .high ? "high" : "normal")]
+        android["ttl"] = timeToLive(message, now: now).map { .string("\($0)s") }
+        android["collapse_key"] = message.collapseId.map(JSONValue.string)
+        if let sound = message.sound { android["notification"] = .object(["sound": .string(sound)]) }
+        return android
+    }
+
+    private static func apns(_ message: PushMessage) -> [String: JSONValue] {
+        var headers: [String: JSONValue] = ["apns-priority": .string(String(message.pushType.priority(message.priority)))]
+        headers["apns-expiration"] = message.expiresAt.map { .string(String(max(0, $0.seconds))) }
+        headers["apns-collapse-id"] = message.collapseId.map(JSONValue.string)
+        if message.pushType == .background { headers["apns-push-type"] = .string("background") }
+        var apns: [String: JSONValue] = ["headers": .object(headers)]
+        var aps = APNsPayload.aps(message)
+        // FCM itself makes the alert from `notification`.
+        aps["alert"] = nil
+        if !aps.isEmpty { apns["payload"] = .object(["aps": .object(aps)]) }
+        return apns
+    }
+
+    /// Web push (RFC 8030): without a TTL a push service may refuse, so FCM's default stands when nothing is said.
+    private static func web(_ message: PushMessage, now: Timestamp) -> [String: JSONValue] {
+        let urgency =
+            switch message.priority {
+            case .high: "high"
+            case .normal: "normal"
+            case .low: "low"
+            }
+        var headers: [String: JSONValue] = ["Urgency": .string(urgency)]
+        headers["TTL"] = timeToLive(message, now: now).map { .string(String($0)) }
+        if let id = message.collapseId, id.utf8.count <= 32, id.utf8.allSatisfy(isTopicByte) { headers["Topic"] = .string(id) }
+        return headers
+    }
+
+    /// A web push topic is base64url text of 32 characters at most (RFC 8030, 5.4); other ids cannot collapse there.
+    private static func isTopicByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import HTTPEdge
+import PushContract
+
+/// What FCM refuses, checked before it is asked.
+enum FCMRules {
+    static let payloadLimit = 4096
+
+    static func check(_ message: PushMessage) throws(PushFault) {
+        try PushValidation.checkCollapseId(message)
+        try checkType(message)
+        try checkData(message.data)
+        try checkOverrides(message.fcm)
+        let json = FCMMessage.json(message, now: Timestamp(microseconds: 0))
+        try checkShape(json)
+        let size = payloadSize(json)
+        guard size <= payloadLimit else {
+            throw PushFault(
+                field: "",
+                code: "INVALID_ARGUMENT",
+                "The FCM payload has \(size) bytes; a message may have \(payloadLimit). Shorten body or data."
+            )
+        }
+    }
+
+    private static func checkType(_ message: PushMessage) throws(PushFault) {
+        switch message.pushType {
+        case .alert: return
+        case .background where message.title == nil && message.body == nil && message.sound == nil && message.badge == nil: return
+        case .background:
+            throw PushFault(
+                field: "title",
+                code: "INVALID_ARGUMENT",
+                "A background push shows nothing; take away title, body, sound and badge, or set \"pushType\" to alert."
+            )
+        case .liveactivity where message.fcm["apns"]?["live_activity_token"] != nil: return
+        case .liveactivity:
+            throw PushFault(
+                field: "fcm/apns/live_activity_token",
+                code: "INVALID_ARGUMENT",
+                "A Live Activity push through FCM needs \"fcm.apns.live_activity_token\"."
+            )
+        default:
+            throw PushFault(
+                field: "pushType",
+                code: "INVALID_ARGUMENT",
+                "FCM carries alert, background and Live Activity pushes; \(message.pushType.rawValue) needs a device registered with APNs."
+            )
+        }
+    }
+
+    /// Google, "REST Resource: projects.messages": reserved words of `data`.
+    private static func checkData(_ data: [String: JSONValue]) throws(PushFault) {
+        for key in data.keys.sorted()
+        where key.isEmpty || ["from", "message_type"].contains(key) || key.hasPrefix("google.") || key.hasPrefix("gcm.") {
+            throw PushFault(field: "data/\(key)", code: "INVALID_ARGUMENT", "\"\(key)\" in \"data\" is a name FCM keeps for itself.")
+        }
+    }
+
+    /// The target comes from the send, never from its content.
+    private static func checkOverrides(_ fcm: [String: JSONValue]) throws(PushFault) {
+        guard let name = ["token", "fid", "topic", "condition", "name"].first(where: { fcm[$0] != nil }) else { return }
+        throw PushFault(field: "fcm/\(name)", code: "INVALID_ARGUMENT", "\"fcm.\(name)\" cannot be set: a send names its own target.")
+    }
+
+    private static func checkShape(_ json: JSONValue) throws(PushFault) {
+        for name in ["notification", "data", "android", "apns", "webpush", "fcm_options"] {
+            guard let part = json[name], part.members == nil else { continue }
+            throw PushFault(field: "fcm/\(name)", code: "INVALID_ARGUMENT", "\"fcm.\(name)\" must be an object.")
+        }
+        for (key, value) in json["data"]?.members ?? [:] where value.string == nil {
+            throw PushFault(field: "fcm/data/\(key)", code: "INVALID_ARGUMENT", "The values of \"fcm.data\" must be strings.")
+        }
+    }
+
+    /// Google does not publish its count; names and texts of what is delivered is the part all descriptions agree on.
+    static func payloadSize(_ json: JSONValue) -> Int {
+        let texts = ["notification", "data"].compactMap { json[$0]?.members }.joined().reduce(0) { size, member in
+            size + member.key.utf8.count + (member.value.string?.utf8.count ?? 0)
+        }
+        return max(texts, json["apns"]?["payload"]?.text.utf8.count ?? 0)
+    }
+}

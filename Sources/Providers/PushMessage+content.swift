@@ -1,0 +1,44 @@
+package import HTTPEdge
+package import PushContract
+
+extension PushMessage {
+    /// From the JSON text a send is stored as: `title`, `body`, `data`, `apns`, `fcm`, `pushType`, `priority`, `collapseId`; any may be
+    /// absent.
+    package init(content: String, expiresAt: Timestamp?) throws(PushFault) {
+        guard let json = try? JSONText.parse(Array(content.utf8)) else {
+            throw PushFault(field: "", code: "BadContent", "The content of the send is not JSON.")
+        }
+        try self.init(json: json, expiresAt: expiresAt)
+    }
+
+    /// From the members of a send; others are left alone.
+    /// - Throws: when a push type or a priority is not known; the other members' types are checked where sends come in.
+    package init(json: JSONValue, expiresAt: Timestamp?) throws(PushFault) {
+        self.init(
+            title: json["title"]?.string,
+            body: json["body"]?.string,
+            data: json["data"]?.members ?? [:],
+            apns: json["apns"]?.members ?? [:],
+            fcm: json["fcm"]?.members ?? [:],
+            pushType: try PushMessage.name(json["pushType"], field: "pushType") ?? .alert,
+            priority: try PushMessage.name(json["priority"], field: "priority") ?? .high,
+            collapseId: json["collapseId"]?.string,
+            expiresAt: expiresAt,
+            topic: json["topic"]?.string,
+            sound: json["sound"]?.string,
+            badge: json["badge"]?.integer.map(Int.init)
+        )
+    }
+
+    private static func name<Name: RawRepresentable & CaseIterable>(
+        _ value: JSONValue?,
+        field: String
+    ) throws(PushFault) -> Name? where Name.RawValue == String {
+        guard let value, value != .null else { return nil }
+        guard let name = value.string.flatMap(Name.init(rawValue:)) else {
+            let known = Name.allCases.map(\.rawValue).joined(separator: ", ")
+            throw PushFault(field: field, code: "InvalidPushType", "\"\(field)\" must be one of \(known).")
+        }
+        return name
+    }
+}

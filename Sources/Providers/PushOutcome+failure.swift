@@ -1,0 +1,18 @@
+import CurlHTTP
+import PushContract
+
+extension PushOutcome {
+    /// No answer came. Not written: it can be sent again without doubling. Written: nobody knows.
+    static func unreached(_ failure: OutboundFailure) -> PushOutcome {
+        var outcome = PushOutcome.failed(ReasonMapping.network, detail: failure.description, latency: failure.latency)
+        // The peer closed the stream unprocessed: the connection was at its end, not the provider.
+        if failure.phase == .notWritten && failure.kind == .goaway { outcome.retryClass = .now }
+        outcome.outcomeUnknown = failure.phase == .unanswered
+        return outcome
+    }
+
+    /// The content would have been refused, so it was not sent.
+    static func refusedHere(_ fault: PushFault) -> PushOutcome {
+        .failed(Classification(.unknown, retry: .never), code: fault.code, detail: "Not sent: \(fault.sentence)")
+    }
+}

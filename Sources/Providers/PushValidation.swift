@@ -1,0 +1,29 @@
+package import PushContract
+
+/// Whether a provider would take a message, as far as that can be known beforehand.
+///
+/// For use where sends come in: a fault found here is an answer to the caller, found by the provider it is a failed attempt, and at
+/// Apple it lowers what a connection may send.
+package enum PushValidation {
+    /// - Parameter app: the bundle id, or the FCM app.
+    package static func validate(_ message: PushMessage, for provider: Provider, app: String) throws(PushFault) {
+        switch provider {
+        case .apns: try APNsRules.check(message, app: app)
+        case .fcm: try FCMRules.check(message)
+        }
+    }
+
+    /// Visible ASCII and spaces only: what may stand in a header.
+    static func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { (0x20...0x7E).contains($0) } }
+
+    static func checkCollapseId(_ message: PushMessage) throws(PushFault) {
+        guard let id = message.collapseId else { return }
+        guard !id.isEmpty, id.utf8.count <= 64, isHeaderText(id) else {
+            throw PushFault(
+                field: "collapseId",
+                code: "BadCollapseId",
+                "\"collapseId\" must have 1 to 64 bytes of visible ASCII; it has \(id.utf8.count) bytes."
+            )
+        }
+    }
+}
