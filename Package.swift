@@ -198,7 +198,7 @@ let package = Package(
             "SendingTests",
             [
                 "Sending", "Devices", "Attempts", "Providers", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird,
-                .hummingbirdTesting, .httpTypes, .logging, .nioCore,
+                .hummingbirdTesting, .httpTypes, .logging, .nioCore, .serviceLifecycle,
             ]
         ),
         tests(

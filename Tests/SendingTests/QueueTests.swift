@@ -180,4 +180,18 @@ struct QueueTests {
             #expect(after.lanes.map(\.ended).reduce(0, +) == 3)
         }
     }
+
+    @Test("old sends are removed with all that belongs to them; others stay")
+    func forgetting() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(#"[{"sendId": "old", "uid": "ann"}, {"sendId": "new", "uid": "ann"}]"#)
+            try await bench.dispatch(ScriptedSender())
+            try await bench.pool.execute("UPDATE pushSends SET createdAt = createdAt - interval '60 days' WHERE sendId = 'old'")
+            #expect(try await bench.store.forget(olderThan: .seconds(45 * 86_400)) == 1)
+            #expect(try await bench.store.send("old") == nil)
+            #expect(try await bench.send("new").state == .sent)
+            #expect(try await bench.count("pushFinished") == 1)
+        }
+    }
 }

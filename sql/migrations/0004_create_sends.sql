@@ -33,6 +33,8 @@ CREATE TABLE pushSends (
     expiresAt    timestamptz NOT NULL
 );
 
+CREATE INDEX pushSends_createdAt ON pushSends USING brin (createdAt);
+
 -- One row per device (or token) of a send. Never changed.
 CREATE TABLE pushDeliveries (
     deliveryId  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

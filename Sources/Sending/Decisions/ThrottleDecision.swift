@@ -23,16 +23,17 @@ package enum ThrottleDecision {
 
     /// Takes up to `wanted` from the bucket.
     ///
-    /// At most five seconds' worth is saved up (at least one send), so a quiet lane cannot burst past the rate. A clock that steps back
-    /// refills nothing.
+    /// At most five seconds' worth is saved up, so a quiet lane cannot burst past the rate; but two sends at least, else a bucket that is
+    /// full for a moment before it is asked would fall behind its rate. A clock that steps back refills nothing.
     package static func take(_ wanted: Int, from bucket: Bucket, now: Timestamp) -> (granted: Int, bucket: Bucket) {
         let rate = effectivePerMinute(bucket.perMinute) / 60
         let elapsed = max(0, (now - bucket.refilledAt).inSeconds)
-        let limit = max(1, rate * 5)
+        let limit = max(2, rate * 5)
         let level = min(limit, bucket.allowance + elapsed * rate)
-        let granted = max(0, min(wanted, Int(level)))
+        // Fifteen fifteenths are one, whatever the rounding says.
+        let granted = max(0, min(wanted, Int(level + 1e-9)))
         var bucket = bucket
-        bucket.allowance = level - Double(granted)
+        bucket.allowance = max(0, level - Double(granted))
         bucket.refilledAt = max(now, bucket.refilledAt)
         return (granted, bucket)
     }

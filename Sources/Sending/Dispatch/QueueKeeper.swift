@@ -3,12 +3,13 @@ package import Logging
 import Postgres
 import ServiceLifecycle
 
-/// Keeps the queue healthy: takes over leases that ran out, and publishes depth and age.
+/// Keeps the queue healthy: takes over leases that ran out, publishes depth and age, and forgets what is long over.
 ///
 /// Every process runs one; they do not disturb each other. Failures are logged and tried again in the next turn.
 package struct QueueKeeper: Service {
     private let store: SendStore
     private let interval: Duration
+    private let retention: Duration
     private let clock: any Clock<Duration>
     private let wake: WakeSignal
     private let logger: Logger
@@ -16,12 +17,14 @@ package struct QueueKeeper: Service {
     package init(
         store: SendStore,
         interval: Duration = .seconds(5),
+        retention: Duration = .seconds(45 * 86_400),
         clock: any Clock<Duration> = ContinuousClock(),
         wake: WakeSignal = WakeSignal(),
         logger: Logger
     ) {
         self.store = store
         self.interval = interval
+        self.retention = retention
         self.clock = clock
         self.wake = wake
         self.logger = logger
@@ -29,8 +32,11 @@ package struct QueueKeeper: Service {
 
     package func run() async throws {
         await cancelWhenGracefulShutdown {
+            var turn = 0
             while !Task.isCancelled {
                 await keep()
+                if turn.isMultiple(of: 120) { await forget() }
+                turn += 1
                 try? await clock.sleep(for: interval)
             }
         }
@@ -47,6 +53,15 @@ package struct QueueKeeper: Service {
         } catch is CancellationError {
         } catch {
             logger.warning("the send queue cannot be kept; trying again", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func forget() async {
+        do {
+            while try await store.forget(olderThan: retention) == 500 {}
+        } catch is CancellationError {
+        } catch {
+            logger.warning("old sends could not be removed; trying again", metadata: ["error": "\(error)"])
         }
     }
 

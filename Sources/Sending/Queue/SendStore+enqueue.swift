@@ -61,8 +61,9 @@ private struct Enqueueing {
         for index in open {
             do {
                 let found = try resolution.deliveries(for: requests[index])
-                for delivery in found {
-                    if let problem = check(requests[index], delivery.provider, delivery.platform, delivery.app) { throw problem }
+                // A thousand devices of one app make one check.
+                for kind in Set(found.map(PayloadKind.init)) {
+                    if let problem = check(requests[index], kind.provider, kind.platform, kind.app) { throw problem }
                 }
                 deliveries[index] = found
             } catch let problem as Problem {
@@ -90,5 +91,18 @@ private struct Enqueueing {
         let lanes = try LaneRegistry.lanes(for: entries.map { ($0.1.app, $0.1.provider, $0.0.isCritical) }, on: connection)
         try EnqueueQueries.insertDeliveries(entries, lanes: lanes, now: now, on: connection)
         for index in stored { outcome[index] = .accepted(deliveries: deliveries[index]?.count ?? 0) }
+    }
+}
+
+/// What a payload's rules depend on.
+private struct PayloadKind: Hashable {
+    var provider: Provider
+    var platform: Platform
+    var app: String
+
+    init(_ delivery: NewDelivery) {
+        provider = delivery.provider
+        platform = delivery.platform
+        app = delivery.app
     }
 }

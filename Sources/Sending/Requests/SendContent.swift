@@ -1,4 +1,5 @@
 package import HTTPEdge
+package import Providers
 
 /// What is to be shown, or handed to the app; kept as the caller sent it.
 package struct SendContent: Sendable, Hashable {
@@ -9,17 +10,24 @@ package struct SendContent: Sendable, Hashable {
     package var apns: [String: JSONValue]
     /// Members to merge into the FCM message.
     package var fcm: [String: JSONValue]
-    package var pushType: String?
+    package var pushType: APNsPushType?
     package var collapseId: String?
-    package var priority: SendPriority
+    package var priority: PushPriority
+    /// Complete `apns-topic`, where the app and the push type do not give it.
+    package var topic: String?
+    package var sound: String?
+    package var badge: Int64?
 
     /// As it is stored.
     package var json: JSONValue {
         var members: [String: JSONValue] = ["priority": .string(priority.rawValue)]
         members["title"] = title.map(JSONValue.string)
         members["body"] = body.map(JSONValue.string)
-        members["pushType"] = pushType.map(JSONValue.string)
+        members["pushType"] = pushType.map { .string($0.rawValue) }
         members["collapseId"] = collapseId.map(JSONValue.string)
+        members["topic"] = topic.map(JSONValue.string)
+        members["sound"] = sound.map(JSONValue.string)
+        members["badge"] = badge.map(JSONValue.integer)
         if !data.isEmpty { members["data"] = .object(data) }
         if !apns.isEmpty { members["apns"] = .object(apns) }
         if !fcm.isEmpty { members["fcm"] = .object(fcm) }
@@ -33,16 +41,11 @@ package struct SendContent: Sendable, Hashable {
         data = try fields.optional("data", JSONFields.object) ?? [:]
         apns = try fields.optional("apns", JSONFields.object) ?? [:]
         fcm = try fields.optional("fcm", JSONFields.object) ?? [:]
-        pushType = try fields.optional("pushType", JSONFields.string(1...40))
+        pushType = try fields.optional("pushType", JSONFields.oneOf(APNsPushType.self))
         collapseId = try fields.optional("collapseId", JSONFields.string(1...64))
-        priority = try fields.optional("priority", JSONFields.oneOf(SendPriority.self)) ?? .high
+        priority = try fields.optional("priority", JSONFields.oneOf(PushPriority.self)) ?? .high
+        topic = try fields.optional("topic", JSONFields.string(1...250))
+        sound = try fields.optional("sound", JSONFields.string(1...100))
+        badge = try fields.optional("badge", JSONFields.integer(0...999_999))
     }
-}
-
-/// How soon the device should be woken.
-package enum SendPriority: String, Sendable, Hashable, CaseIterable {
-    /// At once: APNs 10, FCM high.
-    case high
-    /// When it suits the device's battery: APNs 5, FCM normal.
-    case normal
 }

@@ -19,7 +19,7 @@ package struct SendRoutes: Sendable {
     ///   - wake: the dispatcher's, if it runs in this process.
     package init(
         store: SendStore,
-        check: @escaping SendStore.PayloadCheck,
+        check: @escaping SendStore.PayloadCheck = SendValidation.check,
         wake: WakeSignal,
         reader: BodyReader = BodyReader(),
         now: @escaping @Sendable () -> Timestamp = { .now() }

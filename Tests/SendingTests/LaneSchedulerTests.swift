@@ -1,0 +1,68 @@
+import PushContract
+import Sending
+import Testing
+
+@Suite("LaneScheduler")
+struct LaneSchedulerTests {
+    private func lane(_ id: Int32, critical: Bool = false) -> Lane { Lane(id: id, app: "app\(id)", provider: .fcm, isCritical: critical) }
+
+    private func count(_ grants: [LaneScheduler.Grant], _ lane: Int32) -> Int {
+        grants.filter { $0.lane == lane }.reduce(0) { $0 + $1.count }
+    }
+
+    @Test("alone, a normal lane gets all but the reserve")
+    func alone() {
+        var scheduler = LaneScheduler()
+        #expect(scheduler.grants(lanes: [lane(1)], free: 100, capacity: 100) == [.init(lane: 1, count: 80)])
+        #expect(scheduler.grants(lanes: [lane(1)], free: 20, capacity: 100).isEmpty)
+    }
+
+    @Test("alone, a critical lane gets everything, the reserve too")
+    func criticalAlone() {
+        var scheduler = LaneScheduler()
+        #expect(scheduler.grants(lanes: [lane(1, critical: true)], free: 100, capacity: 100) == [.init(lane: 1, count: 100)])
+        #expect(scheduler.grants(lanes: [lane(1, critical: true)], free: 5, capacity: 100) == [.init(lane: 1, count: 5)])
+    }
+
+    @Test("critical lanes come first and weigh eight times as much; the others still move")
+    func weights() {
+        var scheduler = LaneScheduler()
+        let grants = scheduler.grants(lanes: [lane(1), lane(2, critical: true)], free: 90, capacity: 90)
+        #expect(grants.first?.lane == 2)
+        #expect(count(grants, 2) == 80)
+        #expect(count(grants, 1) == 10)
+    }
+
+    @Test("nothing is granted beyond the free places", arguments: [0, 1, 2, 3, 7, 50, 99, 100])
+    func bound(free: Int) {
+        var scheduler = LaneScheduler()
+        let lanes = (1...7).map { lane($0, critical: $0 > 5) }
+        for _ in 0..<20 {
+            let grants = scheduler.grants(lanes: lanes, free: free, capacity: 100)
+            #expect(grants.reduce(0) { $0 + $1.count } <= free)
+            #expect(grants.allSatisfy { $0.count > 0 })
+        }
+    }
+
+    @Test("equal lanes get equal shares over time, also when there are fewer places than lanes")
+    func evenness() {
+        var scheduler = LaneScheduler(policy: .init(criticalReserve: 0))
+        let lanes = (1...5).map { lane($0) }
+        var totals: [Int32: Int] = [:]
+        for _ in 0..<100 {
+            for grant in scheduler.grants(lanes: lanes, free: 3, capacity: 3) { totals[grant.lane, default: 0] += grant.count }
+        }
+        #expect(totals.values.reduce(0, +) == 300)
+        #expect(totals.values.allSatisfy { (55...65).contains($0) }, "\(totals)")
+    }
+
+    @Test("a lane that had less than it was granted saves nothing up")
+    func noHoarding() {
+        var scheduler = LaneScheduler(policy: .init(criticalReserve: 0))
+        let lanes = [lane(1), lane(2)]
+        for _ in 0..<50 {
+            for grant in scheduler.grants(lanes: lanes, free: 10, capacity: 10) where grant.lane == 1 { scheduler.claimed(0, of: grant) }
+        }
+        #expect(count(scheduler.grants(lanes: lanes, free: 10, capacity: 10), 1) <= 6)
+    }
+}
