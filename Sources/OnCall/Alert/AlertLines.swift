@@ -1,0 +1,58 @@
+import AlertRules
+import Alerting
+import PushContract
+
+/// Who has the failures.
+struct ContributorLine {
+    let name: String
+    let counts: String
+    let share: String
+    let excess: String
+
+    init(_ contributor: Contributor) {
+        name = "\(contributor.dimension)=\(contributor.value)"
+        counts = "\(NumberText.count(contributor.bad)) of \(NumberText.count(contributor.attempts))"
+        share = NumberText.share(contributor.bad, of: contributor.attempts)
+        excess = Fraction.percent((contributor.excessShare * 100).rounded() / 100)
+    }
+}
+
+/// Where a receiver's message stands.
+struct LaneLine {
+    let receiver: String
+    let kind: String
+    let state: String
+    let error: String?
+
+    init(_ lane: LaneRecord, now: Timestamp) {
+        receiver = lane.receiver
+        kind = lane.kind
+        error = lane.lastError
+        state =
+            switch lane.state {
+            case "pending": lane.attempts == 0 ? "waiting" : "tried \(lane.attempts) times, next \(SpanText.ago(lane.nextAttemptAt, now: now))"
+            case "parked": "refused for good"
+            case "coalesced": "told by a later message"
+            case "undelivered": "given up"
+            default: lane.attempts > 1 ? "\(lane.state) at try \(lane.attempts)" : lane.state
+            }
+    }
+}
+
+/// One try at delivering.
+struct TryLine {
+    let when: String
+    let receiver: String
+    let kind: String
+    let result: String
+    let latency: String
+
+    init(_ record: DeliveryRecord, now: Timestamp) {
+        when = ClockText.date(record.attemptedAt) == ClockText.date(now)
+            ? ClockText.timeWithSeconds(record.attemptedAt) : ClockText.moment(record.attemptedAt, now: now)
+        receiver = record.receiver
+        kind = record.kind
+        result = record.result + (record.status.map { " (\($0))" } ?? "") + (record.error.map { ": \($0)" } ?? "")
+        latency = "\(NumberText.count(record.latencyMs)) ms"
+    }
+}

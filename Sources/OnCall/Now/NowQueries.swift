@@ -1,0 +1,32 @@
+import Postgres
+import PushContract
+
+/// The SQL of the page *Now*.
+enum NowQueries {
+    /// Sends with an outcome per minute, provider and reason. Bounded by the key's first column.
+    static func traffic(from: Timestamp, to: Timestamp) -> Query {
+        """
+        SELECT (extract(epoch FROM minute) / 60)::bigint, provider::text, reasonCode, sum(attempts)::bigint, sum(latencyMsSum)::bigint,
+            sum(latencyCount)::bigint
+        FROM attemptRollups
+        WHERE minute >= \(from) AND minute < \(to) AND eventType = 'send' AND status IN ('sent', 'failed', 'deactivated')
+        GROUP BY minute, provider, reasonCode
+        """
+    }
+
+    /// By the primary key, backwards.
+    static let lastDelivery: Query =
+        "SELECT receiver, result, attemptedAt, status, error FROM alertDeliveries ORDER BY deliveryId DESC LIMIT 1"
+
+    /// By the partial index on pending rows.
+    static let pendingDeliveries: Query = "SELECT count(*), min(createdAt) FROM alertOutbox WHERE state = 'pending'"
+
+    /// The outbox is as small as alerts are rare.
+    static func lostDeliveries(since: Timestamp) -> Query {
+        "SELECT count(*) FROM alertOutbox WHERE state IN ('parked', 'undelivered') AND settledAt >= \(since)"
+    }
+
+    static func progress(of rules: [String]) -> Query {
+        "SELECT count(*), min(asOf) FROM alertRuleProgress WHERE rule = ANY(\(rules))"
+    }
+}

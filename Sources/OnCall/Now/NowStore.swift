@@ -1,0 +1,87 @@
+package import Alerting
+import AlertRules
+package import Postgres
+package import PushContract
+package import Sending
+
+/// Reads what the pages show: rollups, queue and episodes, in a few indexed queries, never the attempts themselves.
+package struct NowStore: Sendable {
+    /// How far back *Now* looks.
+    static let minutes = 180
+
+    private let pool: PostgresPool
+    private let rules: RuleBook
+    private let backlog: @Sendable () async throws -> Backlog
+    private let throttles: @Sendable () async throws -> [SendThrottle]
+
+    /// - Parameters:
+    ///   - backlog: of `SendStore`.
+    ///   - throttles: those in force, of `ThrottleStore`.
+    package init(
+        pool: PostgresPool,
+        rules: RuleBook,
+        backlog: @escaping @Sendable () async throws -> Backlog,
+        throttles: @escaping @Sendable () async throws -> [SendThrottle]
+    ) {
+        self.pool = pool
+        self.rules = rules
+        self.backlog = backlog
+        self.throttles = throttles
+    }
+
+    func read(now: Timestamp) async throws -> NowData {
+        NowData(
+            firing: try await EpisodeStore.open(on: pool),
+            recent: try await EpisodeStore.resolved(limit: 5, on: pool),
+            traffic: try await traffic(now: now),
+            backlog: try await backlog(),
+            throttles: try await throttles(),
+            delivery: try await delivery(now: now),
+            evaluation: try await evaluation()
+        )
+    }
+
+    /// Closed minutes only: the present one is not complete and would look like a drop.
+    private func traffic(now: Timestamp) async throws -> Traffic {
+        let to = now.flooredToMinute()
+        let from = to - .seconds(Self.minutes * 60)
+        let cells = try await pool.query(NowQueries.traffic(from: from, to: to)).compactMap { row -> TrafficCell? in
+            let (minute, provider, reason, attempts, latency, count) = try row.decode(
+                Int64.self, String.self, String.self, Int64.self, Int64.self, Int64.self
+            )
+            guard let provider = Provider(rawValue: provider) else { return nil }
+            return TrafficCell(
+                minute: minute,
+                provider: provider,
+                reason: ReasonCode(rawValue: reason),
+                attempts: attempts,
+                latencyMsSum: latency,
+                latencyCount: count
+            )
+        }
+        return Traffic(from: from, minutes: Self.minutes, cells: cells)
+    }
+
+    private func delivery(now: Timestamp) async throws -> AlertDeliveryHealth {
+        let last = try await pool.query(NowQueries.lastDelivery).first.map { row in
+            let (receiver, result, at, status, error) = try row.decode(
+                String.self, String.self, Timestamp.self, Int?.self, String?.self
+            )
+            return AlertDeliveryHealth.Last(receiver: receiver, result: result, attemptedAt: at, status: status, error: error)
+        }
+        let (pending, oldest) = try await pool.query(NowQueries.pendingDeliveries)[0].decode(Int.self, Timestamp?.self)
+        let lost = try await pool.query(NowQueries.lostDeliveries(since: now - .seconds(86_400)))[0].decode(Int.self)
+        return AlertDeliveryHealth(last: last, pending: pending, oldestPendingAt: oldest, lost: lost)
+    }
+
+    private func evaluation() async throws -> EvaluationHealth {
+        let rules = rules.rules.map(\.name)
+        let (evaluated, asOf) = try await pool.query(NowQueries.progress(of: rules))[0].decode(Int.self, Timestamp?.self)
+        return EvaluationHealth(
+            rules: rules.count,
+            evaluated: evaluated,
+            through: asOf.map { $0 + .seconds(60) },
+            faults: self.rules.findings.filter { $0.severity == .error }.map(\.description)
+        )
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+package import HTTPEdge
+import HTTPTypes
+package import Hummingbird
+package import PushContract
+
+/// The site for people: what happens now, an alert, a runbook, signing in and out.
+///
+/// Every page needs `alerts:read`; acknowledging needs `alerts:write`. The paths do not collide with the API: `GET /alerts/{id}` answers
+/// machines, `GET /oncall/alerts/{id}` people.
+package struct OnCallRoutes: Sendable {
+    /// Where browsers without a session are sent: `AuthenticationMiddleware(signInPath:)`.
+    package static let signInPath = "/sign-in"
+    /// Routes that need no session: `AuthenticationMiddleware(open:)`.
+    package static let openPaths: Set<String> = ["/sign-in", "/sign-out", "/assets/pushwatch.css"]
+
+    private let now: NowStore
+    private let alerts: AlertStore
+    private let runbooks: RunbookShelf
+    private let desk: SignInDesk
+    private let templates: PageTemplates
+    private let clock: @Sendable () -> Timestamp
+
+    /// Throws when a template does not parse.
+    package init(
+        now: NowStore,
+        alerts: AlertStore,
+        runbooks: RunbookShelf,
+        desk: SignInDesk,
+        clock: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) throws {
+        self.now = now
+        self.alerts = alerts
+        self.runbooks = runbooks
+        self.desk = desk
+        self.clock = clock
+        templates = try PageTemplates()
+    }
+
+    package func add(to router: some RouterMethods<PushwatchContext>) {
+        StylesheetRoute.add(to: router)
+        let pages = router.group("").add(middleware: PageFaults(templates: templates, now: clock))
+        SignInRoutes(desk: desk, templates: templates, now: clock).add(to: pages)
+        pages.get("", use: nowPage)
+        pages.get("oncall/alerts/:id", use: alertPage)
+        pages.post("oncall/alerts/:id/acknowledge", use: acknowledge)
+        pages.get("runbooks/:name", use: runbookPage)
+    }
+
+    @Sendable
+    private func nowPage(_ request: Request, context: PushwatchContext) async throws -> Response {
+        let reader = try reader(context)
+        let moment = clock()
+        let page = NowPage(try await now.read(now: moment), reader: reader, now: moment)
+        return PageResponse.html(templates.html(.now, page))
+    }
+
+    @Sendable
+    private func alertPage(_ request: Request, context: PushwatchContext) async throws -> Response {
+        let reader = try reader(context)
+        let moment = clock()
+        guard let data = try await alerts.read(try id(context), now: moment) else { throw Self.unknownAlert }
+        return PageResponse.html(templates.html(.alert, AlertPage(data, reader: reader, now: moment)))
+    }
+
+    @Sendable
+    private func acknowledge(_ request: Request, context: PushwatchContext) async throws -> Response {
+        try SameOrigin.require(request)
+        let caller = try context.require(.alertsWrite)
+        let id = try id(context)
+        let form = try await FormBody.read(request)
+        let done = try await alerts.acknowledge(id, by: caller.name, at: clock())
+        context.logger.info("Alert acknowledged", metadata: ["episodeId": "\(id)", "stillOpen": "\(done)"])
+        // An alert that ended meanwhile says so on its page.
+        return PageResponse.seeOther(form["back"] == "/" && done ? "/" : "/oncall/alerts/\(id.uuidString.lowercased())")
+    }
+
+    @Sendable
+    private func runbookPage(_ request: Request, context: PushwatchContext) async throws -> Response {
+        let reader = try reader(context)
+        let name = try context.parameters.require("name")
+        guard let text = runbooks.text(named: name) else {
+            throw Problem.notFound("There is no runbook of this name in the alerts directory.")
+        }
+        return PageResponse.html(templates.html(.runbook, RunbookPage(name: name, markdown: text, person: reader.name, now: clock())))
+    }
+
+    private func reader(_ context: PushwatchContext) throws -> NowPage.Reader {
+        let caller = try context.require(.alertsRead)
+        return NowPage.Reader(name: caller.name, mayAcknowledge: caller.scopes.contains(.alertsWrite))
+    }
+
+    private func id(_ context: PushwatchContext) throws -> UUID {
+        guard let id = UUID(uuidString: try context.parameters.require("id")) else { throw Self.unknownAlert }
+        return id
+    }
+
+    private static let unknownAlert = Problem.notFound("There is no alert with this id.")
+}

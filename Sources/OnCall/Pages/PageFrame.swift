@@ -1,0 +1,34 @@
+import PushContract
+
+/// What surrounds every page.
+struct PageFrame {
+    /// Whether the tab's icon says that something burns.
+    enum Mood { case calm, alarmed }
+
+    let title: String
+    let refreshSeconds: Int?
+    let stylesheet: String
+    let icon: String
+    /// Who is signed in; nil on the sign-in page.
+    let person: String?
+    /// When the page was made, in UTC.
+    let clock: String
+    let clockAttribute: String
+
+    init(title: String, mood: Mood = .calm, refreshSeconds: Int? = nil, person: String?, now: Timestamp) {
+        self.title = title
+        self.refreshSeconds = refreshSeconds
+        self.person = person
+        stylesheet = Stylesheet.path
+        icon = Self.icon(mood)
+        clock = ClockText.timeWithSeconds(now)
+        clockAttribute = now.rfc3339
+    }
+
+    /// A dot in the tab: its colour is the state.
+    private static func icon(_ mood: Mood) -> String {
+        let colour = mood == .alarmed ? "%23c62828" : "%232e7d4f"
+        return "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
+            + "%3Ccircle cx='8' cy='8' r='6' fill='\(colour)'/%3E%3C/svg%3E"
+    }
+}

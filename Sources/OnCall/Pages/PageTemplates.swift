@@ -1,0 +1,26 @@
+import Mustache
+
+/// All templates, parsed once.
+struct PageTemplates: Sendable {
+    enum Page: String, CaseIterable {
+        case now, alert, runbook, signIn, bounce, fault
+    }
+
+    private let library: MustacheLibrary
+
+    /// Throws when a template does not parse, which a test would have shown.
+    init() throws {
+        var library = MustacheLibrary()
+        for (name, text) in Self.texts { try library.register(text, named: name) }
+        self.library = library
+    }
+
+    func html(_ page: Page, _ model: Any) -> String { library.render(model, withTemplate: page.rawValue) ?? "" }
+
+    private static let texts: [(String, String)] = [
+        ("head", HeadTemplate.text), ("foot", FootTemplate.text), ("alertCard", AlertCardTemplate.text), ("traffic", TrafficTemplate.text),
+        ("queue", QueueTemplate.text), (Page.now.rawValue, NowTemplate.text), (Page.alert.rawValue, AlertTemplate.text),
+        (Page.runbook.rawValue, RunbookTemplate.text), (Page.signIn.rawValue, SignInTemplate.text),
+        (Page.bounce.rawValue, BounceTemplate.text), (Page.fault.rawValue, FaultTemplate.text),
+    ]
+}

@@ -1,0 +1,81 @@
+/// An alert's page.
+enum AlertTemplate {
+    static let text = """
+        {{> head}}
+        <div class="state {{#isFiring}}burning{{/isFiring}}{{^isFiring}}quiet{{/isFiring}}">
+        <p class="over"><span class="tag">{{severity}}</span> {{name}}</p>
+        <h1>{{summary}}</h1>
+        <p>{{state}}</p>
+        {{#acknowledged}}<p>{{.}}</p>{{/acknowledged}}
+        {{#acknowledgePath}}<form method="post" action="{{.}}"><button>Acknowledge</button></form>{{/acknowledgePath}}
+        </div>
+        {{#remarks}}<p class="notice">{{.}}</p>
+        {{/remarks}}
+        <div class="columns">
+        <div>
+        <section class="panel">
+        <h2>What to do</h2>
+        {{#action}}<p class="action">{{.}}</p>{{/action}}
+        {{#meaning}}<p class="soft">{{.}}</p>{{/meaning}}
+        </section>
+        <section class="panel">
+        <h2>Share of bad attempts</h2>
+        {{{chart}}}
+        <p class="soft small">{{chartCaption}}</p>
+        <dl class="numbers">
+        {{#numbers}}<div><dt>{{name}}</dt><dd>{{value}}</dd></div>
+        {{/numbers}}
+        </dl>
+        </section>
+        {{#hasContributors}}
+        <section class="panel">
+        <h2>Who has the failures</h2>
+        <div class="scroll" tabindex="0"><table>
+        <thead><tr><th scope="col">Where</th><th scope="col" class="n">Failed</th><th scope="col" class="n">Share</th>\
+        <th scope="col" class="n">Of the excess</th></tr></thead>
+        <tbody>
+        {{#contributors}}<tr><td>{{name}}</td><td class="n">{{counts}}</td><td class="n">{{share}}</td><td class="n">{{excess}}</td></tr>
+        {{/contributors}}
+        </tbody></table></div>
+        </section>
+        {{/hasContributors}}
+        <section class="panel">
+        <h2>Who was told</h2>
+        {{#hasLanes}}
+        <div class="scroll" tabindex="0"><table>
+        <thead><tr><th scope="col">Receiver</th><th scope="col">Message</th><th scope="col">State</th></tr></thead>
+        <tbody>
+        {{#lanes}}<tr><td>{{receiver}}</td><td>{{kind}}</td><td>{{state}}{{#error}}<span class="detail">{{.}}</span>{{/error}}</td></tr>
+        {{/lanes}}
+        </tbody></table></div>
+        {{/hasLanes}}
+        {{^hasLanes}}<p class="soft">Nobody: no receiver wants it, or it is silenced.</p>{{/hasLanes}}
+        {{#hasTries}}
+        <details><summary>Every try</summary>
+        <div class="scroll" tabindex="0"><table>
+        <thead><tr><th scope="col">At (UTC)</th><th scope="col">Receiver</th><th scope="col">Message</th><th scope="col">Result</th>\
+        <th scope="col" class="n">Took</th></tr></thead>
+        <tbody>
+        {{#tries}}<tr><td>{{when}}</td><td>{{receiver}}</td><td>{{kind}}</td><td>{{result}}</td><td class="n">{{latency}}</td></tr>
+        {{/tries}}
+        </tbody></table></div>
+        </details>
+        {{/hasTries}}
+        </section>
+        <section class="panel">
+        <h2>The same numbers in SQL</h2>
+        <pre tabindex="0"><code>{{sql}}</code></pre>
+        </section>
+        </div>
+        <div>
+        <section class="panel runbook">
+        <h2>Runbook</h2>
+        {{#runbookHTML}}{{{runbookHTML}}}{{/runbookHTML}}
+        {{^runbookHTML}}{{#runbookPath}}<p><a href="{{.}}" rel="noreferrer">{{.}}</a></p>{{/runbookPath}}\
+        {{^runbookPath}}<p class="soft">There is none.</p>{{/runbookPath}}{{/runbookHTML}}
+        </section>
+        </div>
+        </div>
+        {{> foot}}
+        """
+}

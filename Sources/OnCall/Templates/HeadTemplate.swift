@@ -1,0 +1,28 @@
+/// The beginning of every page.
+enum HeadTemplate {
+    static let text = """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        {{#frame.refreshSeconds}}<meta http-equiv="refresh" content="{{.}}">
+        {{/frame.refreshSeconds}}
+        <title>{{frame.title}}</title>
+        <link rel="icon" href="{{frame.icon}}">
+        <link rel="stylesheet" href="{{frame.stylesheet}}">
+        </head>
+        <body>
+        <a class="skip" href="#main">Skip to content</a>
+        <header class="bar">
+        <a class="brand" href="/">Pushwatch</a>
+        <span class="clock"><time datetime="{{frame.clockAttribute}}">{{frame.clock}} UTC</time>{{#frame.refreshSeconds}}<span class="wide">, \
+        refreshes every {{.}} s</span>{{/frame.refreshSeconds}}</span>
+        {{#frame.person}}<form class="person" method="post" action="/sign-out"><span class="wide">{{.}}</span><button class="plain">\
+        Sign out</button></form>{{/frame.person}}
+        </header>
+        <main id="main">
+
+        """
+}
