@@ -140,7 +140,7 @@ let package = Package(
             [
                 "AlertRules", "PushContract", "Postgres", "CurlHTTP", "Observability", "HTTPEdge", "Access", "Attempts", "Devices",
                 "Providers", "Sending", "Alerting", "OnCall", .configuration, .hummingbird, .logging, .metrics, .crypto,
-                .serviceLifecycle, .system, .yams,
+                .serviceLifecycle, .system, .unixSignals, .nioCore, .httpTypes, .yams,
             ]
         ),
         room(

@@ -2,6 +2,7 @@ import Foundation
 package import HTTPEdge
 import HTTPTypes
 package import Hummingbird
+import Logging
 package import PushContract
 
 /// The site for people: what happens now, an alert, a runbook, signing in and out.

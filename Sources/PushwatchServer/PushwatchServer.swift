@@ -12,6 +12,7 @@ import Postgres
 import PushContract
 import Sending
 package import ServiceLifecycle
+package import UnixSignals
 
 /// The whole service, built from its configuration: one pool, one router, one `ServiceGroup`.
 ///

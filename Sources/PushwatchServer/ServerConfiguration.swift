@@ -14,12 +14,25 @@ package struct ServerConfiguration: Sendable {
         package var keyFile: String
         package var productionURL: String
         package var sandboxURL: String
+
+        package init(teamId: String, keyId: String, keyFile: String, productionURL: String, sandboxURL: String) {
+            self.teamId = teamId
+            self.keyId = keyId
+            self.keyFile = keyFile
+            self.productionURL = productionURL
+            self.sandboxURL = sandboxURL
+        }
     }
 
     /// FCM credentials and endpoint.
     package struct FCM: Sendable {
         package var serviceAccountFile: String
         package var url: String
+
+        package init(serviceAccountFile: String, url: String) {
+            self.serviceAccountFile = serviceAccountFile
+            self.url = url
+        }
     }
 
     /// Where app users' tokens come from.
@@ -27,6 +40,12 @@ package struct ServerConfiguration: Sendable {
         package var issuer: String
         package var audience: String?
         package var jwks: String
+
+        package init(issuer: String, audience: String?, jwks: String) {
+            self.issuer = issuer
+            self.audience = audience
+            self.jwks = jwks
+        }
     }
 
     package var databaseURL: String

@@ -22,9 +22,7 @@ struct ServerParts: Sendable {
     let logger: Logger
     let pool: PostgresPool
     let admin: PostgresPool
-    /// To the providers: HTTP/2, and the certificates they are known by.
-    let providerHTTP: CurlClient
-    /// To everybody else: alert receivers, key sets.
+    /// To alert receivers and issuers' key sets; each provider has a client of its own.
     let http: CurlClient
     let keeper: PartitionKeeper
     let ingestor: AttemptIngestor
@@ -32,7 +30,7 @@ struct ServerParts: Sendable {
     let throttles: ThrottleStore
     let devices: DeviceStore
     let wake = WakeSignal()
-    let senders: ProviderSenders
+    let sender: ProviderSender
     let rules: RuleBook
     let receivers: ReceiverBook
 
@@ -52,10 +50,6 @@ struct ServerParts: Sendable {
             ),
             logger: logger
         )
-        var toProviders = CurlClientConfiguration()
-        toProviders.pool = "providers"
-        toProviders.caFile = configuration.providersCAFile
-        providerHTTP = CurlClient(configuration: toProviders, logger: logger)
         var toReceivers = CurlClientConfiguration()
         toReceivers.pool = "receivers"
         http = CurlClient(configuration: toReceivers, logger: logger)
@@ -65,7 +59,7 @@ struct ServerParts: Sendable {
         sends = SendStore(pool: pool, record: record)
         throttles = ThrottleStore(pool: pool)
         devices = DeviceStore(pool: pool, record: record)
-        senders = try ProviderSenders(configuration, http: providerHTTP, logger: logger)
+        sender = ProviderSender(try PushProviders.make(configuration, logger: logger))
         rules = RuleBook(directory: configuration.alertsDirectory, logger: logger)
         receivers = ReceiverBook(
             fixed: configuration.receivers + hooks.receivers,
@@ -108,7 +102,14 @@ struct ServerParts: Sendable {
         if configuration.roles.contains(.send) {
             var dispatching = DispatcherConfiguration()
             if let base = configuration.sendRetryBase { dispatching.delays = .quick(base) }
-            services.append(SendDispatcher(store: sends, throttles: throttles, sender: senders, wake: wake, configuration: dispatching, logger: logger))
+            services.append(SendDispatcher(
+                    store: sends,
+                    throttles: throttles,
+                    sender: sender,
+                    configuration: dispatching,
+                    wake: wake,
+                    logger: logger
+                ))
             services.append(BacklogGauge(store: sends, logger: logger))
         }
         if configuration.roles.contains(.alert) {
@@ -118,9 +119,13 @@ struct ServerParts: Sendable {
                 RuleEvaluator(pool: pool, rules: rules, receivers: receivers, configuration: evaluating, backlog: sends.backlogNumbers, logger: logger)
             )
             services.append(
-                AlertCourier(pool: pool, receivers: receivers, configuration: CourierConfiguration(externalURL: configuration.externalURL), logger: logger) {
-                    [http] in try await http.send($0)
-                }
+                AlertCourier(
+                    pool: pool,
+                    receivers: receivers,
+                    configuration: CourierConfiguration(externalURL: configuration.externalURL),
+                    logger: logger,
+                    send: { [http] in try await http.send($0) }
+                )
             )
         }
         return services

@@ -1,3 +1,5 @@
+import ProviderSimulator
+import LocalPostgres
 import Access
 import CurlHTTP
 import Foundation

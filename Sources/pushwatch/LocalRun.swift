@@ -1,3 +1,4 @@
+import LocalPostgres
 import Access
 import Alerting
 import CurlHTTP

@@ -1,3 +1,4 @@
+import Observability
 import Access
 import ArgumentParser
 import Foundation

@@ -1,8 +1,8 @@
 package import Alerting
 import Attempts
-package import Foundation
+import Foundation
 package import Postgres
-package import PushContract
+import PushContract
 
 /// Reads what an alert's page shows.
 package struct AlertStore: Sendable {

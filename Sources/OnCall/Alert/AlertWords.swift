@@ -1,5 +1,6 @@
 import AlertRules
 import Alerting
+import Foundation
 import PushContract
 
 /// The sentences in which pages speak of an episode.

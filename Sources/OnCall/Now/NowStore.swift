@@ -1,7 +1,7 @@
 package import Alerting
 import AlertRules
 package import Postgres
-package import PushContract
+import PushContract
 package import Sending
 
 /// Reads what the pages show: rollups, queue and episodes, in a few indexed queries, never the attempts themselves.

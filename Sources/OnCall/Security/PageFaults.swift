@@ -1,6 +1,7 @@
 import HTTPEdge
 import HTTPTypes
 import Hummingbird
+import Logging
 import Postgres
 import PushContract
 

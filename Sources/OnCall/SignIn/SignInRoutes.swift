@@ -23,15 +23,23 @@ struct SignInRoutes: Sendable {
     private func form(_ request: Request, context: PushwatchContext) async throws -> Response {
         let next = ReturnPath(request.uri.queryParameters["next"].map(String.init))
         if let ticket = request.uri.queryParameters["ticket"] {
-            guard let cookie = try await desk.openWithTicket(String(ticket)) else {
-                return answer(next, fault: "This link was used already, or is too old. Sign in with an API key.", status: .unauthorized)
-            }
-            return PageResponse.seeOther(next.path, setCookie: cookie)
+            return try await withTicket(String(ticket), next)
         }
         if next != .home, SameOrigin.isLinkFromElsewhere(request) {
             return PageResponse.html(templates.html(.bounce, BouncePage(next: next)))
         }
         return answer(next)
+    }
+
+    /// Answered with a page that goes on by itself: browsers leave a strict cookie out of a redirect that began elsewhere.
+    private func withTicket(_ ticket: String, _ next: ReturnPath) async throws -> Response {
+        do {
+            var response = PageResponse.html(templates.html(.bounce, BouncePage(next: next)))
+            response.headers[.setCookie] = try await desk.openWithTicket(ticket)
+            return response
+        } catch let problem as Problem where problem.isRefusal {
+            return answer(next, problem)
+        }
     }
 
     @Sendable
@@ -40,10 +48,11 @@ struct SignInRoutes: Sendable {
         let form = try await FormBody.read(request)
         let next = ReturnPath(form["next"])
         let key = (form["key"] ?? "")[...].trimmed
-        guard !key.isEmpty, let cookie = try await desk.openWithKey(String(key)) else {
-            return answer(next, fault: "This key is not known, was revoked, or has not the scope alerts:read.", status: .unauthorized)
+        do {
+            return PageResponse.seeOther(next.path, setCookie: try await desk.openWithKey(String(key)))
+        } catch let problem as Problem where problem.isRefusal {
+            return answer(next, problem)
         }
-        return PageResponse.seeOther(next.path, setCookie: cookie)
     }
 
     @Sendable
@@ -52,7 +61,13 @@ struct SignInRoutes: Sendable {
         return PageResponse.seeOther("/sign-in", setCookie: try await desk.close(request))
     }
 
-    private func answer(_ next: ReturnPath, fault: String? = nil, status: HTTPResponse.Status = .ok) -> Response {
-        PageResponse.html(templates.html(.signIn, SignInPage(next: next, fault: fault, now: now())), status: status)
+    private func answer(_ next: ReturnPath, _ problem: Problem? = nil) -> Response {
+        let page = SignInPage(next: next, fault: problem?.detail, now: now())
+        return PageResponse.html(templates.html(.signIn, page), status: problem?.status ?? .ok)
     }
+}
+
+extension Problem {
+    /// Who asks may not; as opposed to something that does not work.
+    fileprivate var isRefusal: Bool { status == .unauthorized || status == .forbidden }
 }

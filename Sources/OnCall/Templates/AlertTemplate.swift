@@ -70,7 +70,7 @@ enum AlertTemplate {
         <div>
         <section class="panel runbook">
         <h2>Runbook</h2>
-        {{#runbookHTML}}{{{runbookHTML}}}{{/runbookHTML}}
+        {{#runbookHTML}}{{{.}}}{{/runbookHTML}}
         {{^runbookHTML}}{{#runbookPath}}<p><a href="{{.}}" rel="noreferrer">{{.}}</a></p>{{/runbookPath}}\
         {{^runbookPath}}<p class="soft">There is none.</p>{{/runbookPath}}{{/runbookHTML}}
         </section>
