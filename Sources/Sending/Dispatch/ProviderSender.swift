@@ -23,7 +23,7 @@ package struct ProviderSender: DeliverySender {
     package func send(_ delivery: ClaimedDelivery, to token: PushToken) async -> DeliveryResult {
         guard let provider = lookup(delivery.provider, delivery.app, delivery.environment) else {
             // Held until somebody configures it, like a credential that is refused.
-            return DeliveryResult(.refused(.init(Classification(.auth, retry: .afterFix), providerErrorCode: "NoCredential")))
+            return DeliveryResult(.refused(.init(Classification(.auth, retry: .afterFix), providerErrorCode: "NoCredentials")))
         }
         let message: PushMessage
         do throws(PushFault) {
@@ -32,8 +32,8 @@ package struct ProviderSender: DeliverySender {
             return DeliveryResult(.refused(.init(Classification(.unknown, retry: .never), providerErrorCode: error.code)))
         }
         let target = PushTarget(provider: delivery.provider, token: token.rawValue, environment: delivery.environment, app: delivery.app)
-        let attemptId = delivery.tryIdentity(token).attemptId
-        let outcome = await provider.send(message, to: target, attemptId: attemptId, now: now())
+        // The same for every try of one delivery: a repetition after an unknown outcome is then known as one.
+        let outcome = await provider.send(message, to: target, attemptId: delivery.tryIdentity(token).operationKey, now: now())
         return DeliveryResult(outcome, pushType: message.pushType.rawValue)
     }
 }

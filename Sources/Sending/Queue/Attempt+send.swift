@@ -14,6 +14,9 @@ struct TryIdentity: Sendable {
     var requestId: String
     var appVersion: String?
 
+    /// What all tries of one delivery have in common.
+    var operationKey: String { "\(sendId):\(deviceId ?? tokenHash.rawValue)" }
+
     /// The same for every worker that makes this try, so that it can be recorded once only.
     var attemptId: String {
         let derived = AttemptID.derive(
@@ -22,7 +25,7 @@ struct TryIdentity: Sendable {
             platform: platform,
             provider: provider,
             tokenHash: tokenHash,
-            operationKey: "\(sendId):\(deviceId ?? tokenHash.rawValue)",
+            operationKey: operationKey,
             attemptNumber: attemptNumber
         )
         // Only control characters make it nil, and those are refused where sends and devices come in.

@@ -10,7 +10,8 @@ package struct SendContent: Sendable, Hashable {
     package var apns: [String: JSONValue]
     /// Members to merge into the FCM message.
     package var fcm: [String: JSONValue]
-    package var pushType: APNsPushType?
+    /// One of `APNsPushType`; alert unless told.
+    package var pushType: String?
     package var collapseId: String?
     package var priority: PushPriority
     /// Complete `apns-topic`, where the app and the push type do not give it.
@@ -23,7 +24,7 @@ package struct SendContent: Sendable, Hashable {
         var members: [String: JSONValue] = ["priority": .string(priority.rawValue)]
         members["title"] = title.map(JSONValue.string)
         members["body"] = body.map(JSONValue.string)
-        members["pushType"] = pushType.map { .string($0.rawValue) }
+        members["pushType"] = pushType.map(JSONValue.string)
         members["collapseId"] = collapseId.map(JSONValue.string)
         members["topic"] = topic.map(JSONValue.string)
         members["sound"] = sound.map(JSONValue.string)
@@ -41,7 +42,7 @@ package struct SendContent: Sendable, Hashable {
         data = try fields.optional("data", JSONFields.object) ?? [:]
         apns = try fields.optional("apns", JSONFields.object) ?? [:]
         fcm = try fields.optional("fcm", JSONFields.object) ?? [:]
-        pushType = try fields.optional("pushType", JSONFields.oneOf(APNsPushType.self))
+        pushType = try fields.optional("pushType", JSONFields.oneOf(APNsPushType.self))?.rawValue
         collapseId = try fields.optional("collapseId", JSONFields.string(1...64))
         priority = try fields.optional("priority", JSONFields.oneOf(PushPriority.self)) ?? .high
         topic = try fields.optional("topic", JSONFields.string(1...250))
