@@ -80,7 +80,6 @@ struct QueueTests {
             )
             // The process dies between claim and completion.
             #expect(try await bench.claim(lease: .zero).count == 2)
-            #expect(try await bench.store.reap() == 2)
             let sender = ScriptedSender()
             try await bench.dispatch(sender)
 

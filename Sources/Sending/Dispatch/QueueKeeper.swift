@@ -1,9 +1,8 @@
-import CoreMetrics
 package import Logging
 import Postgres
 import ServiceLifecycle
 
-/// Keeps the queue healthy: takes over leases that ran out, publishes depth and age, and forgets what is long over.
+/// Publishes the queue's depth and age, and forgets sends that are long over.
 ///
 /// Every process runs one; they do not disturb each other. Failures are logged and tried again in the next turn.
 package struct QueueKeeper: Service {
@@ -11,7 +10,6 @@ package struct QueueKeeper: Service {
     private let interval: Duration
     private let retention: Duration
     private let clock: any Clock<Duration>
-    private let wake: WakeSignal
     private let logger: Logger
 
     package init(
@@ -19,14 +17,12 @@ package struct QueueKeeper: Service {
         interval: Duration = .seconds(5),
         retention: Duration = .seconds(45 * 86_400),
         clock: any Clock<Duration> = ContinuousClock(),
-        wake: WakeSignal = WakeSignal(),
         logger: Logger
     ) {
         self.store = store
         self.interval = interval
         self.retention = retention
         self.clock = clock
-        self.wake = wake
         self.logger = logger
     }
 
@@ -34,7 +30,7 @@ package struct QueueKeeper: Service {
         await cancelWhenGracefulShutdown {
             var turn = 0
             while !Task.isCancelled {
-                await keep()
+                await count()
                 if turn.isMultiple(of: 120) { await forget() }
                 turn += 1
                 try? await clock.sleep(for: interval)
@@ -42,17 +38,12 @@ package struct QueueKeeper: Service {
         }
     }
 
-    private func keep() async {
+    private func count() async {
         do {
-            let reaped = try await reap()
-            if reaped > 0 {
-                logger.warning("leases ran out; their deliveries were taken up again", metadata: ["count": "\(reaped)"])
-                wake.signal()
-            }
             SendMetrics.gauge(try await store.backlog())
         } catch is CancellationError {
         } catch {
-            logger.warning("the send queue cannot be kept; trying again", metadata: ["error": "\(error)"])
+            logger.warning("the send queue cannot be counted; trying again", metadata: ["error": "\(error)"])
         }
     }
 
@@ -62,16 +53,6 @@ package struct QueueKeeper: Service {
         } catch is CancellationError {
         } catch {
             logger.warning("old sends could not be removed; trying again", metadata: ["error": "\(error)"])
-        }
-    }
-
-    private func reap() async throws -> Int {
-        var total = 0
-        while true {
-            let reaped = try await store.reap()
-            total += reaped
-            SendMetrics.reaped.increment(by: reaped)
-            guard reaped == 500 else { return total }
         }
     }
 }

@@ -4,7 +4,7 @@ import Postgres
 import PushContract
 import ServiceLifecycle
 
-/// Takes deliveries out of the queue and sends them.
+/// Takes deliveries out of the queue and sends them; takes over the leases of workers that did not come back.
 ///
 /// One claimer per process, any number of processes. Every try ends in one transaction that writes its attempt, releases its lease and
 /// acts on its token; a try whose lease was taken over writes nothing. On shutdown nothing more is claimed and tries under way end.
@@ -94,12 +94,13 @@ package final class SendDispatcher: Service, Sendable {
         var isMoreWaiting = false
     }
 
-    /// One look at the queue: makes due what is due, divides the free places, claims.
+    /// One look at the queue: makes due what is due, reaps now and then, divides the free places, claims.
     func round(_ board: inout LaneBoard) async throws -> Round {
         var round = Round()
         round.isMoreWaiting = try await store.promote() >= 1000
         let now = ContinuousClock.now
         if board.isSweepDue(configuration.sweep, now: now) {
+            try await reap()
             board.throttles = try await throttles.current()
             board.floors = [:]
             board.sweptAt = now
@@ -115,6 +116,18 @@ package final class SendDispatcher: Service, Sendable {
             round.isMoreWaiting = round.isMoreWaiting || claimed.count == min(grant.count, configuration.claimLimit)
         }
         return round
+    }
+
+    /// Takes up what other workers, or this one before a restart, did not finish in time.
+    private func reap() async throws {
+        let limit = 500
+        var reaped = limit
+        while reaped == limit {
+            reaped = try await store.reap(limit: limit)
+            guard reaped > 0 else { return }
+            SendMetrics.reaped.increment(by: reaped)
+            logger.warning("leases ran out; their deliveries were taken up again", metadata: ["count": "\(reaped)"])
+        }
     }
 
     private func claim(_ grant: LaneScheduler.Grant, _ lane: Lane, _ board: inout LaneBoard) async throws -> [ClaimedDelivery] {

@@ -33,7 +33,7 @@ enum SendMetrics {
                 Gauge(label: "pushwatch_sends_queue_depth", dimensions: labels + [("state", state)]).record(count)
             }
             let age = lane.oldestReadyAt.map { max(0, (backlog.at - $0).inSeconds) } ?? 0
-            Gauge(label: "pushwatch_sends_oldest_age_seconds", dimensions: labels).record(age)
+            Gauge(label: "pushwatch_sends_queue_oldest_seconds", dimensions: labels).record(age)
         }
     }
 
