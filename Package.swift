@@ -121,7 +121,7 @@ let package = Package(
             "Alerting",
             [
                 "AlertRules", "PushContract", "Postgres", "CurlHTTP", "HTTPEdge", "Attempts", .hummingbird, .logging, .metrics, .crypto,
-                .httpTypes, .serviceLifecycle,
+                .httpTypes, .serviceLifecycle, .yams,
             ]
         ),
 
@@ -203,7 +203,10 @@ let package = Package(
         ),
         tests(
             "AlertingTests",
-            ["Alerting", "AlertRules", "Attempts", "PushContract", "Postgres", "CurlHTTP", "TestDatabase", .hummingbird, .logging]
+            [
+                "Alerting", "AlertRules", "Attempts", "PushContract", "Postgres", "CurlHTTP", "HTTPEdge", "TestDatabase", .hummingbird,
+                .hummingbirdTesting, .httpTypes, .crypto, .logging,
+            ]
         ),
         tests("OnCallTests", ["OnCall", "Alerting", "Attempts", "Sending", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting]),
         tests("ProviderSimulatorTests", ["ProviderSimulator", "PushContract", .subprocess, .jwtKit, .crypto, .cryptoExtras]),

@@ -150,6 +150,48 @@ struct AlertCourierTests {
         try await evaluator.evaluate(minutes: 60)
     }
 
+    @Test("a receiver that hangs fills its own places only")
+    func fairness() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let receivers = [ReceiverConfiguration.webhook("hanging", url: "http://hanging/"), .webhook("good", url: "http://good/")]
+            try await fireOnce(pool, receivers: receivers, clock: clock)
+            // Ten more alerts that wait for the hanging receiver, all older than the one for the good one.
+            for _ in 0..<10 { try await copyAlert(pool, receiver: "hanging") }
+            let tried = Mutex<[String: Int]>([:])
+            let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock) { request in
+                tried.withLock { $0[request.url, default: 0] += 1 }
+                throw OutboundFailure(.unanswered, .timeout, detail: "no answer")
+            }
+            try await courier.deliverDue()
+            #expect(tried.withLock { $0 } == ["http://hanging/": 4, "http://good/": 1])
+        }
+    }
+
+    private func copyAlert(_ pool: PostgresPool, receiver: String) async throws {
+        let id = UUID()
+        try await pool.execute(
+            """
+            INSERT INTO alertEpisodes
+            SELECT (jsonb_populate_record(e, jsonb_build_object('episodeid', \(id)::uuid, 'groupkey', \(id)::uuid))).*
+            FROM alertEpisodes e WHERE groupKey = 'provider=fcm'
+            """
+        )
+        try await pool.execute(
+            """
+            INSERT INTO alertTransitions
+            SELECT (jsonb_populate_record(t, jsonb_build_object('episodeid', \(id)::uuid))).*
+            FROM alertTransitions t JOIN alertEpisodes e USING (episodeId) WHERE e.groupKey = 'provider=fcm'
+            """
+        )
+        try await pool.execute(
+            """
+            INSERT INTO alertOutbox (episodeId, receiver, seq, kind, state, nextAttemptAt, createdAt)
+            VALUES (\(id), \(receiver), 1, 'firing', 'pending', 'epoch', 'epoch')
+            """
+        )
+    }
+
     @Test("a courier that was replaced while it was sending changes nothing; the new one sends the same message again")
     func fencing() async throws {
         try await withDatabase { pool in

@@ -49,6 +49,38 @@ struct RuleChangeTests {
         }
     }
 
+    @Test("a start with a broken file resolves nothing")
+    func brokenStart() async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("alerts-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try FileManager.default.createDirectory(atPath: directory + "/rules", withIntermediateDirectories: true)
+        let other = """
+            groups:
+              - name: test
+                rules:
+                  - alert: Other
+                    ratio: { reason: [auth], above: 1% }
+                    for: 10m
+                    labels: { severity: page }
+                    annotations: { summary: s, meaning: m, action: a, runbook: "https://example.org/r" }
+            """
+        try other.write(toFile: directory + "/rules/other.yml", atomically: true, encoding: .utf8)
+        try "groups: []\nunknown: 1\n".write(toFile: directory + "/rules/r.yml", atomically: true, encoding: .utf8)
+        try await withDatabase { pool in
+            try await fireOnce(pool, receivers: [.log], clock: HandClock())
+            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+            let evaluator = RuleEvaluator(
+                pool: pool,
+                rules: RuleBook(directory: directory, logger: .silent),
+                receivers: ReceiverBook(fixed: [.log], logger: .silent),
+                logger: .silent
+            )
+            try await evaluator.evaluate(minutes: 60)
+            #expect(try await RuleProgress.all(on: pool).map(\.rule) == ["Other", "ProviderUnavailable"])
+            #expect(try await EpisodeStore.open(on: pool).count == 1)
+        }
+    }
+
     @Test("a broken rule file keeps the old rules and says why; the repaired one is taken up")
     func brokenFile() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("alerts-\(UUID().uuidString)").path
@@ -77,6 +109,8 @@ struct RuleChangeTests {
         #expect(first.map(\.name) == ["ProviderUnavailable"])
         #expect(book.findings.isEmpty)
         try write(rules("500% # broken"), to: "rules/r.yml")
+        // A start with the broken file has no rules, and says so.
+        #expect(RuleBook(directory: directory, logger: .silent).isBroken)
         book.refresh()
         #expect(book.rules == first)
         #expect(book.isBroken)

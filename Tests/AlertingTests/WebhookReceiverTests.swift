@@ -61,10 +61,10 @@ struct WebhookReceiverTests {
     func golden(_ kind: AlertMessage.Kind) throws {
         let object = try JSONSerialization.jsonObject(with: Data(try request(kind).body))
         let pretty = try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Golden/webhook-\(kind).json")
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let file = tests.appendingPathComponent("Golden/webhook-\(kind).json")
         let text = String(decoding: pretty, as: UTF8.self) + "\n"
         if ProcessInfo.processInfo.environment["PUSHWATCH_REWRITE_GOLDEN"] != nil {
-            try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try text.write(to: file, atomically: true, encoding: .utf8)
         }
         #expect(try String(contentsOf: file, encoding: .utf8) == text)

@@ -4,6 +4,7 @@ package import Logging
 package import Postgres
 package import PushContract
 import ServiceLifecycle
+import Synchronization
 
 /// Sends one request to a receiver; `CurlClient.send` in service, an in-process server or a closure in tests.
 package typealias AlertHTTP = @Sendable (OutboundRequest) async throws -> OutboundResponse
@@ -13,6 +14,12 @@ package typealias AlertHTTP = @Sendable (OutboundRequest) async throws -> Outbou
 /// Any number may run against one database: the one that holds the lease works. A message is taken for longer than its sending can
 /// last, so a takeover does not send it a second time while the first is under way.
 package final class AlertCourier: Service, Sendable {
+    private struct State {
+        var lease: AlertLease?
+        var extendedAt: ContinuousClock.Instant?
+        var inFlight = 0
+    }
+
     static let leaseName = "courier"
 
     private let pool: PostgresPool
@@ -25,6 +32,7 @@ package final class AlertCourier: Service, Sendable {
     private let chance: @Sendable () -> Double
     private let holder: String
     private let metrics = CourierMetrics()
+    private let state = Mutex(State())
 
     package init(
         pool: PostgresPool,
@@ -47,56 +55,97 @@ package final class AlertCourier: Service, Sendable {
         holder = UUID().uuidString
     }
 
-    /// Works until shutdown; what is being sent is finished first.
+    /// Works until shutdown; what is being sent is finished first. A receiver that hangs delays nobody else's messages.
     package func run() async throws {
-        while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            do {
-                try await deliverDue()
-            } catch is CancellationError {
-                break
-            } catch {
-                logger.error("alerts could not be delivered; tried again", metadata: ["error": "\(error)"])
-            }
-            await cancelWhenGracefulShutdown { [clock, configuration] in
-                try? await clock.sleep(for: configuration.pollInterval, tolerance: nil)
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled, !Task.isShuttingDownGracefully {
+                do {
+                    for (message, lease) in try await claimDue() {
+                        group.addTask { await self.deliverLogging(message, lease) }
+                    }
+                } catch is CancellationError {
+                    break
+                } catch {
+                    logger.error("alerts could not be delivered; tried again", metadata: ["error": "\(error)"])
+                }
+                await cancelWhenGracefulShutdown { [clock, configuration] in
+                    try? await clock.sleep(for: configuration.pollInterval, tolerance: nil)
+                }
             }
         }
         try? await release()
     }
 
-    /// One look at the outbox. Returns how many messages were tried.
+    /// One look at the outbox, to the end of every delivery. Returns how many messages were tried.
     @discardableResult
     package func deliverDue() async throws -> Int {
-        receivers.refresh()
-        guard let lease = try await claimLease() else { return 0 }
-        let now = now()
-        let waiting = try await OutboxStore.waiting(on: pool)
-        metrics.outbox(count: waiting.count, oldest: waiting.oldest.map { now - $0 })
-        guard waiting.count > 0 else { return 0 }
-        let claimed = try await pool.withTransaction { transaction in
-            try await AlertLeaseStore.fence(lease, in: transaction)
-            return try await OutboxStore.claim(
-                lease: lease,
-                limit: configuration.parallel,
-                for: configuration.claimDuration,
-                externalURL: configuration.externalURL,
-                now: now,
-                in: transaction
-            )
-        }
+        let claimed = try await claimDue()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for message in claimed { group.addTask { try await self.deliver(message, lease) } }
+            for (message, lease) in claimed { group.addTask { try await self.deliver(message, lease) } }
             try await group.waitForAll()
         }
         return claimed.count
     }
 
+    /// Lets another instance take over at once.
     package func release() async throws {
-        guard let lease = try await claimLease() else { return }
+        guard let lease = state.withLock({ $0.lease }) else { return }
         try await AlertLeaseStore.release(lease, on: pool)
     }
 
+    /// Takes what is due and nobody's, as far as there is room.
+    private func claimDue() async throws -> [(ClaimedMessage, AlertLease)] {
+        receivers.refresh()
+        guard let lease = try await lease() else { return [] }
+        let now = now()
+        let waiting = try await OutboxStore.waiting(on: pool)
+        metrics.outbox(count: waiting.count, oldest: waiting.oldest.map { now - $0 })
+        let room = configuration.parallel - state.withLock { $0.inFlight }
+        guard waiting.count > 0, room > 0 else { return [] }
+        do {
+            let claimed = try await pool.withTransaction { transaction in
+                try await AlertLeaseStore.fence(lease, in: transaction)
+                return try await OutboxStore.claim(
+                    lease: lease,
+                    limit: room,
+                    perReceiver: configuration.parallelPerReceiver,
+                    for: configuration.claimDuration,
+                    externalURL: configuration.externalURL,
+                    now: now,
+                    in: transaction
+                )
+            }
+            state.withLock { $0.inFlight += claimed.count }
+            return claimed.map { ($0, lease) }
+        } catch is LeaseLost {
+            state.withLock { $0.lease = nil }
+            return []
+        }
+    }
+
+    /// The lease, extended when a third of it has passed: looking at an empty outbox writes nothing.
+    private func lease() async throws -> AlertLease? {
+        let (held, since) = state.withLock { ($0.lease, $0.extendedAt) }
+        if let held, let since, ContinuousClock.now - since < configuration.leaseDuration / 3 { return held }
+        let claimed = try await AlertLeaseStore.claim(Self.leaseName, holder: holder, for: configuration.leaseDuration, on: pool)
+        state.withLock {
+            $0.lease = claimed
+            $0.extendedAt = .now
+        }
+        return claimed
+    }
+
+    private func deliverLogging(_ claimed: ClaimedMessage, _ lease: AlertLease) async {
+        do {
+            try await deliver(claimed, lease)
+        } catch {
+            // The claim runs out, and the message is sent again under the same id.
+            logger.error("a delivery could not be recorded", metadata: ["error": "\(error)"])
+        }
+    }
+
     private func deliver(_ claimed: ClaimedMessage, _ lease: AlertLease) async throws {
+        defer { state.withLock { $0.inFlight -= 1 } }
         let outcome = await attempt(claimed)
         do {
             try await pool.withTransaction { transaction in
@@ -127,10 +176,6 @@ package final class AlertCourier: Service, Sendable {
             chance: chance()
         )
         return await attempt.run(claimed, now: now())
-    }
-
-    private func claimLease() async throws -> AlertLease? {
-        try await AlertLeaseStore.claim(Self.leaseName, holder: holder, for: configuration.leaseDuration, on: pool)
     }
 
     private func report(_ message: AlertMessage, _ outcome: DeliveryOutcome) {

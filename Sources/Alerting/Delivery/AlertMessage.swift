@@ -39,6 +39,10 @@ package struct AlertMessage: Sendable, Hashable {
     /// The same for every try at this message, so that a receiver can recognise a repetition.
     package var id: String { "\(episodeId.uuidString.lowercased())-\(seq)" }
 
+    /// The on-call page of the alert.
+    package var pageURL: String { "\(externalURL)/oncall/alerts/\(episodeId.uuidString.lowercased())" }
+
+    /// The same for programs.
     package var alertURL: String { "\(externalURL)/alerts/\(episodeId.uuidString.lowercased())" }
 
     /// Runbooks in the alerts directory are served beside the page.

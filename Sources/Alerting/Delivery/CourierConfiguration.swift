@@ -7,8 +7,9 @@ package struct CourierConfiguration: Sendable {
     package var leaseDuration: Duration
     /// How long a message is nobody else's once taken: longer than any receiver's timeout.
     package var claimDuration: Duration
-    /// Messages sent at the same time.
+    /// Messages sent at the same time, in all and to one receiver.
     package var parallel: Int
+    package var parallelPerReceiver: Int
     /// How long after the end of an alert its messages are still tried.
     package var giveUpAfter: Duration
 
@@ -18,6 +19,7 @@ package struct CourierConfiguration: Sendable {
         leaseDuration: Duration = .seconds(15),
         claimDuration: Duration = .seconds(20),
         parallel: Int = 16,
+        parallelPerReceiver: Int = 4,
         giveUpAfter: Duration = .seconds(86_400)
     ) {
         self.externalURL = externalURL
@@ -25,6 +27,7 @@ package struct CourierConfiguration: Sendable {
         self.leaseDuration = leaseDuration
         self.claimDuration = claimDuration
         self.parallel = parallel
+        self.parallelPerReceiver = parallelPerReceiver
         self.giveUpAfter = giveUpAfter
     }
 }

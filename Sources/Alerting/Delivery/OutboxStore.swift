@@ -35,6 +35,7 @@ enum OutboxStore {
     static func claim(
         lease: AlertLease,
         limit: Int,
+        perReceiver: Int,
         for duration: Duration,
         externalURL: String,
         now: Timestamp,
@@ -43,12 +44,19 @@ enum OutboxStore {
         let seconds = Double(duration.components.seconds)
         let rows = try await transaction.query(
             """
-            WITH due AS (
-                SELECT episodeId, receiver, max(seq) AS seq
+            WITH lanes AS (
+                SELECT episodeId, receiver, max(seq) AS seq, min(createdAt) AS createdAt, bool_and(nextAttemptAt <= \(now)) AS isDue,
+                       bool_or(coalesce(leaseUntil > clock_timestamp(), false)) AS isHeld
                 FROM alertOutbox WHERE state = 'pending'
                 GROUP BY episodeId, receiver
-                HAVING bool_and(nextAttemptAt <= \(now)) AND NOT bool_or(coalesce(leaseUntil > clock_timestamp(), false))
-                ORDER BY min(createdAt), episodeId, receiver LIMIT \(limit)
+            ), ranked AS (
+                -- A receiver that hangs may fill its own places only.
+                SELECT *, row_number() OVER (PARTITION BY receiver ORDER BY createdAt, episodeId)
+                          + (SELECT count(*) FROM lanes held WHERE held.receiver = lanes.receiver AND held.isHeld) AS place
+                FROM lanes WHERE isDue AND NOT isHeld
+            ), due AS (
+                SELECT episodeId, receiver, seq FROM ranked
+                WHERE place <= \(perReceiver) ORDER BY createdAt, episodeId, receiver LIMIT \(limit)
             ), taken AS (
                 UPDATE alertOutbox o
                 SET leaseEpoch = \(lease.epoch), leaseUntil = clock_timestamp() + make_interval(secs => \(seconds))

@@ -127,9 +127,9 @@ package final class RuleEvaluator: Service, Sendable {
         return faults
     }
 
-    /// Files with errors never remove a rule, since the old set then stays in force.
+    /// A rule that is missing because its file is broken is held, not removed.
     private func forgetRemoved(_ current: [AlertRule], through last: Minute) async throws {
-        guard let any = current.first else { return }
+        guard !rules.isBroken, let any = current.first else { return }
         for name in try await RuleCheckpoint.forgotten(current.map(\.name), on: pool) {
             guard let lease = try await claim() else { return }
             try await pass(any, lease).forget(name, through: last)

@@ -14,7 +14,7 @@ package struct LogReceiver: AlertReceiver {
         let metadata: Logger.Metadata = [
             "alert": "\(message.rule)", "episode": "\(message.episodeId.uuidString.lowercased())",
             "severity": "\(message.severity.rawValue)",
-            "since": "\(message.startsAt)", "url": "\(message.alertURL)",
+            "since": "\(message.startsAt)", "url": "\(message.pageURL)",
         ]
         switch message.kind {
         case .firing: return .log(message.severity.pages ? .error : .warning, "FIRING \(summary)", metadata)

@@ -52,7 +52,7 @@ struct WebhookBody: Encodable {
                 annotations: annotations,
                 startsAt: message.startsAt.rfc3339,
                 endsAt: message.endsAt?.rfc3339 ?? Self.noTime,
-                generatorURL: message.alertURL,
+                generatorURL: message.pageURL,
                 fingerprint: LabelFingerprint.hex(message.labels)
             )
         ]

@@ -5,6 +5,9 @@ import PushContract
 /// What Alertmanager has no field for.
 struct WebhookExtra: Encodable {
     struct Links: Encodable {
+        /// For people.
+        var page: String
+        /// For programs: everything that is known, as JSON.
         var alert: String
         /// POST, with a key that has `alerts:write`.
         var acknowledge: String
@@ -40,6 +43,7 @@ struct WebhookExtra: Encodable {
         backlog = message.backlog
         sql = message.reproduceSQL
         links = Links(
+            page: message.pageURL,
             alert: message.alertURL,
             acknowledge: message.alertURL + "/acknowledge",
             silence: message.externalURL + "/silences",

@@ -25,14 +25,21 @@ final class Hook: Sendable {
 
     private let answers: Mutex<[Answer]>
     private let received = Mutex<[Got]>([])
+    /// Every message as it comes; for one listener.
+    let messages: AsyncStream<Got>
+    private let announce: AsyncStream<Got>.Continuation
 
     /// `answers` are used up in order; after them everything is 200.
-    init(_ answers: [Answer] = []) { self.answers = Mutex(answers) }
+    init(_ answers: [Answer] = []) {
+        self.answers = Mutex(answers)
+        (messages, announce) = AsyncStream.makeStream()
+    }
 
     var got: [Got] { received.withLock { $0 } }
 
     fileprivate func answer(_ got: Got) -> Answer {
         received.withLock { $0.append(got) }
+        announce.yield(got)
         return answers.withLock { $0.isEmpty ? Answer(status: 200, body: "ok") : $0.removeFirst() }
     }
 }

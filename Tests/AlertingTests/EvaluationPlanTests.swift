@@ -1,0 +1,77 @@
+import AlertRules
+import PushContract
+import Testing
+
+@testable import Alerting
+
+@Suite("The plan of an evaluation, without a database")
+struct EvaluationPlanTests {
+    /// A small generator with a seed, so that a failure can be repeated.
+    private struct Seeded: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state ^ (state >> 29)
+        }
+    }
+
+    /// Healthy, failing and silent stretches of random length.
+    private func trace(_ random: inout Seeded, minutes: Int) -> [AttemptCounts] {
+        var trace: [AttemptCounts] = []
+        while trace.count < minutes {
+            let share = [0, 0, 1, 4, 6, 12, 100].randomElement(using: &random) ?? 0
+            let volume = Int64([0, 3, 40, 200].randomElement(using: &random) ?? 0)
+            for _ in 0..<Int.random(in: 2...40, using: &random) {
+                let attempts = volume == 0 ? 0 : Int64.random(in: max(1, volume / 2)...volume, using: &random)
+                trace.append(AttemptCounts(attempts: attempts, bad: attempts * Int64(share) / 100))
+            }
+        }
+        return Array(trace.prefix(minutes))
+    }
+
+    private func history(_ trace: some Collection<AttemptCounts>) -> [GroupHistory] {
+        let group = GroupKey([.provider: "fcm"])
+        let series = MinuteSeries(first: Traffic.start, minutes: trace)
+        return [GroupHistory(group: group, strata: [StratumHistory(key: group, series: series, days: [])])]
+    }
+
+    @Test("whatever the rhythm of evaluations, what is emitted is what one fold over everything gives", arguments: 1...60)
+    func rhythm(_ seed: Int) {
+        var random = Seeded(state: UInt64(seed))
+        let rule = Rules.provider5xx
+        let whole = trace(&random, minutes: 400)
+        let end = Traffic.start + 399
+        let begin = Traffic.start - 1
+        let expected = RuleEvaluation.fold(rule, history(whole)[0], from: LatchState(asOf: begin), through: end)
+        var checkpoint = RuleCheckpoint(asOf: begin, replacesVersion: false, states: [:])
+        var emitted: [Transition] = []
+        var open: OpenEpisode?
+        while let asOf = checkpoint.asOf, asOf < end {
+            let last = min(end, asOf + Int.random(in: 1...30, using: &random))
+            let plan = EvaluationPlan.make(
+                rule,
+                history(whole.prefix(last - Traffic.start + 1)),
+                checkpoint,
+                last: last,
+                recompute: 10,
+                scratchMinutes: 14 * 1440
+            )
+            emitted += plan.transitions
+            open = plan.open[GroupKey([.provider: "fcm"])]
+            checkpoint = RuleCheckpoint(asOf: last, replacesVersion: false, states: plan.states)
+        }
+        #expect(emitted == expected.transitions)
+        #expect(open == expected.state.open)
+    }
+
+    @Test("firing and resolved always take turns")
+    func turns() {
+        for seed in 1...60 {
+            var random = Seeded(state: UInt64(seed))
+            let fold = RuleEvaluation.fold(Rules.provider5xx, history(trace(&random, minutes: 600))[0], through: Traffic.start + 599)
+            for (index, transition) in fold.transitions.enumerated() {
+                #expect(transition.kind == (index.isMultiple(of: 2) ? .fired : .resolved))
+            }
+        }
+    }
+}
