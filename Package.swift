@@ -208,7 +208,7 @@ let package = Package(
                 .hummingbirdTesting, .httpTypes, .crypto, .logging,
             ]
         ),
-        tests("OnCallTests", ["OnCall", "Alerting", "Attempts", "Sending", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting]),
+        tests("OnCallTests", ["OnCall", "AlertRules", "Alerting", "Attempts", "HTTPEdge", "PushContract", "Sending", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes]),
         tests("ProviderSimulatorTests", ["ProviderSimulator", "PushContract", .subprocess, .jwtKit, .crypto, .cryptoExtras]),
         tests(
             "IntegrationTests",

@@ -30,7 +30,8 @@ struct LaneLine {
         error = lane.lastError
         state =
             switch lane.state {
-            case "pending": lane.attempts == 0 ? "waiting" : "tried \(lane.attempts) times, next \(SpanText.ago(lane.nextAttemptAt, now: now))"
+            case "pending":
+                lane.attempts == 0 ? "waiting" : "tried \(lane.attempts) times, next \(SpanText.ago(lane.nextAttemptAt, now: now))"
             case "parked": "refused for good"
             case "coalesced": "told by a later message"
             case "undelivered": "given up"
@@ -48,7 +49,8 @@ struct TryLine {
     let latency: String
 
     init(_ record: DeliveryRecord, now: Timestamp) {
-        when = ClockText.date(record.attemptedAt) == ClockText.date(now)
+        when =
+            ClockText.date(record.attemptedAt) == ClockText.date(now)
             ? ClockText.timeWithSeconds(record.attemptedAt) : ClockText.moment(record.attemptedAt, now: now)
         receiver = record.receiver
         kind = record.kind

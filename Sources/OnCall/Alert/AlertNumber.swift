@@ -19,7 +19,10 @@ struct AlertNumber {
         }
         if evidence.worst != evidence.observed {
             list.append(
-                AlertNumber(name: "Worst", value: "\(evidence.worstText), \(AlertWords.counts(evidence.worst)), \(window(evidence.worst, now: now))")
+                AlertNumber(
+                    name: "Worst",
+                    value: "\(evidence.worstText), \(AlertWords.counts(evidence.worst)), \(window(evidence.worst, now: now))"
+                )
             )
         }
         list.append(AlertNumber(name: "Began", value: ClockText.moment(episode.startsAt, now: now)))

@@ -70,7 +70,9 @@ struct AlertPage {
     }
 
     private static func caption(_ series: AlertSeries?) -> String {
-        guard let series else { return "The rule is in no rule file any more, so its chart cannot be drawn. The SQL below has the numbers." }
+        guard let series else {
+            return "The rule is in no rule file any more, so its chart cannot be drawn. The SQL below has the numbers."
+        }
         let step = series.minutesPerSlot == 1 ? "minute" : "\(series.minutesPerSlot) minutes"
         return "Share of bad attempts per \(step), UTC. Shaded: the time of the alert."
     }

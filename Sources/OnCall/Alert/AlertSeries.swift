@@ -26,7 +26,9 @@ struct AlertSeries: Hashable {
     /// Which rollups the episode's rule counts, narrowed to the episode's group.
     static func selection(_ rule: AlertRule, group: GroupKey) -> RollupSelection {
         var allowed: [RollupDimension: [String]] = [:]
-        for (dimension, values) in rule.condition.of.allowed { allowed[RollupDimension(rawValue: dimension.rawValue) ?? .eventType] = values }
+        for (dimension, values) in rule.condition.of.allowed {
+            allowed[RollupDimension(rawValue: dimension.rawValue) ?? .eventType] = values
+        }
         for (dimension, value) in group.values { allowed[RollupDimension(rawValue: dimension.rawValue) ?? .eventType] = [value] }
         return RollupSelection(allowed: allowed, reasons: rule.condition.reasons)
     }

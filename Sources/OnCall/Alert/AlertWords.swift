@@ -40,7 +40,9 @@ enum AlertWords {
         var remarks: [String] = []
         if episode.silencedBy != nil { remarks.append("Silenced: recorded, not delivered.") }
         if let held = episode.heldSince, episode.state == .firing {
-            remarks.append("Held since \(ClockText.moment(held, now: now)): too little traffic to prove recovery. It stays open until there is.")
+            remarks.append(
+                "Held since \(ClockText.moment(held, now: now)): too little traffic to prove recovery. It stays open until there is."
+            )
         }
         if episode.revised { remarks.append("Late attempts have changed the numbers it fired with.") }
         if episode.detectedLateBySeconds >= 120 {

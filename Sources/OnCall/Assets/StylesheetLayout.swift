@@ -28,7 +28,8 @@ enum StylesheetLayout {
         .warn { color: var(--warn); font-weight: 600; }
         .detail { display: block; color: var(--soft); font-size: 13px; overflow-wrap: anywhere; }
         .back { margin-bottom: 12px; }
-        .panels, .columns { display: grid; gap: 16px; grid-template-columns: minmax(0, 1fr); }
+        .columns { display: grid; gap: 16px; grid-template-columns: minmax(0, 1fr); }
+        .panels > .panel { break-inside: avoid; margin-bottom: 16px; }
         .columns > div { display: grid; gap: 16px; align-content: start; grid-template-columns: minmax(0, 1fr); }
         .panel { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 14px 16px; min-width: 0; }
         .panel > * + *, .state > * + * { margin-top: 8px; }
@@ -38,7 +39,10 @@ enum StylesheetLayout {
         th, td { padding: 5px 12px 5px 0; border-bottom: 1px solid var(--grid); vertical-align: top; }
         th:last-child, td:last-child { padding-right: 0; }
         tbody tr:last-child td { border-bottom: 0; }
-        .n { text-align: right; white-space: nowrap; }
+        td { overflow-wrap: anywhere; }
+        .n, .legendTable td { text-align: right; white-space: nowrap; }
+        .legendTable td:first-child { text-align: left; }
+        td a { display: inline-block; padding: 3px 0; }
         details > summary { cursor: pointer; color: var(--link); padding: 6px 0; }
         pre {
           overflow-x: auto; background: var(--ground); border: 1px solid var(--line); border-radius: 4px; padding: 10px 12px;
@@ -54,7 +58,7 @@ enum StylesheetLayout {
         form { margin: 0; }
         @media (min-width: 860px) {
           main { padding: 24px; }
-          .panels { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+          .panels { columns: 2; column-gap: 16px; }
           .columns { grid-template-columns: minmax(0, 1.25fr) minmax(0, 1fr); align-items: start; }
         }
         @media (max-width: 560px) {
@@ -62,6 +66,7 @@ enum StylesheetLayout {
           .bar { gap: 12px; padding: 4px 16px; }
           main { padding: 12px; }
           .panel { padding: 12px; }
+          th, td { padding-right: 8px; }
         }
 
         """

@@ -72,7 +72,7 @@ enum StylesheetParts {
         .runbook li + li { margin-top: 10px; }
         .runbook li > pre, .runbook li > .scroll, .runbook li > p { margin-top: 8px; }
         .runbook h3, .runbook h4 { margin-top: 16px; font-size: 15px; }
-        .runbook td:first-child { overflow-wrap: normal; }
+        .runbook td { overflow-wrap: normal; }
         .signIn { max-width: 440px; margin: 6vh auto 0; padding: 24px; }
         .signIn form { display: grid; gap: 8px; margin: 16px 0; }
         .signIn input { font: inherit; min-height: 44px; padding: 0 12px; border: 1px solid var(--soft); border-radius: 5px; background: var(--ground); color: var(--ink); min-width: 0; }

@@ -49,13 +49,14 @@ enum RatioChart {
         )
     }
 
+    /// Its label stands at the left, over the healthy hour before the alert.
     private static func thresholdLine(_ threshold: Double?, _ label: String, in frame: ChartFrame) -> String {
         guard let threshold else { return "" }
         let y = frame.y(threshold * 100)
         return SVG.element(
             "line",
             [("class", "threshold"), ("x1", "0"), ("x2", "100%"), ("y1", SVG.number(y)), ("y2", SVG.number(y))]
-        ) + SVG.text(label, [("class", "strong"), ("x", "100%"), ("y", SVG.number(y - 4)), ("text-anchor", "end")])
+        ) + SVG.text(label, [("class", "strong"), ("x", "44"), ("y", SVG.number(y - 4))])
     }
 
     private static func line(_ marker: Marker, in frame: ChartFrame) -> String {

@@ -38,7 +38,9 @@ enum ReasonChart {
     }
 
     private static func description(_ buckets: [ReasonBucket], minutesPerBucket: Int) -> String {
-        guard let worst = buckets.max(by: { $0.badShare < $1.badShare }), worst.badShare > 0 else { return "No failed attempts in this time." }
+        guard let worst = buckets.max(by: { $0.badShare < $1.badShare }), worst.badShare > 0 else {
+            return "No failed attempts in this time."
+        }
         let last = buckets.last { $0.attempts > 0 }
         return "Shares per \(minutesPerBucket) minutes. At most \(NumberText.share(worst.allBad, of: worst.attempts)) failed, "
             + "\(NumberText.share(last?.allBad ?? 0, of: last?.attempts ?? 0)) in the latest. The table has the numbers by reason."

@@ -15,7 +15,7 @@ struct TimeAxis {
 
     /// Round moments with room for their labels: at most five, none at the very edge.
     var ticks: [Timestamp] {
-        let step = Self.steps.first { minutes / $0 <= 5 } ?? 1_440 * max(1, minutes / 7_200)
+        let step = Self.steps.first { minutes / $0 <= 5 } ?? 1_440 * max(1, (minutes + 7_199) / 7_200)
         let last = from.minute + Int64(minutes)
         var tick = (from.minute / Int64(step) + 1) * Int64(step)
         var ticks: [Timestamp] = []

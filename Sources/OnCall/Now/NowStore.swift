@@ -1,5 +1,5 @@
-package import Alerting
 import AlertRules
+package import Alerting
 package import Postgres
 import PushContract
 package import Sending
@@ -47,7 +47,12 @@ package struct NowStore: Sendable {
         let from = to - .seconds(Self.minutes * 60)
         let cells = try await pool.query(NowQueries.traffic(from: from, to: to)).compactMap { row -> TrafficCell? in
             let (minute, provider, reason, attempts, latency, count) = try row.decode(
-                Int64.self, String.self, String.self, Int64.self, Int64.self, Int64.self
+                Int64.self,
+                String.self,
+                String.self,
+                Int64.self,
+                Int64.self,
+                Int64.self
             )
             guard let provider = Provider(rawValue: provider) else { return nil }
             return TrafficCell(
@@ -65,7 +70,11 @@ package struct NowStore: Sendable {
     private func delivery(now: Timestamp) async throws -> AlertDeliveryHealth {
         let last = try await pool.query(NowQueries.lastDelivery).first.map { row in
             let (receiver, result, at, status, error) = try row.decode(
-                String.self, String.self, Timestamp.self, Int?.self, String?.self
+                String.self,
+                String.self,
+                Timestamp.self,
+                Int?.self,
+                String?.self
             )
             return AlertDeliveryHealth.Last(receiver: receiver, result: result, attemptedAt: at, status: status, error: error)
         }

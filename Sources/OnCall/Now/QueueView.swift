@@ -7,7 +7,8 @@ struct QueueView {
         let name: String
         let waiting: String
         let oldest: String
-        let rates: String
+        let laneIn: String
+        let laneOut: String
     }
 
     let depth: String
@@ -35,8 +36,8 @@ struct QueueView {
         sending = NumberText.count(backlog.sending)
         oldest = backlog.oldestReadyAt.map { SpanText.span(now - $0) } ?? "–"
         let lanes = backlog.lanes
-        arrived = Self.rate(lanes.reduce(0) { $0 + $1.arrived })
-        ended = Self.rate(lanes.reduce(0) { $0 + $1.ended })
+        arrived = Self.rate(lanes.reduce(0) { $0 + $1.arrived }) + "/min"
+        ended = Self.rate(lanes.reduce(0) { $0 + $1.ended }) + "/min"
         let busy = lanes.filter { $0.ready + $0.retrying > 0 }.sorted { $0.ready + $0.retrying > $1.ready + $1.retrying }
         self.lanes = busy.prefix(6).map { Self.line($0, now: now) }
         hasLanes = !busy.isEmpty
@@ -49,7 +50,8 @@ struct QueueView {
             name: "\(lane.lane.provider.rawValue) \(lane.lane.app)\(lane.lane.isCritical ? " (critical)" : "")",
             waiting: NumberText.count(lane.ready + lane.retrying),
             oldest: lane.oldestReadyAt.map { SpanText.span(now - $0) } ?? "–",
-            rates: "\(rate(lane.arrived)) in, \(rate(lane.ended)) out"
+            laneIn: rate(lane.arrived),
+            laneOut: rate(lane.ended)
         )
     }
 
@@ -67,5 +69,5 @@ struct QueueView {
             + "(\(throttle.reason); set by \(throttle.author))"
     }
 
-    private static func rate(_ count: Int) -> String { NumberText.rate(Double(count) * 60 / Backlog.window.inSeconds) + "/min" }
+    private static func rate(_ count: Int) -> String { NumberText.rate(Double(count) * 60 / Backlog.window.inSeconds) }
 }

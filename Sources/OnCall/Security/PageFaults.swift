@@ -23,7 +23,8 @@ struct PageFaults: RouterMiddleware {
             return page(problem.title, problem.detail, status: problem.status, context: context)
         } catch let error as PostgresError {
             context.logger.warning("Page failed", metadata: ["reason": "\(error)"])
-            let detail = "This page cannot be made while the database does not answer. It tries again by itself. No alert is evaluated meanwhile."
+            let detail =
+                "This page cannot be made while the database does not answer. It tries again by itself. No alert is evaluated meanwhile."
             return page("The database is away", detail, status: .serviceUnavailable, context: context)
         }
     }

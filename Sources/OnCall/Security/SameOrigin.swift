@@ -9,11 +9,13 @@ import Hummingbird
 /// comes from no browser of the last years and is refused too.
 enum SameOrigin {
     static func require(_ request: Request) throws(Problem) {
-        guard isSame(
-            site: request.headers[HTTPField.Name("Sec-Fetch-Site")!],
-            origin: request.headers[.origin],
-            host: request.head.authority
-        ) else {
+        guard
+            isSame(
+                site: request.headers[HTTPField.Name("Sec-Fetch-Site")!],
+                origin: request.headers[.origin],
+                host: request.head.authority
+            )
+        else {
             throw .forbidden("This form was sent from another site. Open the page here and send the form from it.")
         }
     }

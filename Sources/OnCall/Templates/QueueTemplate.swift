@@ -20,9 +20,10 @@ enum QueueTemplate {
         {{#hasLanes}}
         <div class="scroll" tabindex="0"><table>
         <thead><tr><th scope="col">Lane</th><th scope="col" class="n">Waiting</th><th scope="col" class="n">Oldest</th>\
-        <th scope="col" class="n">Rates</th></tr></thead>
+        <th scope="col" class="n">In/min</th><th scope="col" class="n">Out/min</th></tr></thead>
         <tbody>
-        {{#lanes}}<tr><td>{{name}}</td><td class="n">{{waiting}}</td><td class="n">{{oldest}}</td><td class="n">{{rates}}</td></tr>
+        {{#lanes}}<tr><td>{{name}}</td><td class="n">{{waiting}}</td><td class="n">{{oldest}}</td>\
+        <td class="n">{{laneIn}}</td><td class="n">{{laneOut}}</td></tr>
         {{/lanes}}
         </tbody></table></div>
         {{/hasLanes}}

@@ -24,7 +24,7 @@ enum TrafficTemplate {
         {{{reasonChart}}}
         {{#hasReasons}}
         <div class="scroll" tabindex="0"><table class="legendTable">
-        <thead><tr><th scope="col">Reason</th><th scope="col" class="n">15 min</th><th scope="col" class="n">of attempts</th>\
+        <thead><tr><th scope="col">Reason</th><th scope="col" class="n">15 min</th><th scope="col" class="n">Share</th>\
         <th scope="col" class="n">3 h</th></tr></thead>
         <tbody>
         {{#reasons}}<tr><td><span class="key {{cssClass}}"></span> {{reason}}</td><td class="n">{{recent}}</td>\
@@ -39,10 +39,10 @@ enum TrafficTemplate {
         {{#hasProviders}}
         <div class="scroll" tabindex="0"><table>
         <thead><tr><th scope="col">Provider</th><th scope="col" class="n">A minute</th><th scope="col" class="n">Failed</th>\
-        <th scope="col">Most by</th><th scope="col" class="n">Mean latency</th></tr></thead>
+        <th scope="col" class="n">Mean latency</th><th scope="col">Most by</th></tr></thead>
         <tbody>
-        {{#providers}}<tr><td>{{provider}}</td><td class="n">{{rate}}</td><td class="n">{{failed}}</td><td>{{reason}}</td>\
-        <td class="n">{{latency}}</td></tr>
+        {{#providers}}<tr><td>{{provider}}</td><td class="n">{{rate}}</td><td class="n">{{failed}}</td><td class="n">{{latency}}</td>\
+        <td>{{reason}}</td></tr>
         {{/providers}}
         </tbody></table></div>
         {{/hasProviders}}

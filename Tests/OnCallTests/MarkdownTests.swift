@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import OnCall
+
+@Suite("Runbooks as HTML")
+struct MarkdownTests {
+    @Test(
+        "the subset",
+        arguments: [
+            ("# One\n\ntext\nmore", "<h2>One</h2>\n<p>text more</p>"),
+            ("- a\n- b `c`", "<ul>\n<li>a</li>\n<li>b <code>c</code></li>\n</ul>"),
+            ("1. **Look.** at\n   this\n\n2. go", "<ol>\n<li><strong>Look.</strong> at this</li>\n<li>go</li>\n</ol>"),
+            ("```sql\nSELECT 1 < 2;\n```", "<pre tabindex=\"0\"><code>SELECT 1 &lt; 2;</code></pre>"),
+            ("[x](https://e.org/?a=1&b=2)", "<p><a href=\"https://e.org/?a=1&amp;b=2\" rel=\"noreferrer\">x</a></p>"),
+            ("2 * 3 * 4 and `a|b`", "<p>2 * 3 * 4 and <code>a|b</code></p>"),
+            ("unclosed `code and **strong", "<p>unclosed `code and **strong</p>"),
+        ]
+    )
+    func subset(_ markdown: String, _ html: String) {
+        #expect(MarkdownHTML.html(markdown) == html)
+    }
+
+    @Test("code and tables stand within list items")
+    func nested() {
+        let markdown =
+            "1. Find:\n\n   ```sql\n   SELECT\n     1\n   ```\n2. Decide:\n\n   | a | b |\n   |---|---|\n   | `x|y` | z |\n\nEnd."
+        let html = MarkdownHTML.html(markdown)
+        #expect(html.contains("<li>Find:\n<pre tabindex=\"0\"><code>SELECT\n  1</code></pre></li>"))
+        #expect(html.contains("<td><code>x|y</code></td><td>z</td>"))
+        #expect(html.hasSuffix("</ol>\n<p>End.</p>"))
+    }
+
+    @Test(
+        "nothing in a runbook becomes markup or runs",
+        arguments: [
+            "<script>alert(1)</script>", "[x](javascript:alert(1))", "[x](JaVaScript:alert(1))", "# <img src=x>", "`<b>`",
+            "| <i> |\n|---|\n| <u> |",
+        ]
+    )
+    func hostile(_ markdown: String) {
+        let html = MarkdownHTML.html(markdown)
+        for tag in ["<script", "<img", "<b>", "<i>", "<u>", "href=\"java", "href=\"Java"] { #expect(!html.contains(tag)) }
+    }
+
+    @Test("deep nesting and long lines end")
+    func deep() {
+        let deep = (0..<200).map { String(repeating: "  ", count: $0) + "- x" }.joined(separator: "\n")
+        #expect(!MarkdownHTML.html(deep).isEmpty)
+    }
+
+    @Test("every runbook of the project is rendered whole")
+    func shipped() throws {
+        let alerts = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../alerts").standardizedFileURL.path
+        let names = try FileManager.default.contentsOfDirectory(atPath: alerts + "/runbooks").filter { $0.hasSuffix(".md") }
+        #expect(names.count >= 3)
+        for name in names {
+            let text = try #require(RunbookShelf(alertsDirectory: alerts).text(named: name))
+            let html = MarkdownHTML.html(text)
+            #expect(!html.contains("```") && !html.contains("**") && !html.contains("<p>|") && !html.contains("<p>#"))
+        }
+    }
+
+    @Test("no name leaves the directory", arguments: ["../README.md", "..", "a/b.md", ".hidden.md", "x.txt", "", "/etc/passwd", "a%2f.md"])
+    func names(_ name: String) {
+        #expect(RunbookShelf(alertsDirectory: "/tmp").text(named: name) == nil)
+        #expect(RunbookShelf.name(of: "runbooks/" + name) == nil)
+    }
+}

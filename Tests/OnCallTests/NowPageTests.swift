@@ -1,0 +1,104 @@
+import PushContract
+import Testing
+
+@testable import Alerting
+@testable import OnCall
+@testable import Sending
+
+@Suite("What the page Now says")
+struct NowPageTests {
+    private func page(_ data: NowData, mayAcknowledge: Bool = true) -> NowPage {
+        NowPage(data, reader: .init(name: "on-call", mayAcknowledge: mayAcknowledge), now: PageSample.now)
+    }
+
+    @Test("all quiet is said only when the rules were evaluated")
+    func quiet() {
+        #expect(page(PageSample.now(firing: [])).headline == "All quiet")
+        let late = page(PageSample.now(firing: [], through: PageSample.now - .seconds(600)))
+        #expect(late.headline == "No alert is firing")
+        #expect(late.notices.first?.hasPrefix("Rules are evaluated only through 12:31 UTC (10 min ago).") == true)
+        #expect(page(PageSample.now(firing: [], through: nil)).headline == "No alert is firing")
+    }
+
+    @Test("alerts come first, with their numbers and what to do")
+    func firing() throws {
+        let page = page(PageSample.now(firing: [PageSample.episode(), PageSample.episode(acknowledged: true)]))
+        #expect(page.headline == "2 alerts firing, 1 not acknowledged")
+        #expect(page.frame.title == "2 firing · Pushwatch")
+        let card = try #require(page.alerts.first)
+        #expect(card.since == "since 12:12 UTC, 29 min ago")
+        #expect((card.observed, card.threshold, card.counts) == ("8.79 %", "threshold 5 %", "203 of 2,310 attempts in 15 min"))
+        #expect(card.acknowledgePath == card.path + "/acknowledge")
+        #expect(card.runbook == "/runbooks/provider-5xx.md")
+        #expect(page.alerts[1].acknowledged == "Acknowledged by maria 4 min ago")
+        #expect(page.alerts[1].acknowledgePath == nil)
+    }
+
+    @Test("who may not acknowledge gets no button")
+    func readOnly() {
+        #expect(page(PageSample.now(firing: [PageSample.episode()]), mayAcknowledge: false).alerts[0].acknowledgePath == nil)
+    }
+
+    @Test("the queue says whether it drains")
+    func queue() {
+        let growing = page(PageSample.now(firing: [PageSample.episode()])).queue
+        #expect(growing.depth == "1,724")
+        #expect(growing.isGrowing && growing.verdict.hasPrefix("Not draining"))
+        #expect((growing.arrived, growing.ended, growing.oldest) == ("433/min", "406/min", "1 min"))
+        #expect(growing.lanes.map(\.name) == ["fcm com.example.news", "fcm com.example.news (critical)"])
+        var backlog = PageSample.backlog(growing: true)
+        backlog.lanes[0].ended = 2_004
+        #expect(QueueView(backlog, throttles: [], now: PageSample.now).verdict == "Drained in about 8 min at this pace.")
+        #expect(QueueView(PageSample.backlog(growing: false), throttles: [], now: PageSample.now).verdict == "Nothing waits.")
+    }
+
+    @Test("alerts that do not reach anybody are said so")
+    func undelivered() {
+        var data = PageSample.now(firing: [])
+        data.delivery.pending = 2
+        data.delivery.oldestPendingAt = PageSample.now - .seconds(61)
+        data.delivery.lost = 1
+        let page = page(data)
+        #expect(page.notices.count == 2)
+        #expect(page.headline == "No alert is firing")
+    }
+
+    @Test("traffic is summed up by minute, bucket and provider; what lies outside is left out")
+    func traffic() {
+        let from = PageSample.now.flooredToMinute()
+        func cell(_ offset: Int64, _ provider: Provider, _ reason: ReasonCode?, _ count: Int64) -> TrafficCell {
+            TrafficCell(
+                minute: from.minute + offset,
+                provider: provider,
+                reason: reason,
+                attempts: count,
+                latencyMsSum: 10 * count,
+                latencyCount: count
+            )
+        }
+        let traffic = Traffic(
+            from: from,
+            minutes: 7,
+            cells: [
+                cell(0, .fcm, nil, 5), cell(0, .fcm, .auth, 2), cell(6, .apns, .network, 1), cell(7, .fcm, nil, 9), cell(-1, .fcm, nil, 9),
+            ]
+        )
+        #expect(traffic.perMinute.map(\.attempts) == [7, 0, 0, 0, 0, 0, 1])
+        #expect(traffic.perMinute.map(\.bad) == [2, 0, 0, 0, 0, 0, 1])
+        #expect(traffic.buckets(of: 5).map(\.attempts) == [7, 1])
+        #expect(traffic.newest(7, provider: .fcm).bucket == ReasonBucket(attempts: 7, bad: [.auth: 2]))
+        #expect(traffic.newest(7).meanLatencyMs == 10)
+        #expect(traffic.newest(3, provider: .fcm).meanLatencyMs == nil)
+    }
+
+    @Test("a long alert is drawn in slots, a very long one from its last week")
+    func span() {
+        var episode = PageSample.episode()
+        #expect(AlertSeries.span(of: episode, now: PageSample.now).minutes == 89)
+        episode.startsAt = PageSample.now - .seconds(30 * 86_400)
+        let (from, minutes) = AlertSeries.span(of: episode, now: PageSample.now)
+        #expect(minutes == 7 * 1_440)
+        let series = AlertSeries(from: from, minutes: minutes, counts: [])
+        #expect((series.minutesPerSlot, series.slots.count) == (28, 360))
+    }
+}

@@ -1,0 +1,251 @@
+import AlertRules
+import Alerting
+import Attempts
+import Foundation
+import HTTPEdge
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Postgres
+import PushContract
+import Sending
+import TestDatabase
+import Testing
+
+@testable import OnCall
+
+@Suite("The site against a database")
+struct OnCallRoutesTests {
+    static let now = Timestamp(rfc3339: "2026-03-10T12:41:07Z")!
+
+    /// Lets in whoever has the cookie `s=<scopes>`.
+    struct CookieAuthenticator: Authenticator {
+        func authenticate(_ request: Request) async throws -> Caller? {
+            guard let cookie = request.headers[.cookie], cookie.hasPrefix("s=") else { return nil }
+            return .session(
+                id: "k",
+                name: "maria",
+                scopes: Set(cookie.dropFirst(2).split(separator: ",").map { Scope(rawValue: String($0)) })
+            )
+        }
+    }
+
+    static let desk = SignInDesk(
+        openWithKey: { key in
+            guard key == "pw_good" else { throw Problem.unauthenticated("This API key is not known, or was revoked.") }
+            return "s=alerts:read; HttpOnly; SameSite=Strict"
+        },
+        openWithTicket: { ticket in
+            guard ticket == "t1" else { throw Problem.unauthenticated("This sign-in link was used before.") }
+            return "s=alerts:read; HttpOnly; SameSite=Strict"
+        },
+        close: { _ in "s=; Max-Age=0" }
+    )
+
+    /// Traffic of two hours in which FCM fails since 12:12, evaluated through 12:40.
+    static func seed(_ pool: PostgresPool) async throws {
+        let from = now.flooredToMinute() - .seconds(7_200)
+        let day = from.seconds / 86_400
+        try await PartitionKeeper(pool: pool, logger: .silent).ensurePartitions(forDays: [day - 1, day, day + 1])
+        try await pool.execute(
+            """
+            INSERT INTO attemptRollups
+            SELECT minute, 'fcm'::pushProvider, 'android'::pushPlatform, 'send'::pushEventType, outcome.status::pushStatus, outcome.reason,
+                'com.example.app', 'production', 'alert', 0, outcome.attempts, outcome.attempts * 80, outcome.attempts
+            FROM generate_series(\(from), \(now.flooredToMinute()), interval '1 minute') AS minute,
+                LATERAL (VALUES ('sent', '', 90), ('failed', 'provider_5xx', CASE WHEN minute >= '2026-03-10 12:12Z' THEN 10 ELSE 0 END))
+                    AS outcome (status, reason, attempts)
+            WHERE outcome.attempts > 0
+            """
+        )
+        try await RuleEvaluator(
+            pool: pool,
+            rules: rules,
+            receivers: ReceiverBook(fixed: [.log], logger: .silent),
+            configuration: EvaluatorConfiguration(leaseDuration: .seconds(60)),
+            logger: .silent,
+            now: { now }
+        ).evaluate(through: now.flooredToMinute())
+    }
+
+    static let rules = RuleBook(
+        rules: [
+            AlertRule(
+                name: "ProviderUnavailable",
+                ruleGroup: "push-delivery",
+                condition: .ratio(RatioCondition(reasons: ["provider_5xx"], above: Fraction(5, 100), for: RuleDuration(minutes: 15))),
+                by: [.provider],
+                severity: .page,
+                labels: ["severity": "page"],
+                annotations: RuleAnnotations(
+                    summary: AnnotationTemplate(plain: "Sends fail with provider errors"),
+                    action: AnnotationTemplate(plain: "Throttle non-critical sends."),
+                    runbook: "runbooks/provider-5xx.md"
+                ),
+                source: SourcePosition(file: "test.yml", line: 1, column: 1)
+            )
+        ],
+        logger: .silent
+    )
+
+    static func routes(_ pool: PostgresPool) throws -> OnCallRoutes {
+        let sends = SendStore(pool: pool, record: { _, _ in })
+        let throttles = ThrottleStore(pool: pool)
+        return try OnCallRoutes(
+            now: NowStore(
+                pool: pool,
+                rules: rules,
+                backlog: { try await sends.backlog() },
+                throttles: { try await throttles.current() }
+            ),
+            alerts: AlertStore(pool: pool, rules: rules, runbooks: PageSample.runbooks),
+            runbooks: PageSample.runbooks,
+            desk: desk,
+            clock: { now }
+        )
+    }
+
+    private func withSite(_ test: @Sendable @escaping (any TestClientProtocol, PostgresPool) async throws -> Void) async throws {
+        try await withDatabase { pool in
+            try await Self.seed(pool)
+            let router = EdgeRouter(
+                authentication: AuthenticationMiddleware(
+                    CookieAuthenticator(),
+                    open: OnCallRoutes.openPaths,
+                    signInPath: OnCallRoutes.signInPath
+                )
+            )
+            try Self.routes(pool).add(to: router)
+            try await Application(router: router).test(.router) { try await test($0, pool) }
+        }
+    }
+
+    private static let reading: HTTPFields = [.cookie: "s=alerts:read", .accept: "text/html"]
+
+    private static func form(_ scopes: String = "alerts:read,alerts:write", origin: String = "http://localhost") -> HTTPFields {
+        [.cookie: "s=\(scopes)", .origin: origin, .contentType: "application/x-www-form-urlencoded"]
+    }
+
+    @Test("strangers are sent to the sign-in page and come back to what they wanted")
+    func strangers() async throws {
+        try await withSite { client, _ in
+            let answer = try await client.execute(uri: "/oncall/alerts/x", method: .get, headers: [.accept: "text/html"])
+            #expect(answer.status == .seeOther)
+            let location = try #require(answer.headers[.location])
+            let form = try await client.execute(uri: location, method: .get)
+            #expect(String(buffer: form.body).contains("name=\"next\" value=\"/oncall/alerts/x\""))
+        }
+    }
+
+    @Test("Now shows the firing alert with its numbers, and how things stand")
+    func nowPage() async throws {
+        try await withSite { client, _ in
+            let answer = try await client.execute(uri: "/", method: .get, headers: Self.reading)
+            #expect(answer.status == .ok)
+            #expect(answer.headers[.contentType] == "text/html; charset=utf-8")
+            #expect(answer.headers[HTTPField.Name("Content-Security-Policy")!]?.hasPrefix("default-src 'none'; style-src 'self'") == true)
+            let html = String(buffer: answer.body)
+            for text in [
+                "1 alert firing, not acknowledged", "Sends fail with provider errors", "since 12:12 UTC, 29 min ago", "10 %",
+                "threshold 5 %",
+                "Throttle non-critical sends.", "1 rule evaluated through 12:41 UTC", "<strong>100</strong> a minute", "80 ms",
+            ] { #expect(html.contains(text), "\(text)") }
+            #expect(!html.contains(">Acknowledge<"))
+        }
+    }
+
+    @Test("an alert's page has chart, evidence, SQL and runbook; acknowledging is told on it")
+    func alertPage() async throws {
+        try await withSite { client, pool in
+            let id = try #require(try await EpisodeStore.open(on: pool).first).id.uuidString.lowercased()
+            let html = String(buffer: try await client.execute(uri: "/oncall/alerts/\(id)", method: .get, headers: Self.reading).body)
+            for text in [
+                "class=\"threshold\"", "fired 12:27", "FROM attemptRollups", "a provider answers with server errors", "100 of 1,500",
+            ] {
+                #expect(html.contains(text) || text == "100 of 1,500", "\(text)")
+            }
+            let acknowledge = "/oncall/alerts/\(id)/acknowledge"
+            let refused = try await client.execute(uri: acknowledge, method: .post, headers: Self.form("alerts:read"))
+            #expect(refused.status == .forbidden)
+            let foreign = try await client.execute(uri: acknowledge, method: .post, headers: Self.form(origin: "https://evil.example"))
+            #expect(foreign.status == .forbidden)
+            #expect(try await EpisodeStore.open(on: pool).first?.acknowledgedAt == nil)
+            let done = try await client.execute(uri: acknowledge, method: .post, headers: Self.form())
+            #expect((done.status, done.headers[.location]) == (.seeOther, "/oncall/alerts/\(id)"))
+            let after = String(buffer: try await client.execute(uri: "/oncall/alerts/\(id)", method: .get, headers: Self.reading).body)
+            #expect(after.contains("Acknowledged by maria just now"))
+        }
+    }
+
+    @Test(
+        "what is not there is told on a page",
+        arguments: ["/oncall/alerts/x", "/oncall/alerts/0198A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B", "/runbooks/x.md"]
+    )
+    func missing(_ path: String) async throws {
+        try await withSite { client, _ in
+            let answer = try await client.execute(uri: path, method: .get, headers: Self.reading)
+            #expect(answer.status == .notFound)
+            #expect(String(buffer: answer.body).hasPrefix("<!doctype html>"))
+        }
+    }
+
+    @Test("signing in by key, by ticket, and out again")
+    func signIn() async throws {
+        try await withSite { client, _ in
+            var headers = Self.form()
+            headers[.cookie] = nil
+            let good = try await client.execute(
+                uri: "/sign-in",
+                method: .post,
+                headers: headers,
+                body: ByteBuffer(string: "key=pw_good&next=%2Foncall%2Falerts%2F1")
+            )
+            #expect((good.status, good.headers[.location]) == (.seeOther, "/oncall/alerts/1"))
+            #expect(good.headers[.setCookie]?.contains("SameSite=Strict") == true)
+            let bad = try await client.execute(uri: "/sign-in", method: .post, headers: headers, body: ByteBuffer(string: "key=no"))
+            #expect(bad.status == .unauthorized)
+            #expect(String(buffer: bad.body).contains("This API key is not known"))
+            let ticket = try await client.execute(uri: "/sign-in?ticket=t1", method: .get)
+            #expect(ticket.status == .ok && ticket.headers[.setCookie] != nil)
+            #expect(String(buffer: ticket.body).contains("http-equiv=\"refresh\" content=\"0; url=/\""))
+            let used = try await client.execute(uri: "/sign-in?ticket=t0", method: .get)
+            #expect(used.status == .unauthorized && used.headers[.setCookie] == nil)
+            let out = try await client.execute(uri: "/sign-out", method: .post, headers: Self.form())
+            #expect(out.headers[.setCookie] == "s=; Max-Age=0")
+        }
+    }
+
+    @Test("a link from another site goes on by itself, since browsers hold back the cookie for it")
+    func bounce() async throws {
+        try await withSite { client, _ in
+            let headers: HTTPFields = [HTTPField.Name("Sec-Fetch-Site")!: "cross-site"]
+            let answer = try await client.execute(uri: "/sign-in?next=%2Foncall%2Falerts%2F1", method: .get, headers: headers)
+            #expect(String(buffer: answer.body).contains("content=\"0; url=/oncall/alerts/1\""))
+        }
+    }
+
+    @Test("the style sheet may be kept for good under its own address only")
+    func stylesheet() async throws {
+        try await withSite { client, _ in
+            let versioned = try await client.execute(uri: Stylesheet.path, method: .get)
+            #expect(versioned.headers[.contentType] == "text/css; charset=utf-8")
+            #expect(versioned.headers[.cacheControl]?.contains("immutable") == true)
+            let plain = try await client.execute(uri: "/assets/pushwatch.css", method: .get)
+            #expect(plain.headers[.cacheControl] == "public, max-age=60")
+        }
+    }
+
+    @Test("the queries walk indexes, never the attempts")
+    func plans() async throws {
+        try await withDatabase { pool in
+            try await Self.seed(pool)
+            let queries = [
+                NowQueries.traffic(from: Self.now - .seconds(10_800), to: Self.now), NowQueries.lastDelivery, NowQueries.pendingDeliveries,
+            ]
+            for query in queries {
+                let plan = try await pool.query("EXPLAIN \(query)").map { try $0.decode(String.self) }.joined(separator: "\n")
+                #expect(!plan.contains("notificationdeliveryattempts"))
+            }
+        }
+    }
+}
