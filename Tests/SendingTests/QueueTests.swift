@@ -194,3 +194,24 @@ struct QueueTests {
         }
     }
 }
+
+@Suite("Writing outcomes")
+struct CompletionTests {
+    @Test("outcomes that come at once are all written, and one that cannot be written does not hold up the others")
+    func poison() async throws {
+        try await SendingBench.with { bench in
+            let sends = (1...40).map {
+                #"{"sendId": "s\#($0)", "token": "\#(SendingBench.token($0))", "provider": "apns", "app": "a", "title": "t"}"#
+            }
+            try await bench.enqueue("[" + sends.joined(separator: ",") + "]")
+            // No row may say so: the insert of this one fails.
+            try await bench.pool.execute("ALTER TABLE pushFinished ADD CHECK (providerMessageId IS DISTINCT FROM 'poison')")
+            let poisoned = DeliveryResult(.accepted(providerMessageId: "poison"))
+            try await bench.dispatch(ScriptedSender([SendingBench.token(7): [poisoned]]))
+            #expect(try await bench.count("pushFinished") == 39)
+            #expect(try await bench.count("pushLeases") == 1)
+            #expect(try await bench.count("notificationDeliveryAttempts") == 39)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+}

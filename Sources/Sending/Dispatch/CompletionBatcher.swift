@@ -50,14 +50,14 @@ actor CompletionBatcher {
         do {
             let completed = try await persist(completions)
             report(completions, completed: completed)
-        } catch  where completions.count > 1 {
+        } catch let error as PostgresError where completions.count > 1 && !error.isUnavailable {
             // One of them may be at fault; the others must not suffer for it.
             logger.error("outcomes could not be written together, trying one by one", metadata: ["error": "\(error)"])
             for completion in completions { await write([completion]) }
         } catch {
             logger.error(
-                "an outcome could not be written; its lease will run out and the delivery be taken up again",
-                metadata: ["deliveryId": "\(completions[0].deliveryId)", "error": "\(error)"]
+                "outcomes could not be written; their leases will run out and the deliveries be taken up again",
+                metadata: ["count": "\(completions.count)", "deliveryId": "\(completions[0].deliveryId)", "error": "\(error)"]
             )
         }
     }

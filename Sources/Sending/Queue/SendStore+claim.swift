@@ -28,13 +28,13 @@ extension SendStore {
             .map(ClaimedDelivery.init)
     }
 
-    /// Moves what has become due from scheduled to ready; how many.
-    package func promote(limit: Int = 1000) async throws -> Int {
+    /// Moves up to 1,000 deliveries that have become due from scheduled to ready; how many.
+    package func promote() async throws -> Int {
         try await pool.execute(
             """
             WITH due AS MATERIALIZED (
                 SELECT deliveryId FROM pushScheduled WHERE runAt <= clock_timestamp()
-                ORDER BY runAt LIMIT \(limit) FOR UPDATE SKIP LOCKED
+                ORDER BY runAt LIMIT 1000 FOR UPDATE SKIP LOCKED
             ), moved AS (
                 DELETE FROM pushScheduled s USING due WHERE s.deliveryId = due.deliveryId
                 RETURNING s.deliveryId, s.lane, s.attemptNumber, s.runAt
@@ -47,11 +47,15 @@ extension SendStore {
 }
 
 enum ClaimQueries {
+    /// The outer LIMIT never cuts: it tells the planner that the rows are few, which it cannot see from a parameter. Else it may come to
+    /// read whole tables for the joins once the plan is a generic one.
     static func claim(lane: Int32, floor: Int64, limit: Int, lease: Duration, worker: String) -> Query {
         """
         WITH picked AS MATERIALIZED (
-            SELECT seq FROM pushReady WHERE lane = \(lane) AND seq >= \(floor)
-            ORDER BY seq LIMIT \(limit) FOR UPDATE SKIP LOCKED
+            SELECT seq FROM (
+                SELECT seq FROM pushReady WHERE lane = \(lane) AND seq >= \(floor)
+                ORDER BY seq LIMIT \(limit) FOR UPDATE SKIP LOCKED
+            ) first LIMIT 1000
         ), taken AS (
             DELETE FROM pushReady r USING picked WHERE r.lane = \(lane) AND r.seq = picked.seq
             RETURNING r.seq, r.deliveryId, r.attemptNumber

@@ -95,7 +95,7 @@ enum ReapQueries {
         """
         WITH late AS MATERIALIZED (
             SELECT deliveryId FROM pushLeases WHERE leaseUntil <= clock_timestamp()
-            ORDER BY leaseUntil LIMIT \(limit) FOR UPDATE SKIP LOCKED
+            ORDER BY leaseUntil LIMIT \(raw: String(limit)) FOR UPDATE SKIP LOCKED
         ), taken AS (
             DELETE FROM pushLeases l USING late WHERE l.deliveryId = late.deliveryId
             RETURNING l.deliveryId, l.lane, l.attemptNumber, l.tokenHash, l.claimedAt
