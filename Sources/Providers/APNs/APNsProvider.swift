@@ -60,7 +60,10 @@ package struct APNsProvider: PushProvider {
             )
             guard let other = try await tokens.replacement(for: token, now: now) else { return first }
             // APNs goes on refusing on a connection it has refused a token on.
-            return await exchange(request(other, fresh: true), now: now)
+            var second = await exchange(request(other, fresh: true), now: now)
+            // Refused with a new token too: one more would not help.
+            if second.providerErrorCode == "ExpiredProviderToken" { second.retryClass = .afterFix }
+            return second
         } catch {
             return .failed(Classification(.auth, retry: .afterFix), detail: "The provider token could not be signed: \(error)")
         }

@@ -51,7 +51,7 @@ enum FCMMessage {
         return apns
     }
 
-    /// Web push (RFC 8030): without a TTL a push service may refuse, so FCM's default stands when nothing is said.
+    /// Headers of the web push protocol (RFC 8030). Without an expiry FCM sets its own TTL.
     private static func web(_ message: PushMessage, now: Timestamp) -> [String: JSONValue] {
         let urgency =
             switch message.priority {

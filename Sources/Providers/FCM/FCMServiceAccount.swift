@@ -17,7 +17,8 @@ struct FCMServiceAccount: Sendable {
     init(file: String) throws(CredentialError) {
         guard let json = try? JSONText.parse(Array(file.utf8)), let members = json.members else {
             throw CredentialError(
-                "The service account file is not a JSON object. Use the key file of the service account as the Google Cloud console gave it out."
+                "The service account file is not a JSON object. Use the key file of the service account as the Google Cloud console gave it "
+                    + "out."
             )
         }
         if let type = members["type"]?.string, type != "service_account" {

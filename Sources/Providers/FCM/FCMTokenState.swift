@@ -13,8 +13,9 @@ struct FCMTokenState: Sendable {
 
     /// Renewed so long before its end.
     static let ahead = Duration.seconds(300)
-    /// After a refusal Google is left alone for so long, or for as long as it asked.
+    /// After a refusal Google is left alone for so long, or for as long as it asked up to a minute.
     static let pause = Duration.seconds(5)
+    static let longestPause = Duration.seconds(60)
 
     private var token: String?
     private var expiresAt = Timestamp(microseconds: 0)
@@ -35,7 +36,7 @@ struct FCMTokenState: Sendable {
 
     /// The old token stays while it lives.
     mutating func failed(_ outcome: PushOutcome, now: Timestamp) {
-        failure = (outcome, now + max(FCMTokenState.pause, outcome.retryAfter ?? .zero))
+        failure = (outcome, now + min(max(FCMTokenState.pause, outcome.retryAfter ?? .zero), FCMTokenState.longestPause))
     }
 
     /// FCM did not take this token; nothing happens if it was replaced meanwhile.

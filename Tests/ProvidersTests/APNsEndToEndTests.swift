@@ -1,0 +1,141 @@
+import Foundation
+import HTTPEdge
+import ProviderSimulator
+import Providers
+import PushContract
+import Testing
+
+@Suite struct APNsEndToEndTests {
+    @Test("a push of each type is accepted as the simulator checks it, with its apns-id")
+    func accepted() async throws {
+        try await Simulation.run { simulation in
+            let provider = try simulation.apns()
+            let message = PushMessage(
+                title: "T",
+                body: "B",
+                data: ["a": .string("b")],
+                collapseId: "c",
+                expiresAt: simulation.clock.now + .seconds(60)
+            )
+            let outcome = await simulation.send(message, by: provider)
+            #expect(outcome.status == .sent, "\(outcome.detail)")
+            #expect(outcome.httpStatus == 200)
+            #expect(outcome.latency > .zero)
+            let request = try #require(simulation.simulator.requests(provider: .apns).first)
+            #expect(request.header("apns-id") == outcome.providerMessageId?.lowercased())
+            for type in APNsPushType.allCases where type != .liveactivity {
+                let shown = type == .background ? PushMessage(pushType: type) : PushMessage(body: "B", pushType: type)
+                let outcome = await simulation.send(shown, by: provider)
+                #expect(outcome.status == .sent, "\(type.rawValue): \(outcome.detail)")
+            }
+        }
+    }
+
+    @Test("answers become outcomes: 410 with its time, 403, 503 with Retry-After, 429, the other environment's token")
+    func refused() async throws {
+        try await Simulation.run { simulation in
+            let provider = try simulation.apns()
+            func token(_ digit: String) -> String { String(repeating: digit, count: 64) }
+            simulation.simulator.setToken(token("1"), ScriptedToken(dead: true, since: 1_700_000_000_123))
+            simulation.simulator.setToken(token("2"), ScriptedToken(environment: .production))
+            simulation.simulator.setFaults([
+                FaultRule(.apns, status: 403, reason: "InvalidProviderToken", tokens: [token("3")]),
+                FaultRule(.apns, status: 503, reason: "ServiceUnavailable", tokens: [token("4")], retryAfter: 30),
+                FaultRule(.apns, status: 429, reason: "TooManyRequests", tokens: [token("5")]),
+            ])
+            let dead = await simulation.send(by: provider, token: token("1"))
+            #expect(dead.classification == Classification(.tokenNotRegistered, retry: .never, token: .off))
+            #expect(dead.tokenInvalidSince == Timestamp(microseconds: 1_700_000_000_123_000))
+            let other = await simulation.send(by: provider, token: token("2"))
+            #expect(other.providerErrorCode == "BadDeviceToken")
+            #expect(other.tokenAction == .suspect)
+            let forbidden = await simulation.send(by: provider, token: token("3"))
+            #expect(forbidden.classification == Classification(.auth, retry: .afterFix))
+            let away = await simulation.send(by: provider, token: token("4"))
+            #expect(away.classification == Classification(.provider5xx, retry: .backoff))
+            #expect(away.retryAfter == .seconds(30))
+            let throttled = await simulation.send(by: provider, token: token("5"))
+            #expect(throttled.isThrottled && throttled.tokenAction == TokenAction.none)
+        }
+    }
+
+    @Test("what APNs would refuse is not sent")
+    func preflight() async throws {
+        try await Simulation.run { simulation in
+            let outcome = await simulation.send(PushMessage(body: String(repeating: "x", count: 5000)), by: try simulation.apns())
+            #expect(outcome.providerErrorCode == "PayloadTooLarge")
+            #expect(outcome.classification == Classification(.unknown, retry: .never))
+            #expect(outcome.httpStatus == nil)
+            #expect(simulation.simulator.requests().isEmpty)
+        }
+    }
+
+    @Test("one provider token serves 45 minutes, then another")
+    func renewal() async throws {
+        try await Simulation.run { simulation in
+            let provider = try simulation.apns()
+            for minutes in [0, 44, 2, 30] {
+                simulation.clock.advance(by: .seconds(minutes * 60))
+                let outcome = await simulation.send(by: provider)
+                #expect(outcome.status == .sent, "\(outcome.detail)")
+            }
+            let used = simulation.simulator.requests(provider: .apns).map { $0.header("authorization") ?? "" }
+            #expect(used[0] == used[1])
+            #expect(used[1] != used[2])
+            #expect(used[2] == used[3])
+        }
+    }
+
+    @Test("a provider token called expired is replaced once, on a new connection, if it is old enough")
+    func expired() async throws {
+        try await Simulation.run { simulation in
+            let provider = try simulation.apns()
+            #expect(await simulation.send(by: provider).status == .sent)
+            let fault = FaultRule(.apns, status: 403, reason: "ExpiredProviderToken", times: 1)
+            simulation.simulator.setFaults([fault])
+            let young = await simulation.send(by: provider)
+            #expect(young.classification == Classification(.auth, retry: .now))
+            simulation.clock.advance(by: .seconds(25 * 60))
+            simulation.simulator.setFaults([fault])
+            simulation.simulator.removeRequests()
+            let old = await simulation.send(by: provider)
+            #expect(old.status == .sent, "\(old.detail)")
+            let requests = simulation.simulator.requests(provider: .apns)
+            #expect(requests.map(\.status) == [403, 200])
+            #expect(Set(requests.map(\.connection)).count == 2)
+            #expect(Set(requests.map { $0.header("authorization") ?? "" }).count == 2)
+            #expect(Set(requests.map { $0.header("apns-id") ?? "" }).count == 1)
+            simulation.clock.advance(by: .seconds(25 * 60))
+            simulation.simulator.setFaults([FaultRule(.apns, status: 403, reason: "ExpiredProviderToken")])
+            let twice = await simulation.send(by: provider)
+            #expect(twice.classification == Classification(.auth, retry: .afterFix))
+            #expect(simulation.simulator.requests(provider: .apns).map(\.status) == [403, 200, 403, 403])
+        }
+    }
+
+    @Test("a push that is never answered has an unknown outcome")
+    func hang() async throws {
+        try await Simulation.run { simulation in
+            simulation.simulator.setFaults([FaultRule(provider: .apns, effect: .hang)])
+            let outcome = await simulation.send(by: try simulation.apns(timeout: .milliseconds(600)))
+            #expect(outcome.outcomeUnknown)
+            #expect(outcome.classification == ReasonMapping.network)
+            #expect(outcome.httpStatus == nil)
+            #expect(simulation.simulator.requests(provider: .apns).count == 1)
+        }
+    }
+
+    @Test("a server that cannot prove itself gets nothing")
+    func distrusted() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "providers-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await ProviderSimulator.running(SimulatorConfiguration(directory: directory)) { _, other in
+            try await Simulation.run { simulation in
+                let outcome = await simulation.send(by: try simulation.apns(trust: other.caFile))
+                #expect(outcome.classification == ReasonMapping.network)
+                #expect(!outcome.outcomeUnknown)
+                #expect(simulation.simulator.requests().isEmpty)
+            }
+        }
+    }
+}
