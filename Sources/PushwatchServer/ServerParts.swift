@@ -30,7 +30,7 @@ struct ServerParts: Sendable {
     let throttles: ThrottleStore
     let devices: DeviceStore
     let wake = WakeSignal()
-    let sender: ProviderSender
+    let providers: ProviderLookup
     let rules: RuleBook
     let receivers: ReceiverBook
 
@@ -59,7 +59,8 @@ struct ServerParts: Sendable {
         sends = SendStore(pool: pool, record: record)
         throttles = ThrottleStore(pool: pool)
         devices = DeviceStore(pool: pool, record: record)
-        sender = ProviderSender(try PushProviders.make(configuration, logger: logger))
+        let configured = try PushProviders.make(configuration, logger: logger)
+        providers = { provider, _, _ in configured[provider] }
         rules = RuleBook(directory: configuration.alertsDirectory, logger: logger)
         receivers = ReceiverBook(
             fixed: configuration.receivers + hooks.receivers,
@@ -105,12 +106,12 @@ struct ServerParts: Sendable {
             services.append(SendDispatcher(
                     store: sends,
                     throttles: throttles,
-                    sender: sender,
+                    sender: ProviderSender(lookup: providers),
                     configuration: dispatching,
                     wake: wake,
                     logger: logger
                 ))
-            services.append(BacklogGauge(store: sends, logger: logger))
+            services.append(QueueKeeper(store: sends, logger: logger))
         }
         if configuration.roles.contains(.alert) {
             var evaluating = EvaluatorConfiguration()
