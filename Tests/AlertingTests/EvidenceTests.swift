@@ -1,6 +1,7 @@
 import AlertRules
 import Alerting
 import Attempts
+import Foundation
 import Postgres
 import PushContract
 import TestDatabase
@@ -24,6 +25,27 @@ struct EvidenceTests {
             #expect(minute == nil)
             #expect(AttemptCounts(attempts: attempts, bad: bad) == episode.evidence.observed.counts)
             #expect(percent == 6)
+        }
+    }
+
+    @Test("the shipped rules fire with their words filled in")
+    func shippedRules() async throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let rules = RuleBook(directory: root.appendingPathComponent("alerts").path, logger: .silent)
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<20, attempts: 100, bad: 1)
+            try await traffic.add(20..<35, attempts: 100, bad: 6)
+            let receivers = ReceiverBook(fixed: [.log], logger: .silent)
+            let evaluator = RuleEvaluator(pool: pool, rules: rules, receivers: receivers, logger: .silent)
+            try await evaluator.evaluate(minutes: 34)
+            try await evaluator.evaluate(minutes: 35)
+            #expect(evaluator.faults.isEmpty)
+            let episode = try #require(try await EpisodeStore.open(on: pool).first)
+            #expect(episode.rule == "ProviderUnavailable")
+            #expect(episode.annotations["summary"]?.contains("fcm: 6 % of sends fail") == true)
+            #expect(episode.annotations["action"]?.contains("hrottle non-critical sends") == true)
+            #expect(try await RuleProgress.all(on: pool).count == rules.rules.count)
         }
     }
 

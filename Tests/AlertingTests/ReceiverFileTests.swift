@@ -27,6 +27,15 @@ struct ReceiverFileTests {
         #expect(set.names(for: .ticket) == ["quiet"])
     }
 
+    @Test("the example that is shipped can be read")
+    func example() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let path = root.appendingPathComponent("alerts/receivers.example.yml").path
+        let set = try ReceiverFile.read(path: path, environment: ["ALERT_WEBHOOK_SECRET": "s"])
+        #expect(set.names(for: .page) == ["on-call", "log"])
+        #expect(set.names(for: .ticket) == ["log"])
+    }
+
     @Test("an alert that no route fits goes to everybody")
     func fallback() {
         let set = ReceiverSet(

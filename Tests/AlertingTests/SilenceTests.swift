@@ -58,6 +58,28 @@ struct SilenceTests {
         }
     }
 
+    @Test("an alert that is silenced before it could be delivered waits, and is told to nobody if it ends meanwhile")
+    func silencedWhilePending() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<20, attempts: 100, bad: 0)
+            try await traffic.add(20..<50, attempts: 100, bad: 10)
+            try await traffic.add(50..<80, attempts: 100, bad: 0)
+            let clock = HandClock()
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            for minute in 30...35 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing"])
+            _ = try await silence(pool, until: 600)
+            try await evaluator.evaluate(minutes: 36)
+            let courier = AlertCourier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
+            #expect(try await courier.deliverDue() == 0)
+            for minute in 37...80 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await EpisodeStore.open(on: pool).isEmpty)
+            #expect(try await courier.deliverDue() == 0)
+            #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing"])
+        }
+    }
+
     @Test("matchers compare labels; an absent label is empty; isEqual false turns it round")
     func matchers() {
         let labels = ["alertname": "A", "provider": "fcm"]

@@ -54,6 +54,9 @@ enum OutboxStore {
                 SELECT *, row_number() OVER (PARTITION BY receiver ORDER BY createdAt, episodeId)
                           + (SELECT count(*) FROM lanes held WHERE held.receiver = lanes.receiver AND held.isHeld) AS place
                 FROM lanes WHERE isDue AND NOT isHeld
+                  -- Silenced before it could be told: it waits for the end of the silence.
+                  AND NOT EXISTS (SELECT FROM alertEpisodes e
+                                  WHERE e.episodeId = lanes.episodeId AND e.silencedBy IS NOT NULL AND e.state = 'firing')
             ), due AS (
                 SELECT episodeId, receiver, seq FROM ranked
                 WHERE place <= \(perReceiver) ORDER BY createdAt, episodeId, receiver LIMIT \(limit)

@@ -112,7 +112,8 @@ final class BaselineStore: Sendable {
         try await session.execute(
             """
             INSERT INTO alertBaselineDays (rule, ruleVersion, stratum, day, attempts, bad, excludedMinutes)
-            SELECT \(rule.name)::text, \(rule.version)::text, stratum::jsonb, DATE '1970-01-01' + day::integer, attempts, bad, excluded::integer
+            SELECT \(rule.name)::text, \(rule.version)::text, stratum::jsonb, DATE '1970-01-01' + day::integer,
+                   attempts, bad, excluded::integer
             FROM unnest(
                 \(try counts.map { try AlertJSON.text(GroupKey(dimensions: dimensions, values: $0.values).labels) }),
                 \(counts.map(\.period)), \(counts.map(\.attempts)), \(counts.map(\.bad)),

@@ -15,7 +15,7 @@ struct EpisodeWriter {
         if episode.silencedBy == nil { try await enqueue(episode.id, receivers: receivers) }
     }
 
-    /// Receivers that were not told of the alert are not told of its end.
+    /// Receivers that were not told of the alert are not told of its end; under a silence that includes those still to be told.
     func resolve(_ episode: AlertEpisode, minute: Minute) async throws {
         try await transaction.execute(
             """
@@ -27,11 +27,19 @@ struct EpisodeWriter {
             """
         )
         try await record(episode, seq: 2, kind: .resolved, reason: episode.resolvedReason ?? "", minute: minute)
+        if episode.silencedBy != nil {
+            try await transaction.execute(
+                """
+                UPDATE alertOutbox SET state = 'coalesced', settledAt = \(now), leaseEpoch = NULL, leaseUntil = NULL
+                WHERE episodeId = \(episode.id) AND kind = 'firing' AND state = 'pending'
+                """
+            )
+        }
         try await transaction.execute(
             """
             INSERT INTO alertOutbox (episodeId, receiver, seq, kind, state, nextAttemptAt, createdAt)
             SELECT episodeId, receiver, 2, 'resolved', 'pending', \(now), \(now)
-            FROM alertOutbox WHERE episodeId = \(episode.id) AND kind = 'firing'
+            FROM alertOutbox WHERE episodeId = \(episode.id) AND kind = 'firing' AND state <> 'coalesced'
             """
         )
     }
