@@ -185,7 +185,8 @@ let package = Package(
         tests(
             "AccessTests",
             [
-                "Access", "PushContract", "HTTPEdge", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes, .jwtKit, .crypto,
+                "Access", "PushContract", "HTTPEdge", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes, .jwtKit,
+                .crypto,
                 .logging,
             ]
         ),
@@ -208,7 +209,13 @@ let package = Package(
                 .hummingbirdTesting, .httpTypes, .crypto, .logging,
             ]
         ),
-        tests("OnCallTests", ["OnCall", "AlertRules", "Alerting", "Attempts", "HTTPEdge", "PushContract", "Sending", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes]),
+        tests(
+            "OnCallTests",
+            [
+                "OnCall", "AlertRules", "Alerting", "Attempts", "HTTPEdge", "PushContract", "Sending", "Postgres", "TestDatabase",
+                .hummingbird, .hummingbirdTesting, .httpTypes,
+            ]
+        ),
         tests("ProviderSimulatorTests", ["ProviderSimulator", "PushContract", .subprocess, .jwtKit, .crypto, .cryptoExtras]),
         tests(
             "IntegrationTests",

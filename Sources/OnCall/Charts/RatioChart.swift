@@ -34,7 +34,9 @@ enum RatioChart {
             + SVG.element("path", [("class", "line-bad"), ("d", LinePath.line(percents, axis: frame.value))])
         return frame.svg(
             behind: [band(from: bad.from, to: bad.to, in: frame), frame.stretched(shapes)],
-            inFront: markers.map { line($0, in: frame) } + [thresholdLine(threshold, thresholdLabel, in: frame)]
+            inFront: markers.enumerated().map { line($0.element, row: $0.offset, in: frame) } + [
+                thresholdLine(threshold, thresholdLabel, in: frame)
+            ]
         )
     }
 
@@ -59,7 +61,7 @@ enum RatioChart {
         ) + SVG.text(label, [("class", "strong"), ("x", "44"), ("y", SVG.number(y - 4))])
     }
 
-    private static func line(_ marker: Marker, in frame: ChartFrame) -> String {
+    private static func line(_ marker: Marker, row: Int, in frame: ChartFrame) -> String {
         let x = frame.x(marker.moment)
         return SVG.element(
             "line",
@@ -68,7 +70,8 @@ enum RatioChart {
             + SVG.text(
                 marker.label,
                 [
-                    ("class", "strong"), ("x", SVG.percent(x)), ("dx", isLeft(marker, x) ? "3" : "-3"), ("y", "11"),
+                    ("class", "strong"), ("x", SVG.percent(x)), ("dx", isLeft(marker, x) ? "3" : "-3"),
+                    ("y", SVG.number(11 + 14 * Double(row))),
                     ("text-anchor", isLeft(marker, x) ? "end" : "start"),
                 ]
             )

@@ -14,7 +14,7 @@ struct TrafficView {
         let provider: String
         let rate: String
         let failed: String
-        let reason: String
+        let mostly: String?
         let latency: String
     }
 
@@ -75,7 +75,7 @@ struct TrafficView {
             provider: provider.rawValue,
             rate: NumberText.rate(recent.perMinute),
             failed: NumberText.share(recent.bucket.allBad, of: recent.bucket.attempts),
-            reason: most?.key.rawValue ?? "–",
+            mostly: most.map { "mostly \($0.key.rawValue)" },
             latency: recent.meanLatencyMs.map { "\(NumberText.count($0)) ms" } ?? "–"
         )
     }

@@ -2,7 +2,7 @@
 enum AlertTemplate {
     static let text = """
         {{> head}}
-        <div class="state {{#isFiring}}burning{{/isFiring}}{{^isFiring}}quiet{{/isFiring}}">
+        <div class="state {{#isFiring}}burning{{/isFiring}}{{^isFiring}}past{{/isFiring}}">
         <p class="over"><span class="tag">{{severity}}</span> {{name}}</p>
         <h1>{{summary}}</h1>
         <p>{{state}}</p>
@@ -31,10 +31,9 @@ enum AlertTemplate {
         <section class="panel">
         <h2>Who has the failures</h2>
         <div class="scroll" tabindex="0"><table>
-        <thead><tr><th scope="col">Where</th><th scope="col" class="n">Failed</th><th scope="col" class="n">Share</th>\
-        <th scope="col" class="n">Of the excess</th></tr></thead>
+        <thead><tr><th scope="col">Where</th><th scope="col" class="n">Failed</th><th scope="col" class="n">Of the excess</th></tr></thead>
         <tbody>
-        {{#contributors}}<tr><td>{{name}}</td><td class="n">{{counts}}</td><td class="n">{{share}}</td><td class="n">{{excess}}</td></tr>
+        {{#contributors}}<tr><td>{{name}}</td><td class="n">{{counts}}<span class="detail">{{share}}</span></td><td class="n">{{excess}}</td></tr>
         {{/contributors}}
         </tbody></table></div>
         </section>

@@ -39,10 +39,10 @@ enum TrafficTemplate {
         {{#hasProviders}}
         <div class="scroll" tabindex="0"><table>
         <thead><tr><th scope="col">Provider</th><th scope="col" class="n">A minute</th><th scope="col" class="n">Failed</th>\
-        <th scope="col" class="n">Mean latency</th><th scope="col">Most by</th></tr></thead>
+        <th scope="col" class="n">Mean latency</th></tr></thead>
         <tbody>
-        {{#providers}}<tr><td>{{provider}}</td><td class="n">{{rate}}</td><td class="n">{{failed}}</td><td class="n">{{latency}}</td>\
-        <td>{{reason}}</td></tr>
+        {{#providers}}<tr><td>{{provider}}{{#mostly}}<span class="detail">{{.}}</span>{{/mostly}}</td>\
+        <td class="n">{{rate}}</td><td class="n">{{failed}}</td><td class="n">{{latency}}</td></tr>
         {{/providers}}
         </tbody></table></div>
         {{/hasProviders}}
