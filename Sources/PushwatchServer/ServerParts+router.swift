@@ -42,11 +42,7 @@ extension ServerParts {
             now: NowStore(pool: pool, rules: rules, backlog: sends.backlog, throttles: throttles.current),
             alerts: AlertStore(pool: pool, rules: rules, runbooks: runbooks),
             runbooks: runbooks,
-            desk: SignInDesk(
-                openWithKey: { try await signIn.withKey($0, now: .now()) },
-                openWithTicket: { try await signIn.withTicket($0, now: .now()) },
-                close: { _ in cookie.clearCookie() }
-            )
+            desk: SignInDesk(signIn, cookie: cookie)
         )
     }
 
