@@ -4,27 +4,37 @@ public struct Attempt: Sendable, Hashable {
     public var attemptId: String
     /// The user: 1–256 characters without control characters.
     public var uid: String
+    /// Where the device runs.
     public var platform: Platform
+    /// Who carries the push.
     public var provider: Provider
     /// Never a raw token.
     public var tokenHash: TokenHash
+    /// What was tried.
     public var eventType: EventType
+    /// How far it came.
     public var status: AttemptStatus
     /// Required with `failed` and `deactivated`, absent otherwise.
     public var reasonCode: ReasonCode?
     /// The provider's own code, untouched; at most 200 characters.
     public var providerErrorCode: String?
+    /// When the try was made; the first report that is stored fixes it.
     public var attemptedAt: Timestamp
     /// 1–200 visible ASCII characters.
     public var requestId: String
     /// Bundle id or FCM app.
     public var app: String?
+    /// The provider's world the token belongs to.
     public var environment: PushEnvironment?
+    /// The kind of push, as APNs names it (`alert`, `liveactivity`, …).
     public var pushType: String?
+    /// The app's version on the device.
     public var appVersion: String?
+    /// The provider's id of an accepted push.
     public var providerMessageId: String?
     /// Milliseconds from the request's start to the provider's answer.
     public var latencyMs: Int32?
+    /// The send this try belongs to.
     public var sendId: String?
 
     /// Makes an attempt; nothing is checked here, `AttemptBatch` in the service and the API check.

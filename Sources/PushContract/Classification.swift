@@ -22,8 +22,11 @@ public enum TokenAction: String, Sendable, Hashable, Codable {
 
 /// What one provider answer means: bucket, retry class and token action.
 public struct Classification: Sendable, Hashable {
+    /// The bucket.
     public var reasonCode: ReasonCode
+    /// When the try may be repeated.
     public var retryClass: RetryClass
+    /// What it says about the token.
     public var tokenAction: TokenAction
 
     /// Makes a classification.

@@ -50,10 +50,12 @@ extension Timestamp {
 }
 
 extension Timestamp: CustomStringConvertible {
+    /// RFC 3339 in UTC.
     public var description: String { rfc3339 }
 }
 
 extension Timestamp: Codable {
+    /// Reads RFC 3339 text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -63,6 +65,7 @@ extension Timestamp: Codable {
         self = value
     }
 
+    /// Writes RFC 3339 text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rfc3339)

@@ -26,9 +26,13 @@ public struct Timestamp: Sendable, Hashable, Comparable {
         Timestamp(microseconds: microseconds + duration.microseconds)
     }
 
+    /// Earlier.
     public static func < (lhs: Timestamp, rhs: Timestamp) -> Bool { lhs.microseconds < rhs.microseconds }
+    /// The time between two moments, to the microsecond.
     public static func - (lhs: Timestamp, rhs: Timestamp) -> Duration { .microseconds(lhs.microseconds - rhs.microseconds) }
+    /// The moment `rhs` later.
     public static func + (lhs: Timestamp, rhs: Duration) -> Timestamp { lhs.advanced(by: rhs) }
+    /// The moment `rhs` earlier.
     public static func - (lhs: Timestamp, rhs: Duration) -> Timestamp { lhs.advanced(by: .zero - rhs) }
 }
 

@@ -16,6 +16,7 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
     /// The 64 hex digits without the prefix, as `AttemptID` uses them.
     public var hexDigits: Substring { rawValue.dropFirst(TokenHash.prefix.count) }
 
+    /// The hash itself: it is not a secret.
     public var description: String { rawValue }
 
     /// Why a token cannot be hashed.

@@ -8,7 +8,9 @@ enum ErrorTranslation {
     static func problem(_ error: any Error) -> Problem? {
         guard let error = error as? PostgresError else { return nil }
         if error.isUnavailable || error.isSerializationConflict || error.code == .queryCancelled {
-            return .unavailable("The database is away or busy. Nothing of this request was stored unless the answer was lost; send it again.")
+            return .unavailable(
+                "The database is away or busy. Nothing of this request was stored unless the answer was lost; send it again."
+            )
         }
         return nil
     }

@@ -48,7 +48,8 @@ extension ServerParts {
 
     private func userTokens() throws -> UserTokenVerifier? {
         guard let users = configuration.users else { return nil }
-        let loader = try users.jwks.hasPrefix("https:") ? JWKSEndpoint.loader(url: users.jwks, client: http) : JWKSFile.loader(path: users.jwks)
+        let loader =
+            try users.jwks.hasPrefix("https:") ? JWKSEndpoint.loader(url: users.jwks, client: http) : JWKSFile.loader(path: users.jwks)
         return UserTokenVerifier(issuer: users.issuer, audience: users.audience ?? "pushwatch", logger: logger, load: loader)
     }
 }

@@ -69,7 +69,7 @@ struct ServerParts: Sendable {
             logger: logger
         )
         health.addCheck("database") { [pool] in
-            _ = try await pool.query("SELECT 1")
+            try await pool.ping()
             return .well
         }
         health.addCheck("rules") { [rules] in rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .well }
@@ -81,7 +81,11 @@ struct ServerParts: Sendable {
         let gate = DatabaseGate(
             pool: pool,
             migrator: Migrator(
-                configuration: PostgresConfiguration(url: configuration.adminDatabaseURL, maxConnections: 1, applicationName: "pushwatch migrate"),
+                configuration: PostgresConfiguration(
+                    url: configuration.adminDatabaseURL,
+                    maxConnections: 1,
+                    applicationName: "pushwatch migrate"
+                ),
                 directory: configuration.migrationsDirectory,
                 logger: logger
             ),
@@ -103,21 +107,30 @@ struct ServerParts: Sendable {
         if configuration.roles.contains(.send) {
             var dispatching = DispatcherConfiguration()
             if let base = configuration.sendRetryBase { dispatching.delays = .quick(base) }
-            services.append(SendDispatcher(
+            services.append(
+                SendDispatcher(
                     store: sends,
                     throttles: throttles,
                     sender: ProviderSender(lookup: providers),
                     configuration: dispatching,
                     wake: wake,
                     logger: logger
-                ))
+                )
+            )
             services.append(QueueKeeper(store: sends, logger: logger))
         }
         if configuration.roles.contains(.alert) {
             var evaluating = EvaluatorConfiguration()
             evaluating.lag = configuration.alertsLag
             services.append(
-                RuleEvaluator(pool: pool, rules: rules, receivers: receivers, configuration: evaluating, backlog: sends.backlogNumbers, logger: logger)
+                RuleEvaluator(
+                    pool: pool,
+                    rules: rules,
+                    receivers: receivers,
+                    configuration: evaluating,
+                    backlog: sends.backlogNumbers,
+                    logger: logger
+                )
             )
             services.append(
                 AlertCourier(

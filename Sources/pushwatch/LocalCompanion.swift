@@ -1,10 +1,10 @@
-import ProviderSimulator
-import LocalPostgres
 import Access
 import CurlHTTP
 import Foundation
+import LocalPostgres
 import Logging
 import Postgres
+import ProviderSimulator
 import PushContract
 import ServiceLifecycle
 

@@ -76,7 +76,10 @@ struct DemoLoading {
             onProgress: { Terminal.progress("Importing demo history: \($0.lines) of \(total) attempts") }
         )
         let seconds = (ContinuousClock.now - start).inSeconds
-        Terminal.progress("Imported \(result.accepted) attempts of demo history in \(Int(seconds.rounded(.up))) s (uids begin with demo-)", isLast: true)
+        Terminal.progress(
+            "Imported \(result.accepted) attempts of demo history in \(Int(seconds.rounded(.up))) s (uids begin with demo-)",
+            isLast: true
+        )
         try await pool.execute("ANALYZE")
         try FileManager.default.removeItem(atPath: file)
         try PrivateFile.write(now.rfc3339 + "\n", to: marker)

@@ -1,8 +1,8 @@
-import LocalPostgres
 import Access
 import Alerting
 import CurlHTTP
 import Foundation
+import LocalPostgres
 import Logging
 import Observability
 import Postgres

@@ -1,9 +1,9 @@
-import Observability
 import Access
 import ArgumentParser
 import Foundation
 import LocalPostgres
 import Logging
+import Observability
 import Postgres
 import ProviderSimulator
 import PushContract
@@ -83,7 +83,9 @@ struct UpCommand: AsyncParsableCommand {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await body() }
             group.addTask {
-                for await _ in await UnixSignalsSequence(trapping: [.sigint, .sigterm]) { throw CommandFailure(message: "Interrupted.", code: 130) }
+                for await _ in await UnixSignalsSequence(trapping: [.sigint, .sigterm]) {
+                    throw CommandFailure(message: "Interrupted.", code: 130)
+                }
                 return nil
             }
             defer { group.cancelAll() }

@@ -62,8 +62,10 @@ struct AttemptParserTests {
 
     @Test("null stands for absent in optional fields, and for missing in required ones")
     func nulls() throws {
-        let text = #"{"attemptId":"a","uid":"u","platform":"ios","provider":"apns","tokenHash":"sha256:\#(String(repeating: "0a", count: 32))","#
-        let fine = text + #""eventType":"send","status":"sent","reasonCode":null,"app":null,"attemptedAt":"2026-03-10T12:00:00Z","requestId":"r"}"#
+        let text =
+            #"{"attemptId":"a","uid":"u","platform":"ios","provider":"apns","tokenHash":"sha256:\#(String(repeating: "0a", count: 32))","#
+        let fine =
+            text + #""eventType":"send","status":"sent","reasonCode":null,"app":null,"attemptedAt":"2026-03-10T12:00:00Z","requestId":"r"}"#
         #expect(try AttemptParser().document(Array(fine.utf8)).rejections.isEmpty)
         let missing = text + #""eventType":"send","status":"sent","attemptedAt":null,"requestId":"r"}"#
         #expect(try AttemptParser().document(Array(missing.utf8)).rejections.map(\.fault.code) == ["missing_field"])

@@ -43,7 +43,9 @@ enum Sample {
         return object
     }
 
-    static func bytes(_ value: Any) throws -> [UInt8] { Array(try JSONSerialization.data(withJSONObject: value, options: .fragmentsAllowed)) }
+    static func bytes(_ value: Any) throws -> [UInt8] {
+        Array(try JSONSerialization.data(withJSONObject: value, options: .fragmentsAllowed))
+    }
 
     static func batch(_ attempts: [Attempt]) throws -> AttemptBatch {
         var batch = AttemptBatch()

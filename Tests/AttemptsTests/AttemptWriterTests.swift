@@ -85,7 +85,11 @@ struct AttemptWriterTests {
             #expect(try await store.write([Sample.attempt(uid: "u-2")]) == [.conflict(stored: first)])
             #expect(try await store.write([Sample.attempt(status: .failed)]) == [.conflict(stored: first)])
             let other = Sample.attempt("b-1")
-            #expect(try await store.write([other, Sample.attempt("b-1", requestId: "r-2"), other]) == [.accepted, .conflict(stored: other), .duplicate])
+            #expect(
+                try await store.write([other, Sample.attempt("b-1", requestId: "r-2"), other]) == [
+                    .accepted, .conflict(stored: other), .duplicate,
+                ]
+            )
             try await store.expectRollupsEqualRecount(total: 2)
         }
     }

@@ -12,7 +12,8 @@ struct DemoIssuer {
 
     init(directory: String) throws {
         let keyPath = directory + "/demo-issuer.pem"
-        if let pem = try? String(contentsOfFile: keyPath, encoding: .utf8), let kept = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
+        if let pem = try? String(contentsOfFile: keyPath, encoding: .utf8), let kept = try? P256.Signing.PrivateKey(pemRepresentation: pem)
+        {
             key = kept
         } else {
             key = P256.Signing.PrivateKey()
