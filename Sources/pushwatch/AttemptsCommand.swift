@@ -11,8 +11,8 @@ import PushwatchServer
 struct AttemptsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attempts",
-        abstract: "Bring delivery attempts in.",
-        subcommands: [Import.self]
+        abstract: "Bring delivery attempts in, and look at them.",
+        subcommands: [Import.self, AttemptsTailCommand.self]
     )
 
     /// `pushwatch attempts import FILE`

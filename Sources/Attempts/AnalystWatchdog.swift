@@ -1,0 +1,92 @@
+package import Logging
+package import Postgres
+package import ServiceLifecycle
+
+/// Holds analysts to their limits: cancels and ends sessions that run too long, hold back cleanup, or make others wait.
+///
+/// The role's own settings say the same, but whoever is logged in may lift them. Any number of watchdogs may run; ending a session twice
+/// does nothing. Needs `pg_read_all_stats` and `pg_signal_backend` when its user is not a superuser; without them it says so once and
+/// goes on trying. On a replica nothing of this is needed: `max_standby_streaming_delay` ends what is in the way.
+package struct AnalystWatchdog: Service {
+    private let pool: PostgresPool
+    private let policy: AnalystPolicy
+    private let interval: Duration
+    private let logger: Logger
+
+    package init(pool: PostgresPool, policy: AnalystPolicy = AnalystPolicy(), interval: Duration = .seconds(5), logger: Logger) {
+        self.pool = pool
+        self.policy = policy
+        self.interval = interval
+        self.logger = logger
+    }
+
+    /// What one round did.
+    package struct Round: Sendable, Equatable {
+        package var cancelled = 0
+        package var terminated = 0
+        /// Sessions that could not be looked at or ended for want of rights.
+        package var outOfReach = 0
+    }
+
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            var hasComplained = false
+            while !Task.isCancelled {
+                do {
+                    let round = try await look()
+                    if round.outOfReach > 0, !hasComplained {
+                        hasComplained = true
+                        logger.warning("analysts' sessions are out of reach: GRANT pg_read_all_stats, pg_signal_backend to the database user")
+                    }
+                } catch is CancellationError {
+                    return
+                } catch {
+                    logger.error("analysts' sessions could not be looked at; tried again", metadata: ["error": "\(error)"])
+                }
+                try? await Task.sleep(for: interval)
+            }
+        }
+    }
+
+    /// One look at all sessions, with its consequences.
+    package func look() async throws -> Round {
+        let listing = try await AnalystSessionStatements.list(on: pool)
+        var round = Round(outOfReach: listing.hidden)
+        for session in listing.sessions {
+            do {
+                try await enforce(policy.verdict(on: session), on: session, &round)
+            } catch let error as PostgresError where error.code == .insufficientPrivilege {
+                round.outOfReach += 1
+            }
+        }
+        return round
+    }
+
+    private func enforce(_ verdict: AnalystPolicy.Verdict, on session: AnalystSession, _ round: inout Round) async throws {
+        switch verdict {
+        case .leave:
+            return
+        case .cancel(let cause):
+            guard try await AnalystSessionStatements.cancel(session, on: pool) else { return }
+            round.cancelled += 1
+            logger.notice("analyst's statement cancelled: \(cause.rawValue)", metadata: session.metadata)
+        case .terminate(let cause):
+            guard try await AnalystSessionStatements.terminate(session, on: pool) else { return }
+            round.terminated += 1
+            logger.notice("analyst's session ended: \(cause.rawValue)", metadata: session.metadata)
+        }
+    }
+}
+
+extension PostgresError.Code {
+    fileprivate static let insufficientPrivilege = PostgresError.Code(rawValue: "42501")
+}
+
+extension AnalystSession {
+    fileprivate var metadata: Logger.Metadata {
+        [
+            "user": "\(user)", "pid": "\(pid)", "statementSeconds": "\(statementAge.components.seconds)",
+            "transactionSeconds": "\(transactionAge.components.seconds)", "heldBackTransactions": "\(heldBackTransactions)",
+        ]
+    }
+}

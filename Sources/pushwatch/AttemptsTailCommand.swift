@@ -1,0 +1,75 @@
+import ArgumentParser
+import Attempts
+import Foundation
+import Logging
+import Observability
+import Postgres
+import PushContract
+import PushwatchServer
+
+/// `pushwatch attempts tail`
+struct AttemptsTailCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tail",
+        abstract: "Show the newest attempts, and with --follow those that come.",
+        discussion: "Reads the database; the newest line is the last. Reports that come in more than a minute late are not followed."
+    )
+
+    @OptionGroup var options: ConfigurationOptions
+    @Option(help: "Only this person's.") var uid: String?
+    @Option(help: "Only those that failed for this reason: \(ReasonCode.allCases.map(\.rawValue).joined(separator: ", ")).") var reason: String?
+    @Option(help: "How many lines to begin with.") var lines = 20
+    @Flag(name: .shortAndLong, help: "Go on until Ctrl-C.") var follow = false
+    @Flag(help: "Print each attempt as one line of JSON, in the form of POST /attempts.") var json = false
+
+    func validate() throws {
+        guard (0...10_000).contains(lines) else { throw ValidationError("--lines must be between 0 and 10000.") }
+        guard reason == nil || reason.flatMap(ReasonCode.init) != nil else { throw ValidationError("`\(reason ?? "")` is not a reason.") }
+    }
+
+    func run() async throws {
+        LogBootstrap.bootstrap(level: .error)
+        let configuration = try await options.load()
+        let pool = PostgresPool(
+            configuration: PostgresConfiguration(url: configuration.databaseURL, maxConnections: 1, applicationName: "pushwatch tail"),
+            logger: Logger(label: "tail")
+        )
+        defer { pool.close() }
+        let filter = AttemptTail.Filter(uid: uid, reason: reason.flatMap(ReasonCode.init))
+        // A person's attempts have an index; everybody's are searched backwards, which ends at a day.
+        var tail = AttemptTail(filter: filter, since: .now() - .seconds((uid == nil ? 1 : 7) * 86_400))
+        do {
+            try show(try await tail.last(lines, now: .now(), on: pool))
+            while follow {
+                try await Task.sleep(for: .seconds(1))
+                let new = try await tail.next(now: .now(), on: pool)
+                try show(new)
+                if new.count == AttemptTail.roundLimit { Terminal.complain("… more than \(new.count) a second; narrow it with --uid or --reason") }
+            }
+        } catch let error as PostgresError where error.isUnavailable {
+            throw CommandFailure.environment("The database cannot be reached: \(error.message)")
+        } catch let error as PostgresError where error.code == .undefinedTable {
+            throw CommandFailure.check("The database has no schema yet. Run `pushwatch migrate`.")
+        }
+    }
+
+    private func show(_ attempts: [Attempt]) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        for attempt in attempts {
+            Terminal.say(json ? String(decoding: try encoder.encode(attempt), as: UTF8.self) : attempt.line)
+        }
+    }
+}
+
+extension Attempt {
+    /// When, whose, what became of it, and why.
+    fileprivate var line: String {
+        var words = ["\(attemptedAt)", uid, "\(provider.rawValue)/\(platform.rawValue)", eventType.rawValue, status.rawValue]
+        if let reasonCode { words.append(reasonCode.rawValue) }
+        if let providerErrorCode { words.append("(\(providerErrorCode))") }
+        if let latencyMs { words.append("\(latencyMs) ms") }
+        words.append(attemptId)
+        return words.joined(separator: "  ")
+    }
+}

@@ -1,0 +1,101 @@
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Attempts
+
+@Suite("The analysts' watchdog")
+struct AnalystWatchdogTests {
+    static let cases: [(AnalystSession, AnalystPolicy.Verdict)] = [
+        (AnalystSession(activity: .idle, statementAge: .seconds(9999), transactionAge: .zero), .leave),
+        (AnalystSession(activity: .active, statementAge: .seconds(60), transactionAge: .seconds(60)), .leave),
+        (AnalystSession(activity: .active, statementAge: .seconds(61), transactionAge: .seconds(61)), .cancel(.statementTooLong)),
+        (AnalystSession(activity: .active, statementAge: .seconds(71), transactionAge: .seconds(71)), .terminate(.statementTooLong)),
+        (AnalystSession(activity: .active, statementAge: .seconds(1), transactionAge: .seconds(121)), .cancel(.transactionTooLong)),
+        (AnalystSession(activity: .active, statementAge: .seconds(1), transactionAge: .seconds(131)), .terminate(.transactionTooLong)),
+        (AnalystSession(activity: .idleInTransaction, statementAge: .seconds(119), transactionAge: .seconds(119)), .leave),
+        (AnalystSession(activity: .idleInTransaction, transactionAge: .seconds(121)), .terminate(.transactionTooLong)),
+        (AnalystSession(activity: .active, statementAge: .seconds(5), heldBackTransactions: 500_001), .cancel(.holdsBackCleanup)),
+        (AnalystSession(activity: .idleInTransaction, heldBackTransactions: 500_001), .terminate(.holdsBackCleanup)),
+        (AnalystSession(activity: .active, statementAge: .seconds(3), blockingFor: .seconds(3)), .cancel(.blocksOthers)),
+        (AnalystSession(activity: .idleInTransaction, blockingFor: .seconds(3)), .terminate(.blocksOthers)),
+    ]
+
+    @Test("what is done about a session follows from its ages alone", arguments: cases.indices)
+    func verdicts(_ index: Int) {
+        let (session, verdict) = AnalystWatchdogTests.cases[index]
+        #expect(AnalystPolicy().verdict(on: session) == verdict)
+    }
+
+    @Test("a running statement is cancelled and the session lives; one idle in a transaction is ended; others are left alone")
+    func sessions() async throws {
+        try await withAnalysts { store in
+            let (busy, idling, resting, ours) = (
+                try await store.connect(), try await store.connect(), try await store.connect(),
+                try await PostgresConnection.connect(PostgresConfiguration(url: store.url))
+            )
+            try await idling.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM notificationDeliveryAttempts")
+            try await ours.executeScript("BEGIN; SELECT 1 FROM notificationDeliveryAttempts")
+            _ = try await resting.query("SELECT 1")
+            try await busy.executeScript("SET statement_timeout = 0")
+            var policy = AnalystPolicy()
+            policy.statementLimit = .zero
+            policy.transactionLimit = .seconds(3600)
+            async let sleeping: Void = busy.executeScript("SELECT pg_sleep(60)")
+            let watchdog = AnalystWatchdog(pool: store.pool, policy: policy, logger: .silent)
+            var cancelled = 0
+            // The statement may not have reached the server yet at the first look.
+            while cancelled == 0 { cancelled += try await watchdog.look().cancelled }
+            do {
+                try await sleeping
+                Issue.record("the statement was not cancelled")
+            } catch let error as PostgresError {
+                #expect(error.code == .queryCancelled)
+            }
+            _ = try await busy.query("SELECT 1")
+
+            policy.statementLimit = .seconds(3600)
+            policy.transactionLimit = .zero
+            #expect(try await AnalystWatchdog(pool: store.pool, policy: policy, logger: .silent).look() == .init(terminated: 1))
+            await #expect(throws: PostgresError.self) { try await idling.query("SELECT 1") }
+            _ = try await resting.query("SELECT 1")
+            _ = try await ours.query("SELECT 1")
+        }
+    }
+
+    @Test("an analyst whose open transaction keeps a partition from being dropped is ended, and the drop goes on")
+    func blocking() async throws {
+        try await withAnalysts { store in
+            let idling = try await store.connect()
+            try await idling.executeScript("BEGIN; SELECT 1 FROM notificationDeliveryAttempts")
+            var policy = AnalystPolicy()
+            policy.blockingLimit = .zero
+            let watchdog = AnalystWatchdog(pool: store.pool, policy: policy, logger: .silent)
+            #expect(try await watchdog.look() == .init())
+            let pool = store.pool
+            async let dropping: Int = pool.execute("DROP TABLE notificationDeliveryAttempts_20260309")
+            var ended = 0
+            while ended == 0 { ended += try await watchdog.look().terminated }
+            _ = try await dropping
+        }
+    }
+
+    @Test("a personal login that was given the role is held to it as well")
+    func members() async throws {
+        try await withAnalysts { store in
+            let name = "ana_\(UInt32.random(in: 0..<1_000_000))"
+            try await store.pool.execute("CREATE ROLE \(raw: name) LOGIN IN ROLE pushwatch_analyst")
+            do {
+                let ana = try await store.connect(as: name)
+                try await ana.executeScript("BEGIN; SELECT count(*) FROM notificationDeliveryAttempts")
+                let sessions = try await AnalystSessionStatements.list(on: store.pool).sessions
+                #expect(sessions.map(\.user) == [name] && sessions.map(\.activity) == [.idleInTransaction])
+                var policy = AnalystPolicy()
+                policy.transactionLimit = .zero
+                #expect(try await AnalystWatchdog(pool: store.pool, policy: policy, logger: .silent).look() == .init(terminated: 1))
+            }
+            try await store.pool.execute("DROP ROLE \(raw: name)")
+        }
+    }
+}

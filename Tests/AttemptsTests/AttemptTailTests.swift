@@ -1,0 +1,53 @@
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Attempts
+
+@Suite("Following attempts")
+struct AttemptTailTests {
+    @Test("begins with the newest, then shows what is new, and again what moved on")
+    func follows() async throws {
+        try await withAttempts { store in
+            _ = try await store.write((0..<5).map { Sample.attempt("a-\($0)", at: Sample.now - .seconds(50 - Int64($0) * 10)) })
+            var tail = AttemptTail(filter: .init(), since: Sample.now - .seconds(3600))
+            #expect(try await tail.last(3, now: Sample.now, on: store.pool).map(\.attemptId) == ["a-2", "a-3", "a-4"])
+            #expect(try await tail.next(now: Sample.now, on: store.pool).isEmpty)
+
+            _ = try await store.write([Sample.attempt("b", status: .queued, at: Sample.now + .seconds(1))])
+            #expect(try await tail.next(now: Sample.now + .seconds(2), on: store.pool).map(\.attemptId) == ["b"])
+            // A report that comes a little late, behind what was shown last; and progress.
+            _ = try await store.write([Sample.attempt("late", at: Sample.now - .seconds(5)), Sample.attempt("b", at: Sample.now + .seconds(1))])
+            #expect(try await tail.next(now: Sample.now + .seconds(3), on: store.pool).map(\.attemptId) == ["late", "b"])
+            #expect(try await tail.next(now: Sample.now + .seconds(4), on: store.pool).isEmpty)
+        }
+    }
+
+    @Test("nothing to begin with means nothing old")
+    func beginsEmpty() async throws {
+        try await withAttempts { store in
+            _ = try await store.write([Sample.attempt("old", at: Sample.now - .seconds(5))])
+            var tail = AttemptTail(filter: .init(), since: Sample.now - .seconds(3600))
+            #expect(try await tail.last(0, now: Sample.now, on: store.pool).isEmpty)
+            #expect(try await tail.next(now: Sample.now, on: store.pool).isEmpty)
+        }
+    }
+
+    @Test("keeps to one person and one reason")
+    func filters() async throws {
+        try await withAttempts { store in
+            _ = try await store.write([
+                Sample.attempt("a", uid: "u-1", status: .failed, reason: .network), Sample.attempt("b", uid: "u-1"),
+                Sample.attempt("c", uid: "u-2", status: .failed, reason: .network),
+            ])
+            func last(_ filter: AttemptTail.Filter) async throws -> Set<String> {
+                var tail = AttemptTail(filter: filter, since: Sample.now - .seconds(3600))
+                return Set(try await tail.last(10, now: Sample.now, on: store.pool).map(\.attemptId))
+            }
+            #expect(try await last(.init(uid: "u-1")) == ["a", "b"])
+            #expect(try await last(.init(reason: .network)) == ["a", "c"])
+            #expect(try await last(.init(uid: "u-2", reason: .auth)) == [])
+        }
+    }
+}
