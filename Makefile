@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-CONFIGURATION ?= release
+CONFIGURATION ?= debug
 UP ?=
 
 .PHONY: help
@@ -25,8 +25,8 @@ up: build ## Build and start everything on an embedded default; UP="--empty --po
 .PHONY: test
 test: ## Install what is missing and run every test
 	@bash scripts/bootstrap.sh test
-	@swift build --build-tests
-	@swift test --skip-build
+	@swift build --build-tests --explicit-target-dependency-import-check error
+	@bash scripts/test.sh
 
 .PHONY: floors
 floors: ## Check that no target imports what it did not declare, nor a floor at or above its own

@@ -24,7 +24,7 @@ package final class BlockingConnection {
             ("client_encoding", "UTF8"),
             (
                 "options",
-                "-c statement_timeout=\(configuration.statementTimeout.microseconds / 1000) -c lc_messages=C -c timezone=UTC"
+                "-c statement_timeout=\(configuration.statementTimeout.microseconds / 1000) -c timezone=UTC"
                     + " -c client_min_messages=warning -c idle_in_transaction_session_timeout=60000 "
                     + BlockingConnection.options(inURL: configuration.url)
             ),

@@ -126,7 +126,7 @@ struct EndToEndTests {
                 FaultRule(provider: .apns, times: 1, effect: .hang), FaultRule(provider: .apns, times: 1, effect: .reset),
                 FaultRule(provider: .apns, times: 1, effect: .html(status: 502)),
             ])
-            let hanging = try await push(curl, simulator, endpoints, extra: ["--max-time", "0.3"])
+            let hanging = try await push(curl, simulator, endpoints, extra: ["--max-time", "3"])
             #expect(hanging.exit == 28)
             let reset = try await push(curl, simulator, endpoints)
             #expect(reset.status == 0)

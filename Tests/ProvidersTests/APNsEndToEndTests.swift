@@ -117,7 +117,7 @@ import Testing
     func hang() async throws {
         try await Simulation.run { simulation in
             simulation.simulator.setFaults([FaultRule(provider: .apns, effect: .hang)])
-            let outcome = await simulation.send(by: try simulation.apns(timeout: .milliseconds(600)))
+            let outcome = await simulation.send(by: try simulation.apns(timeout: .seconds(5)))
             #expect(outcome.outcomeUnknown)
             #expect(outcome.classification == ReasonMapping.network)
             #expect(outcome.httpStatus == nil)

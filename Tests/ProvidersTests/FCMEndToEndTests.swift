@@ -116,7 +116,7 @@ import Testing
     func noAccessToken(fault: FaultRule, expected: Classification) async throws {
         try await Simulation.run { simulation in
             simulation.simulator.setFaults([fault])
-            let provider = try simulation.fcm(timeout: .milliseconds(600))
+            let provider = try simulation.fcm(timeout: .seconds(5))
             await withTaskGroup(of: PushOutcome.self) { group in
                 for _ in 0..<5 { group.addTask { await simulation.send(by: provider) } }
                 for await outcome in group {
@@ -133,7 +133,7 @@ import Testing
     func hang() async throws {
         try await Simulation.run { simulation in
             simulation.simulator.setFaults([FaultRule(provider: .fcm, effect: .hang)])
-            let outcome = await simulation.send(by: try simulation.fcm(timeout: .milliseconds(600)))
+            let outcome = await simulation.send(by: try simulation.fcm(timeout: .seconds(5)))
             #expect(outcome.outcomeUnknown)
             #expect(outcome.classification == ReasonMapping.network)
         }

@@ -41,8 +41,8 @@ struct DemoHistory {
     /// More in the evening than at night, with some chance.
     private func attempts(in minute: Int64, _ random: inout DemoRandom) -> Int {
         let hour = Double(minute % 1440) / 60
-        let daily = 30 + 14 * sin((hour - 10) / 24 * 2 * .pi)
-        return max(1, Int(daily) + random.below(9) - 4)
+        let daily = 18 + 7 * sin((hour - 10) / 24 * 2 * .pi)
+        return max(1, Int(daily) + random.below(7) - 3)
     }
 
     private func append(_ person: DemoPerson, minute: Int64, index: Int, _ random: inout DemoRandom, to text: inout [UInt8]) {
