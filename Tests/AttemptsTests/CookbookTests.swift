@@ -1,0 +1,149 @@
+import Foundation
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Attempts
+
+@Suite("The analysts' cookbook (sql/queries)")
+struct CookbookTests {
+    /// A query, what it is asked with, and its answer worked out by hand from `CookbookSample`.
+    struct Dish: Sendable {
+        var query: String
+        var values: [String: String]
+        var answer: [String]
+
+        init(_ query: String, _ values: [String: String], _ answer: [String]) {
+            self.query = query
+            self.values = values
+            self.answer = answer
+        }
+
+        init(_ query: String, _ answer: [String]) { self.init(query, CookbookTests.today, answer) }
+    }
+
+    static let today = ["since": "2026-03-10", "until": "2026-03-11"]
+    private static func hash(_ token: String) -> String { "sha256:" + String(repeating: token, count: 32) }
+
+    static let dishes: [Dish] = [
+        Dish(
+            "alertsWithResponse", [
+                #"("2026-03-10 10:05:00+00",ProviderOutage,provider=fcm,page,resolved,00:20:00,00:02:00,ana,f,f,"#
+                    + "00000000-0000-0000-0000-000000000001)"
+            ]
+        ),
+        Dish(
+            "codesBehindUnknown", [
+                #"(fcm,QUOTA_EXCEEDED,2,1,"2026-03-10 10:10:00+00","2026-03-10 10:20:00+00")"#,
+                #"(fcm,"(none)",1,1,"2026-03-10 10:21:00+00","2026-03-10 10:21:00+00")"#,
+            ]
+        ),
+        Dish("comparedWithWeekBefore", [#"("2026-03-10 10:00:00+00",7,4,1,0)"#, #"("2026-03-10 11:00:00+00",3,2,0,0)"#]),
+        Dish("deadTokensStillSentTo", [#"(\#(hash("01")),"2026-03-10 11:00:00+00",1,"2026-03-10 11:05:00+00")"#]),
+        Dish(
+            "deliveryRateByAppVersion",
+            ["(2026-03-10,android.app,2.0,5,1,20.00)", "(2026-03-10,ios.app,1.0,4,2,50.00)", "(2026-03-10,ios.app,1.1,1,1,100.00)"]
+        ),
+        Dish("deliveryRateByDay", ["(2026-03-10,apns,ios,3,2,60.00)", "(2026-03-10,fcm,android,1,4,20.00)"]),
+        Dish("failuresByReason", ["(apns,token_not_registered,2,100.00)", "(fcm,unknown,3,75.00)", "(fcm,provider_5xx,1,25.00)"]),
+        Dish(
+            "failuresPerMinute",
+            ["since": "2026-03-10 10:00Z", "until": "2026-03-10 10:03Z", "provider": "fcm"],
+            [#"("2026-03-10 10:00:00+00",2,1,1)"#, #"("2026-03-10 10:01:00+00",0,0,0)"#, #"("2026-03-10 10:02:00+00",0,0,0)"#]
+        ),
+        Dish(
+            "firstFailurePerToken", [
+                #"(\#(hash("01")),u-1,apns,"2026-03-10 11:00:00+00",token_not_registered,Unregistered,t)"#,
+                #"(\#(hash("03")),u-3,fcm,"2026-03-10 10:10:00+00",unknown,QUOTA_EXCEEDED,f)"#,
+                #"(\#(hash("02")),u-2,fcm,"2026-03-10 10:00:10+00",provider_5xx,UNAVAILABLE,f)"#,
+            ]
+        ),
+        Dish(
+            "latencyByProviderAndHour", [
+                #"("2026-03-10 10:00:00+00",apns,2,20,29,30)"#, #"("2026-03-10 10:00:00+00",fcm,3,200,290,300)"#,
+                #"("2026-03-10 11:00:00+00",apns,3,20,47,50)"#,
+            ]
+        ),
+        Dish(
+            "meanLatencyByHour", [
+                #"("2026-03-10 10:00:00+00",apns,2,20.0)"#, #"("2026-03-10 10:00:00+00",fcm,3,200.0)"#,
+                #"("2026-03-10 11:00:00+00",apns,3,30.0)"#,
+            ]
+        ),
+        Dish(
+            "queueBacklog",
+            [:],
+            [#"(android.app,fcm,f,1,"2026-03-10 10:00:00+00",1,1,"2026-03-10 10:05:00+00")"#, "(ios.app,apns,t,0,,0,0,)"]
+        ),
+        Dish("registrationsByDay", ["(2026-03-10,ios,ios.app,1,0,0)", "(2026-03-10,web,web.app,0,0,1)"]),
+        // Stored at 12:00.
+        Dish("reportingDelay", ["since": "2026-03-10 11:30Z", "until": "2026-03-10 11:40Z"], ["(ios.app,register,1,1800,1800,1800)"]),
+        Dish(
+            "reregisteredAfterNotRegistered",
+            [#"(u-1,ios,"2026-03-10 11:00:00+00","2026-03-10 11:30:00+00",00:30:00)"#]
+        ),
+        Dish(
+            "sendOutcome",
+            ["sendId": "S1"],
+            [
+                #"(1,u-1,d-1,fcm,android.app,sent,1,,,"2026-03-10 10:00:00+00","2026-03-10 10:00:01+00",)"#,
+                #"(2,u-2,d-2,fcm,android.app,failed,3,auth,THIRD_PARTY_AUTH_ERROR,"2026-03-10 10:00:00+00","2026-03-10 10:00:02+00",)"#,
+                #"(3,u-3,d-3,fcm,android.app,scheduled,1,network,,"2026-03-10 10:00:00+00",,"2026-03-10 10:05:00+00")"#,
+                #"(4,u-4,d-4,fcm,android.app,sending,0,,,"2026-03-10 10:00:00+00",,)"#,
+                #"(5,u-5,d-5,fcm,android.app,ready,,,,"2026-03-10 10:00:00+00",,)"#,
+            ]
+        ),
+        Dish("stuckInQueued", [#"(android.app,fcm,android,1,"2026-03-10 09:00:00+00","2026-03-10 09:00:00+00")"#]),
+        Dish("successByAttemptNumber", ["(1,3,1,33.33)", "(2,2,1,50.00)"]),
+        Dish("unreachedPeople", [#"(u-3,3,"2026-03-10 10:10:00+00","2026-03-10 10:21:00+00",unknown)"#]),
+        Dish(
+            "userDevices",
+            ["uid": "u-1"],
+            [
+                #"(phone,ios,apns,production,ios.app,1.1,19.0,active,,"2026-03-10 11:30:00+00","2026-03-10 11:30:00+00","#
+                    + #""2026-03-10 11:40:00+00",sha256:11111111)"#
+            ]
+        ),
+        Dish(
+            "userTimeline",
+            today.merging(["uid": "u-3"]) { $1 },
+            [
+                #"("2026-03-10 10:10:00+00",send,android,fcm,failed,unknown,QUOTA_EXCEEDED,300,android.app,,,S2,sha256:03030303,f3)"#,
+                #"("2026-03-10 10:20:00+00",send,android,fcm,failed,unknown,QUOTA_EXCEEDED,,android.app,,,S2,sha256:03030303,f4)"#,
+                #"("2026-03-10 10:21:00+00",send,android,fcm,failed,unknown,,,android.app,,,,sha256:03030303,f5)"#,
+            ]
+        ),
+        Dish("worstMinutes", ["since": "2026-03-09", "until": "2026-03-11"], [#"("2026-03-09 08:00:00+00",fcm,20,5,25.0)"#]),
+    ]
+
+    @Test("each query, run by an analyst, gives the answer worked out by hand")
+    func answers() async throws {
+        try await withAnalysts(days: 8) { store in
+            _ = try await store.attempts.write(CookbookSample.attempts)
+            let owner = try await PostgresConnection.connect(PostgresConfiguration(url: store.url))
+            try await owner.executeScript(CookbookSample.others)
+            let analyst = try await store.connect()
+            for dish in CookbookTests.dishes {
+                #expect(try await CookbookQuery(dish.query).rows(dish.values, on: analyst) == dish.answer, "\(dish.query)")
+            }
+        }
+    }
+
+    @Test("every query has a test, and says its question, parameters, call and cost")
+    func complete() throws {
+        let names = try CookbookQuery.all()
+        #expect(names.count >= 15)
+        #expect(names == CookbookTests.dishes.map(\.query))
+        for dish in CookbookTests.dishes {
+            let query = try CookbookQuery(dish.query)
+            #expect(query.parameters == Set(dish.values.keys), "\(dish.query)")
+            let labels = query.header.map { $0.dropFirst(3).prefix { $0 != ":" } }.filter { ["Question", "Parameters", "Run", "Reads"].contains($0) }
+            #expect(labels == ["Question", "Parameters", "Run", "Reads"], "\(dish.query)")
+            let run = query.header.first { $0.hasPrefix("-- Run:") } ?? ""
+            #expect(run.hasSuffix("-f sql/queries/\(dish.query).sql"), "\(dish.query)")
+            for parameter in query.parameters { #expect(run.contains("-v \(parameter)="), "\(dish.query)") }
+            #expect(!query.text.contains("\"") || !query.filled(dish.values).contains("\""), "\(dish.query) quotes a name")
+        }
+    }
+}
