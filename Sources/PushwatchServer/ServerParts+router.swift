@@ -28,7 +28,7 @@ extension ServerParts {
         HealthRoutes(health: health, metrics: metrics, metricsOpen: configuration.metricsOpen).add(to: router)
         AttemptRoutes(ingestor: ingestor, store: AttemptStore(pool)).add(to: router)
         DeviceRoutes(store: devices).add(to: router)
-        SendRoutes(store: sends, check: SendValidation.checker(providers), wake: wake).add(to: router)
+        SendRoutes(store: sends, check: SendValidation.checker(providers.lookup), wake: wake).add(to: router)
         ThrottleRoutes(store: throttles).add(to: router)
         AlertRoutes(pool: pool, rules: rules, receivers: receivers).add(to: router)
         let signIn = SignIn(keys: keys, cookie: cookie, tickets: SignInTicket(secret: secret, session: pool))

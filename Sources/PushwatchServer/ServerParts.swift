@@ -30,7 +30,7 @@ struct ServerParts: Sendable {
     let throttles: ThrottleStore
     let devices: DeviceStore
     let wake = WakeSignal()
-    let providers: ProviderLookup
+    let providers: ProviderBook
     let rules: RuleBook
     let receivers: ReceiverBook
 
@@ -59,8 +59,7 @@ struct ServerParts: Sendable {
         sends = SendStore(pool: pool, record: record)
         throttles = ThrottleStore(pool: pool)
         devices = DeviceStore(pool: pool, record: record)
-        let configured = try PushProviders.make(configuration, logger: logger)
-        providers = { provider, _, _ in configured[provider] }
+        providers = try ProviderBook(configuration, logger: logger)
         rules = RuleBook(directory: configuration.alertsDirectory, logger: logger)
         receivers = ReceiverBook(
             fixed: configuration.receivers + hooks.receivers,
@@ -71,6 +70,9 @@ struct ServerParts: Sendable {
         health.addCheck("database") { [pool] in
             try await pool.ping()
             return .well
+        }
+        health.addCheck("credentials") { [providers] in
+            providers.fault == nil ? .well : .failing("a changed credential file cannot be used; the old credentials are in force")
         }
         health.addCheck("rules") { [rules] in rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .well }
     }
@@ -111,12 +113,13 @@ struct ServerParts: Sendable {
                 SendDispatcher(
                     store: sends,
                     throttles: throttles,
-                    sender: ProviderSender(lookup: providers),
+                    sender: ProviderSender(lookup: providers.lookup),
                     configuration: dispatching,
                     wake: wake,
                     logger: logger
                 )
             )
+            services.append(providers)
             services.append(QueueKeeper(store: sends, logger: logger))
         }
         if configuration.roles.contains(.alert) {

@@ -75,20 +75,11 @@ struct KeysCommand: AsyncParsableCommand {
 }
 
 private func withKeys(_ options: ConfigurationOptions, _ body: (APIKeyStore) async throws -> Void) async throws {
-    LogBootstrap.bootstrap(level: .warning)
-    let configuration = try await options.load()
-    let pool = PostgresPool(
-        configuration: PostgresConfiguration(url: configuration.databaseURL, maxConnections: 1, applicationName: "pushwatch keys"),
-        logger: Logger(label: "keys")
-    )
-    defer { pool.close() }
-    do {
-        try await body(APIKeyStore(pool))
-    } catch let refusal as APIKeyStore.Refusal {
-        throw CommandFailure(message: refusal.description, code: 2)
-    } catch let error as PostgresError where error.isUnavailable {
-        throw CommandFailure.environment("The database cannot be reached: \(error.message)")
-    } catch let error as PostgresError where error.code == .undefinedTable {
-        throw CommandFailure.check("The database has no schema yet. Run `pushwatch migrate`.")
+    try await withPool(options) { pool in
+        do {
+            try await body(APIKeyStore(pool))
+        } catch let refusal as APIKeyStore.Refusal {
+            throw CommandFailure(message: refusal.description, code: 2)
+        }
     }
 }

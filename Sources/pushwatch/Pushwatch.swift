@@ -14,7 +14,7 @@ struct Pushwatch: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             UpCommand.self, ServeCommand.self, MigrateCommand.self, KeysCommand.self, AttemptsCommand.self, RulesCommand.self,
-            SimulateCommand.self, FsckCommand.self,
+            SendsCommand.self, CredentialsCommand.self, SimulateCommand.self, FsckCommand.self,
         ]
     )
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Logging
 import Metrics
 import Observability
+import Postgres
 import PushwatchServer
 
 /// `pushwatch serve`
@@ -38,6 +39,8 @@ struct ServeCommand: AsyncParsableCommand {
             try await PushwatchServer(configuration: configuration, metrics: metrics, hooks: hooks, logger: logger).run()
         } catch let error as ConfigurationError {
             throw CommandFailure.environment(error.description)
+        } catch let error as MigrationError {
+            throw CommandFailure.environment(error.message)
         }
     }
 
