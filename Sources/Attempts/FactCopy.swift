@@ -1,13 +1,26 @@
 import Postgres
-import PushContract
+package import PushContract
 
 /// Builds the binary COPY stream of new facts.
-struct FactCopy {
-    static let statement = """
-        COPY notificationDeliveryAttempts (attemptId, uid, platform, provider, tokenHash, eventType, status, reasonCode,
+package struct FactCopy {
+    static let statement = statement(into: "notificationDeliveryAttempts")
+
+    /// The statement for the facts, or for a table like them.
+    package static func statement(into table: String) -> String {
+        """
+        COPY \(table) (attemptId, uid, platform, provider, tokenHash, eventType, status, reasonCode,
             providerErrorCode, attemptedAt, requestId, app, environment, pushType, appVersion, providerMessageId, latencyMs, sendId,
             receivedAt, attemptKey) FROM STDIN (FORMAT binary)
         """
+    }
+
+    /// A whole batch as a stream.
+    package static func stream(of batch: AttemptBatch, receivedAt: Timestamp) -> [UInt8] {
+        var copy = FactCopy(receivedAt: receivedAt, capacity: batch.count)
+        for record in batch.records { copy.append(record, attemptedAt: record.attemptedAt, of: batch) }
+        return copy.finished()
+    }
+
     private static let columns: Int16 = 20
 
     private var bytes: [UInt8] = []

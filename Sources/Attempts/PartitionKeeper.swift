@@ -87,6 +87,15 @@ package struct PartitionKeeper: Service {
         if rotated { logger.info("ledger generation rotated") }
     }
 
+    /// Rotates whether or not it is due: for benches.
+    package func rotateLedgerNow() async throws {
+        let now = now()
+        try await pool.withTransaction { transaction in
+            try await PartitionStatements.takeTurns(on: transaction)
+            try await PartitionStatements.rotateLedger(now: now, on: transaction)
+        }
+    }
+
     private func dropExpired(now: Timestamp) async throws {
         for name in try await PartitionStatements.names(on: pool) {
             guard let partition = PartitionStatements.parse(name), isExpired(partition, now: now) else { continue }

@@ -3,7 +3,7 @@ package import Alerting
 import Attempts
 import CurlHTTP
 import Devices
-import HTTPEdge
+package import HTTPEdge
 import Hummingbird
 package import Logging
 package import Observability
@@ -27,6 +27,8 @@ package struct PushwatchServer {
         package var companions: [any Service] = []
         /// Called once the listener is bound, with its URL.
         package var onListening: @Sendable (_ url: String) async -> Void = { _ in }
+        /// Adds routes beside the service's own.
+        package var routes: @Sendable (EdgeRouter) -> Void = { _ in }
         /// Applies missing migrations before work begins.
         package var migrates = false
 

@@ -95,7 +95,11 @@ struct ServerParts: Sendable {
             health: health,
             migrates: hooks.migrates,
             logger: logger
-        ) { responder.open(try await router().buildResponder()) }
+        ) {
+            let router = try await router()
+            hooks.routes(router)
+            responder.open(router.buildResponder())
+        }
         var services: [any Service] = [pool, admin, gate]
         services += working().map { AfterDatabase(gate: gate, service: $0) }
         services.append(listener(responder, onListening: hooks.onListening))

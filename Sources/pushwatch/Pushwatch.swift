@@ -13,8 +13,17 @@ struct Pushwatch: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            UpCommand.self, ServeCommand.self, MigrateCommand.self, KeysCommand.self, AttemptsCommand.self, RulesCommand.self,
-            SendsCommand.self, CredentialsCommand.self, SimulateCommand.self, FsckCommand.self,
+            UpCommand.self,
+            ServeCommand.self,
+            MigrateCommand.self,
+            KeysCommand.self,
+            AttemptsCommand.self,
+            SendsCommand.self,
+            CredentialsCommand.self,
+            RulesCommand.self,
+            SimulateCommand.self,
+            FsckCommand.self,
+            BenchCommand.self,
         ]
     )
 

@@ -8,6 +8,9 @@ enum Terminal {
 
     static func complain(_ text: String) { write(text + "\n", to: 2) }
 
+    /// What a long measurement does now: a line each, terminal or not.
+    static func note(_ text: String) { write(text + "\n", to: 2) }
+
     /// A line of progress: replaced in place on a terminal, every tenth call a plain line elsewhere.
     static func progress(_ text: String, isLast: Bool = false) {
         if isInteractive {

@@ -1,0 +1,45 @@
+import ArgumentParser
+import Foundation
+import HTTPEdge
+import Hummingbird
+import Logging
+import Metrics
+import NIOCore
+import Observability
+import PushwatchServer
+
+/// `pushwatch bench serve`: the server under measurement, with one more route that does nothing. Ends with its standard input.
+struct BenchServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "serve", shouldDisplay: false)
+    static let noOpPath = "/bench/noop"
+
+    @Option(name: .long) var database: String
+    @Option(name: .long) var key: String
+
+    func run() async throws {
+        LogBootstrap.bootstrap(level: .warning)
+        let metrics = MetricsRegistry()
+        MetricsSystem.bootstrap(metrics)
+        var configuration = ServerConfiguration(databaseURL: database)
+        configuration.httpPort = 0
+        configuration.bootstrapKey = key
+        configuration.migrationsDirectory = try ProjectFiles.locate("sql/migrations")
+        configuration.alertsDirectory = try ProjectFiles.locate("alerts")
+        configuration.roles = [.api]
+        var hooks = PushwatchServer.Hooks()
+        hooks.migrates = true
+        hooks.routes = { router in
+            let bodies = BodyReader()
+            router.group("bench").add(middleware: RequireScope(.attemptsWrite)).post("noop") { request, _ in
+                _ = try await bodies.read(request)
+                return Response(status: .created, headers: [.contentType: "application/json"], body: .init(byteBuffer: ByteBuffer(string: "{}")))
+            }
+        }
+        hooks.onListening = { url in Terminal.say(url) }
+        Thread.detachNewThread {
+            while readLine() != nil {}
+            end(0)
+        }
+        try await PushwatchServer(configuration: configuration, metrics: metrics, hooks: hooks, logger: Logger(label: "server")).run()
+    }
+}
