@@ -30,13 +30,15 @@ package struct AnalystWatchdog: Service {
 
     package func run() async throws {
         await cancelWhenGracefulShutdown {
-            var hasComplained = false
+            var hasComplained = await saidThatRoleIsMissing()
             while !Task.isCancelled {
                 do {
                     let round = try await look()
                     if round.outOfReach > 0, !hasComplained {
                         hasComplained = true
-                        logger.warning("analysts' sessions are out of reach: GRANT pg_read_all_stats, pg_signal_backend to the database user")
+                        logger.warning(
+                            "analysts' sessions are out of reach: GRANT pg_read_all_stats, pg_signal_backend to the database user"
+                        )
                     }
                 } catch is CancellationError {
                     return
@@ -46,6 +48,14 @@ package struct AnalystWatchdog: Service {
                 try? await Task.sleep(for: interval)
             }
         }
+    }
+
+    /// The migration's own warning is read by nobody who does not read the server's log.
+    private func saidThatRoleIsMissing() async -> Bool {
+        guard let rows = try? await pool.query("SELECT to_regrole('pushwatch_analyst') IS NULL"), (try? rows[0].decode(Bool.self)) == true
+        else { return false }
+        logger.notice("there is no role pushwatch_analyst; to let analysts in, make it as sql/README.md says")
+        return true
     }
 
     /// One look at all sessions, with its consequences.

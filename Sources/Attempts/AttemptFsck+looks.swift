@@ -15,7 +15,10 @@ extension AttemptFsck {
             )
             guard let ledgerAt else { return FsckFault("attempt \(id) of \(at) is not in the ledger") }
             guard ledgerAt == at else {
-                return FsckFault(key: "twice \(id) \(at)", text: "attempt \(id) stands at \(at), its ledger entry names \(ledgerAt): a second row")
+                return FsckFault(
+                    key: "twice \(id) \(at)",
+                    text: "attempt \(id) stands at \(at), its ledger entry names \(ledgerAt): a second row"
+                )
             }
             return FsckFault(
                 key: "status \(id)",

@@ -99,11 +99,15 @@ package struct PartitionKeeper: Service {
     private func dropExpired(now: Timestamp) async throws {
         for name in try await PartitionStatements.names(on: pool) {
             guard let partition = PartitionStatements.parse(name), isExpired(partition, now: now) else { continue }
-            try await pool.withTransaction { transaction in
-                try await PartitionStatements.takeTurns(on: transaction)
-                try await PartitionStatements.drop(name, on: transaction)
+            do {
+                try await pool.withTransaction { transaction in
+                    try await PartitionStatements.takeTurns(on: transaction)
+                    try await PartitionStatements.drop(name, on: transaction)
+                }
+                logger.info("expired partition dropped", metadata: ["partition": "\(name)"])
+            } catch let error as PostgresError where error.code == .lockNotAvailable {
+                logger.info("expired partition is being read; dropped later", metadata: ["partition": "\(name)"])
             }
-            logger.info("expired partition dropped", metadata: ["partition": "\(name)"])
         }
     }
 

@@ -39,6 +39,8 @@ enum PartitionStatements {
 
     static func drop(_ name: String, on transaction: PostgresTransaction) async throws {
         let parent = name.hasPrefix("attemptrollups") ? "attemptRollups" : "notificationDeliveryAttempts"
+        // Detaching waits for every reader of the parent, and every writer then waits behind it: rather given up and tried again later.
+        try await transaction.execute("SET LOCAL lock_timeout = '1s'")
         try await transaction.execute("ALTER TABLE \(raw: parent) DETACH PARTITION \(raw: name)")
         try await transaction.execute("DROP TABLE \(raw: name)")
     }

@@ -108,7 +108,7 @@ struct ServerParts: Sendable {
     }
 
     private func working() -> [any Service] {
-        var services: [any Service] = [keeper]
+        var services: [any Service] = [keeper, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) { services.append(ingestor) }
         if configuration.roles.contains(.send) {
             var dispatching = DispatcherConfiguration()

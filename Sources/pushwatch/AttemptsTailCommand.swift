@@ -17,7 +17,8 @@ struct AttemptsTailCommand: AsyncParsableCommand {
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "Only this person's.") var uid: String?
-    @Option(help: "Only those that failed for this reason: \(ReasonCode.allCases.map(\.rawValue).joined(separator: ", ")).") var reason: String?
+    @Option(help: "Only those that failed for this reason: \(ReasonCode.allCases.map(\.rawValue).joined(separator: ", ")).") var reason:
+        String?
     @Option(help: "How many lines to begin with.") var lines = 20
     @Flag(name: .shortAndLong, help: "Go on until Ctrl-C.") var follow = false
     @Flag(help: "Print each attempt as one line of JSON, in the form of POST /attempts.") var json = false
@@ -44,7 +45,9 @@ struct AttemptsTailCommand: AsyncParsableCommand {
                 try await Task.sleep(for: .seconds(1))
                 let new = try await tail.next(now: .now(), on: pool)
                 try show(new)
-                if new.count == AttemptTail.roundLimit { Terminal.complain("… more than \(new.count) a second; narrow it with --uid or --reason") }
+                if new.count == AttemptTail.roundLimit {
+                    Terminal.complain("… more than \(new.count) a second; narrow it with --uid or --reason")
+                }
             }
         } catch let error as PostgresError where error.isUnavailable {
             throw CommandFailure.environment("The database cannot be reached: \(error.message)")

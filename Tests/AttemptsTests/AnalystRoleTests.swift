@@ -13,7 +13,8 @@ struct AnalystRoleTests {
         try await withAnalysts { store in
             try await store.attempts.keeper.ensurePartitions(forDays: [Sample.now.day + 3])
             _ = try await store.attempts.write([
-                Sample.attempt("a", status: .failed, reason: .network), Sample.attempt("b"), Sample.attempt("c", at: Sample.now + .seconds(3 * 86_400)),
+                Sample.attempt("a", status: .failed, reason: .network), Sample.attempt("b"),
+                Sample.attempt("c", at: Sample.now + .seconds(3 * 86_400)),
             ])
             let analyst = try await store.connect()
             let reasons = try await analyst.query("SELECT reasonCode, count(*) FROM notificationDeliveryAttempts GROUP BY 1 ORDER BY 2")
@@ -86,7 +87,8 @@ struct AnalystRoleTests {
             #expect(limit == 8 && logsIn && !isSuper)
             #expect(
                 Set(settings.map { $0.lowercased() }) == [
-                    "default_transaction_read_only=on", "statement_timeout=60s", "idle_in_transaction_session_timeout=30s", "lock_timeout=5s",
+                    "default_transaction_read_only=on", "statement_timeout=60s", "idle_in_transaction_session_timeout=30s",
+                    "lock_timeout=5s",
                     "timezone=utc",
                 ]
             )
@@ -109,7 +111,9 @@ struct AnalystRoleTests {
             try await store.pool.execute("CREATE ROLE \(raw: plain)")
             do {
                 let connection = try await PostgresConnection.connect(PostgresConfiguration(url: store.url))
-                try await connection.executeScript("GRANT CREATE ON SCHEMA public TO \(plain); GRANT SELECT ON ALL TABLES IN SCHEMA public TO \(plain)")
+                try await connection.executeScript(
+                    "GRANT CREATE ON SCHEMA public TO \(plain); GRANT SELECT ON ALL TABLES IN SCHEMA public TO \(plain)"
+                )
                 try await connection.executeScript("SET ROLE \(plain)")
                 try await connection.executeScript(text)
                 let rows = try await connection.query("SELECT count(*) FROM pg_roles WHERE rolname = \(role)")

@@ -98,4 +98,21 @@ struct AnalystWatchdogTests {
             try await store.pool.execute("DROP ROLE \(raw: name)")
         }
     }
+
+    @Test("an expired partition that an analyst reads is dropped later, and nobody waits for that")
+    func expiry() async throws {
+        try await withAnalysts { store in
+            let expired = Sample.now.day - 100
+            try await store.attempts.keeper.ensurePartitions(forDays: [expired])
+            let idling = try await store.connect()
+            try await idling.executeScript("BEGIN; SELECT 1 FROM notificationDeliveryAttempts")
+            try await store.attempts.keeper.keep()
+            let name = PartitionPlan.fact(day: expired).name.lowercased()
+            #expect(try await PartitionStatements.names(on: store.pool).contains(name))
+            _ = try await store.attempts.write([Sample.attempt()])
+            try await idling.executeScript("COMMIT")
+            try await store.attempts.keeper.keep()
+            #expect(try await !PartitionStatements.names(on: store.pool).contains(name))
+        }
+    }
 }

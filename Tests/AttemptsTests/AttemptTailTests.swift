@@ -18,7 +18,9 @@ struct AttemptTailTests {
             _ = try await store.write([Sample.attempt("b", status: .queued, at: Sample.now + .seconds(1))])
             #expect(try await tail.next(now: Sample.now + .seconds(2), on: store.pool).map(\.attemptId) == ["b"])
             // A report that comes a little late, behind what was shown last; and progress.
-            _ = try await store.write([Sample.attempt("late", at: Sample.now - .seconds(5)), Sample.attempt("b", at: Sample.now + .seconds(1))])
+            _ = try await store.write([
+                Sample.attempt("late", at: Sample.now - .seconds(5)), Sample.attempt("b", at: Sample.now + .seconds(1)),
+            ])
             #expect(try await tail.next(now: Sample.now + .seconds(3), on: store.pool).map(\.attemptId) == ["late", "b"])
             #expect(try await tail.next(now: Sample.now + .seconds(4), on: store.pool).isEmpty)
         }

@@ -46,8 +46,30 @@ enum CookbookSample {
             // u-1: received, lost the token, was sent to once more, came back with another one.
             send("s1", "u-1", token: "01", .apns, at: (10, 0, 0), version: "1.0", latency: 10, sendId: "S1"),
             send("s2", "u-1", token: "01", .apns, at: (10, 30, 0), version: "1.0", latency: 30),
-            send("s3", "u-1", token: "01", .apns, at: (11, 0, 0), .failed, .tokenNotRegistered, code: "Unregistered", version: "1.0", latency: 20),
-            send("s4", "u-1", token: "01", .apns, at: (11, 5, 0), .failed, .tokenNotRegistered, code: "Unregistered", version: "1.0", latency: 20),
+            send(
+                "s3",
+                "u-1",
+                token: "01",
+                .apns,
+                at: (11, 0, 0),
+                .failed,
+                .tokenNotRegistered,
+                code: "Unregistered",
+                version: "1.0",
+                latency: 20
+            ),
+            send(
+                "s4",
+                "u-1",
+                token: "01",
+                .apns,
+                at: (11, 5, 0),
+                .failed,
+                .tokenNotRegistered,
+                code: "Unregistered",
+                version: "1.0",
+                latency: 20
+            ),
             send("s5", "u-1", token: "11", .apns, at: (11, 40, 0), version: "1.1", latency: 50),
             // u-2: reached at the second try.
             send("f1", "u-2", token: "02", .fcm, at: (10, 0, 10), .failed, .provider5xx, code: "UNAVAILABLE", latency: 100, sendId: "S1"),
@@ -72,7 +94,16 @@ enum CookbookSample {
         for number in 0..<20 {
             let isBad = number < 5
             attempts.append(
-                send("b\(number)", "u-b", token: "0b", .fcm, at: (8, 0, Int64(number)), days: -1, isBad ? .failed : .sent, isBad ? .network : nil)
+                send(
+                    "b\(number)",
+                    "u-b",
+                    token: "0b",
+                    .fcm,
+                    at: (8, 0, Int64(number)),
+                    days: -1,
+                    isBad ? .failed : .sent,
+                    isBad ? .network : nil
+                )
             )
         }
         return attempts
@@ -93,7 +124,8 @@ enum CookbookSample {
         INSERT INTO pushLeases VALUES (4, 1, 7, 1, 'w', NULL, '2026-03-10 10:00Z', '2026-03-10 10:01Z');
         INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt) VALUES (1, 5, 1, '2026-03-10 10:00Z');
         INSERT INTO alertEpisodes VALUES
-            ('00000000-0000-0000-0000-000000000001', 'ProviderOutage', 'v', 'provider=fcm', '{}', '{}', 'page', 'resolved', '2026-03-10 10:00Z',
+            ('00000000-0000-0000-0000-000000000001', 'ProviderOutage', 'v', 'provider=fcm', '{}', '{}', 'page', 'resolved',
+             '2026-03-10 10:00Z',
              '2026-03-10 10:05Z', '2026-03-10 10:20Z', '2026-03-10 10:25Z', 'recovered', 0, '{}', '{}', NULL, 'SELECT 1', '{}',
              '2026-03-10 10:07Z', 'ana', NULL, false, NULL, '2026-03-10 10:25Z');
         """

@@ -28,13 +28,15 @@ struct CookbookTests {
 
     static let dishes: [Dish] = [
         Dish(
-            "alertsWithResponse", [
+            "alertsWithResponse",
+            [
                 #"("2026-03-10 10:05:00+00",ProviderOutage,provider=fcm,page,resolved,00:20:00,00:02:00,ana,f,f,"#
                     + "00000000-0000-0000-0000-000000000001)"
             ]
         ),
         Dish(
-            "codesBehindUnknown", [
+            "codesBehindUnknown",
+            [
                 #"(fcm,QUOTA_EXCEEDED,2,1,"2026-03-10 10:10:00+00","2026-03-10 10:20:00+00")"#,
                 #"(fcm,"(none)",1,1,"2026-03-10 10:21:00+00","2026-03-10 10:21:00+00")"#,
             ]
@@ -53,20 +55,23 @@ struct CookbookTests {
             [#"("2026-03-10 10:00:00+00",2,1,1)"#, #"("2026-03-10 10:01:00+00",0,0,0)"#, #"("2026-03-10 10:02:00+00",0,0,0)"#]
         ),
         Dish(
-            "firstFailurePerToken", [
+            "firstFailurePerToken",
+            [
                 #"(\#(hash("01")),u-1,apns,"2026-03-10 11:00:00+00",token_not_registered,Unregistered,t)"#,
                 #"(\#(hash("03")),u-3,fcm,"2026-03-10 10:10:00+00",unknown,QUOTA_EXCEEDED,f)"#,
                 #"(\#(hash("02")),u-2,fcm,"2026-03-10 10:00:10+00",provider_5xx,UNAVAILABLE,f)"#,
             ]
         ),
         Dish(
-            "latencyByProviderAndHour", [
+            "latencyByProviderAndHour",
+            [
                 #"("2026-03-10 10:00:00+00",apns,2,20,29,30)"#, #"("2026-03-10 10:00:00+00",fcm,3,200,290,300)"#,
                 #"("2026-03-10 11:00:00+00",apns,3,20,47,50)"#,
             ]
         ),
         Dish(
-            "meanLatencyByHour", [
+            "meanLatencyByHour",
+            [
                 #"("2026-03-10 10:00:00+00",apns,2,20.0)"#, #"("2026-03-10 10:00:00+00",fcm,3,200.0)"#,
                 #"("2026-03-10 11:00:00+00",apns,3,30.0)"#,
             ]
@@ -135,10 +140,17 @@ struct CookbookTests {
         let names = try CookbookQuery.all()
         #expect(names.count >= 15)
         #expect(names == CookbookTests.dishes.map(\.query))
+        let index = try String(
+            contentsOf: SQLFiles.queries.deletingLastPathComponent().appendingPathComponent("README.md"),
+            encoding: .utf8
+        )
+        for name in names { #expect(index.contains("(queries/\(name).sql)"), "\(name) is not in sql/README.md") }
         for dish in CookbookTests.dishes {
             let query = try CookbookQuery(dish.query)
             #expect(query.parameters == Set(dish.values.keys), "\(dish.query)")
-            let labels = query.header.map { $0.dropFirst(3).prefix { $0 != ":" } }.filter { ["Question", "Parameters", "Run", "Reads"].contains($0) }
+            let labels = query.header.map { $0.dropFirst(3).prefix { $0 != ":" } }.filter {
+                ["Question", "Parameters", "Run", "Reads"].contains($0)
+            }
             #expect(labels == ["Question", "Parameters", "Run", "Reads"], "\(dish.query)")
             let run = query.header.first { $0.hasPrefix("-- Run:") } ?? ""
             #expect(run.hasSuffix("-f sql/queries/\(dish.query).sql"), "\(dish.query)")
