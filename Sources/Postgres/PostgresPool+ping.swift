@@ -3,4 +3,9 @@ extension PostgresPool {
     package func ping() async throws {
         _ = try await query("SELECT 1")
     }
+
+    /// Tells the planner what the tables hold, after a large import.
+    package func analyze() async throws {
+        try await execute("ANALYZE")
+    }
 }

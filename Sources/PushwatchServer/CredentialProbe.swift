@@ -42,7 +42,12 @@ package enum CredentialProbe {
         case .network, .provider5xx:
             return Verdict(provider: provider, environment: environment, state: "unreachable", detail: "\(code). \(outcome.detail)")
         default:
-            return Verdict(provider: provider, environment: environment, state: "accepted", detail: "answered \(code) to a token that cannot exist")
+            return Verdict(
+                provider: provider,
+                environment: environment,
+                state: "accepted",
+                detail: "answered \(code) to a token that cannot exist"
+            )
         }
     }
 }

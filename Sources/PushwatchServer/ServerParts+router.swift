@@ -11,6 +11,7 @@ import Sending
 extension ServerParts {
     /// The whole API and the pages. Needs the database: sessions are signed with a secret that all instances share.
     func router() async throws -> EdgeRouter {
+        guard configuration.roles.contains(.api) else { return healthRouter() }
         let keys = KeyAuthenticator(
             store: APIKeyStore(pool),
             bootstrap: try configuration.bootstrapKey.map { try BootstrapKey($0) },

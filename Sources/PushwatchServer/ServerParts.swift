@@ -104,6 +104,7 @@ struct ServerParts: Sendable {
         services += working().map { AfterDatabase(gate: gate, service: $0) }
         services.append(listener(responder, onListening: hooks.onListening))
         services += hooks.companions.map { AfterDatabase(gate: gate, service: $0) }
+        services.append(DrainSignal(health: health))
         return services
     }
 
@@ -168,8 +169,13 @@ struct ServerParts: Sendable {
     }
 
     private func startingRouter() -> EdgeRouter {
+        healthRouter { $0.add(middleware: StartingUp()) }
+    }
+
+    /// Only health and metrics: before the database is there, and on instances that do not serve the API.
+    func healthRouter(_ prepare: (EdgeRouter) -> Void = { _ in }) -> EdgeRouter {
         let router = EdgeRouter(translate: ErrorTranslation.problem)
-        router.add(middleware: StartingUp())
+        prepare(router)
         HealthRoutes(health: health, metrics: metrics, metricsOpen: configuration.metricsOpen).add(to: router)
         return router
     }

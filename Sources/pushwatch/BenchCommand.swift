@@ -22,7 +22,10 @@ struct BenchCommand: AsyncParsableCommand {
                 """
         )
 
-        @Option(name: .long, help: "A PostgreSQL to make (and drop) a scratch database in. Default: a private one in a temporary directory.")
+        @Option(
+            name: .long,
+            help: "A PostgreSQL to make (and drop) a scratch database in. Default: a private one in a temporary directory."
+        )
         var database: String?
         @Option(name: .long, help: "Rows to store before measuring; 20M and 500k are understood.") var preload = "0"
         @Flag(help: "About half a minute, less exact.") var quick = false

@@ -65,23 +65,33 @@ struct DemoLoading {
     func loadOnce(now: Timestamp) async throws {
         let marker = directory + "/demo-history.loaded"
         guard !FileManager.default.fileExists(atPath: marker) else { return }
+        let end = try historyEnd(now: now)
         let file = directory + "/demo-history.ndjson"
         Terminal.progress("Making \(DemoHistory.days) days of demo history …")
-        let total = try DemoHistory(now: now).write(to: file)
+        let total = try DemoHistory(now: end).write(to: file)
         let start = ContinuousClock.now
         let result = try await AttemptImporter(pool: pool, keeper: keeper).run(
             path: file,
             now: now,
-            onReject: { reject in throw CommandFailure.check("demo history, line \(reject.line): \(reject.detail)") },
+            onReject: { reject in
+                // A database that outlived its state directory holds another demo's attempts under the same ids; they are as good.
+                guard reject.code != "attempt_conflict" else { return }
+                throw CommandFailure.check("demo history, line \(reject.line): \(reject.detail)")
+            },
             onProgress: { Terminal.progress("Importing demo history: \($0.lines) of \(total) attempts") }
         )
-        let seconds = (ContinuousClock.now - start).inSeconds
-        Terminal.progress(
-            "Imported \(result.accepted) attempts of demo history in \(Int(seconds.rounded(.up))) s (uids begin with demo-)",
-            isLast: true
-        )
-        try await pool.execute("ANALYZE")
+        let seconds = Int((ContinuousClock.now - start).inSeconds.rounded(.up))
+        Terminal.progress("Imported \(result.accepted) attempts of demo history in \(seconds) s (uids begin with demo-)", isLast: true)
+        try await pool.analyze()
         try FileManager.default.removeItem(atPath: file)
         try PrivateFile.write(now.rfc3339 + "\n", to: marker)
+    }
+
+    /// The moment the history ends. Kept, so that an import that was broken off goes on with the same history.
+    private func historyEnd(now: Timestamp) throws -> Timestamp {
+        let path = directory + "/demo-history.end"
+        if let text = try? String(contentsOfFile: path, encoding: .utf8), let kept = Timestamp(rfc3339: text) { return kept }
+        try PrivateFile.write(now.rfc3339, to: path)
+        return now
     }
 }

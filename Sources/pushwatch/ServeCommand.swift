@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Logging
 import Metrics
 import Observability
@@ -65,6 +66,7 @@ enum ProcessSetup {
         LogBootstrap.bootstrap(level: level, format: format == "auto" ? nil : format == "json" ? .json : .human)
         let metrics = MetricsRegistry()
         MetricsSystem.bootstrap(metrics)
+        ProcessMetrics.register(in: metrics, startedAt: Date())
         return metrics
     }
 }

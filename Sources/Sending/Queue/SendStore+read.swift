@@ -1,3 +1,4 @@
+import Attempts
 import Devices
 import Postgres
 import PushContract
@@ -9,9 +10,7 @@ extension SendStore {
         let deliveries = try await pool.query(ReadQueries.deliveries(of: sendId)).map(StoredSend.Delivery.init)
         var stored = try StoredSend(row, deliveries: deliveries, attempts: [])
         let uids = Array(Set(deliveries.map(\.uid)))
-        stored.attempts = try await pool.query(ReadQueries.attempts(of: sendId, uids: uids, since: stored.createdAt)).map(
-            Attempt.init(row:)
-        )
+        stored.attempts = try await AttemptStore(pool).list(sendId: sendId, uids: uids, since: stored.createdAt)
         return stored
     }
 
@@ -73,59 +72,5 @@ enum ReadQueries {
         LEFT JOIN pushCancels c ON c.sendId = d.sendId
         WHERE d.sendId = \(sendId) ORDER BY d.deliveryId
         """
-    }
-
-    /// Through the index by uid and time: the facts have none by sendId.
-    static func attempts(of sendId: String, uids: [String], since: Timestamp) -> Query {
-        """
-        SELECT attemptId, uid, platform, provider, tokenHash, status, reasonCode, providerErrorCode, attemptedAt, requestId, app,
-            environment, pushType, appVersion, providerMessageId, latencyMs
-        FROM notificationDeliveryAttempts
-        WHERE uid = ANY(\(uids)) AND attemptedAt >= \(since - .seconds(60)) AND sendId = \(sendId) AND eventType = 'send'
-        ORDER BY attemptedAt, attemptId LIMIT 1000
-        """
-    }
-}
-
-extension Attempt {
-    /// A row of `ReadQueries.attempts`.
-    init(row: Row) throws {
-        let values = try row.decode(
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String?.self,
-            String?.self,
-            Timestamp.self,
-            String.self,
-            String?.self,
-            String?.self,
-            String?.self,
-            String?.self,
-            String?.self,
-            Int32?.self
-        )
-        self.init(
-            attemptId: values.0,
-            uid: values.1,
-            platform: try stored(values.2),
-            provider: try stored(values.3),
-            tokenHash: try stored(values.4),
-            eventType: .send,
-            status: try stored(values.5),
-            reasonCode: try values.6.map { try stored($0) },
-            providerErrorCode: values.7,
-            attemptedAt: values.8,
-            requestId: values.9,
-            app: values.10,
-            environment: try values.11.map { try stored($0) },
-            pushType: values.12,
-            appVersion: values.13,
-            providerMessageId: values.14,
-            latencyMs: values.15
-        )
     }
 }

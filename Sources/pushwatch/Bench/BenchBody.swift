@@ -69,7 +69,9 @@ struct BenchBody {
         if failed { add(#""reasonCode":"token_not_registered","providerErrorCode":"\#(android ? "UNREGISTERED" : "Unregistered")","#) }
         add(#""attemptedAt":""#)
         let moment = body.count
-        add(#"2026-01-01T00:00:00.000000Z","requestId":"01J8ZQ4N6T-\#(row % 10_000)","app":"com.example.\#(row % 2 == 0 ? "scores" : "news")","#)
+        add(
+            #"2026-01-01T00:00:00.000000Z","requestId":"01J8ZQ4N6T-\#(row % 10_000)","app":"com.example.\#(row % 2 == 0 ? "scores" : "news")","#
+        )
         add(#""environment":"production","pushType":"alert","appVersion":"7.1.\#(row % 4)","latencyMs":\#(20 + row % 300)}"#)
         return (id, user, moment)
     }

@@ -30,7 +30,14 @@ struct BenchPreload: Sendable {
             for lane in 0..<BenchPreload.lanes {
                 group.addTask {
                     let parser = AttemptParser()
-                    var body = BenchBody(rows: BenchPreload.rowsPerBatch, isSingle: false, path: "/", host: "", key: "", seed: .random(in: 0 ... .max))
+                    var body = BenchBody(
+                        rows: BenchPreload.rowsPerBatch,
+                        isSingle: false,
+                        path: "/",
+                        host: "",
+                        key: "",
+                        seed: .random(in: 0 ... .max)
+                    )
                     for number in stride(from: lane, to: batches, by: BenchPreload.lanes) {
                         body.renew(at: (start + .seconds(Int64(number) * 5 * 86_400 / Int64(batches))).benchText)
                         let padded = Array(body.body) + [UInt8](repeating: 0, count: AttemptParser.padding)

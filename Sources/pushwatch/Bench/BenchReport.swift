@@ -34,15 +34,20 @@ struct BenchReport: Encodable, Sendable {
     }
 
     var table: String {
-        let head = ["measurement", "conn", "req/s", "rows/s", "ratio", "p50 ms", "p99 ms", "server µs/row", "PG µs/row", "WAL B/row", "peak MiB", "refused"]
-        let lines = [head] + measurements.map { row in
-            [
-                row.name, "\(row.connections)", format(row.requestsPerSecond, 0), format(row.rowsPerSecond, 0),
-                format(row.ratio, 2), format(row.p50Milliseconds, 2), format(row.p99Milliseconds, 2),
-                format(row.serverCPUMicrosecondsPerRow, 1), format(row.postgresCPUMicrosecondsPerRow, 1), format(row.walBytesPerRow, 0),
-                format(row.serverPeakMemoryMiB, 0), "\(row.refused)",
-            ]
-        }
+        let head = [
+            "measurement", "conn", "req/s", "rows/s", "ratio", "p50 ms", "p99 ms", "server µs/row", "PG µs/row", "WAL B/row", "peak MiB",
+            "refused",
+        ]
+        let lines =
+            [head]
+            + measurements.map { row in
+                [
+                    row.name, "\(row.connections)", format(row.requestsPerSecond, 0), format(row.rowsPerSecond, 0),
+                    format(row.ratio, 2), format(row.p50Milliseconds, 2), format(row.p99Milliseconds, 2),
+                    format(row.serverCPUMicrosecondsPerRow, 1), format(row.postgresCPUMicrosecondsPerRow, 1), format(row.walBytesPerRow, 0),
+                    format(row.serverPeakMemoryMiB, 0), "\(row.refused)",
+                ]
+            }
         let widths = head.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
         let text = lines.map { line in
             line.enumerated().map { $0.offset == 0 ? $0.element.padded(to: widths[0]) : $0.element.leftPadded(to: widths[$0.offset]) }

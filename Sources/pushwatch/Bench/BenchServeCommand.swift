@@ -32,7 +32,11 @@ struct BenchServeCommand: AsyncParsableCommand {
             let bodies = BodyReader()
             router.group("bench").add(middleware: RequireScope(.attemptsWrite)).post("noop") { request, _ in
                 _ = try await bodies.read(request)
-                return Response(status: .created, headers: [.contentType: "application/json"], body: .init(byteBuffer: ByteBuffer(string: "{}")))
+                return Response(
+                    status: .created,
+                    headers: [.contentType: "application/json"],
+                    body: .init(byteBuffer: ByteBuffer(string: "{}"))
+                )
             }
         }
         hooks.onListening = { url in Terminal.say(url) }

@@ -27,7 +27,12 @@ struct IngestBench {
         self.database = database
         self.settings = settings
         pool = PostgresPool(
-            configuration: PostgresConfiguration(url: database.url, maxConnections: 4, statementTimeout: .seconds(600), applicationName: "bench"),
+            configuration: PostgresConfiguration(
+                url: database.url,
+                maxConnections: 4,
+                statementTimeout: .seconds(600),
+                applicationName: "bench"
+            ),
             logger: logger
         )
         keeper = PartitionKeeper(pool: pool, logger: logger)
@@ -147,7 +152,9 @@ struct IngestBench {
     private func postgres() async throws -> ProcessUse? {
         let rows = try await pool.query("SELECT pg_backend_pid()")
         let session = try rows[0].decode(Int32.self)
-        guard let name = try? String(contentsOfFile: "/proc/\(session)/comm", encoding: .utf8), name.hasPrefix("postgres") else { return nil }
+        guard let name = try? String(contentsOfFile: "/proc/\(session)/comm", encoding: .utf8), name.hasPrefix("postgres") else {
+            return nil
+        }
         return ProcessUse.parent(of: session).map(ProcessUse.init)
     }
 

@@ -73,7 +73,9 @@ final class LoadConnection {
         let name = LoadConnection.lengthName
         for start in 0..<(head - name.count) where answer[start] | 0x20 == name[0] {
             guard name.indices.allSatisfy({ answer[start + $0] | 0x20 == name[$0] || answer[start + $0] == name[$0] }) else { continue }
-            return answer[(start + name.count)..<head].drop { $0 == 32 }.prefix { (48...57).contains($0) }.reduce(0) { $0 * 10 + Int($1) - 48 }
+            return answer[(start + name.count)..<head].drop { $0 == 32 }.prefix { (48...57).contains($0) }.reduce(0) {
+                $0 * 10 + Int($1) - 48
+            }
         }
         return 0
     }

@@ -33,7 +33,9 @@ struct ProcessUse {
     }
 
     private var times: (parent: Int32, own: Double, endedChildren: Double)? {
-        guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8), let end = text.lastIndex(of: ")") else { return nil }
+        guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8), let end = text.lastIndex(of: ")") else {
+            return nil
+        }
         // Fields after the name in brackets, which may hold spaces: state, ppid, …, utime, stime, cutime, cstime (man 5 proc).
         let fields = text[text.index(after: end)...].split(separator: " ")
         guard fields.count > 14, let parent = Int32(fields[1]) else { return nil }
