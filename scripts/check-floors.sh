@@ -40,10 +40,10 @@ for directory in Sources/*/; do
         esac
     done < <(grep -rHE '^[[:space:]]*(@[a-zA-Z_()]+ )?(public |package |internal )?import ' "$directory" --include='*.swift' || true)
 done
-# SQL text lives on floors 3 to 5 and in sql/.
+# SQL text lives on floors 3 to 5 and in sql/; the benchmarks, which measure the database itself, may have some.
 while read -r file; do
     complain "$file: SQL text outside floors 3 to 5"
 done < <(grep -rlE '"(SELECT|INSERT INTO|UPDATE|DELETE FROM) ' Sources/PushContract Sources/AlertRules Sources/CurlHTTP Sources/Observability \
-    Sources/HTTPEdge Sources/PushwatchServer Sources/ProviderSimulator Sources/pushwatch 2>/dev/null || true)
+    Sources/HTTPEdge Sources/PushwatchServer Sources/ProviderSimulator Sources/pushwatch --exclude-dir=Bench 2>/dev/null || true)
 [ "$bad" = 0 ] && echo "floors hold"
 exit "$bad"

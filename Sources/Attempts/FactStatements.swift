@@ -22,18 +22,14 @@ enum FactStatements {
         guard !entries.isEmpty else { return [:] }
         let rows = try connection.query(
             """
-            SELECT attemptKey, \(raw: StoredAttempt.columns)
+            SELECT \(raw: StoredAttempt.columns)
             FROM notificationDeliveryAttempts
             JOIN unnest(\(entries.map(\.attemptedAt)), \(entries.map(\.key))) AS wanted (at, key)
                 ON attemptedAt = wanted.at AND attemptKey = wanted.key
             """
         )
-        return try Dictionary(
-            uniqueKeysWithValues: rows.map { row in
-                let (key, attempt) = try StoredAttempt.decodeWithKey(row)
-                return (key, attempt)
-            }
-        )
+        let attempts = try rows.map(StoredAttempt.decode)
+        return Dictionary(uniqueKeysWithValues: attempts.map { (AttemptKey(attemptId: $0.attemptId), $0) })
     }
 
     /// Takes rows forward: the later report replaces everything but identity, `attemptedAt` and `receivedAt`. Replacing the optional
