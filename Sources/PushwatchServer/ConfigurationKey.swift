@@ -47,6 +47,11 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let alertsLag = Self("alerts.lagSeconds", "how long after its end a minute is evaluated", standard: "60")
     static let webhookURL = Self("alerts.webhook.url", "a receiver for every alert (Alertmanager webhook body)")
     static let webhookSecret = Self("alerts.webhook.secret", "signs webhook deliveries (Standard Webhooks)", isSecret: true)
+    static let alertsHeartbeatURL = Self(
+        "alerts.heartbeatUrl",
+        "called with GET every minute while alerts are evaluated and delivered (dead man's switch)",
+        isSecret: true
+    )
     static let apnsTeam = Self("apns.teamId", "Apple team id")
     static let apnsKeyId = Self("apns.keyId", "id of the signing key")
     static let apnsKeyFile = Self("apns.keyFile", "the .p8 file")
@@ -66,7 +71,7 @@ package struct ConfigurationKey: Sendable, Hashable {
 
     package static let all: [ConfigurationKey] = [
         databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, httpHost, httpPort, publicURL, bootstrapKey, logLevel,
-        logFormat, metricsOpen, alertsDirectory, alertsLag, webhookURL, webhookSecret, apnsTeam, apnsKeyId, apnsKeyFile, apnsProduction,
+        logFormat, metricsOpen, alertsDirectory, alertsLag, webhookURL, webhookSecret, alertsHeartbeatURL, apnsTeam, apnsKeyId, apnsKeyFile, apnsProduction,
         apnsSandbox, fcmAccountFile, fcmURL, providersCA, sendRetryBase, usersIssuer, usersAudience, usersJWKS,
     ]
 }

@@ -71,6 +71,7 @@ extension ServerConfiguration {
         alertsLag = try settings.number(.alertsLag, 0...600).map { .seconds($0) } ?? alertsLag
         webhookURL = settings.text(.webhookURL)
         webhookSecret = settings.text(.webhookSecret)
+        alertsHeartbeatURL = try settings.url(.alertsHeartbeatURL)
         apns = try settings.apns()
         fcm = settings.fcm()
         providersCAFile = settings.text(.providersCA)
@@ -104,6 +105,15 @@ private struct Settings {
             throw ConfigurationError("\(key.environmentName) (`\(key.name)`) cannot be `\(text)`: \(key.meaning).")
         }
         return value
+    }
+
+    /// The value may be a secret, so the error does not show it.
+    func url(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
+        guard let url = text(key) else { return nil }
+        guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
+            throw ConfigurationError("\(key.environmentName) (`\(key.name)`) must begin with https:// or http://.")
+        }
+        return url
     }
 
     func secret(_ key: ConfigurationKey, atLeast length: Int) throws(ConfigurationError) -> String? {

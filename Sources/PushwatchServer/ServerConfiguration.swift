@@ -63,6 +63,7 @@ package struct ServerConfiguration: Sendable {
     package var alertsLag: Duration = .seconds(60)
     package var webhookURL: String?
     package var webhookSecret: String?
+    package var alertsHeartbeatURL: String?
     package var apns: APNs?
     package var fcm: FCM?
     package var providersCAFile: String?

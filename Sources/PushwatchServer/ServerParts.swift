@@ -111,46 +111,47 @@ struct ServerParts: Sendable {
     private func working() -> [any Service] {
         var services: [any Service] = [keeper, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) { services.append(ingestor) }
-        if configuration.roles.contains(.send) {
-            var dispatching = DispatcherConfiguration()
-            if let base = configuration.sendRetryBase { dispatching.delays = .quick(base) }
-            services.append(
-                SendDispatcher(
-                    store: sends,
-                    throttles: throttles,
-                    sender: ProviderSender(lookup: providers.lookup),
-                    configuration: dispatching,
-                    wake: wake,
-                    logger: logger
-                )
-            )
-            services.append(providers)
-            services.append(QueueKeeper(store: sends, logger: logger))
-        }
-        if configuration.roles.contains(.alert) {
-            var evaluating = EvaluatorConfiguration()
-            evaluating.lag = configuration.alertsLag
-            services.append(
-                RuleEvaluator(
-                    pool: pool,
-                    rules: rules,
-                    receivers: receivers,
-                    configuration: evaluating,
-                    backlog: sends.backlogNumbers,
-                    logger: logger
-                )
-            )
-            services.append(
-                AlertCourier(
-                    pool: pool,
-                    receivers: receivers,
-                    configuration: CourierConfiguration(externalURL: configuration.externalURL),
-                    logger: logger,
-                    send: { [http] in try await http.send($0) }
-                )
-            )
-        }
+        if configuration.roles.contains(.send) { services += sending() }
+        if !configuration.roles.isDisjoint(with: [.api, .send]) { services.append(WriterHeartbeat(pool: pool, logger: logger)) }
+        if configuration.roles.contains(.alert) { services += alerting() }
         return services
+    }
+
+    private func sending() -> [any Service] {
+        var dispatching = DispatcherConfiguration()
+        if let base = configuration.sendRetryBase { dispatching.delays = .quick(base) }
+        let dispatcher = SendDispatcher(
+            store: sends,
+            throttles: throttles,
+            sender: ProviderSender(lookup: providers.lookup),
+            configuration: dispatching,
+            wake: wake,
+            logger: logger
+        )
+        return [dispatcher, providers, QueueKeeper(store: sends, logger: logger)]
+    }
+
+    private func alerting() -> [any Service] {
+        let toReceivers: AlertHTTP = { [http] in try await http.send($0) }
+        var evaluating = EvaluatorConfiguration()
+        evaluating.lag = configuration.alertsLag
+        let evaluator = RuleEvaluator(
+            pool: pool,
+            rules: rules,
+            receivers: receivers,
+            configuration: evaluating,
+            backlog: sends.backlogNumbers,
+            logger: logger
+        )
+        let courier = AlertCourier(
+            pool: pool,
+            receivers: receivers,
+            configuration: CourierConfiguration(externalURL: configuration.externalURL),
+            logger: logger,
+            send: toReceivers
+        )
+        guard let url = configuration.alertsHeartbeatURL else { return [evaluator, courier] }
+        return [evaluator, courier, DeadMansSwitch(url: url, pool: pool, evaluator: evaluator, logger: logger, send: toReceivers)]
     }
 
     private func listener(

@@ -1,12 +1,13 @@
 import AlertRules
+import Alerting
 import ArgumentParser
 
 /// `pushwatch rules …`
 struct RulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rules",
-        abstract: "Check and test alert rules.",
-        subcommands: [Check.self, Test.self]
+        abstract: "Check and test alert rules, on made-up traffic and on history.",
+        subcommands: [Check.self, Test.self, RulesBacktestCommand.self, RulesDiffCommand.self]
     )
 
     /// Where the rules are.
@@ -18,13 +19,22 @@ struct RulesCommand: AsyncParsableCommand {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Read every rule file and say what is wrong with it, with file, line and key.",
-            discussion: "Ends with 1 when there is an error; warnings alone end with 0."
+            discussion: """
+                Ends with 1 when there is an error; warnings alone end with 0. With --database or --config it also looks at the last
+                28 days, and warns of a ratio rule whose healthy share comes near its threshold.
+                """
         )
 
         @OptionGroup var location: Location
+        @OptionGroup var history: HistoryOptions
 
         func run() async throws {
-            let report = RuleCheck.report(alertsDirectory: location.directory)
+            var report = RuleCheck.report(alertsDirectory: location.directory)
+            if history.isGiven, !report.hasErrors {
+                let rules = report.rules
+                report.findings = try await (report.findings + history.withBacktest { try await $0.healthFindings(rules, onProgress: $1) })
+                    .sorted()
+            }
             Terminal.say(report.text)
             if report.hasErrors { throw ExitCode(1) }
         }

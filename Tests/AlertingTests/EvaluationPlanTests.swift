@@ -6,15 +6,6 @@ import Testing
 
 @Suite("The plan of an evaluation, without a database")
 struct EvaluationPlanTests {
-    /// A small generator with a seed, so that a failure can be repeated.
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state ^ (state >> 29)
-        }
-    }
-
     /// Healthy, failing and silent stretches of random length.
     private func trace(_ random: inout Seeded, minutes: Int) -> [AttemptCounts] {
         var trace: [AttemptCounts] = []

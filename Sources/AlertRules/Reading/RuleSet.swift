@@ -26,6 +26,9 @@ package struct RuleSet: Sendable, Hashable {
             } else {
                 unique[rule.name] = rule
             }
+            if BuiltInAlert(rawValue: rule.name) != nil {
+                collector.error(at: rule.source, key: "alert", "'\(rule.name)' is an alert of Pushwatch itself; take another name")
+            }
             let runbook = rule.annotations.runbook
             if !runbook.contains("://"), !runbookExists(runbook) {
                 collector.error(at: rule.source, key: "annotations.runbook", "'\(rule.name)': there is no file '\(runbook)'")

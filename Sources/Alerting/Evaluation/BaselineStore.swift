@@ -14,7 +14,12 @@ final class BaselineStore: Sendable {
         var group: GroupKey
     }
 
+    private let keepsDays: Bool
     private let knownSince = Mutex<[Known: Minute]>([:])
+
+    /// `keepsDays`: store the days that were not stored yet. A backtest only reads: it takes stored days where there are some, and
+    /// computes the others.
+    init(keepsDays: Bool = true) { self.keepsDays = keepsDays }
 
     func histories(
         _ rule: AlertRule,
@@ -24,18 +29,29 @@ final class BaselineStore: Sendable {
         through last: Minute,
         on session: any PostgresSession
     ) async throws -> [GroupHistory] {
+        let series = Dictionary(grouping: rows, by: \.key).mapValues { rows in
+            MinuteSeries(rows.map { MinuteCounts(minute: $0.minute, attempts: $0.counts.attempts, bad: $0.counts.bad) })
+        }
+        return try await histories(rule, condition, series: series, after: base, through: last, on: session)
+    }
+
+    /// `series`: the minutes of each stratum, back to the rule's look-back before `base`.
+    func histories(
+        _ rule: AlertRule,
+        _ condition: BaselineCondition,
+        series: [GroupKey: MinuteSeries],
+        after base: Minute,
+        through last: Minute,
+        on session: any PostgresSession
+    ) async throws -> [GroupHistory] {
         let days = Self.days(condition, after: base, through: last)
         let stored = try await takeDays(rule, days, on: session)
-        let byStratum = Dictionary(grouping: rows) { $0.key }
-        let keys = Set(byStratum.keys).union(stored.keys)
+        let keys = Set(series.keys).union(stored.keys)
         let byGroup = Dictionary(grouping: keys) { $0.restricted(to: rule.by) }
-        let since = try await firstMinutes(rule, condition, groups: Set(byGroup.keys), before: last, on: session)
+        let since = try await firstMinutes(rule, condition, groups: Set(byGroup.keys), after: base, through: last, on: session)
         return byGroup.map { group, strata in
             let histories = strata.map { key in
-                let minutes = (byStratum[key] ?? []).map {
-                    MinuteCounts(minute: $0.minute, attempts: $0.counts.attempts, bad: $0.counts.bad)
-                }
-                return StratumHistory(key: key, series: MinuteSeries(minutes), days: stored[key] ?? [])
+                StratumHistory(key: key, series: series[key] ?? MinuteSeries(first: last, minutes: []), days: stored[key] ?? [])
             }
             return GroupHistory(group: group, strata: histories, knownSince: since[group])
         }.sorted { $0.group < $1.group }
@@ -48,7 +64,7 @@ final class BaselineStore: Sendable {
         return first <= newest ? first...newest : nil
     }
 
-    /// Stores the days that were not stored yet, and returns all.
+    /// All days: those that were stored, and the others from the rollups.
     private func takeDays(
         _ rule: AlertRule,
         _ days: ClosedRange<Int64>?,
@@ -57,9 +73,14 @@ final class BaselineStore: Sendable {
         guard let days else { return [:] }
         let stored = try await Self.read(rule, days, on: session)
         let known = Set(stored.values.flatMap { $0.map(\.day) })
-        let missing = days.filter { !known.contains($0) }
-        guard let first = missing.first, let last = missing.last else { return stored }
-        try await Self.snapshot(rule, missing, first...last, on: session)
+        let missing = Set(days.filter { !known.contains($0) })
+        guard !missing.isEmpty else { return stored }
+        let computed = try await Self.compute(rule, missing, on: session)
+        guard keepsDays else {
+            return stored.merging(computed) { ($0 + $1).sorted { $0.day < $1.day } }
+        }
+        guard !computed.isEmpty else { return stored }
+        try await Self.store(rule, computed, on: session)
         return try await Self.read(rule, days, on: session)
     }
 
@@ -87,12 +108,12 @@ final class BaselineStore: Sendable {
         return result
     }
 
-    private static func snapshot(
+    private static func compute(
         _ rule: AlertRule,
-        _ missing: [Int64],
-        _ span: ClosedRange<Int64>,
+        _ missing: Set<Int64>,
         on session: any PostgresSession
-    ) async throws {
+    ) async throws -> [GroupKey: [DayCounts]] {
+        guard let first = missing.min(), let last = missing.max() else { return [:] }
         let exclusions = try await session.query("SELECT fromAt, toAt FROM alertBaselineExclusions ORDER BY fromAt")
             .map { row in
                 let (from, to) = try row.decode(Timestamp.self, Timestamp.self)
@@ -102,48 +123,60 @@ final class BaselineStore: Sendable {
         let counts = try await RollupStore.days(
             rule.selection(),
             by: dimensions.map(\.rollup),
-            from: Minute.firstOf(day: span.lowerBound).timestamp,
-            to: Minute.firstOf(day: span.upperBound + 1).timestamp,
+            from: Minute.firstOf(day: first).timestamp,
+            to: Minute.firstOf(day: last + 1).timestamp,
             excluding: exclusions,
             on: session
-        ).filter { missing.contains($0.period) }
-        guard !counts.isEmpty else { return }
-        // The first snapshot of a day stays: an alert can be explained months later.
+        )
+        var result: [GroupKey: [DayCounts]] = [:]
+        for count in counts.sorted(by: { $0.period < $1.period }) where missing.contains(count.period) {
+            let excluded = excludedMinutes(day: count.period, exclusions)
+            result[GroupKey(dimensions: dimensions, values: count.values), default: []].append(
+                DayCounts(day: count.period, attempts: count.attempts, bad: count.bad, excludedMinutes: excluded)
+            )
+        }
+        return result
+    }
+
+    /// The first snapshot of a day stays: an alert can be explained months later.
+    private static func store(_ rule: AlertRule, _ days: [GroupKey: [DayCounts]], on session: any PostgresSession) async throws {
+        let rows = days.flatMap { key, days in days.map { (key: key, day: $0) } }
         try await session.execute(
             """
             INSERT INTO alertBaselineDays (rule, ruleVersion, stratum, day, attempts, bad, excludedMinutes)
             SELECT \(rule.name)::text, \(rule.version)::text, stratum::jsonb, DATE '1970-01-01' + day::integer,
                    attempts, bad, excluded::integer
             FROM unnest(
-                \(try counts.map { try AlertJSON.text(GroupKey(dimensions: dimensions, values: $0.values).labels) }),
-                \(counts.map(\.period)), \(counts.map(\.attempts)), \(counts.map(\.bad)),
-                \(counts.map { excludedMinutes(day: $0.period, exclusions) })
+                \(try rows.map { try AlertJSON.text($0.key.labels) }),
+                \(rows.map(\.day.day)), \(rows.map(\.day.counts.attempts)), \(rows.map(\.day.counts.bad)),
+                \(rows.map { Int64($0.day.excludedMinutes) })
             ) AS d (stratum, day, attempts, bad, excluded)
             ON CONFLICT DO NOTHING
             """
         )
     }
 
-    private static func excludedMinutes(day: Int64, _ exclusions: [(from: Timestamp, to: Timestamp)]) -> Int64 {
+    private static func excludedMinutes(day: Int64, _ exclusions: [(from: Timestamp, to: Timestamp)]) -> Int {
         let start = Minute.firstOf(day: day).index
-        return exclusions.reduce(Int64(0)) { sum, exclusion in
-            sum + max(0, min(exclusion.to.minute, start + 1440) - max(exclusion.from.minute, start))
+        return exclusions.reduce(0) { sum, exclusion in
+            sum + Int(max(0, min(exclusion.to.minute, start + 1440) - max(exclusion.from.minute, start)))
         }
     }
 
-    /// Some days more than the reference are enough to tell whether learning is over, for a new rule's first days as well.
+    /// Some days more than the reference before the first minute are enough to tell whether learning is over, for a new rule's first days as well.
     private func firstMinutes(
         _ rule: AlertRule,
         _ condition: BaselineCondition,
         groups: Set<GroupKey>,
-        before last: Minute,
+        after base: Minute,
+        through last: Minute,
         on session: any PostgresSession
     ) async throws -> [GroupKey: Minute] {
         let cached = knownSince.withLock { known in
             groups.reduce(into: [GroupKey: Minute]()) { $0[$1] = known[Known(rule: rule.version, group: $1)] }
         }
         if cached.count == groups.count { return cached }
-        let from = last - (condition.reference.minutes + condition.longestWindow.minutes + condition.gap.minutes + 6 * 1440)
+        let from = base - (condition.reference.minutes + condition.longestWindow.minutes + condition.gap.minutes + 6 * 1440)
         let rows = try await RollupStore.firstMinutes(
             rule.selection(),
             by: rule.by.map(\.rollup),

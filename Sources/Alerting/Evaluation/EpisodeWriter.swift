@@ -75,7 +75,7 @@ struct EpisodeWriter {
                 episodeId, rule, ruleVersion, groupKey, groupLabels, labels, severity, state, startsAt, firedAt,
                 detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations, silencedBy, updatedAt
             ) VALUES (
-                \(episode.id), \(episode.rule), \(episode.ruleVersion), \(episode.group.description),
+                \(episode.id), \(episode.rule), \(episode.ruleVersion), \(episode.key),
                 \(try AlertJSON.text(episode.group.labels)), \(try AlertJSON.text(episode.labels)), \(episode.severity.rawValue),
                 'firing', \(episode.startsAt), \(episode.firedAt), \(episode.detectedLateBySeconds),
                 \(try AlertJSON.text(episode.evidence)), \(try AlertJSON.text(episode.contributors)),

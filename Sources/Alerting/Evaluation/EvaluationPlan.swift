@@ -54,11 +54,6 @@ struct EvaluationPlan: Sendable {
         // A group that neither fires nor has traffic is the same as one never seen.
         if kept.open != nil || fold.state.open != nil || !history.total.isEmpty { states[history.group] = kept }
         open[history.group] = fold.state.open
-        if isNewRule {
-            // What came and went before the rule existed is nobody's page; what lasts is.
-            if fold.state.open != nil, let fired = fold.transitions.last(where: { $0.kind == .fired }) { transitions.append(fired) }
-        } else {
-            transitions += fold.transitions
-        }
+        transitions += isNewRule ? RuleAdoption.announced(fold) : fold.transitions
     }
 }

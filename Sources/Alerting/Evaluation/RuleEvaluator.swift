@@ -18,6 +18,7 @@ package final class RuleEvaluator: Service, Sendable {
         var evaluated: Minute?
         var rules: [AlertRule] = []
         var faults: [String: String] = [:]
+        var succeededAt: Timestamp?
     }
 
     static let leaseName = "evaluator"
@@ -31,6 +32,7 @@ package final class RuleEvaluator: Service, Sendable {
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
     private let holder: String
+    private let observedSince: Timestamp
     private let baseline = BaselineStore()
     private let metrics = EvaluatorMetrics()
     private let state = Mutex(State())
@@ -54,10 +56,14 @@ package final class RuleEvaluator: Service, Sendable {
         self.clock = clock
         self.now = now
         holder = UUID().uuidString
+        observedSince = now()
     }
 
     /// Rules whose last evaluation failed, with the reason. Their alerts are held as they are.
     package var faults: [String: String] { state.withLock { $0.faults } }
+
+    /// When this instance last evaluated everything without a fault; nil before, and while another one does the work.
+    package var succeededAt: Timestamp? { state.withLock { $0.succeededAt } }
 
     /// Works until shutdown, then lets the next one take over at once.
     package func run() async throws {
@@ -90,7 +96,9 @@ package final class RuleEvaluator: Service, Sendable {
         let start = now()
         let faults = try await evaluate(current, through: last)
         try await forgetRemoved(current, through: last)
+        try await watchOurselves()
         state.withLock { state in
+            if faults.isEmpty { state.succeededAt = now() }
             state.faults = faults
             state.evaluated = faults.isEmpty ? last : nil
             state.rules = current
@@ -137,6 +145,16 @@ package final class RuleEvaluator: Service, Sendable {
         }
     }
 
+    /// The built-in alerts.
+    private func watchOurselves() async throws {
+        guard let lease = try await claim() else { return }
+        let pass = BuiltInPass(pool: pool, lease: lease, receivers: receivers.set, observedSince: observedSince, now: now())
+        for episode in try await pass.run() {
+            let text = episode.annotations["summary"] ?? episode.rule
+            logger.log(level: episode.state == .firing ? .error : .notice, "\(episode.rule) \(episode.state.rawValue): \(text)")
+        }
+    }
+
     private func pass(_ rule: AlertRule, _ lease: AlertLease) -> RulePass {
         RulePass(
             rule: rule,
@@ -156,7 +174,10 @@ package final class RuleEvaluator: Service, Sendable {
 
     /// Somebody else evaluates: after a takeover back, everything is looked at again.
     private func forgetProgress() {
-        state.withLock { $0.evaluated = nil }
+        state.withLock {
+            $0.evaluated = nil
+            $0.succeededAt = nil
+        }
     }
 
     /// Until the next minute closes, or the lease wants extending.

@@ -51,12 +51,7 @@ struct RulePass {
         }
     }
 
-    private var scratchMinutes: Int {
-        switch rule.condition {
-        case .ratio: configuration.scratchDays * 1440
-        case .baseline: configuration.baselineScratchDays * 1440
-        }
-    }
+    private var scratchMinutes: Int { configuration.scratchMinutes(rule) }
 
     /// A baseline decides every few minutes only.
     private func newestDecided(_ last: Minute) -> Minute {

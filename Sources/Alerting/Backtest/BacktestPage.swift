@@ -1,0 +1,110 @@
+import AlertRules
+import PushContract
+
+/// A backtest as one HTML file that needs nothing else: a lane for each group, drawn as SVG, and a table of the episodes.
+struct BacktestPage {
+    let report: BacktestReport
+
+    private static let width = 960
+    private static let laneHeight = 22
+
+    var html: String {
+        """
+        <!doctype html>
+        <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+        <title>Backtest of alert rules</title>
+        <style>
+        :root { color-scheme: light dark; --page: #b3261e; --ticket: #9a5b00; --lane: #8883; }
+        @media (prefers-color-scheme: dark) { :root { --page: #ff8a80; --ticket: #ffb95c; } }
+        body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+        svg { width: 100%; height: auto; } svg text { font: 11px system-ui, sans-serif; fill: currentColor; }
+        .lane { fill: var(--lane); } .page, .critical { fill: var(--page); } .ticket, .info { fill: var(--ticket); }
+        .tick { stroke: currentColor; opacity: .2; }
+        table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .15rem .6rem .15rem 0; }
+        th { font-weight: 600; border-bottom: 1px solid #8886; } .n { text-align: right; font-variant-numeric: tabular-nums; }
+        </style>
+        <h1>Backtest of alert rules</h1>
+        <p>\(Self.escaped("\(report.span.since)")) to \(Self.escaped("\(report.span.last + 1)")). A bar lasts from firing to resolved.</p>
+        \(report.results.map(section).joined(separator: "\n"))
+        </html>
+
+        """
+    }
+
+    private func section(_ result: RuleBacktest.Result) -> String {
+        let counts = BacktestReport.counts(result.episodes, span: report.span)
+        let head = "<h2>\(Self.escaped(result.rule.name))</h2>\n<p>\(counts); severity \(result.rule.severity.rawValue).</p>"
+        guard !result.groups.isEmpty else { return head + "\n<p>No attempts that this rule counts.</p>" }
+        let table = result.episodes.isEmpty ? "" : "\n" + table(result.episodes)
+        return "\(head)\n\(drawing(result))\(table)"
+    }
+
+    private func drawing(_ result: RuleBacktest.Result) -> String {
+        let lanes = result.groups.enumerated().map { index, group in
+            lane(group, result.episodes.filter { $0.group == group }, top: index * Self.laneHeight)
+        }
+        let height = result.groups.count * Self.laneHeight
+        let label = Self.escaped("Alerts of \(result.rule.name) over time")
+        return """
+            <svg viewBox="0 0 \(Self.width) \(height + 18)" role="img" aria-label="\(label)">
+            \((lanes + [axis(height)]).joined(separator: "\n"))
+            </svg>
+            """
+    }
+
+    private func lane(_ group: GroupKey, _ episodes: [BacktestEpisode], top: Int) -> String {
+        let base = "<rect class=\"lane\" x=\"0\" y=\"\(top + 14)\" width=\"\(Self.width)\" height=\"6\"/>"
+        let name = "<text x=\"0\" y=\"\(top + 11)\">\(Self.escaped(group.description))</text>"
+        let bars = episodes.map { episode in
+            let from = x(max(episode.firedAt, report.span.since))
+            let to = x(episode.resolvedAt ?? report.span.last + 1)
+            let title = Self.escaped(BacktestReport.line(episode, span: report.span))
+            return "<rect class=\"\(episode.severity.rawValue)\" x=\"\(Fraction.rounded(from))\" y=\"\(top + 12)\" "
+                + "width=\"\(Fraction.rounded(max(2, to - from)))\" height=\"10\"><title>\(title)</title></rect>"
+        }
+        return ([base, name] + bars).joined(separator: "\n")
+    }
+
+    /// A tick at midnight UTC, as many days apart as leaves room for the date.
+    private func axis(_ height: Int) -> String {
+        let days = report.span.minutes / 1440 + 1
+        let step = max(1, (days + 13) / 14)
+        let first = report.span.since.day + 1
+        return stride(from: first, through: report.span.last.day, by: step).map { day in
+            let place = Fraction.rounded(x(Minute.firstOf(day: day)))
+            let date = Minute.firstOf(day: day).description.prefix(10).suffix(5)
+            return "<line class=\"tick\" x1=\"\(place)\" x2=\"\(place)\" y1=\"0\" y2=\"\(height + 4)\"/>"
+                + "<text x=\"\(place)\" y=\"\(height + 16)\">\(date)</text>"
+        }.joined(separator: "\n")
+    }
+
+    private func x(_ minute: Minute) -> Double {
+        Double(minute - report.span.since) / Double(max(1, report.span.minutes)) * Double(Self.width)
+    }
+
+    private func table(_ episodes: [BacktestEpisode]) -> String {
+        let rows = episodes.map { episode in
+            let cells = [
+                "\(episode.group)", episode.severity.rawValue, "\(episode.fired.startsAt)", "\(episode.firedAt)",
+                episode.resolvedAt?.description ?? "still firing",
+            ].map { "<td>\(Self.escaped($0))</td>" }
+            let numbers = ["\(episode.minutes(through: report.span.last))", episode.fired.evidence.observedText, episode.worstText]
+                .map { "<td class=\"n\">\(Self.escaped($0))</td>" }
+            return "<tr>\((cells + numbers).joined())</tr>"
+        }
+        return """
+            <table><tr><th>group<th>severity<th>since<th>fired<th>resolved<th class="n">minutes<th class="n">observed<th class="n">worst</tr>
+            \(rows.joined(separator: "\n"))
+            </table>
+            """
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
+    }
+}
+
+extension BacktestReport {
+    /// One self-contained HTML file.
+    package var html: String { BacktestPage(report: self).html }
+}

@@ -1,0 +1,32 @@
+package import AlertRules
+
+/// The time a backtest looks at.
+package struct BacktestSpan: Sendable, Hashable {
+    /// The first minute whose episodes are shown.
+    package var since: Minute
+    /// The newest minute that is evaluated.
+    package var last: Minute
+
+    package init(since: Minute, last: Minute) {
+        self.since = since
+        self.last = last
+    }
+
+    package var minutes: Int { last - since + 1 }
+
+    /// Where the fold of a rule begins, so that an alert that was firing already at `since` is known: as far back as a rule that is
+    /// new to the live evaluator looks.
+    package func start(of rule: AlertRule, _ configuration: EvaluatorConfiguration = EvaluatorConfiguration()) -> Minute {
+        since - configuration.scratchMinutes(rule)
+    }
+}
+
+extension EvaluatorConfiguration {
+    /// How far back a rule without a checkpoint is folded.
+    func scratchMinutes(_ rule: AlertRule) -> Int {
+        switch rule.condition {
+        case .ratio: scratchDays * 1440
+        case .baseline: baselineScratchDays * 1440
+        }
+    }
+}

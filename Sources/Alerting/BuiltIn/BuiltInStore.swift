@@ -1,0 +1,58 @@
+import AlertRules
+import Postgres
+import PushContract
+
+/// Reads what the built-in alerts decide by.
+enum BuiltInStore {
+    static func dataGap(observedSince: Timestamp, now: Timestamp, on session: any PostgresSession) async throws -> DataGap {
+        let beat = try await HeartbeatStore.newest(on: session)
+        var gap = DataGap(newestBeat: beat, observedSince: observedSince, comparableAttempts: [])
+        // Traffic matters only when nobody has written for a while; otherwise nothing is read.
+        guard let beat, now - beat > DataGap.fresh else { return gap }
+        let hour = Duration.seconds(3600)
+        let spans = [beat - hour, now - .seconds(86_400) - hour / 2, now - .seconds(7 * 86_400) - hour / 2].map { ($0, $0 + hour) }
+        for (from, to) in spans {
+            let rows = try await session.query(
+                """
+                SELECT coalesce(sum(attempts), 0)::bigint FROM attemptRollups
+                WHERE minute >= \(from) AND minute < \(to) AND eventType = 'send' AND status IN ('sent', 'failed', 'deactivated')
+                """
+            )
+            gap.comparableAttempts.append(try rows[0].decode(Int64.self))
+        }
+        return gap
+    }
+
+    /// Receivers that refused a message within the horizon, or have an open alert about it.
+    static func receiverTroubles(_ open: Set<String>, now: Timestamp, on session: any PostgresSession) async throws -> [ReceiverTrouble] {
+        try await session.query(
+            """
+            SELECT o.receiver, max(o.settledAt), count(*),
+                   (array_agg(o.lastError ORDER BY o.settledAt DESC))[1],
+                   (array_agg(e.severity ORDER BY array_position(ARRAY['critical', 'page', 'ticket', 'info'], e.severity)))[1],
+                   (SELECT max(d.settledAt) FROM alertOutbox d WHERE d.receiver = o.receiver AND d.state = 'delivered')
+            FROM alertOutbox o JOIN alertEpisodes e USING (episodeId)
+            WHERE o.state = 'parked' AND (o.settledAt > \(now - ReceiverTrouble.horizon) OR o.receiver = ANY(\(open.sorted())))
+            GROUP BY o.receiver
+            ORDER BY o.receiver
+            """
+        ).map {
+            let (receiver, parkedAt, parked, error, severity, deliveredAt) = try $0.decode(
+                String.self,
+                Timestamp.self,
+                Int64.self,
+                String?.self,
+                String.self,
+                Timestamp?.self
+            )
+            return ReceiverTrouble(
+                receiver: receiver,
+                parkedAt: parkedAt,
+                parked: parked,
+                lastError: error,
+                severity: Severity(rawValue: severity) ?? .page,
+                deliveredAt: deliveredAt
+            )
+        }
+    }
+}

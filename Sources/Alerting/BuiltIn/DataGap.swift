@@ -1,0 +1,29 @@
+import PushContract
+
+/// Whether nobody writes attempts although there should be some: a pure function of heartbeats and traffic.
+///
+/// A gap resolves nothing and fires no rule, so without this alert a dead writer looks like a quiet night.
+struct DataGap: Sendable, Hashable {
+    /// Silence of all writers after which somebody is told.
+    static let limit = Duration.seconds(300)
+    /// A heartbeat at most this old ends the alert.
+    static let fresh = Duration.seconds(120)
+    /// Outcomes within an hour that make traffic expected.
+    static let expectedAttempts: Int64 = 10
+
+    /// The newest heartbeat; nil when no writer ever had one.
+    var newestBeat: Timestamp?
+    /// Since when this evaluator looks: silence before that is told as soon as it has looked long enough itself, so that a start of
+    /// the whole service after a night off pages nobody.
+    var observedSince: Timestamp
+    /// Outcomes in the hour before the silence, and around the same time a day and a week before.
+    var comparableAttempts: [Int64]
+
+    var isExpected: Bool { comparableAttempts.contains { $0 >= Self.expectedAttempts } }
+
+    func isFiring(wasFiring: Bool, at now: Timestamp) -> Bool {
+        guard let newestBeat else { return wasFiring }
+        if wasFiring { return now - newestBeat > Self.fresh }
+        return isExpected && now - max(newestBeat, observedSince) >= Self.limit
+    }
+}

@@ -1,0 +1,95 @@
+import CurlHTTP
+package import Logging
+import Metrics
+package import Postgres
+package import PushContract
+package import ServiceLifecycle
+
+/// Calls a URL every minute as long as alerts are evaluated and delivered: whoever is there pages when the calls stop.
+///
+/// It must not share our database, host or network, and is the one thing that notices when all of Pushwatch is gone.
+package struct DeadMansSwitch: Service {
+    /// An evaluation older than this, or a message that nobody took for longer, is no sign of life.
+    static let patience = Duration.seconds(180)
+
+    private let url: String
+    private let pool: PostgresPool
+    private let evaluator: RuleEvaluator
+    private let logger: Logger
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+    private let send: AlertHTTP
+
+    package init(
+        url: String,
+        pool: PostgresPool,
+        evaluator: RuleEvaluator,
+        logger: Logger,
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        send: @escaping AlertHTTP
+    ) {
+        self.url = url
+        self.pool = pool
+        self.evaluator = evaluator
+        self.logger = logger
+        self.clock = clock
+        self.now = now
+        self.send = send
+    }
+
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await clock.sleep(for: .seconds(60), tolerance: nil)
+                if Task.isCancelled { return }
+                await check()
+            }
+        }
+    }
+
+    /// One look, and one call if all is well. Returns whether the call was made and answered with 2xx.
+    ///
+    /// An instance that waits for the evaluator's lease stays silent: the one that works makes the call.
+    @discardableResult
+    package func check() async -> Bool {
+        do {
+            guard let evaluated = evaluator.succeededAt, now() - evaluated < Self.patience, try await isDelivering() else { return false }
+            let answer = try await send(OutboundRequest(method: "GET", url: url, headers: [], body: [], timeout: .seconds(10)))
+            let isWell = (200..<300).contains(answer.status)
+            count(isWell ? "answered" : "refused")
+            if !isWell { logger.warning("the heartbeat URL answered \(answer.status)") }
+            return isWell
+        } catch {
+            // The URL is a secret, so what the client says about it is not logged.
+            let reason =
+                (error as? OutboundFailure).map { "\($0.kind)" } ?? (error as? PostgresError).map(\.description) ?? "\(type(of: error))"
+            count("failed")
+            logger.warning("the heartbeat URL was not called", metadata: ["reason": "\(reason)"])
+            return false
+        }
+    }
+
+    /// Some courier holds its lease, and if messages are due that nobody took, others were tried meanwhile.
+    private func isDelivering() async throws -> Bool {
+        let since = now() - Self.patience
+        let rows = try await pool.query(
+            """
+            SELECT EXISTS (SELECT FROM alertLeases WHERE name = \(AlertCourier.leaseName) AND expiresAt > clock_timestamp())
+               AND (EXISTS (SELECT FROM (SELECT attemptedAt FROM alertDeliveries ORDER BY deliveryId DESC LIMIT 1) newest
+                            WHERE attemptedAt > \(since))
+                    OR NOT EXISTS (SELECT FROM alertOutbox o JOIN alertEpisodes e USING (episodeId)
+                                   WHERE o.state = 'pending' AND o.leaseUntil IS NULL AND o.nextAttemptAt < \(since)
+                                     AND e.silencedBy IS NULL
+                                     AND NOT EXISTS (SELECT FROM alertOutbox first
+                                                     WHERE first.episodeId = o.episodeId AND first.receiver = o.receiver
+                                                       AND first.state = 'pending' AND first.seq < o.seq)))
+            """
+        )
+        return try rows[0].decode(Bool.self)
+    }
+
+    private func count(_ result: String) {
+        Counter(label: "pushwatch_alert_heartbeat_calls_total", dimensions: [("result", result)]).increment()
+    }
+}

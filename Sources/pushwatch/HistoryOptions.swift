@@ -1,0 +1,72 @@
+import AlertRules
+import Alerting
+import ArgumentParser
+import Logging
+import Observability
+import Postgres
+import PushContract
+import PushwatchServer
+
+/// Which database holds the history, and how much of it is looked at.
+struct HistoryOptions: ParsableArguments {
+    @OptionGroup var options: ConfigurationOptions
+    @Option(name: .long, help: "Connection string of the database; otherwise the configured one.") var database: String?
+    @Option(name: .long, help: "How far back, such as 28d, or a moment such as 2026-01-05 or 2026-01-05T12:00:00Z.") var since = "28d"
+    @Option(name: .long, help: "Up to which moment; otherwise up to now.") var until: String?
+
+    /// A database was named in so many words.
+    var isGiven: Bool { database != nil || options.config != nil }
+
+    func validate() throws {
+        _ = try span(now: .now())
+    }
+
+    /// Runs `body` with a backtest over the history; says on standard error how far it is, and when history is too short.
+    func withBacktest<T>(_ body: (RuleBacktest, (RuleBacktest.Progress) -> Void) async throws -> T) async throws -> T {
+        LogBootstrap.bootstrap(level: .error)
+        let pool = PostgresPool(
+            configuration: PostgresConfiguration(
+                url: try await url(),
+                maxConnections: 2,
+                applicationName: "pushwatch rules"
+            ),
+            logger: Logger(label: "rules")
+        )
+        defer { pool.close() }
+        let span = try span(now: .now())
+        let backtest = RuleBacktest(span: span, on: pool)
+        do {
+            if let first = try await backtest.firstMinute(), first > span.since - 14 * 1440 {
+                Terminal.complain("note: stored history begins \(first); baselines learn for their whole reference from there.")
+            }
+            let result = try await body(backtest) { progress in
+                Terminal.progress("reading \(progress.rule): \(progress.daysRead * 100 / max(1, progress.days)) %")
+            }
+            Terminal.progress("read \(RuleDuration(minutes: span.minutes)) of history", isLast: true)
+            return result
+        } catch let error as PostgresError where error.isUnavailable {
+            throw CommandFailure.environment("The database cannot be reached: \(error.message)")
+        }
+    }
+
+    private func url() async throws -> String {
+        if let database { return database }
+        return try await options.load().databaseURL
+    }
+
+    /// A minute counts as closed a minute after its end, as in live evaluation.
+    private func span(now: Timestamp) throws -> BacktestSpan {
+        let closed = Minute.lastClosed(before: now - .seconds(60))
+        let last = try until.map { try moment($0, "--until") - 1 } ?? closed
+        let first = try RuleDuration(since).map { last + 1 - $0.minutes } ?? moment(since, "--since")
+        guard first <= last else { throw ValidationError("--since lies after --until.") }
+        return BacktestSpan(since: first, last: min(last, closed))
+    }
+
+    private func moment(_ text: String, _ option: String) throws -> Minute {
+        guard let moment = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") else {
+            throw ValidationError("\(option) '\(text)' is neither a length such as 28d nor a moment such as 2026-01-05T12:00:00Z.")
+        }
+        return Minute(moment)
+    }
+}

@@ -1,0 +1,56 @@
+import AlertRules
+import Alerting
+import ArgumentParser
+import Foundation
+
+/// `pushwatch rules backtest`
+struct RulesBacktestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backtest",
+        abstract: "Show the alerts the rules would have raised on stored history.",
+        discussion: """
+            Folds the same decisions over the stored rollups that live evaluation folds minute by minute. Reads only. A ratio rule is
+            followed from 14 days before --since, a baseline rule from 3 days before it with the days that teach it, so that an alert
+            that was firing already is known. A rule that is not in force yet is shown as if it had always been.
+            """
+    )
+
+    @OptionGroup var location: RulesCommand.Location
+    @OptionGroup var history: HistoryOptions
+    @Option(name: .long, help: "Only this rule; may be given several times.") var rule: [String] = []
+    @Flag(name: .long, help: "Print JSON.") var json = false
+    @Option(name: .long, help: "Write a report with drawings to this file as well.") var html: String?
+
+    func run() async throws {
+        let rules = try chosen(try RulesCommand.rules(in: location.directory))
+        let report = try await history.withBacktest { backtest, onProgress in
+            BacktestReport(span: backtest.span, results: try await backtest.run(rules, onProgress: onProgress))
+        }
+        Terminal.say(json ? try report.json() : report.text())
+        guard let html else { return }
+        guard FileManager.default.createFile(atPath: html, contents: Data(report.html.utf8)) else {
+            throw CommandFailure.environment("\(html) cannot be written.")
+        }
+        Terminal.complain("report written to \(html)")
+    }
+
+    private func chosen(_ rules: [AlertRule]) throws -> [AlertRule] {
+        guard !rule.isEmpty else { return rules }
+        for name in rule where !rules.contains(where: { $0.name == name }) {
+            throw ValidationError("There is no rule '\(name)'; there are \(rules.map(\.name).joined(separator: ", ")).")
+        }
+        return rules.filter { rule.contains($0.name) }
+    }
+}
+
+extension RulesCommand {
+    /// The rules of an alerts directory. History is only worth reading for files without errors.
+    static func rules(in directory: String) throws -> [AlertRule] {
+        let set = AlertsDirectory(path: directory).ruleSet()
+        guard !set.hasErrors else {
+            for finding in set.findings { Terminal.complain(finding.description) }
+            throw CommandFailure.check("The rules in \(directory) have errors.")
+        }
+        return set.rules
+    }
+}

@@ -1,0 +1,29 @@
+import AlertRules
+import Alerting
+import ArgumentParser
+
+/// `pushwatch rules diff OLD NEW`
+struct RulesDiffCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Show which alerts a change of rules gains and loses on stored history.",
+        discussion: """
+            Backtests the rules of both alerts directories where they decide differently, and prints Markdown for a comment on the change.
+            Ends with 0 when the episodes are the same, and with 1 when one was gained, lost or moved.
+            """
+    )
+
+    @Argument(help: "The alerts directory as it is.") var old: String
+    @Argument(help: "The alerts directory as it would be.") var new: String
+    @OptionGroup var history: HistoryOptions
+
+    func run() async throws {
+        let before = try RulesCommand.rules(in: old)
+        let after = try RulesCommand.rules(in: new)
+        let difference = try await history.withBacktest { backtest, onProgress in
+            try await RuleSetDifference.between(before, after, backtest, onProgress: onProgress)
+        }
+        Terminal.say(difference.text)
+        if !difference.isEmpty { throw ExitCode(1) }
+    }
+}

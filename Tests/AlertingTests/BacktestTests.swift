@@ -1,0 +1,168 @@
+import AlertRules
+import Alerting
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@Suite("Backtest")
+struct BacktestTests {
+    /// What was decided, live or in a backtest, with all its numbers.
+    private struct Decided: Hashable, Comparable, CustomStringConvertible {
+        var rule: String
+        var group: String
+        var kind: String
+        var reason: String
+        var minute: Int
+        var evidence: Evidence
+
+        var description: String { "\(rule) \(group) \(kind) (\(reason)) @\(minute) \(evidence)" }
+
+        static func < (a: Decided, b: Decided) -> Bool { (a.rule, a.group, a.minute, a.kind) < (b.rule, b.group, b.minute, b.kind) }
+
+        static func live(_ pool: PostgresPool) async throws -> [Decided] {
+            try await pool.query(
+                """
+                SELECT e.rule, e.groupKey, t.kind, t.reason, t.minute, t.evidence
+                FROM alertTransitions t JOIN alertEpisodes e USING (episodeId)
+                """
+            ).map {
+                let (rule, group, kind, reason, minute, evidence) = try $0.decode(
+                    String.self,
+                    String.self,
+                    String.self,
+                    String.self,
+                    Timestamp.self,
+                    String.self
+                )
+                return Decided(
+                    rule: rule,
+                    group: group,
+                    kind: kind,
+                    reason: reason,
+                    minute: Minute(minute) - Traffic.start,
+                    evidence: try JSONText.evidence(evidence)
+                )
+            }.sorted()
+        }
+
+        static func backtest(_ results: [RuleBacktest.Result]) throws -> [Decided] {
+            try results.flatMap(\.episodes).flatMap { [$0.fired, $0.resolved].compactMap { $0 } }.map {
+                Decided(
+                    rule: $0.rule,
+                    group: $0.group.description,
+                    kind: $0.kind == .fired ? "firing" : "resolved",
+                    reason: $0.reason.rawValue,
+                    minute: $0.minute - Traffic.start,
+                    evidence: try JSONText.evidence(JSONText.text($0.evidence))
+                )
+            }.sorted()
+        }
+    }
+
+    /// A baseline that learns for one day.
+    private static let quickBaseline: AlertRule = {
+        var condition = BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1))
+        condition.reference = RuleDuration(minutes: 1440)
+        condition.ladder = [RuleDuration(minutes: 360)]
+        condition.warnMinBad = 20
+        return Rules.make("Tokens", .baseline(condition), by: [.provider])
+    }()
+
+    @Test("live evaluation, minute by minute, and a backtest give the same episodes with the same numbers", arguments: 1...3)
+    func sameAsLive(_ seed: Int) async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool, daysBack: 3)
+            let first = Minute.firstOf(day: Traffic.start.day - 2)
+            let length = 2 * 1440 + 720
+            var random = Seeded(state: UInt64(seed))
+            for (provider, pushType) in [("fcm", "alert"), ("fcm", "liveactivity"), ("apns", "alert")] {
+                try await traffic.add(RandomTrace.minutes(&random, first: first, count: length), provider: provider, pushType: pushType)
+            }
+            let rules = [Rules.provider5xx, Self.quickBaseline]
+            let evaluator = RuleEvaluator.forTest(pool, rules)
+            let last = first + (length - 1)
+            // In jumps until most of the baseline is learned, then minute by minute.
+            let steady = last - 400
+            var minute = first + 4
+            while minute < last {
+                minute = minute < steady ? min(steady, minute + Int.random(in: 1...300, using: &random)) : minute + 1
+                try await evaluator.evaluate(through: (minute + 1).timestamp)
+            }
+            let live = try await Decided.live(pool)
+            let span = BacktestSpan(since: first, last: last)
+            let results = try await RuleBacktest(span: span, on: pool).run(rules)
+            #expect(try Decided.backtest(results) == live, "seed \(seed)")
+            #expect(Set(live.map(\.rule)).count == 2 && live.count >= 8, "seed \(seed): \(live.count) transitions show too little")
+            let days = try await pool.query("SELECT count(*) FROM alertBaselineDays").map { try $0.decode(Int.self) }
+            try await pool.execute("DELETE FROM alertBaselineDays")
+            let again = try await RuleBacktest(span: span, on: pool).run(rules)
+            #expect(again == results, "days computed anew are the days that were stored")
+            let written = try await pool.query("SELECT day::text FROM alertBaselineDays")
+            #expect(days != [0] && written.isEmpty, "a backtest writes nothing")
+        }
+    }
+
+    @Test("an alert that began before the time in question is there, one that was over is not")
+    func warmUp() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<20, attempts: 100, bad: 1)
+            try await traffic.add(20..<60, attempts: 100, bad: 10)
+            try await traffic.add(60..<100, attempts: 100, bad: 0)
+            func episodes(since: Int) async throws -> [BacktestEpisode] {
+                let span = BacktestSpan(since: Traffic.start + since, last: Traffic.start + 99)
+                return try await RuleBacktest(span: span, on: pool).run(Rules.provider5xx).episodes
+            }
+            #expect(try await episodes(since: 50).map { $0.firedAt - Traffic.start } == [35])
+            #expect(try await episodes(since: 80) == [])
+        }
+    }
+
+    @Test("a change of rules shows what it loses, gains and moves; rules that decide the same are not compared")
+    func difference() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<20, attempts: 100, bad: 1)
+            try await traffic.add(20..<60, attempts: 100, bad: 7)
+            try await traffic.add(60..<90, attempts: 100, bad: 0)
+            try await traffic.add(90..<120, attempts: 100, bad: 50)
+            let backtest = RuleBacktest(span: BacktestSpan(since: Traffic.start, last: Traffic.start + 119), on: pool)
+            func rule(above: Fraction, for minutes: Int = 15) -> AlertRule {
+                let condition = RatioCondition(reasons: ["provider_5xx"], above: above, for: RuleDuration(minutes: minutes))
+                return Rules.make("ProviderUnavailable", .ratio(condition), by: [.provider])
+            }
+            let old = rule(above: Fraction(5, 100))
+            let stricter = try await RuleSetDifference.between([old], [rule(above: Fraction(10, 100))], backtest)
+            #expect(stricter.rules.map(\.lost.count) == [1] && stricter.rules.map(\.gained.count) == [0] && !stricter.isEmpty)
+            #expect(stricter.text.contains("`ProviderUnavailable`: old 2 episodes"))
+            #expect(stricter.text.contains("- lost: provider=fcm  since 2026-01-05 12:20 UTC, fired 2026-01-05 12:35 UTC"))
+            let slower = try await RuleSetDifference.between([old], [rule(above: Fraction(5, 100), for: 20)], backtest)
+            #expect(slower.rules.map(\.moved.count) == [2])
+            let gone = try await RuleSetDifference.between([old], [], backtest)
+            #expect(gone.rules.map(\.lost.count) == [2] && gone.text.contains("removed"))
+            let same = try await RuleSetDifference.between([old], [old], backtest)
+            #expect(same.isEmpty && same.rules.isEmpty)
+        }
+    }
+
+    @Test("a healthy share above half the threshold is warned of; an outage does not count as healthy")
+    func healthyShare() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            let minutes = (0..<600).map { offset in
+                let bad: Int64 = (300..<340).contains(offset) ? 50 : 3
+                return MinuteCounts(minute: Traffic.start + offset, attempts: 100, bad: bad)
+            }
+            try await traffic.add(minutes.map { RandomTrace.Row(counts: $0, dead: 0) }, provider: "fcm", pushType: "alert")
+            let healthy = minutes.map {
+                RandomTrace.Row(counts: MinuteCounts(minute: $0.minute, attempts: 100, bad: 2), dead: 0)
+            }
+            try await traffic.add(healthy, provider: "apns", pushType: "alert")
+            let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 599)
+            let findings = try await RuleBacktest(span: span, on: pool).healthFindings([Rules.provider5xx, Rules.tokens])
+            #expect(findings.map(\.severity) == [.warning])
+            #expect(findings.first?.message.contains("(provider=fcm): the healthy share reaches 3 %, more than half of 5 %") == true)
+        }
+    }
+}

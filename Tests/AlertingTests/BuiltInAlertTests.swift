@@ -1,0 +1,171 @@
+import AlertRules
+import CurlHTTP
+import Foundation
+import Postgres
+import PushContract
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import Alerting
+
+@Suite("Built-in alerts")
+struct BuiltInAlertTests {
+    private static let start = Traffic.start.timestamp
+
+    private static func minutes(_ count: Int64) -> Timestamp { start + .seconds(count * 60) }
+
+    @Test(
+        "a gap is told after five minutes of expected traffic, and held until somebody writes",
+        arguments: [
+            // beat, observed since, comparable attempts, was firing, now, expected — in minutes from a start.
+            (0, 0, [10], false, 5, true),
+            (0, 0, [10], false, 4, false),
+            (0, 0, [9, 0, 9], false, 60, false),
+            (0, 0, [0, 0, 10], false, 60, true),
+            // The service was off as a whole: nobody is paged for the time before it looked.
+            (0, 100, [500], false, 101, false),
+            (0, 100, [500], false, 105, true),
+            // Once told, it is held without traffic, and ends with a fresh heartbeat.
+            (0, 0, [], true, 600, true),
+            (598, 0, [], true, 600, false),
+        ] as [(Int64, Int64, [Int64], Bool, Int64, Bool)]
+    )
+    func gap(beat: Int64, since: Int64, attempts: [Int64], wasFiring: Bool, now: Int64, expected: Bool) {
+        let gap = DataGap(newestBeat: Self.minutes(beat), observedSince: Self.minutes(since), comparableAttempts: attempts)
+        #expect(gap.isFiring(wasFiring: wasFiring, at: Self.minutes(now)) == expected)
+    }
+
+    @Test("where no writer ever reported there is no gap")
+    func neverReported() {
+        let gap = DataGap(newestBeat: nil, observedSince: Self.start, comparableAttempts: [1000])
+        #expect(!gap.isFiring(wasFiring: false, at: Self.minutes(600)))
+    }
+
+    @Test("EvaluatorDataGap fires, is delivered, and resolves with the next heartbeat")
+    func dataGap() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<30, attempts: 10, bad: 0)
+            let clock = HandClock()
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            let heart = WriterHeartbeat(pool: pool, logger: .silent, now: { clock.now })
+            for minute in 1...30 as ClosedRange<Int64> {
+                clock.set(Self.minutes(minute))
+                try await heart.beat()
+            }
+            for minute in 31...40 {
+                clock.set(Self.minutes(Int64(minute)))
+                try await evaluator.evaluate(minutes: minute - 1)
+            }
+            let episode = try #require(try await EpisodeStore.open(on: pool).first)
+            #expect(episode.rule == "EvaluatorDataGap" && episode.severity == .page)
+            #expect(episode.startsAt == Self.minutes(31) && episode.firedAt == Self.minutes(35))
+            #expect(episode.annotations["summary"]?.contains("since 2026-01-05 12:31 UTC") == true)
+            #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing"])
+            _ = try await pool.query(Query(text: episode.reproduceSQL))
+            clock.set(Self.minutes(41))
+            try await heart.beat()
+            try await evaluator.evaluate(minutes: 40)
+            #expect(try await EpisodeStore.open(on: pool).isEmpty)
+            #expect(try await Recorded.outbox(pool).map(\.kind).sorted() == ["firing", "resolved"])
+        }
+    }
+
+    @Test("DeliveryParked goes to another receiver than the one that refused, and ends when it takes a message again")
+    func deliveryParked() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let receivers = [ReceiverConfiguration.webhook("team", url: "http://team"), .webhook("chat", url: "http://chat")]
+            try await fireOnce(pool, receivers: receivers, clock: clock)
+            let refuses = Mutex(true)
+            let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock) { request in
+                let status = request.url == "http://team" && refuses.withLock { $0 } ? 404 : 200
+                return OutboundResponse(status: status, headers: [], body: [], connectionId: 0, latency: .zero, httpVersion: .http1)
+            }
+            try await courier.deliverDue()
+            let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock, leaseDuration: .seconds(60))
+            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+            clock.advance(.seconds(60))
+            try await evaluator.evaluate(minutes: 36)
+            let episode = try #require(try await EpisodeStore.open(on: pool).first { $0.rule == "DeliveryParked" })
+            #expect(episode.labels["receiver"] == "team" && episode.severity == .page)
+            #expect(episode.annotations["summary"]?.hasPrefix("Receiver team refused a message:") == true)
+            #expect(try await receiversTold(pool, of: episode.id) == ["chat"])
+            _ = try await pool.query(Query(text: episode.reproduceSQL))
+            // Again a minute later: nothing new.
+            clock.advance(.seconds(60))
+            try await evaluator.evaluate(minutes: 37)
+            #expect(try await EpisodeStore.open(on: pool).filter { $0.rule == "DeliveryParked" }.count == 1)
+            // The outage ends, and the repaired receiver takes a message.
+            refuses.withLock { $0 = false }
+            clock.set((Traffic.start + 60).timestamp + .seconds(60))
+            try await evaluator.evaluate(minutes: 60)
+            try await courier.deliverDue()
+            clock.advance(.seconds(60))
+            try await evaluator.evaluate(minutes: 61)
+            #expect(try await EpisodeStore.open(on: pool).filter { $0.rule == "DeliveryParked" }.isEmpty)
+        }
+    }
+
+    private func receiversTold(_ pool: PostgresPool, of id: UUID) async throws -> [String] {
+        try await pool.query("SELECT receiver FROM alertOutbox WHERE episodeId = \(id) ORDER BY 1").map { try $0.decode(String.self) }
+    }
+
+    @Test("of two receivers that refuse, neither is told of the other; a log alone is not enough")
+    func others() {
+        let hooks = ["a", "b", "c"].map { ReceiverConfiguration.webhook($0, url: "http://\($0)") }
+        let all = ReceiverSet(receivers: hooks + [.log])
+        #expect(all.names(for: .page, besides: ["a", "b"]) == ["c", "log"])
+        let routed = ReceiverSet(receivers: hooks + [.log], routes: [AlertRoute(severities: [.page], receivers: ["a", "log"])])
+        #expect(routed.names(for: .page, besides: ["a"]) == ["b", "c", "log"])
+        #expect(ReceiverSet(receivers: [hooks[0]]).names(for: .page, besides: ["a"]) == [])
+    }
+
+    @Test("the dead man's switch calls while alerts are evaluated and delivered, and only then")
+    func deadMansSwitch() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock(Self.minutes(10))
+            let calls = Mutex(0)
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            let courier = AlertCourier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
+            let heart = DeadMansSwitch(
+                url: "https://ping.example.org/x",
+                pool: pool,
+                evaluator: evaluator,
+                logger: .silent,
+                now: { clock.now }
+            ) { request in
+                #expect(request.method == "GET" && request.url == "https://ping.example.org/x")
+                calls.withLock { $0 += 1 }
+                return OutboundResponse(status: 200, headers: [], body: [], connectionId: 0, latency: .zero, httpVersion: .http2)
+            }
+            #expect(await heart.check() == false, "nothing was evaluated yet")
+            try await evaluator.evaluate(minutes: 9)
+            #expect(await heart.check() == false, "nobody delivers")
+            try await courier.deliverDue()
+            #expect(await heart.check())
+            clock.advance(.seconds(200))
+            #expect(await heart.check() == false, "the evaluator hangs")
+            try await evaluator.evaluate(minutes: 12)
+            #expect(await heart.check())
+            #expect(calls.withLock { $0 } == 2)
+        }
+    }
+
+    @Test("no rule takes the name of a built-in alert")
+    func reserved() {
+        let text = """
+            groups:
+              - name: g
+                rules:
+                  - alert: DeliveryParked
+                    ratio: { reason: [auth], above: 1% }
+                    for: 10m
+                    labels: { severity: page }
+                    annotations: { summary: s, meaning: m, action: a, runbook: "https://example.org" }
+            """
+        let set = RuleSet.read([SourceText(path: "x.yml", text: text)]) { _ in true }
+        #expect(set.findings.map(\.message).contains { $0.contains("an alert of Pushwatch itself") })
+    }
+}
