@@ -9,7 +9,7 @@ enum AnalystSessionStatements {
     }
 
     /// Superusers have every role's rights, so membership says nothing of them; they, the owner of the tables and whoever asks are no
-    /// analysts. Only this database: another one on the server has a watchdog of its own.
+    /// analysts. Only this database: another one on the server has a watchdog of its own. backend_type is among what may be hidden.
     static func list(on session: some PostgresSession) async throws -> Listing {
         let rows = try await session.query(
             """
@@ -21,7 +21,7 @@ enum AnalystSessionStatements {
                    greatest(age(backend_xmin), age(backend_xid), 0)::bigint,
                    (SELECT \(raw: microseconds("min(waitstart)")) FROM blockers WHERE blockers.pid = analyst.pid)
             FROM pg_stat_activity AS analyst
-            WHERE backend_type = 'client backend' AND datname = current_database() AND usesysid IN (
+            WHERE coalesce(backend_type, 'client backend') = 'client backend' AND datname = current_database() AND usesysid IN (
                 SELECT login.oid FROM pg_roles AS login JOIN pg_roles AS analysts ON analysts.rolname = 'pushwatch_analyst'
                 WHERE pg_has_role(login.oid, analysts.oid, 'USAGE') AND NOT login.rolsuper AND login.rolname <> current_user
                   AND login.oid <> (SELECT relowner FROM pg_class WHERE oid = 'notificationDeliveryAttempts'::regclass))

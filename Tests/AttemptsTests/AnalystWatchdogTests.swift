@@ -115,4 +115,28 @@ struct AnalystWatchdogTests {
             #expect(try await !PartitionStatements.names(on: store.pool).contains(name))
         }
     }
+
+    @Test("an ordinary database user hears that sessions are out of reach, until it may see and end them")
+    func rights() async throws {
+        try await withAnalysts { store in
+            let name = "plain_\(UInt32.random(in: 0..<1_000_000))"
+            try await store.pool.execute("CREATE ROLE \(raw: name) LOGIN")
+            do {
+                let url = store.url + (store.url.contains("?") ? "&" : "?") + "user=\(name)"
+                let plain = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 1), logger: .silent)
+                defer { plain.close() }
+                let analyst = try await store.connect()
+                try await analyst.executeScript("BEGIN; SELECT 1 FROM notificationDeliveryAttempts")
+                var policy = AnalystPolicy()
+                policy.transactionLimit = .zero
+                let watchdog = AnalystWatchdog(pool: plain, policy: policy, logger: .silent)
+                #expect(try await watchdog.look() == .init(outOfReach: 1))
+                try await store.pool.execute("GRANT pg_read_all_stats TO \(raw: name)")
+                #expect(try await watchdog.look() == .init(outOfReach: 1))
+                try await store.pool.execute("GRANT pg_signal_backend TO \(raw: name)")
+                #expect(try await watchdog.look() == .init(terminated: 1))
+            }
+            try await store.pool.execute("DROP ROLE \(raw: name)")
+        }
+    }
 }

@@ -113,6 +113,30 @@ struct AttemptFsckTests {
         }
     }
 
+    @Test("stays clean while four writers go on in closed minutes and the ledger rotates")
+    func besideTraffic() async throws {
+        try await withCheckedAttempts { store in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in 0..<4 {
+                    group.addTask {
+                        for round in 0..<40 {
+                            let ids = (0..<50).map { "w\(writer)-\(round / 2)-\($0)" }
+                            let at = Sample.now - .seconds(Int64(round / 2) * 700)
+                            // Every other round takes the last one's attempts forward.
+                            let status: AttemptStatus = round % 2 == 0 ? .queued : .sent
+                            _ = try await store.write(ids.map { Sample.attempt($0, status: status, at: at) }, slot: Int16(writer))
+                        }
+                    }
+                }
+                group.addTask { try await store.rotate() }
+                for _ in 0..<2 { #expect(try await store.fsck().faults.isEmpty) }
+                try await group.waitForAll()
+            }
+            let report = try await store.fsck()
+            #expect(report.faults.isEmpty && report.line(.tokens).examined.hasPrefix("4300 attempts"), "\(report)")
+        }
+    }
+
     @Test("days that an import left out are no gap; days with counts and no partition are")
     func importedDays() {
         let plan = PartitionPlan()
