@@ -60,7 +60,7 @@ struct UpCommand: AsyncParsableCommand {
         simulation.credentials = try SimulatorCredentials.kept(in: installation.directory)
         let simulator = try ProviderSimulator(configuration: simulation, logger: logger)
         let sink = WebhookSink(logger: logger)
-        if !empty { simulator.setFaults([FaultRule(.fcm, status: 503, reason: "UNAVAILABLE", share: 0.25)]) }
+        if !empty { simulator.setFaults([FaultRule(.fcm, status: 503, reason: "UNAVAILABLE", share: 0.35)]) }
         let beside = ServiceGroup(services: [simulator, sink], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await beside.run() }

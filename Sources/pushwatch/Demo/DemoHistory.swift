@@ -41,7 +41,7 @@ struct DemoHistory {
     /// More in the evening than at night, with some chance.
     private func attempts(in minute: Int64, _ random: inout DemoRandom) -> Int {
         let hour = Double(minute % 1440) / 60
-        let daily = 18 + 7 * sin((hour - 10) / 24 * 2 * .pi)
+        let daily = 23 + 7 * sin((hour - 10) / 24 * 2 * .pi)
         return max(1, Int(daily) + random.below(7) - 3)
     }
 
@@ -94,7 +94,7 @@ struct DemoOutcome {
     static func draw(provider: Provider, isIncident: Bool, _ random: inout DemoRandom) -> DemoOutcome {
         let isAPNs = provider == .apns
         let dice = random.below(10_000)
-        if isIncident, dice < 2_400 { return DemoOutcome(status: .failed, reason: .provider5xx, code: "UNAVAILABLE") }
+        if isIncident, dice < 3_500 { return DemoOutcome(status: .failed, reason: .provider5xx, code: "UNAVAILABLE") }
         switch dice {
         case ..<60:
             return DemoOutcome(status: .deactivated, reason: .tokenNotRegistered, code: isAPNs ? "Unregistered" : "UNREGISTERED")
