@@ -31,6 +31,7 @@ extension Target.Dependency {
     static let nioHTTPTypes: Self = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
     static let nioHTTPTypesHTTP2: Self = .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras")
     static let nioCore: Self = .product(name: "NIOCore", package: "swift-nio")
+    static let nioEmbedded: Self = .product(name: "NIOEmbedded", package: "swift-nio")
     static let nioPosix: Self = .product(name: "NIOPosix", package: "swift-nio")
     static let nioSSL: Self = .product(name: "NIOSSL", package: "swift-nio-ssl")
     static let serviceLifecycle: Self = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -95,7 +96,7 @@ let package = Package(
         room("Postgres", ["CLibPQ", "PushContract", .logging, .metrics, .crypto, .serviceLifecycle]),
         room("CurlHTTP", ["CCurl", .logging, .metrics, .httpTypes]),
         room("Observability", [.logging, .metrics, .coreMetrics]),
-        room("HTTPEdge", ["CZlib", .hummingbird, .httpTypes, .logging, .metrics, .nioCore]),
+        room("HTTPEdge", ["CZlib", .hummingbird, .httpTypes, .logging, .metrics, .nioCore, .nioHTTPTypes]),
 
         // Floor 3: stores and providers.
         room("Access", ["PushContract", "HTTPEdge", "Postgres", "CurlHTTP", .hummingbird, .jwtKit, .crypto, .logging, .serviceLifecycle]),
@@ -181,7 +182,7 @@ let package = Package(
             ]
         ),
         tests("ObservabilityTests", ["Observability", .metrics, .coreMetrics, .logging]),
-        tests("HTTPEdgeTests", ["HTTPEdge", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .nioCore]),
+        tests("HTTPEdgeTests", ["HTTPEdge", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .nioCore, .nioEmbedded, .nioHTTPTypes]),
         tests(
             "AccessTests",
             [

@@ -1,6 +1,7 @@
 import HTTPEdge
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import PushContract
 
 /// The answers of `POST /attempts`.
@@ -37,6 +38,7 @@ enum AttemptAnswer {
             let pointer = rejection.fault.field.isEmpty ? "" : "/\(rejection.fault.field.jsonPointerToken)"
             throw Problem.invalid(rejection.fault.detail + ".", code: rejection.fault.code, pointer: pointer)
         }
+        if results[0] == .accepted { return accepted(parsed.batch.bytes(parsed.batch.records[0].attemptId)) }
         let attemptId = parsed.batch[0].attemptId
         switch results[0] {
         case .accepted, .advanced:
@@ -50,8 +52,27 @@ enum AttemptAnswer {
         }
     }
 
+    // The answers nearly everybody gets, byte for byte what the encoder would write.
+
+    private static func accepted(_ attemptId: ArraySlice<UInt8>) -> Response {
+        var body = ByteBuffer(string: #"{"attemptId":""#)
+        // Visible ASCII: only these two need an escape.
+        for byte in attemptId {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { body.writeInteger(UInt8(ascii: "\\")) }
+            body.writeInteger(byte)
+        }
+        body.writeString(#"","result":"accepted"}"#)
+        return Response(status: .created, headers: [.contentType: "application/json"], body: .init(byteBuffer: body))
+    }
+
+    private static func accepted(count: Int) -> Response {
+        let text = #"{"counts":{"accepted":\#(count),"advanced":0,"conflict":0,"duplicate":0,"rejected":0},"items":[]}"#
+        return Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: ByteBuffer(string: text)))
+    }
+
     /// 200 when all is fine, 207 otherwise.
     static func batch(_ parsed: AttemptParser.Parsed, _ results: [AttemptResult]) throws -> Response {
+        if parsed.rejections.isEmpty, results.allSatisfy({ $0 == .accepted }) { return accepted(count: results.count) }
         var answer = Batch()
         answer.counts.rejected = parsed.rejections.count
         answer.items = parsed.rejections.map { rejection in

@@ -23,18 +23,22 @@ struct AttemptGroups {
     let keys: [AttemptKey]
 
     init(_ batch: AttemptBatch) {
-        let records = batch.records
-        let sorted = records.indices.sorted { (records[$0].key, $0) < (records[$1].key, $1) }
+        var sorted = batch.records.enumerated().map { (key: $0.element.key, index: $0.offset) }
+        sorted.sort { $0.key != $1.key ? $0.key < $1.key : $0.index < $1.index }
         var keys: [AttemptKey] = []
         keys.reserveCapacity(sorted.count)
-        for index in sorted where keys.last != records[index].key { keys.append(records[index].key) }
-        order = sorted
+        for entry in sorted where keys.last != entry.key { keys.append(entry.key) }
+        order = sorted.map(\.index)
         self.keys = keys
     }
 
+    /// No id is reported twice in the batch.
+    var areDistinct: Bool { keys.count == order.count }
+
     /// The first report of each key as it is to enter the ledger: with the status that the batch as a whole brings it to.
     func firstReports(of batch: AttemptBatch) -> [AttemptBatch.Record] {
-        forEachGroup(batch) { group in
+        if areDistinct { return order.map { batch.records[$0] } }
+        return forEachGroup(batch) { group in
             var record = batch.records[group[group.startIndex]]
             let (_, stored) = AttemptProgress.fold(nil, group.map { batch.records[$0].known })
             if let stored { record.status = batch.records[group[group.startIndex + stored]].status }

@@ -12,6 +12,7 @@ package struct AttemptIngestor: Service {
     private let queue: IngestQueue
     private let slots: [Int16]
     private let keeper: PartitionKeeper
+    private let hints = LedgerHints()
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
 
@@ -23,15 +24,21 @@ package struct AttemptIngestor: Service {
         keeper: PartitionKeeper,
         writers: Int = 2,
         firstSlot: Int16 = Int16.random(in: 0..<64) * 4,
+        limits: IngestLimits = IngestLimits(),
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.pool = pool
         self.keeper = keeper
-        queue = IngestQueue(limits: IngestQueue.Limits())
+        queue = IngestQueue(limits: limits)
         slots = (0..<writers).map { firstSlot + Int16($0) }
         self.logger = logger
         self.now = now
+    }
+
+    /// Refuses at once what `submit` would refuse after the body was read.
+    package func checkAdmission(bodyBytes: Int?) throws(IngestRefusal) {
+        if let refusal = queue.refusal(bodyBytes: bodyBytes) { throw refusal }
     }
 
     /// Stores a batch and returns after its commit, or throws with nothing stored (after a lost connection: perhaps stored; a resend
@@ -43,6 +50,8 @@ package struct AttemptIngestor: Service {
     package func run() async throws {
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
+                let frozen = FrozenLedger(pool: pool, hints: hints, logger: logger)
+                group.addTask { await cancelWhenGracefulShutdown { await frozen.run() } }
                 for slot in slots { group.addTask { await write(slot: slot) } }
             }
         } onGracefulShutdown: {
@@ -64,8 +73,8 @@ package struct AttemptIngestor: Service {
     }
 
     private func commit(_ entries: [IngestQueue.Entry], slot: Int16) async {
-        var merged = AttemptBatch()
-        for entry in entries { merged.append(contentsOf: entry.batch) }
+        var merged = entries[0].batch
+        for entry in entries.dropFirst() { merged.append(contentsOf: entry.batch) }
         do {
             let start = ContinuousClock.now
             var results = try await store(merged, slot: slot)[...]
@@ -95,7 +104,7 @@ package struct AttemptIngestor: Service {
                 let receivedAt = now()
                 return try await pool.withConnection { connection in
                     try await connection.perform { connection in
-                        try connection.transaction { try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt) }
+                        try connection.transaction { try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt, hints: hints) }
                     }
                 }
             } catch let error as PostgresError where failures < 4 && mayRepeat(error) {

@@ -1,4 +1,3 @@
-import Crypto
 import PushContract
 
 /// Checks the values of one item by the contract's rules (design: "The attempt contract") and packs them into a batch.
@@ -63,9 +62,7 @@ struct AttemptRecordBuilder {
 
         var record = AttemptBatch.Record(
             key: AttemptKey(hashing: UnsafeRawBufferPointer(attemptId)),
-            fingerprint: fingerprint([
-                uid, UnsafeBufferPointer(platform), UnsafeBufferPointer(provider), tokenHash, UnsafeBufferPointer(eventType), requestId,
-            ]),
+            fingerprint: fingerprint(uid: uid, platform, provider, tokenHash: tokenHash, eventType, requestId: requestId),
             attemptedAt: attemptedAt,
             platform: platform,
             provider: provider,
@@ -165,13 +162,30 @@ struct AttemptRecordBuilder {
     }
 
     /// Digest of the fields that may never differ for one attemptId, each followed by a separator none of them can hold.
-    private func fingerprint(_ parts: [UnsafeBufferPointer<UInt8>]) -> AttemptKey {
-        var hash = SHA256()
-        for part in parts {
-            hash.update(bufferPointer: UnsafeRawBufferPointer(part))
-            withUnsafeBytes(of: UInt8(0)) { hash.update(bufferPointer: $0) }
+    private func fingerprint(
+        uid: UnsafeBufferPointer<UInt8>,
+        _ platform: Platform,
+        _ provider: Provider,
+        tokenHash: UnsafeBufferPointer<UInt8>,
+        _ eventType: EventType,
+        requestId: UnsafeBufferPointer<UInt8>
+    ) -> AttemptKey {
+        // One update of one block: each call into the digest costs more than the bytes.
+        withUnsafeTemporaryAllocation(byteCount: uid.count + tokenHash.count + requestId.count + 64, alignment: 1) { block in
+            var count = 0
+            func add(_ part: UnsafeBufferPointer<UInt8>) {
+                UnsafeMutableRawBufferPointer(rebasing: block[count...]).copyMemory(from: UnsafeRawBufferPointer(part))
+                block[count + part.count] = 0
+                count += part.count + 1
+            }
+            add(uid)
+            add(UnsafeBufferPointer(platform))
+            add(UnsafeBufferPointer(provider))
+            add(tokenHash)
+            add(UnsafeBufferPointer(eventType))
+            add(requestId)
+            return AttemptKey(hashing: UnsafeRawBufferPointer(rebasing: block[..<count]))
         }
-        return hash.finalize().withUnsafeBytes { AttemptKey(bytes: $0) }
     }
 }
 

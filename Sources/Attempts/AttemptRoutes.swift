@@ -36,13 +36,23 @@ package struct AttemptRoutes: Sendable {
 
     @Sendable
     private func post(_ request: Request, context: PushwatchContext) async throws -> Response {
+        try await post(request, requestId: context.requestId)
+    }
+
+    func post(_ request: Request, requestId: String) async throws -> Response {
         let type = try request.requireContentType("application/json", "application/x-ndjson")
+        // Before a byte of the body is read: who is refused should not have had to send it.
+        do throws(IngestRefusal) {
+            try ingestor.checkAdmission(bodyBytes: request.headers[.contentLength].flatMap { Int($0) })
+        } catch {
+            throw Problem(error)
+        }
         var body = try await bodies.read(request, withPadding: AttemptParser.padding)
         let parsed = try parse(&body, asLines: type == "application/x-ndjson")
         IngestMetrics.rejected.increment(by: parsed.rejections.count)
         let results = parsed.batch.isEmpty ? [] : try await submit(parsed.batch)
         return try parsed.isSingle
-            ? AttemptAnswer.single(parsed, results, requestId: context.requestId)
+            ? AttemptAnswer.single(parsed, results, requestId: requestId)
             : AttemptAnswer.batch(parsed, results)
     }
 
@@ -67,11 +77,7 @@ package struct AttemptRoutes: Sendable {
         do {
             return try await ingestor.submit(batch)
         } catch let refusal as IngestRefusal {
-            switch refusal {
-            case .full: throw Problem.overloaded()
-            case .shuttingDown:
-                throw Problem.unavailable("This instance is shutting down. Send the request again.", retryAfter: .seconds(1))
-            }
+            throw Problem(refusal)
         }
     }
 
@@ -102,6 +108,13 @@ package struct AttemptRoutes: Sendable {
 }
 
 extension Problem {
+    init(_ refusal: IngestRefusal) {
+        switch refusal {
+        case .full: self = .overloaded()
+        case .shuttingDown: self = .unavailable("This instance is shutting down. Send the request again.", retryAfter: .seconds(1))
+        }
+    }
+
     init(_ fault: AttemptParser.BodyFault) {
         switch fault {
         case .malformed(let reason):

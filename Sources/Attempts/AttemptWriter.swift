@@ -10,18 +10,26 @@ package enum AttemptWriter {
     ///
     /// - Parameters:
     ///   - slot: which rollup rows to count in; writers with different slots never wait for each other's counts.
+    ///   - hints: what this process knows of the ledger, for speed alone.
     ///   - checksOldFacts: also looks for the exact rows among the facts, for imports that reach back behind the ledger.
     package static func write(
         _ batch: AttemptBatch,
         on connection: BlockingConnection,
         slot: Int16,
         receivedAt: Timestamp,
-        checksOldFacts: Bool = false
+        checksOldFacts: Bool = false,
+        hints: LedgerHints? = nil
     ) throws -> [AttemptResult] {
         guard !batch.isEmpty else { return [] }
         let generations = try LedgerGenerations.read(connection)
         let groups = AttemptGroups(batch)
-        let known = try claim(groups, of: batch, generations: generations, on: connection)
+        let suspects = hints?.candidates(groups.keys, previousOf: generations) ?? groups.keys
+        let previous = try LedgerStatements.known(suspects, generation: generations.previous, on: connection)
+        if !checksOldFacts, previous.isEmpty, let hints, try claimAll(groups, of: batch, generations.current, hints, on: connection) {
+            try store(batch.inserts, of: batch, slot: slot, receivedAt: receivedAt, on: connection)
+            return Array(repeating: .accepted, count: batch.count)
+        }
+        let known = try claim(groups, of: batch, previous: previous, generation: generations.current, on: connection)
         var outcome = groups.fold(batch, known: known)
         if checksOldFacts { try outcome.skipExisting(of: batch, on: connection) }
 
@@ -38,6 +46,7 @@ package enum AttemptWriter {
             }
         }
         if !outcome.inserts.isEmpty {
+            outcome.inserts.sort { $0.index < $1.index }
             try FactStatements.copy(outcome.inserts, of: batch, receivedAt: receivedAt, on: connection)
             for insert in outcome.inserts {
                 delta.count(batch.records[insert.index], of: batch, attemptedAt: insert.attemptedAt)
@@ -47,22 +56,52 @@ package enum AttemptWriter {
         return try answers(outcome, batch: batch, known: known, on: connection)
     }
 
+    /// Enters the batch's ids into the ledger as what they most likely are: all new. False: nothing has happened, look at each.
+    private static func claimAll(
+        _ groups: AttemptGroups,
+        of batch: AttemptBatch,
+        _ generation: Int32,
+        _ hints: LedgerHints,
+        on connection: BlockingConnection
+    ) throws -> Bool {
+        guard groups.areDistinct, batch.count >= LedgerCopy.leastRows, hints.expectsNewKeys() else { return false }
+        guard try LedgerCopy.insert(groups.firstReports(of: batch), generation: generation, on: connection) else {
+            hints.sawDuplicates()
+            return false
+        }
+        hints.sawNewKeysOnly()
+        return true
+    }
+
+    private static func store(
+        _ inserts: [AttemptGroups.Insert],
+        of batch: AttemptBatch,
+        slot: Int16,
+        receivedAt: Timestamp,
+        on connection: BlockingConnection
+    ) throws {
+        try FactStatements.copy(inserts, of: batch, receivedAt: receivedAt, on: connection)
+        var delta = RollupDelta()
+        for insert in inserts { delta.count(batch.records[insert.index], of: batch, attemptedAt: insert.attemptedAt) }
+        try delta.apply(slot: slot, on: connection)
+    }
+
     /// Enters the batch's ids into the ledger. Returns what was known of those that were not new.
     private static func claim(
         _ groups: AttemptGroups,
         of batch: AttemptBatch,
-        generations: LedgerGenerations,
+        previous: [LedgerEntry],
+        generation: Int32,
         on connection: BlockingConnection
     ) throws -> [AttemptKey: LedgerEntry] {
         var known: [AttemptKey: LedgerEntry] = [:]
-        for entry in try LedgerStatements.known(groups.keys, generation: generations.previous, on: connection) { known[entry.key] = entry }
-        let candidates = groups.firstReports(of: batch).filter { known[$0.key] == nil }
-        let inserted = Set(try LedgerStatements.insert(candidates, generation: generations.current, on: connection))
-        let losers = candidates.map(\.key).filter { !inserted.contains($0) }
-        if !losers.isEmpty {
-            // A new statement, and so a new snapshot: whoever won has committed.
-            for entry in try LedgerStatements.known(losers, generation: generations.current, on: connection) { known[entry.key] = entry }
-        }
+        for entry in previous { known[entry.key] = entry }
+        let reports = groups.firstReports(of: batch)
+        let candidates = known.isEmpty ? reports : reports.filter { known[$0.key] == nil }
+        let losers = try LedgerStatements.insert(candidates, generation: generation, on: connection)
+        // A new statement, and so a new snapshot: whoever won has committed.
+        for entry in try LedgerStatements.known(losers, generation: generation, on: connection) { known[entry.key] = entry }
+        if known.isEmpty { return known }
         return try lockThoseThatMove(known, groups, of: batch, on: connection)
     }
 
@@ -102,5 +141,12 @@ package enum AttemptWriter {
             case .conflict: .conflict(stored: stored[batch.records[index].key])
             }
         }
+    }
+}
+
+extension AttemptBatch {
+    /// Every record as a new row, in the order of arrival, which is nearly that of time: the facts' key grows at its right edge.
+    fileprivate var inserts: [AttemptGroups.Insert] {
+        records.indices.map { AttemptGroups.Insert(index: $0, attemptedAt: records[$0].attemptedAt) }
     }
 }

@@ -1,8 +1,8 @@
 import Postgres
 package import PushContract
 
-/// Builds the binary COPY stream of new facts.
-package struct FactCopy {
+/// The binary COPY stream of new facts.
+package enum FactCopy {
     static let statement = statement(into: "notificationDeliveryAttempts")
 
     /// The statement for the facts, or for a table like them.
@@ -13,77 +13,60 @@ package struct FactCopy {
             receivedAt, attemptKey) FROM STDIN (FORMAT binary)
         """
     }
+    private static let columns: Int16 = 20
+    /// Of a row without its texts: the column count, twenty lengths, the fixed values, and the longest word of each enumeration.
+    private static let fixedBytes = 2 + 20 * 4 + 16 + 8 + 8 + 4 + 64
 
     /// A whole batch as a stream.
     package static func stream(of batch: AttemptBatch, receivedAt: Timestamp) -> [UInt8] {
-        var copy = FactCopy(receivedAt: receivedAt, capacity: batch.count)
-        for record in batch.records { copy.append(record, attemptedAt: record.attemptedAt, of: batch) }
-        return copy.finished()
+        stream(batch.records.indices.map { AttemptGroups.Insert(index: $0, attemptedAt: batch.records[$0].attemptedAt) }, of: batch, receivedAt: receivedAt)
     }
 
-    private static let columns: Int16 = 20
-
-    private var bytes: [UInt8] = []
-    private let receivedAt: Timestamp
-
-    init(receivedAt: Timestamp, capacity: Int) {
-        self.receivedAt = receivedAt
-        bytes.reserveCapacity(64 + capacity * 420)
-        bytes.append(contentsOf: [0x50, 0x47, 0x43, 0x4F, 0x50, 0x59, 0x0A, 0xFF, 0x0D, 0x0A, 0x00])
-        bytes.appendBigEndian(Int32(0))
-        bytes.appendBigEndian(Int32(0))
-    }
-
-    mutating func append(_ record: AttemptBatch.Record, attemptedAt: Timestamp, of batch: AttemptBatch) {
-        bytes.appendBigEndian(FactCopy.columns)
-        append(record.attemptId, of: batch)
-        append(record.uid, of: batch)
-        append(record.platform.spelling)
-        append(record.provider.spelling)
-        append(record.tokenHash, of: batch)
-        append(record.eventType.spelling)
-        append(record.status.spelling)
-        append(record.reasonCode?.spelling)
-        append(record.providerErrorCode, of: batch)
-        append(attemptedAt)
-        append(record.requestId, of: batch)
-        append(record.app, of: batch)
-        append(record.environment?.spelling)
-        append(record.pushType, of: batch)
-        append(record.appVersion, of: batch)
-        append(record.providerMessageId, of: batch)
-        if let latency = record.latencyMs {
-            bytes.appendBigEndian(Int32(4))
-            bytes.appendBigEndian(latency)
-        } else {
-            appendNull()
+    static func stream(_ inserts: [AttemptGroups.Insert], of batch: AttemptBatch, receivedAt: Timestamp) -> [UInt8] {
+        // Pieces never overlap, so the block of text bounds what all of them take.
+        let capacity = PackedBytes.copyHeaderBytes + inserts.count * fixedBytes + batch.text.count + 2
+        return PackedBytes.build(capacity: capacity) { bytes in
+            bytes.appendCopyHeader()
+            batch.text.withUnsafeBufferPointer { text in
+                for insert in inserts {
+                    append(batch.records[insert.index], insert.attemptedAt, receivedAt, text, to: &bytes)
+                }
+            }
+            bytes.append(Int16(-1))
         }
-        append(record.sendId, of: batch)
-        append(receivedAt)
-        bytes.appendBigEndian(Int32(16))
-        record.key.encode(into: &bytes)
     }
 
-    mutating func finished() -> [UInt8] {
-        bytes.appendBigEndian(Int16(-1))
-        return bytes
+    private static func append(
+        _ record: AttemptBatch.Record,
+        _ attemptedAt: Timestamp,
+        _ receivedAt: Timestamp,
+        _ text: UnsafeBufferPointer<UInt8>,
+        to bytes: inout PackedBytes
+    ) {
+        bytes.append(columns)
+        bytes.append(field: record.attemptId, of: text)
+        bytes.append(field: record.uid, of: text)
+        bytes.append(field: record.platform.spelling)
+        bytes.append(field: record.provider.spelling)
+        bytes.append(field: record.tokenHash, of: text)
+        bytes.append(field: record.eventType.spelling)
+        bytes.append(field: record.status.spelling)
+        bytes.append(field: record.reasonCode?.spelling)
+        bytes.append(field: record.providerErrorCode, of: text)
+        bytes.append(field: attemptedAt)
+        bytes.append(field: record.requestId, of: text)
+        bytes.append(field: record.app, of: text)
+        bytes.append(field: record.environment?.spelling)
+        bytes.append(field: record.pushType, of: text)
+        bytes.append(field: record.appVersion, of: text)
+        bytes.append(field: record.providerMessageId, of: text)
+        if let latency = record.latencyMs {
+            bytes.append(field: latency)
+        } else {
+            bytes.append(Int32(-1))
+        }
+        bytes.append(field: record.sendId, of: text)
+        bytes.append(field: receivedAt)
+        bytes.append(field: record.key)
     }
-
-    private mutating func append(_ piece: AttemptBatch.Piece, of batch: AttemptBatch) {
-        bytes.appendBigEndian(piece.length)
-        bytes.append(contentsOf: batch.bytes(piece))
-    }
-
-    private mutating func append(_ spelling: StaticString?) {
-        guard let spelling else { return appendNull() }
-        bytes.appendBigEndian(Int32(spelling.utf8CodeUnitCount))
-        bytes.append(contentsOf: UnsafeBufferPointer<UInt8>(spelling))
-    }
-
-    private mutating func append(_ moment: Timestamp) {
-        bytes.appendBigEndian(Int32(8))
-        moment.encode(into: &bytes)
-    }
-
-    private mutating func appendNull() { bytes.appendBigEndian(Int32(-1)) }
 }

@@ -11,9 +11,7 @@ enum FactStatements {
         receivedAt: Timestamp,
         on connection: BlockingConnection
     ) throws {
-        var copy = FactCopy(receivedAt: receivedAt, capacity: inserts.count)
-        for insert in inserts { copy.append(batch.records[insert.index], attemptedAt: insert.attemptedAt, of: batch) }
-        let bytes = copy.finished()
+        let bytes = FactCopy.stream(inserts, of: batch, receivedAt: receivedAt)
         try bytes.withUnsafeBytes { _ = try connection.copyIn(FactCopy.statement, data: $0) }
     }
 

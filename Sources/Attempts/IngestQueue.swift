@@ -10,14 +10,6 @@ final class IngestQueue: Sendable {
         var answer: CheckedContinuation<[AttemptResult], any Error>
     }
 
-    struct Limits: Sendable {
-        /// Rows and bytes that may wait; beyond them a request is refused (503).
-        var waitingRows = 50_000
-        var waitingBytes = 64 << 20
-        /// Rows of one transaction; a request is never split.
-        var rowsPerTransaction = 5_000
-    }
-
     private struct State {
         var waiting: [Entry] = []
         var rows = 0
@@ -26,12 +18,21 @@ final class IngestQueue: Sendable {
         var isClosed = false
     }
 
-    private let limits: Limits
+    private let limits: IngestLimits
     private let state = Mutex(State())
 
-    init(limits: Limits) { self.limits = limits }
+    init(limits: IngestLimits) { self.limits = limits }
 
     var waitingRows: Int { state.withLock { $0.rows } }
+
+    /// Whether a request with that much body would be refused now: asked before the body is read. Nil: the length is not known.
+    func refusal(bodyBytes: Int?) -> IngestRefusal? {
+        state.withLock { state in
+            if state.isClosed { return .shuttingDown }
+            if state.waiting.isEmpty { return nil }
+            return state.rows >= limits.waitingRows || state.bytes + (bodyBytes ?? 0) > limits.waitingBytes ? .full : nil
+        }
+    }
 
     /// Puts a batch in; its answer comes after the commit.
     func submit(_ batch: AttemptBatch) async throws -> [AttemptResult] {
@@ -96,6 +97,17 @@ final class IngestQueue: Sendable {
         }
         for writer in writers { writer.resume(returning: []) }
     }
+}
+
+/// How much may wait to be written.
+package struct IngestLimits: Sendable {
+    /// Rows and bytes that may wait; beyond them a request is refused (503). One request is always let in when nothing else waits.
+    package var waitingRows = 50_000
+    package var waitingBytes = 64 << 20
+    /// Rows of one transaction; a request is never split.
+    package var rowsPerTransaction = 5_000
+
+    package init() {}
 }
 
 /// Why a batch was not even queued. Nothing of it was stored.

@@ -28,14 +28,16 @@ struct LedgerEntry {
 
 /// The ledger's two live generations, read first in every writing transaction: the table lock that the read takes lasts to the
 /// commit, so a rotation waits for the batches under way and every later batch sees all of theirs.
-struct LedgerGenerations {
+struct LedgerGenerations: Equatable, Sendable {
     var current: Int32
     var previous: Int32
+    /// When `previous` took its last key. Numbers may come again after a failover that lost a rotation; number and moment do not.
+    var rotatedAt: Timestamp
 
     static func read(_ connection: BlockingConnection) throws -> LedgerGenerations {
-        let rows = try connection.query("SELECT currentGeneration, previousGeneration FROM ledgerState WHERE id = 1")
+        let rows = try connection.query("SELECT currentGeneration, previousGeneration, rotatedAt FROM ledgerState WHERE id = 1")
         guard let row = rows.first else { throw PostgresError(.decoding, "ledgerState is empty: run `pushwatch migrate`") }
-        let (current, previous) = try row.decode(Int32.self, Int32.self)
-        return LedgerGenerations(current: current, previous: previous)
+        let (current, previous, rotatedAt) = try row.decode(Int32.self, Int32.self, Timestamp.self)
+        return LedgerGenerations(current: current, previous: previous, rotatedAt: rotatedAt)
     }
 }

@@ -5,10 +5,11 @@ import PushContract
 enum LedgerStatements {
     /// Which of `keys` a generation knows. Its own statement, never a correlated sub-select: that would not distribute.
     static func known(_ keys: [AttemptKey], generation: Int32, on connection: BlockingConnection) throws -> [LedgerEntry] {
-        try connection.query(
+        guard !keys.isEmpty else { return [] }
+        return try connection.query(
             """
             SELECT attemptKey, generation, fingerprint, status, attemptedAt
-            FROM attemptLedger WHERE generation = \(generation) AND attemptKey = ANY(\(keys))
+            FROM attemptLedger WHERE generation = \(generation) AND attemptKey = ANY(\(binary: array(keys), oid: AttemptKey.arrayOID))
             """
         ).map(LedgerEntry.init)
     }
@@ -26,18 +27,50 @@ enum LedgerStatements {
         ).map(LedgerEntry.init)
     }
 
-    /// Inserts those that nobody has inserted; returns the keys that are new. Waits for a batch in flight that holds one of them.
+    /// Inserts those that nobody has inserted; returns the keys that were known. Waits for a batch in flight that holds one of them.
     static func insert(_ records: [AttemptBatch.Record], generation: Int32, on connection: BlockingConnection) throws -> [AttemptKey] {
-        try connection.query(
+        guard !records.isEmpty else { return [] }
+        let columns = columns(records)
+        let new = try connection.query(
             """
             INSERT INTO attemptLedger (attemptKey, generation, fingerprint, attemptedAt, status)
             SELECT key, \(generation), fingerprint, attemptedAt, status::pushStatus
-            FROM unnest(\(records.map(\.key)), \(records.map(\.fingerprint)), \(records.map(\.attemptedAt)),
-                        \(records.map(\.status.rawValue))) AS new (key, fingerprint, attemptedAt, status)
+            FROM unnest(\(binary: columns.keys, oid: AttemptKey.arrayOID), \(binary: columns.fingerprints, oid: AttemptKey.arrayOID),
+                        \(binary: columns.moments, oid: Timestamp.arrayOID), \(binary: columns.statuses, oid: String.arrayOID))
+                AS new (key, fingerprint, attemptedAt, status)
             ON CONFLICT (attemptKey, generation) DO NOTHING
             RETURNING attemptKey
             """
-        ).map { try $0.decode(AttemptKey.self) }
+        )
+        // Nearly always: all are new, and nobody needs to look which.
+        if new.count == records.count { return [] }
+        let inserted = try Set(new.map { try $0.decode(AttemptKey.self) })
+        return records.map(\.key).filter { !inserted.contains($0) }
+    }
+
+    private static func array(_ keys: [AttemptKey]) -> [UInt8] {
+        PackedBytes.build(capacity: PackedBytes.arrayHeaderBytes + keys.count * 20) { bytes in
+            bytes.appendArrayHeader(of: AttemptKey.oid, count: keys.count)
+            for key in keys { bytes.append(field: key) }
+        }
+    }
+
+    /// The columns of `insert` as binary arrays, built straight from the records.
+    private static func columns(
+        _ records: [AttemptBatch.Record]
+    ) -> (keys: [UInt8], fingerprints: [UInt8], moments: [UInt8], statuses: [UInt8]) {
+        func column(of oid: UInt32, width: Int, _ append: (inout PackedBytes, AttemptBatch.Record) -> Void) -> [UInt8] {
+            PackedBytes.build(capacity: PackedBytes.arrayHeaderBytes + records.count * (4 + width)) { bytes in
+                bytes.appendArrayHeader(of: oid, count: records.count)
+                for record in records { append(&bytes, record) }
+            }
+        }
+        return (
+            column(of: AttemptKey.oid, width: 16) { $0.append(field: $1.key) },
+            column(of: AttemptKey.oid, width: 16) { $0.append(field: $1.fingerprint) },
+            column(of: Timestamp.oid, width: 8) { $0.append(field: $1.attemptedAt) },
+            column(of: 25, width: 16) { $0.append(field: $1.status.spelling) }
+        )
     }
 
     static func advance(_ moves: [AttemptMove], on connection: BlockingConnection) throws {

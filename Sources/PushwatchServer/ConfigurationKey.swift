@@ -38,6 +38,9 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let migrationsDirectory = Self("migrations.directory", "the numbered .sql files", standard: "sql/migrations")
     static let httpHost = Self("http.host", "address to listen on", standard: "127.0.0.1")
     static let httpPort = Self("http.port", "port to listen on; 0 takes a free one", standard: "8080")
+    static let httpConnections = Self("http.connections", "connections at once; further ones wait to be accepted", standard: "10000")
+    static let httpIdleTimeout = Self("http.idleTimeoutSeconds", "a connection idle that long is closed", standard: "60")
+    static let httpHeaderTimeout = Self("http.headerTimeoutSeconds", "how long a request's head may take, first byte to last", standard: "10")
     static let publicURL = Self("public.url", "where people reach this service; used in links", standard: "http://host:port")
     static let bootstrapKey = Self("bootstrap.key", "an API key with every scope, for a first start", isSecret: true)
     static let logLevel = Self("log.level", "trace, debug, info, notice, warning, error or critical", standard: "info")
@@ -70,8 +73,9 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let usersJWKS = Self("users.jwks", "file or https URL with the issuer's keys")
 
     package static let all: [ConfigurationKey] = [
-        databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, httpHost, httpPort, publicURL, bootstrapKey, logLevel,
-        logFormat, metricsOpen, alertsDirectory, alertsLag, webhookURL, webhookSecret, alertsHeartbeatURL, apnsTeam, apnsKeyId, apnsKeyFile, apnsProduction,
+        databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, httpHost, httpPort, httpConnections,
+        httpIdleTimeout, httpHeaderTimeout, publicURL, bootstrapKey, logLevel, logFormat, metricsOpen, alertsDirectory, alertsLag,
+        webhookURL, webhookSecret, alertsHeartbeatURL, apnsTeam, apnsKeyId, apnsKeyFile, apnsProduction,
         apnsSandbox, fcmAccountFile, fcmURL, providersCA, sendRetryBase, usersIssuer, usersAudience, usersJWKS,
     ]
 }

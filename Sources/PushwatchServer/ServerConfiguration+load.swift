@@ -62,6 +62,9 @@ extension ServerConfiguration {
         migrationsDirectory = settings.text(.migrationsDirectory) ?? migrationsDirectory
         httpHost = settings.text(.httpHost) ?? httpHost
         httpPort = try settings.number(.httpPort, 0...65_535) ?? httpPort
+        httpConnections = try settings.number(.httpConnections, 1...1_000_000) ?? httpConnections
+        httpIdleTimeout = try settings.number(.httpIdleTimeout, 1...86_400).map { .seconds($0) } ?? httpIdleTimeout
+        httpHeaderTimeout = try settings.number(.httpHeaderTimeout, 1...3600).map { .seconds($0) } ?? httpHeaderTimeout
         publicURL = settings.text(.publicURL)
         bootstrapKey = try settings.secret(.bootstrapKey, atLeast: 24)
         logLevel = try settings.choice(.logLevel) { Logger.Level(rawValue: $0) } ?? logLevel

@@ -54,6 +54,11 @@ package struct ServerConfiguration: Sendable {
     package var migrationsDirectory = "sql/migrations"
     package var httpHost = "127.0.0.1"
     package var httpPort = 8080
+    /// Connections at once; further ones wait in the listener's backlog.
+    package var httpConnections = 10_000
+    package var httpIdleTimeout: Duration = .seconds(60)
+    /// From the first byte of a request's head to its last.
+    package var httpHeaderTimeout: Duration = .seconds(10)
     package var publicURL: String?
     package var bootstrapKey: String?
     package var logLevel = Logger.Level.info

@@ -158,9 +158,21 @@ struct ServerParts: Sendable {
         _ responder: GatedResponder,
         onListening: @escaping @Sendable (String) async -> Void
     ) -> some Service {
-        Application(
+        let headers = TimeAmount(configuration.httpHeaderTimeout)
+        return Application(
             responder: responder,
-            configuration: .init(address: .hostname(configuration.httpHost, port: configuration.httpPort), serverName: nil),
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [HeaderDeadline(headers)],
+                    idleTimeout: TimeAmount(configuration.httpIdleTimeout)
+                )
+            ),
+            configuration: .init(
+                address: .hostname(configuration.httpHost, port: configuration.httpPort),
+                serverName: nil,
+                backlog: 1024,
+                availableConnectionsDelegate: .maximum(configuration.httpConnections, logger: logger)
+            ),
             onServerRunning: { [configuration] channel in
                 let port = channel.localAddress?.port ?? configuration.httpPort
                 await onListening("http://\(configuration.httpHost):\(port)")

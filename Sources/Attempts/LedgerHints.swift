@@ -1,0 +1,53 @@
+import PushContract
+import Synchronization
+
+/// What a process knows of the ledger without asking: which keys the frozen generation certainly lacks, and whether duplicates are
+/// about. It saves statements and never decides: without it the outcome is the same.
+///
+/// Safe to use from any task.
+package final class LedgerHints: Sendable {
+    private struct State {
+        var frozen: (generation: LedgerGenerations, filter: KeyFilter)?
+        /// Batches that are to be written the way that bears duplicates well.
+        var wary = 0
+        var nextWariness = 8
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Which of `keys` the previous generation may hold. All of them while its filter is not there, or is that of another generation:
+    /// the caller has read `generations` in its own transaction, so that a rotation by another process is never missed.
+    func candidates(_ keys: [AttemptKey], previousOf generations: LedgerGenerations) -> [AttemptKey] {
+        guard let filter = filter(of: generations) else { return keys }
+        return filter.count == 0 ? [] : keys.filter(filter.mayContain)
+    }
+
+    func hasFilter(of generations: LedgerGenerations) -> Bool { filter(of: generations) != nil }
+
+    func use(_ filter: KeyFilter, previousOf generations: LedgerGenerations) { state.withLock { $0.frozen = (generations, filter) } }
+
+    private func filter(of generations: LedgerGenerations) -> KeyFilter? {
+        state.withLock { $0.frozen.flatMap { $0.generation == generations ? $0.filter : nil } }
+    }
+
+    /// Whether the next batch is likely all new.
+    func expectsNewKeys() -> Bool {
+        state.withLock { state in
+            if state.wary == 0 { return true }
+            state.wary -= 1
+            return false
+        }
+    }
+
+    /// A batch held known keys: senders repeat themselves, so the next batches will too. Longer each time, at most 512.
+    func sawDuplicates() {
+        state.withLock { state in
+            state.wary = state.nextWariness
+            state.nextWariness = min(512, state.nextWariness * 2)
+        }
+    }
+
+    func sawNewKeysOnly() { state.withLock { $0.nextWariness = 8 } }
+}

@@ -1,0 +1,60 @@
+import HTTPEdge
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Attempts
+
+@Suite("Requests that would not fit are refused before their body is read")
+struct AttemptAdmissionTests {
+    @Test("a full queue answers 503 with Retry-After and does not read a byte")
+    func full() async throws {
+        try await withDatabase { pool in
+            var limits = IngestLimits()
+            limits.waitingRows = 1
+            // No writer runs, so what is submitted waits.
+            let keeper = PartitionKeeper(pool: pool, logger: .silent)
+            let ingestor = AttemptIngestor(pool: pool, keeper: keeper, limits: limits, logger: .silent)
+            let batch = try Sample.batch([Sample.attempt()])
+            let waiting = Task { try await ingestor.submit(batch) }
+            while (try? ingestor.checkAdmission(bodyBytes: 1)) != nil { await Task.yield() }
+
+            let routes = AttemptRoutes(ingestor: ingestor, store: AttemptStore(pool))
+            let request = Request(
+                head: HTTPRequest(
+                    method: .post,
+                    scheme: nil,
+                    authority: nil,
+                    path: "/attempts",
+                    headerFields: [.contentType: "application/json", .contentLength: "1000"]
+                ),
+                body: .init(asyncSequence: UnreadableBody())
+            )
+            let problem = await #expect(throws: Problem.self) { try await routes.post(request, requestId: "r") }
+            #expect(problem?.status == .serviceUnavailable)
+            #expect(problem?.code == "overloaded")
+            #expect(problem?.retryAfter != nil)
+            let running = Task { try await ingestor.run() }
+            _ = await waiting.result
+            running.cancel()
+            _ = await running.result
+        }
+    }
+}
+
+/// A body that must not be touched.
+private struct UnreadableBody: AsyncSequence, Sendable {
+    struct Touched: Error {}
+    struct Iterator: AsyncIteratorProtocol {
+        mutating func next() async throws -> ByteBuffer? {
+            Issue.record("the body was read")
+            throw Touched()
+        }
+    }
+    func makeAsyncIterator() -> Iterator { Iterator() }
+}

@@ -1,0 +1,66 @@
+import PushContract
+import Testing
+
+@testable import Attempts
+
+@Suite("What waits to be written is bounded")
+struct IngestQueueTests {
+    private func queue(rows: Int = 1000, bytes: Int = 64 << 20) -> IngestQueue {
+        var limits = IngestLimits()
+        limits.waitingRows = rows
+        limits.waitingBytes = bytes
+        return IngestQueue(limits: limits)
+    }
+
+    /// Submits batches that nobody takes; how many were let in. Then answers them all.
+    private func fill(_ queue: IngestQueue, with batch: AttemptBatch, times: Int) async -> (accepted: Int, refused: Int) {
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<times {
+                group.addTask { (try? await queue.submit(batch)) != nil }
+            }
+            var refused = 0
+            while let accepted = await group.next() {
+                refused += accepted ? 0 : 1
+                // The others have been let in and wait.
+                if queue.waitingRows == (times - refused) * batch.count { break }
+            }
+            queue.close()
+            while case let entries = await queue.take(), !entries.isEmpty {
+                for entry in entries { entry.answer.resume(returning: []) }
+            }
+            var accepted = 0
+            while let answer = await group.next() { accepted += answer ? 1 : 0 }
+            return (accepted, refused)
+        }
+    }
+
+    @Test("never more rows than the limit, however many requests come at once")
+    func rows() async throws {
+        let batch = try Sample.batch((0..<100).map { Sample.attempt("a-\($0)") })
+        let (accepted, refused) = await fill(queue(rows: 1000), with: batch, times: 64)
+        #expect(accepted == 10 && refused == 54)
+    }
+
+    @Test("never more bytes than the limit")
+    func bytes() async throws {
+        let batch = try Sample.batch((0..<100).map { Sample.attempt("a-\($0)", uid: String(repeating: "u", count: 200)) })
+        let (accepted, refused) = await fill(queue(bytes: batch.byteCount * 5 + 1), with: batch, times: 20)
+        #expect(accepted == 5 && refused == 15)
+    }
+
+    @Test("a full queue says so for a body of known and of unknown length; an empty one takes any")
+    func admission() async throws {
+        let batch = try Sample.batch((0..<100).map { Sample.attempt("a-\($0)") })
+        let queue = queue(rows: 100, bytes: 1 << 20)
+        #expect(queue.refusal(bodyBytes: 10 << 20) == nil)
+        async let waiting = queue.submit(batch)
+        while queue.waitingRows == 0 { await Task.yield() }
+        #expect(queue.refusal(bodyBytes: 1) == .full)
+        #expect(queue.refusal(bodyBytes: nil) == .full)
+        for entry in await queue.take() { entry.answer.resume(returning: []) }
+        _ = try await waiting
+        #expect(queue.refusal(bodyBytes: 1) == nil)
+        queue.close()
+        #expect(queue.refusal(bodyBytes: 1) == .shuttingDown)
+    }
+}
