@@ -222,7 +222,8 @@ let package = Package(
             "IntegrationTests",
             [
                 "PushwatchServer", "ProviderSimulator", "LocalPostgres", "TestDatabase", "Postgres", "CurlHTTP", "Attempts", "Sending",
-                "Devices", "Alerting", "AlertRules", "PushContract", "Access", .configuration, .httpTypes, .logging, .crypto,
+                "Devices", "Alerting", "AlertRules", "PushContract", "Access", "CZlib", "HTTPEdge", "Observability", .configuration,
+                .httpTypes, .hummingbird, .logging, .crypto, .nioCore, .serviceLifecycle, .unixSignals,
             ]
         ),
     ],

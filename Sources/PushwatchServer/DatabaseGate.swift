@@ -1,4 +1,5 @@
 import Attempts
+import Foundation
 import Logging
 import Observability
 import Postgres
@@ -7,6 +8,13 @@ import Synchronization
 
 /// Holds work back until the database is there and its schema fits. Meanwhile the listener answers `/health/ready` with 503.
 final class DatabaseGate: Service, Sendable {
+    private struct State {
+        /// Nil while nobody knows yet.
+        var mayWork: Bool?
+        var waiting: [UUID: CheckedContinuation<Bool, Never>] = [:]
+        var released: Set<UUID> = []
+    }
+
     private let pool: PostgresPool
     private let migrator: Migrator
     private let keeper: PartitionKeeper
@@ -14,7 +22,7 @@ final class DatabaseGate: Service, Sendable {
     private let migrates: Bool
     private let logger: Logger
     private let onOpen: @Sendable () async throws -> Void
-    private let state = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
+    private let state = Mutex(State())
 
     init(
         pool: PostgresPool,
@@ -35,6 +43,16 @@ final class DatabaseGate: Service, Sendable {
     }
 
     func run() async throws {
+        // At shutdown, and when the schema does not fit, whoever waits is let go: a server that waits for its database ends as well.
+        defer { settle(mayWork: false) }
+        do {
+            try await wait()
+        } catch is CancellationError {
+            // Told to end before the database came: nothing is wrong with that.
+        }
+    }
+
+    private func wait() async throws {
         try await cancelWhenGracefulShutdown { [self] in
             var failures = 0
             while true {
@@ -47,22 +65,46 @@ final class DatabaseGate: Service, Sendable {
                     try await Task.sleep(for: .seconds(min(5, failures)))
                 }
             }
-            open()
+            health.markStarted()
+            settle(mayWork: true)
             logger.info("the database is there")
             try await gracefulShutdown()
         }
-        open()
     }
 
-    /// Returns when work may begin; at shutdown too, so that nobody hangs here.
-    func pass() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiting.append(continuation) }
-                return state.isOpen
+    /// Returns true when work may begin, false when it never will: this caller is told to end, or the gate gave up.
+    func pass() async -> Bool {
+        let waiter = UUID()
+        // Services end one by one, in the reverse order of starting: each that waits here is let go alone, and before the gate ends.
+        return await withTaskCancellationHandler {
+            await withGracefulShutdownHandler {
+                await decision(for: waiter)
+            } onGracefulShutdown: {
+                self.release(waiter)
             }
-            if isOpen { continuation.resume() }
+        } onCancel: {
+            release(waiter)
         }
+    }
+
+    private func decision(for waiter: UUID) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let mayWork: Bool? = state.withLock { state in
+                if let mayWork = state.mayWork { return mayWork }
+                if state.released.contains(waiter) { return false }
+                state.waiting[waiter] = continuation
+                return nil
+            }
+            if let mayWork { continuation.resume(returning: mayWork) }
+        }
+    }
+
+    private func release(_ waiter: UUID) {
+        let continuation = state.withLock { state in
+            state.released.insert(waiter)
+            return state.waiting.removeValue(forKey: waiter)
+        }
+        continuation?.resume(returning: false)
     }
 
     private func prepare() async throws {
@@ -79,14 +121,15 @@ final class DatabaseGate: Service, Sendable {
         try await onOpen()
     }
 
-    private func open() {
-        health.markStarted()
-        let waiting = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiting = [] }
-            return state.waiting
+    /// The first answer stands.
+    private func settle(mayWork: Bool) {
+        let waiting = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
+            guard state.mayWork == nil else { return [] }
+            state.mayWork = mayWork
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
         }
-        for continuation in waiting { continuation.resume() }
+        for continuation in waiting { continuation.resume(returning: mayWork) }
     }
 }
 
@@ -96,7 +139,6 @@ struct AfterDatabase: Service {
     let service: any Service
 
     func run() async throws {
-        await gate.pass()
-        try await service.run()
+        if await gate.pass() { try await service.run() }
     }
 }

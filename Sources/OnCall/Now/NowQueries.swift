@@ -25,8 +25,4 @@ enum NowQueries {
     static func lostDeliveries(since: Timestamp) -> Query {
         "SELECT count(*) FROM alertOutbox WHERE state IN ('parked', 'undelivered') AND settledAt >= \(since)"
     }
-
-    static func progress(of rules: [String]) -> Query {
-        "SELECT count(*), min(asOf) FROM alertRuleProgress WHERE rule = ANY(\(rules))"
-    }
 }

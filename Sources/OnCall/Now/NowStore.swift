@@ -37,7 +37,7 @@ package struct NowStore: Sendable {
             backlog: try await backlog(),
             throttles: try await throttles(),
             delivery: try await delivery(now: now),
-            evaluation: try await evaluation()
+            evaluation: try await evaluation(now: now)
         )
     }
 
@@ -83,13 +83,14 @@ package struct NowStore: Sendable {
         return AlertDeliveryHealth(last: last, pending: pending, oldestPendingAt: oldest, lost: lost)
     }
 
-    private func evaluation() async throws -> EvaluationHealth {
-        let rules = rules.rules.map(\.name)
-        let (evaluated, asOf) = try await pool.query(NowQueries.progress(of: rules))[0].decode(Int.self, Timestamp?.self)
+    private func evaluation(now: Timestamp) async throws -> EvaluationHealth {
+        let rules = rules.rules
+        let names = Set(rules.map(\.name))
+        let progress = try await RuleProgress.all(on: pool).filter { names.contains($0.rule) }
         return EvaluationHealth(
             rules: rules.count,
-            evaluated: evaluated,
-            through: asOf.map { $0 + .seconds(60) },
+            evaluated: progress.count,
+            through: EvaluationHealth.through(progress, rules: rules, now: now),
             faults: self.rules.findings.filter { $0.severity == .error }.map(\.description)
         )
     }

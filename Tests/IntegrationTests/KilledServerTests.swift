@@ -1,0 +1,112 @@
+import Foundation
+import Postgres
+import ProviderSimulator
+import TestDatabase
+import Testing
+
+extension WholeService {
+    @Suite("The server dies under load")
+    struct KilledServerTests {
+        private func withProviders(
+            _ body: (_ database: String, _ settings: [String: String]) async throws -> Void
+        ) async throws {
+            try await withDatabaseURL { database in
+                try await withTestDirectory { directory in
+                    try await ProviderSimulator.running(SimulatorConfiguration(directory: directory)) { simulator, endpoints in
+                        let files = try ProviderFiles(simulator, endpoints, directory: directory)
+                        try await body(
+                            database,
+                            [
+                                "APNS_TEAM_ID": simulator.credentials.apns.teamId, "APNS_KEY_ID": simulator.credentials.apns.keyId,
+                                "APNS_KEY_FILE": files.apnsKey, "APNS_PRODUCTION_URL": endpoints.apnsURL,
+                                "APNS_SANDBOX_URL": endpoints.apnsURL, "PROVIDERS_CA_FILE": endpoints.caFile,
+                            ]
+                        )
+                    }
+                }
+            }
+        }
+
+        /// Every acknowledged send is final, with a row for each try and exactly one that says `sent`.
+        private func expectSendsFinal(_ sends: Set<String>, on pool: PostgresPool) async throws {
+            let ids = Array(sends)
+            try await eventually("every acknowledged send is final") {
+                // Leases of the killed run out with time; the time is given here rather than waited for.
+                try await pool.execute("UPDATE pushLeases SET leaseUntil = now() WHERE claimedAt < now() - interval '3 seconds'")
+                return try await pool.query(
+                    """
+                    SELECT count(*) FROM unnest(\(ids)) AS i (id) JOIN pushDeliveries d ON d.sendId = i.id
+                    JOIN pushFinished f USING (deliveryId) WHERE f.outcome = 'sent'
+                    """
+                )[0].decode(Int.self) == ids.count
+            }
+            let wrong = try await pool.query(
+                """
+                SELECT count(*) FROM unnest(\(ids)) AS i (id) JOIN pushDeliveries d ON d.sendId = i.id JOIN pushFinished f USING (deliveryId)
+                LEFT JOIN LATERAL (
+                    SELECT count(*) AS rows, count(*) FILTER (WHERE a.status = 'sent') AS sent
+                    FROM notificationDeliveryAttempts a WHERE a.uid = d.uid AND a.sendId = d.sendId
+                ) a ON true
+                WHERE a.rows <> f.attempts OR a.sent <> 1
+                """
+            )[0].decode(Int.self)
+            #expect(wrong == 0, "sends whose rows are not one for each try")
+        }
+
+        @Test("kill -9 four times: what was acknowledged is there once, rollups are right, every send reaches its end")
+        func killed() async throws {
+            let kills = 4
+            try await withProviders { database, settings in
+                var server = try await ServerProcess.start(database: database, settings: settings)
+                let load = PostingLoad(url: server.api.url, sendsToo: true)
+                try await load.run(posters: 8) {
+                    for _ in 0..<kills {
+                        try await load.progress(600)
+                        try await server.killNow()
+                        server = try await ServerProcess.start(database: database, settings: settings)
+                        load.move(to: server.api.url)
+                    }
+                    try await load.progress(600)
+                }
+                try await withPool(database) { pool in
+                    let (attempts, sends) = (load.attempts, load.sends)
+                    try await expectSendsFinal(sends, on: pool)
+                    let ledger = Ledger(session: pool)
+                    let found = try await ledger.found(attempts)
+                    let mismatches = try await ledger.rollupMismatches()
+                    print(
+                        "kill -9: kills \(kills), acknowledged \(attempts.count), found \(found), sends \(sends.count), "
+                            + "resends \(load.resends), mismatches \(mismatches)"
+                    )
+                    #expect(found == attempts.count)
+                    #expect(!sends.isEmpty)
+                    try await ledger.expectConsistent()
+                }
+                #expect(try await server.terminate().code == 0)
+            }
+        }
+
+        @Test("SIGTERM under load: it drains, ends with 0 within 30 s, and nothing acknowledged is lost")
+        func terminated() async throws {
+            try await withProviders { database, settings in
+                let server = try await ServerProcess.start(database: database, settings: settings)
+                let load = PostingLoad(url: server.api.url, sendsToo: true)
+                try await load.run(posters: 8) {
+                    try await load.progress(600)
+                    let end = try await server.terminate()
+                    print("SIGTERM: exit code \(end.code) after \(end.took)")
+                    #expect(end.code == 0, "\(server.log.suffix(2000))")
+                    #expect(end.took < .seconds(30))
+                }
+                let next = try await ServerProcess.start(database: database, settings: settings)
+                try await withPool(database) { pool in
+                    try await expectSendsFinal(load.sends, on: pool)
+                    let ledger = Ledger(session: pool)
+                    #expect(try await ledger.found(load.attempts) == load.attempts.count)
+                    try await ledger.expectConsistent()
+                }
+                #expect(try await next.terminate().code == 0)
+            }
+        }
+    }
+}

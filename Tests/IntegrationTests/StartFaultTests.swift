@@ -1,0 +1,107 @@
+import Foundation
+import LocalPostgres
+import Postgres
+import PushContract
+import PushwatchServer
+import TestDatabase
+import Testing
+
+extension WholeService {
+    @Suite("Faults at the start")
+    struct StartFaultTests {
+        @Test(
+            "a wrong .p8 is refused at the start, with what is wrong",
+            arguments: [
+                ("not a key", "key.p8"), ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "key.p8"), (nil, "missing.p8"),
+            ] as [(String?, String)]
+        )
+        func wrongKey(text: String?, name: String) async throws {
+            try await withTestDirectory { directory in
+                var configuration = ServerConfiguration.bare("postgresql://nobody@127.0.0.1:1/none")
+                let path = directory + "/" + name
+                try text?.write(toFile: path, atomically: true, encoding: .utf8)
+                configuration.apns = .init(
+                    teamId: "TEAM123456",
+                    keyId: "KEY1234567",
+                    keyFile: path,
+                    productionURL: "https://127.0.0.1:1",
+                    sandboxURL: "https://127.0.0.1:1"
+                )
+                let error = try await #require(throws: ConfigurationError.self) {
+                    try await withServer(configuration) { _ in }
+                }
+                #expect(error.description.contains(path) || error.description.contains(".p8"), "\(error)")
+                if let text { #expect(!error.description.contains(text.prefix(20)) || text.hasPrefix("-----"), "\(error)") }
+            }
+        }
+
+        @Test("a rule file that cannot be read keeps the service serving, and readiness says so until it is mended")
+        func brokenRules() async throws {
+            try await withTestDirectory { directory in
+                let alerts = directory + "/alerts"
+                try FileManager.default.copyItem(atPath: ProjectPlace.alerts, toPath: alerts)
+                try await withServer(adjust: { $0.alertsDirectory = alerts }) { server in
+                    let file = alerts + "/rules/broken.yml"
+                    try "groups: [ {".write(toFile: file, atomically: false, encoding: .utf8)
+                    let said = try await eventually("readiness names the rules") {
+                        let answer = try await server.api.with(bearer: nil).get("/health/ready")
+                        return answer.array("checks").contains { $0["name"] as? String == "rules" && $0["status"] as? String != "ok" }
+                            ? answer : nil
+                    }
+                    #expect(said.text.contains("rule file"), "\(said.text)")
+                    #expect(try await server.api.post("/attempts", text: SampleAttempt(id: "served", at: .now()).text).status == 201)
+                    try FileManager.default.removeItem(atPath: file)
+                    try await eventually("readiness recovers") {
+                        try await server.api.get("/health/ready").json["status"] as? String == "ready"
+                    }
+                }
+            }
+        }
+
+        @Test("SIGTERM while it waits for the database ends it with 0")
+        func terminatedWhileWaiting() async throws {
+            let server = try await ServerProcess.start(database: "postgresql://nobody@127.0.0.1:1/none")
+            #expect(try await server.api.get("/health").status == 200)
+            let end = try await server.terminate()
+            #expect(end.code == 0, "\(server.log.suffix(2000))")
+            #expect(end.took < .seconds(10))
+        }
+
+        @Test("a database without the schema is refused at the start, with what to do")
+        func schemaMissing() async throws {
+            try await withDatabaseURL(migrated: false) { database in
+                let error = try await #require(throws: ConfigurationError.self) {
+                    try await withServer(ServerConfiguration.bare(database)) { url in
+                        try await eventually("the server ends") { (try? await API(url: url, bearer: nil).get("/health")) == nil }
+                    }
+                }
+                #expect(error.description.contains("pushwatch migrate"), "\(error)")
+            }
+        }
+
+        @Test("without its database it waits, says so, and begins by itself when the database comes")
+        func databaseAway() async throws {
+            try await withScratchCluster { cluster in
+                try await Migrator(
+                    configuration: PostgresConfiguration(url: cluster.url),
+                    directory: ProjectPlace.migrations,
+                    logger: .silent
+                ).migrate()
+                cluster.crash()
+                var configuration = ServerConfiguration.bare(cluster.url)
+                configuration.roles = [.api]
+                try await withServer(configuration) { url in
+                    let api = API(url: url, bearer: RunningServer.bootstrapKey)
+                    #expect(try await api.get("/health").status == 200)
+                    #expect(try await api.get("/health/ready").status == 503)
+                    let refused = try await api.post("/attempts", text: SampleAttempt(id: "early", at: .now()).text)
+                    #expect(refused.status == 503)
+                    #expect(refused[header: "retry-after"].flatMap { Int($0) } != nil)
+                    try await cluster.start()
+                    try await eventually("the server is ready") { try await api.get("/health/ready").status == 200 }
+                    #expect(try await api.post("/attempts", text: SampleAttempt(id: "early", at: .now()).text).status == 201)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import PushContract
+import Synchronization
+
+/// Posters that go on until told to stop, each batch until it is acknowledged, with a journal of what was.
+///
+/// The load is bounded: after `limit` acknowledged batches a poster rests.
+final class PostingLoad: Sendable {
+    private struct State {
+        var url: String
+        var isStopped = false
+        var attempts: Set<String> = []
+        var sends: Set<String> = []
+        var refusals: [Int: Int] = [:]
+        var resends = 0
+    }
+
+    private let state: Mutex<State>
+    private let batchSize: Int
+    private let sendsToo: Bool
+    private static let limit = 2_000
+
+    init(url: String, batchSize: Int = 20, sendsToo: Bool = false) {
+        state = Mutex(State(url: url))
+        self.batchSize = batchSize
+        self.sendsToo = sendsToo
+    }
+
+    /// Ids whose storing was acknowledged.
+    var attempts: Set<String> { state.withLock { $0.attempts } }
+    var sends: Set<String> { state.withLock { $0.sends } }
+    /// How often each status other than success came; 0 = no answer.
+    var refusals: [Int: Int] { state.withLock { $0.refusals } }
+    var resends: Int { state.withLock { $0.resends } }
+
+    func move(to url: String) { state.withLock { $0.url = url } }
+    func stop() { state.withLock { $0.isStopped = true } }
+
+    /// Waits until so many more attempts than now are acknowledged.
+    func progress(_ count: Int, within limit: Duration = .seconds(60)) async throws {
+        let before = attempts.count
+        try await eventually("\(count) more attempts acknowledged (have \(before))", within: limit) { attempts.count >= before + count }
+    }
+
+    /// Runs `posters` posters while `body` runs. What they are at when it ends is finished or given up, and acknowledged or not.
+    func run<Value>(posters: Int, _ body: () async throws -> Value) async throws -> Value {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for poster in 0..<posters { group.addTask { try await self.post(poster) } }
+            defer { stop() }
+            let value = try await body()
+            stop()
+            try await group.waitForAll()
+            return value
+        }
+    }
+
+    private func post(_ poster: Int) async throws {
+        for batch in 0..<Self.limit where !state.withLock({ $0.isStopped }) {
+            let name = "p\(poster)-\(batch)"
+            let ids = (0..<batchSize).map { "\(name)-\($0)" }
+            let now = Timestamp.now()
+            let body = ids.enumerated().map { index, id in
+                SampleAttempt(id: id, at: now - .seconds(index * 7), reason: index % 10 == 0 ? "provider_5xx" : nil).json
+            }
+            if try await deliver("/attempts", body, good: [200]) { state.withLock { $0.attempts.formUnion(ids) } }
+            if sendsToo, batch % 2 == 0, try await deliver("/sends", send(name), good: [200, 202]) {
+                state.withLock { _ = $0.sends.insert(name) }
+            }
+        }
+    }
+
+    private func send(_ name: String) -> [String: any Sendable] {
+        [
+            "sendId": name, "token": String(repeating: "ab", count: 32), "provider": "apns", "environment": "sandbox",
+            "app": "com.example.scores", "uid": "user-" + name, "title": "Kick-off",
+        ]
+    }
+
+    /// Sends the same bytes until they are acknowledged; false when the load ended before that.
+    private func deliver(_ path: String, _ body: any Sendable, good: Set<Int>) async throws -> Bool {
+        let data = Array(try JSONSerialization.data(withJSONObject: body))
+        for attempt in 0..<3_000 {
+            let (url, isStopped) = state.withLock { ($0.url, $0.isStopped) }
+            if isStopped && attempt > 0 { return false }
+            let api = API.shared(url)
+            let answer = try? await api.call("POST", path, type: "application/json", body: data)
+            if let answer, good.contains(answer.status) { return true }
+            state.withLock {
+                $0.refusals[answer?.status ?? 0, default: 0] += 1
+                $0.resends += 1
+            }
+            // Not in step with anything: the server is away, or says so.
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw NeverHappened(description: "POST \(path) was never acknowledged")
+    }
+}

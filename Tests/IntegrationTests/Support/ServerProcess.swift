@@ -1,0 +1,104 @@
+import Foundation
+import Synchronization
+
+/// `pushwatch serve` as a process of its own, which can be killed.
+final class ServerProcess: Sendable {
+    private struct State {
+        var log = ""
+        var url: String?
+        var exitCode: Int32?
+    }
+
+    let api: API
+    private let process: Process
+    private let watch: Watch
+
+    /// What the callbacks of the process write to; outlives the object while they run.
+    private final class Watch: Sendable {
+        let state = Mutex(State())
+
+        func read(_ data: Data) {
+            state.withLock { state in
+                state.log += String(decoding: data, as: UTF8.self)
+                guard state.url == nil, let line = state.log.split(separator: "\n").first(where: { $0.contains("listening url=") }),
+                    let place = line.range(of: "http://127.0.0.1:"), state.log.hasSuffix("\n")
+                else { return }
+                state.url = "http://127.0.0.1:" + line[place.upperBound...].prefix(while: \.isNumber)
+            }
+        }
+    }
+
+    /// Beside the test bundle, where the build put it.
+    static var binary: String { Bundle.main.executableURL!.deletingLastPathComponent().appendingPathComponent("pushwatch").path }
+
+    /// Starts a server and waits until it listens. `settings` are environment names without `PUSHWATCH_`.
+    static func start(database: String, settings: [String: String] = [:], arguments: [String] = []) async throws -> ServerProcess {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: binary)
+        process.arguments = ["serve"] + arguments
+        process.currentDirectoryURL = URL(fileURLWithPath: ProjectPlace.root)
+        var environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "TMPDIR": NSTemporaryDirectory()]
+        let own = [
+            "DATABASE_URL": database, "BOOTSTRAP_KEY": RunningServer.bootstrapKey, "HTTP_PORT": "0", "LOG_FORMAT": "text",
+            "SENDS_RETRY_BASE_SECONDS": "1",
+        ]
+        for (name, value) in own.merging(settings, uniquingKeysWith: { $1 }) { environment["PUSHWATCH_" + name] = value }
+        process.environment = environment
+        let pipe = Pipe()
+        process.standardError = pipe
+        process.standardOutput = FileHandle.nullDevice
+        let watch = Watch()
+        pipe.fileHandleForReading.readabilityHandler = { handle in
+            let data = handle.availableData
+            if data.isEmpty { handle.readabilityHandler = nil } else { watch.read(data) }
+        }
+        process.terminationHandler = { ended in watch.state.withLock { $0.exitCode = ended.terminationStatus } }
+        try process.run()
+        do {
+            let url = try await eventually("pushwatch serve listens") {
+                try watch.state.withLock { state -> String? in
+                    if state.exitCode != nil { throw NeverHappened(description: "pushwatch serve ended: \(state.log)") }
+                    return state.url
+                }
+            }
+            return ServerProcess(process, watch, url: url)
+        } catch {
+            kill(process.processIdentifier, SIGKILL)
+            throw error
+        }
+    }
+
+    private init(_ process: Process, _ watch: Watch, url: String) {
+        self.process = process
+        self.watch = watch
+        api = API(url: url, bearer: RunningServer.bootstrapKey)
+    }
+
+    deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
+
+    var log: String { watch.state.withLock { $0.log } }
+    var isRunning: Bool { process.isRunning }
+
+    func waitUntilReady() async throws {
+        try await eventually("the server is ready") { (try? await api.get("/health/ready"))?.status == 200 }
+    }
+
+    /// As the kernel ends a process that is out of memory: nothing of it gets to run again.
+    func killNow() async throws {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        try await ended()
+    }
+
+    /// SIGTERM, as a supervisor stops a service. The exit code, and how long it took.
+    func terminate() async throws -> (code: Int32, took: Duration) {
+        let start = ContinuousClock.now
+        Foundation.kill(process.processIdentifier, SIGTERM)
+        let code = try await ended()
+        return (code, ContinuousClock.now - start)
+    }
+
+    @discardableResult
+    private func ended() async throws -> Int32 {
+        try await eventually("the server ended") { watch.state.withLock { $0.exitCode } }
+    }
+}
