@@ -5,7 +5,7 @@ import PushContract
 extension AttemptFsck {
     func unledgered(_ hour: Range<Timestamp>, _ scope: FsckScope) async throws -> [FsckFault] {
         let query = FsckStatements.unledgered(from: hour.lowerBound, to: hour.upperBound, since: scope.ledgerSince)
-        return try await probe(query).map { row in
+        return try await quietly(query).map { row in
             let (id, at, status, ledgerAt, ledgerStatus) = try row.decode(
                 String.self,
                 Timestamp.self,
@@ -28,28 +28,28 @@ extension AttemptFsck {
     }
 
     func misplaced(_ hour: Range<Timestamp>) async throws -> [FsckFault] {
-        try await pool.query(FsckStatements.misplaced(from: hour.lowerBound, to: hour.upperBound)).map { row in
+        try await quietly(FsckStatements.misplaced(from: hour.lowerBound, to: hour.upperBound)).map { row in
             let (id, at) = try row.decode(String.self, Timestamp.self)
             return FsckFault("attempt \(id) of \(at) stands under a key that is not its id's")
         }
     }
 
     func missing(_ keys: Range<Int>, _ scope: FsckScope) async throws -> [FsckFault] {
-        try await probe(FsckStatements.missing(keys: keys, factsSince: scope.factsSince)).map { row in
+        try await quietly(FsckStatements.missing(keys: keys, factsSince: scope.factsSince)).map { row in
             let (key, at) = try row.decode(String.self, Timestamp.self)
             return FsckFault("the ledger knows key \(key) at \(at), but no attempt stands there")
         }
     }
 
     func ledgeredTwice(_ keys: Range<Int>) async throws -> [FsckFault] {
-        try await pool.query(FsckStatements.ledgeredTwice(keys: keys)).map { row in
+        try await quietly(FsckStatements.ledgeredTwice(keys: keys)).map { row in
             let key = try row.decode(String.self)
             return FsckFault(key: "twice \(key)", text: "key \(key) is in both generations of the ledger: its id was new twice")
         }
     }
 
     func miscounted(_ hour: Range<Timestamp>) async throws -> [FsckFault] {
-        try await pool.query(FsckStatements.miscounted(from: hour.lowerBound, to: hour.upperBound)).map { row in
+        try await quietly(FsckStatements.miscounted(from: hour.lowerBound, to: hour.upperBound)).map { row in
             let (minute, dimensions, rollup, recount) = try row.decode(Timestamp.self, String.self, Int64?.self, Int64?.self)
             return FsckFault(
                 key: "\(minute) \(dimensions)",
@@ -59,10 +59,11 @@ extension AttemptFsck {
         }
     }
 
-    private func probe(_ query: Query) async throws -> [Row] {
+    /// One small statement in a transaction of its own, with settings that end with it.
+    func quietly(_ query: Query) async throws -> [Row] {
         try await pool.withConnection { connection in
             try await connection.withTransaction { transaction in
-                try await connection.executeScript(FsckStatements.probing)
+                try await connection.executeScript(FsckStatements.quietly)
                 return try await transaction.query(query)
             }
         }

@@ -84,7 +84,7 @@ package struct AttemptFsck {
         var faults: [FsckFault] = []
         for (done, hour) in hours.enumerated() {
             onProgress(Progress(check: .tokens, done: done, total: hours.count))
-            for row in try await pool.query(FsckStatements.tokens(from: hour.lowerBound, to: hour.upperBound)) {
+            for row in try await quietly(FsckStatements.tokens(from: hour.lowerBound, to: hour.upperBound)) {
                 let (count, ids) = try row.decode(Int.self, [String].self)
                 attempts += count
                 faults += ids.map { FsckFault("attempt \($0) holds what looks like a token, or a tokenHash that is none") }

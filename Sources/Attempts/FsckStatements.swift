@@ -4,8 +4,11 @@ import PushContract
 /// The checks' statements. Each looks at one hour of attempts or one stretch of the ledger, so that none holds a snapshot or a table
 /// lock for long, and returns at most 100 faults.
 enum FsckStatements {
-    /// The plan that costs what the slice costs: probes of indexes. A hash of the whole other side would be made for every slice.
-    static let probing = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"
+    /// The plan that costs what the slice costs: probes of indexes, in one process. A hash of the whole other side would be made for
+    /// every slice.
+    static let quietly = """
+        SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off
+        """
 
     static func countedDays(from: Timestamp, to: Timestamp) -> Query {
         """
@@ -80,10 +83,12 @@ enum FsckStatements {
     }
 
     /// How many attempts there are, and which hold a token. The hash's prefix is what tells it from an APNs token, 64 hex digits too.
+    /// Patterns are slow, so they are tried only where there is room for a token.
     static func tokens(from: Timestamp, to: Timestamp) -> Query {
         """
-        SELECT count(*), coalesce((array_agg(attemptId) FILTER (WHERE tokenHash !~ '^sha256:[0-9a-f]{64}$'
-            OR providerErrorCode ~ '[0-9a-fA-F]{64}|:APA91[A-Za-z0-9_-]{20}'))[1:100], '{}')
+        SELECT count(*), coalesce((array_agg(attemptId) FILTER (WHERE
+            length(tokenHash) <> 71 OR left(tokenHash, 7) <> 'sha256:' OR translate(substr(tokenHash, 8), '0123456789abcdef', '') <> ''
+            OR (length(providerErrorCode) > 26 AND providerErrorCode ~ '[0-9a-fA-F]{64}|:APA91[A-Za-z0-9_-]{20}')))[1:100], '{}')
         FROM notificationDeliveryAttempts WHERE attemptedAt >= \(from) AND attemptedAt < \(to)
         """
     }
