@@ -26,6 +26,9 @@ need postgresql has_postgres
 if [ "${1:-}" = test ]; then
     need curl command -v curl
     need prometheus command -v promtool
+    need prometheus-alertmanager any /usr/bin/prometheus-alertmanager
+    need python3-aiosmtpd /usr/bin/python3 -c "import aiosmtpd"
+    need openssl command -v openssl
 fi
 
 if [ ${#missing[@]} -eq 0 ]; then exit 0; fi

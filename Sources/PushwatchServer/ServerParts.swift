@@ -1,5 +1,5 @@
 import Access
-import Alerting
+package import Alerting
 import Attempts
 import CurlHTTP
 import Devices
@@ -150,8 +150,15 @@ struct ServerParts: Sendable {
             logger: logger,
             send: toReceivers
         )
-        guard let url = configuration.alertsHeartbeatURL else { return [evaluator, courier] }
-        return [evaluator, courier, DeadMansSwitch(url: url, pool: pool, evaluator: evaluator, logger: logger, send: toReceivers)]
+        let keeper = AlertmanagerKeeper(
+            pool: pool,
+            receivers: receivers,
+            externalURL: configuration.externalURL,
+            logger: logger,
+            send: toReceivers
+        )
+        guard let url = configuration.alertsHeartbeatURL else { return [evaluator, courier, keeper] }
+        return [evaluator, courier, keeper, DeadMansSwitch(url: url, pool: pool, evaluator: evaluator, logger: logger, send: toReceivers)]
     }
 
     private func listener(
@@ -196,10 +203,10 @@ struct ServerParts: Sendable {
 
 extension ServerConfiguration {
     /// Receivers named in the settings; more come from alerts/receivers.yml.
-    var receivers: [ReceiverConfiguration] {
+    package var receivers: [ReceiverConfiguration] {
         webhookURL.map { [.webhook("webhook", url: $0, secret: webhookSecret), .log] } ?? [.log]
     }
 
     /// Where links lead.
-    var externalURL: String { publicURL ?? "http://\(httpHost):\(httpPort)" }
+    package var externalURL: String { publicURL ?? "http://\(httpHost):\(httpPort)" }
 }

@@ -21,6 +21,7 @@ struct Pushwatch: AsyncParsableCommand {
             SendsCommand.self,
             CredentialsCommand.self,
             RulesCommand.self,
+            AlertsCommand.self,
             SimulateCommand.self,
             FsckCommand.self,
             BenchCommand.self,

@@ -1,6 +1,7 @@
 import AlertRules
 import Alerting
 import ArgumentParser
+import Foundation
 
 /// `pushwatch rules …`
 struct RulesCommand: AsyncParsableCommand {
@@ -18,7 +19,7 @@ struct RulesCommand: AsyncParsableCommand {
     /// `pushwatch rules check`
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Read every rule file and say what is wrong with it, with file, line and key.",
+            abstract: "Read every rule file and receivers.yml, and say what is wrong with them, with file, line and key.",
             discussion: """
                 Ends with 1 when there is an error; warnings alone end with 0. With --database or --config it also looks at the last
                 28 days, and warns of a ratio rule whose healthy share comes near its threshold.
@@ -30,6 +31,8 @@ struct RulesCommand: AsyncParsableCommand {
 
         func run() async throws {
             var report = RuleCheck.report(alertsDirectory: location.directory)
+            let receivers = "\(location.directory)/receivers.yml"
+            report.findings += ReceiverFile.check(path: receivers, environment: ProcessInfo.processInfo.environment)
             if history.isGiven, !report.hasErrors {
                 let rules = report.rules
                 report.findings = try await (report.findings + history.withBacktest { try await $0.healthFindings(rules, onProgress: $1) })

@@ -1,4 +1,5 @@
 import AlertRules
+import CurlHTTP
 import Foundation
 import TestDatabase
 import Testing
@@ -31,9 +32,66 @@ struct ReceiverFileTests {
     func example() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let path = root.appendingPathComponent("alerts/receivers.example.yml").path
-        let set = try ReceiverFile.read(path: path, environment: ["ALERT_WEBHOOK_SECRET": "s"])
-        #expect(set.names(for: .page) == ["on-call", "log"])
-        #expect(set.names(for: .ticket) == ["log"])
+        let environment = [
+            "ALERT_WEBHOOK_SECRET": "s", "PAGERDUTY_ROUTING_KEY": String(repeating: "k", count: 32), "SMTP_PASSWORD": "p",
+            "SLACK_WEBHOOK_URL": "https://hooks.slack.com/services/T/B/x", "NTFY_TOPIC": "t",
+        ]
+        let set = try ReceiverFile.read(path: path, environment: environment)
+        #expect(set.receivers.map(\.name) == ["on-call", "pagerduty", "slack", "alertmanager", "mail", "phone", "log"])
+        #expect(set.names(for: .page) == ["on-call", "pagerduty", "slack", "alertmanager", "log"])
+        #expect(set.names(for: .ticket) == ["slack", "mail", "log"])
+        #expect(set.names(for: .info, rule: "AuthBroken", labels: ["provider": "apns"]) == ["slack", "mail", "phone", "log"])
+        // Where its secrets are not, each is a warning with its line.
+        let findings = ReceiverFile.check(path: path, environment: [:])
+        #expect(findings.count == 5 && findings.allSatisfy { $0.severity == .warning })
+        #expect(findings.first?.position.line == 10)
+    }
+
+    @Test("routes by severity, rule and labels, each of which must fit, and the fallback")
+    func routing() throws {
+        let set = try ReceiverFile.parse(
+            """
+            receivers: [{ name: a, log: {} }, { name: b, log: {} }, { name: c, log: {} }]
+            routes:
+              - { rule: ["Provider*", Auth], labels: { provider: fcm }, receivers: [a] }
+              - { severity: [critical], labels: { app: "com.*.shop" }, receivers: [b] }
+            fallback: [c]
+            """
+        )
+        #expect(set.names(for: .page, rule: "ProviderUnavailable", labels: ["provider": "fcm"]) == ["a"])
+        #expect(set.names(for: .page, rule: "ProviderUnavailable", labels: ["provider": "apns"]) == ["c"])
+        #expect(set.names(for: .page, rule: "Authority", labels: ["provider": "fcm"]) == ["c"])
+        #expect(set.names(for: .critical, rule: "Auth", labels: ["provider": "fcm", "app": "com.example.shop"]) == ["a", "b"])
+        #expect(set.names(for: .critical, rule: "Auth", labels: ["app": "com.shop"]) == ["c"])
+    }
+
+    @Test("each kind with all its keys")
+    func kinds() throws {
+        let set = try ReceiverFile.parse(
+            """
+            receivers:
+              - { name: s, slack: { url: "https://hooks.slack.com/services/T/B/x" } }
+              - { name: p, pagerduty: { routing_key: 0123456789abcdef0123456789abcdef, url: "https://events.eu.pagerduty.com/v2/enqueue" } }
+              - { name: n, ntfy: { topic: t, server: "https://ntfy.example.org", token: tk } }
+              - { name: a, alertmanager: { members: ["http://a:9093"], user: u, password: p } }
+              - { name: e, email: { server: "smtp://m:25", tls: off, ca_file: /ca.pem, from: "N <a@b>", to: [c@d] } }
+            """
+        )
+        let mailbox = Mailbox(
+            server: "smtp://m:25",
+            encryption: .off,
+            caFile: "/ca.pem",
+            from: try #require(MailAddress("N <a@b>")),
+            to: [try #require(MailAddress("c@d"))]
+        )
+        #expect(
+            set.receivers.map(\.kind) == [
+                .slack(url: "https://hooks.slack.com/services/T/B/x"),
+                .pagerDuty(routingKey: "0123456789abcdef0123456789abcdef", url: "https://events.eu.pagerduty.com/v2/enqueue"),
+                .ntfy(server: "https://ntfy.example.org", topic: "t", token: "tk"),
+                .alertmanager(AlertmanagerCluster(members: ["http://a:9093"], user: "u", password: "p")), .email(mailbox),
+            ]
+        )
     }
 
     @Test("an alert that no route fits goes to everybody")
@@ -52,6 +110,19 @@ struct ReceiverFileTests {
             ("receivers:\n  - name: a\n    webhook: { url: 'ftp://x' }", 3),
             ("receivers:\n  - name: a\n    webhook: { url: 'https://${NOT_SET}' }", 3),
             ("receivers:\n  - name: a\n    log: {}\nroutes:\n  - receivers: [b]", 5),
+            ("receivers:\n  - name: a\n    log: {}\nfallback: [b]", 4),
+            ("receivers:\n  - name: a\n    log: {}\n  - name: a\n    log: {}", 4),
+            ("receivers:\n  - name: a b\n    log: {}", 2),
+            ("receivers:\n  - name: a\n    log: {}\n    slack: { url: 'https://x' }", 2),
+            ("receivers:\n  - name: a\n    slack: { url: hooks.slack.com }", 3),
+            ("receivers:\n  - name: a\n    pagerduty: { routing_key: short }", 3),
+            ("receivers:\n  - name: a\n    ntfy: { topic: 'a/b' }", 3),
+            ("receivers:\n  - name: a\n    alertmanager:\n      members: []", 4),
+            ("receivers:\n  - name: a\n    alertmanager:\n      members:\n        - http://a:9093/api/v2/alerts", 5),
+            ("receivers:\n  - name: a\n    email:\n      server: http://mail", 4),
+            ("receivers:\n  - name: a\n    email:\n      server: smtp://mail\n      from: a@b\n      to: [nobody]", 6),
+            ("receivers:\n  - name: a\n    email:\n      server: smtp://mail\n      tls: maybe", 5),
+            ("receivers:\n  - name: a\n    log: {}\nroutes:\n  - receivers: [a]\n    labels: { x: [] }", 6),
             ("receivers:\n  - name: a\n    log: {}\nroutes:\n  - severity: [loud]\n    receivers: [a]", 5),
         ]
     )

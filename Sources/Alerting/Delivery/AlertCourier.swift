@@ -9,6 +9,9 @@ import Synchronization
 /// Sends one request to a receiver; `CurlClient.send` in service, an in-process server or a closure in tests.
 package typealias AlertHTTP = @Sendable (OutboundRequest) async throws -> OutboundResponse
 
+/// Hands one mail to its server; `SMTPClient.send` in service.
+package typealias AlertMail = @Sendable (OutboundMail) async throws -> MailReply
+
 /// Delivers what the outbox holds: at least once, in order per episode and receiver, never "firing" after "resolved".
 ///
 /// Any number may run against one database: the one that holds the lease works. A message is taken for longer than its sending can
@@ -25,6 +28,7 @@ package final class AlertCourier: Service, Sendable {
     private let pool: PostgresPool
     private let receivers: ReceiverBook
     private let send: AlertHTTP
+    private let mail: AlertMail
     private let configuration: CourierConfiguration
     private let logger: Logger
     private let clock: any Clock<Duration>
@@ -42,6 +46,7 @@ package final class AlertCourier: Service, Sendable {
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now,
         chance: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+        mail: @escaping AlertMail = { try await SMTPClient.send($0) },
         send: @escaping AlertHTTP
     ) {
         self.pool = pool
@@ -52,6 +57,7 @@ package final class AlertCourier: Service, Sendable {
         self.now = now
         self.chance = chance
         self.send = send
+        self.mail = mail
         holder = UUID().uuidString
     }
 
@@ -171,6 +177,7 @@ package final class AlertCourier: Service, Sendable {
             receiver: configured.receiver,
             secrets: configured.secrets,
             send: send,
+            mail: mail,
             logger: logger,
             giveUpAfter: configuration.giveUpAfter,
             chance: chance()
@@ -187,16 +194,6 @@ package final class AlertCourier: Service, Sendable {
         case .delivered, .coalesced: logger.debug("alert delivered", metadata: metadata)
         case .retry: logger.warning("alert not delivered yet", metadata: metadata)
         case .parked, .undelivered: logger.error("alert could not be delivered and is not tried again", metadata: metadata)
-        }
-    }
-}
-
-extension ReceiverConfiguration {
-    /// The receiver this configures.
-    package var receiver: any AlertReceiver {
-        switch kind {
-        case .webhook(let url, let secret): WebhookReceiver(name: name, url: url, secret: secret)
-        case .log: LogReceiver(name: name)
         }
     }
 }

@@ -23,6 +23,9 @@ package enum Coalescing: Sendable {
 
 package enum ReceiverAction: Sendable {
     case request(OutboundRequest)
+    /// The same to each member of a cluster: delivered when one of them took it.
+    case requests([OutboundRequest])
+    case mail(OutboundMail)
     /// A line for the service's log: delivered by writing it.
     case log(Logger.Level, String, Logger.Metadata)
 }
@@ -32,5 +35,14 @@ extension AlertReceiver {
 
     package func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict {
         DeliveryVerdict(status: response.status, retryAfter: response.header("retry-after"), now: now)
+    }
+
+    /// What a mail server's last reply means: 2xx taken, 5xx refused for good, anything else worth another try (RFC 5321 §4.2.1).
+    package func verdict(on reply: MailReply) -> DeliveryVerdict {
+        switch reply.code {
+        case 200..<300: .delivered
+        case 500..<600: .parked
+        default: .retry(after: nil)
+        }
     }
 }

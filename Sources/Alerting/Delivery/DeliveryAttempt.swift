@@ -7,6 +7,7 @@ struct DeliveryAttempt {
     let receiver: any AlertReceiver
     let secrets: [String]
     let send: AlertHTTP
+    let mail: AlertMail
     let logger: Logger
     let giveUpAfter: Duration
     let chance: Double
@@ -22,20 +23,28 @@ struct DeliveryAttempt {
                 return DeliveryOutcome(result: .delivered, latency: .zero, nextAttemptAt: now)
             case .request(let request):
                 return try await post(request, claimed, now: now)
+            case .requests(let requests):
+                return await post(requests, claimed, now: now)
+            case .mail(let mail):
+                return try await post(mail, claimed, now: now)
             }
-        } catch let failure as OutboundFailure {
-            return outcome(
-                .retry(after: nil),
-                claimed,
-                now: now,
-                status: nil,
-                latency: failure.latency,
-                prefix: nil,
-                error: redacted("\(failure)")
-            )
         } catch {
-            return outcome(.parked, claimed, now: now, status: nil, latency: .zero, prefix: nil, error: redacted("\(error)"))
+            return failed(error, claimed, now: now)
         }
+    }
+
+    /// No answer is worth another try; a message that cannot even be built is not.
+    private func failed(_ error: any Error, _ claimed: ClaimedMessage, now: Timestamp) -> DeliveryOutcome {
+        let failure = error as? OutboundFailure
+        return outcome(
+            failure == nil ? .parked : .retry(after: nil),
+            claimed,
+            now: now,
+            status: nil,
+            latency: failure?.latency ?? .zero,
+            prefix: nil,
+            error: redacted("\(error)")
+        )
     }
 
     private func post(_ request: OutboundRequest, _ claimed: ClaimedMessage, now: Timestamp) async throws -> DeliveryOutcome {
@@ -50,6 +59,40 @@ struct DeliveryAttempt {
             latency: response.latency,
             prefix: prefix.isEmpty ? nil : prefix,
             error: verdict == .delivered ? nil : "HTTP \(response.status)"
+        )
+    }
+
+    /// To all at once. Taken by one is delivered; else one that may still take it decides.
+    private func post(_ requests: [OutboundRequest], _ claimed: ClaimedMessage, now: Timestamp) async -> DeliveryOutcome {
+        let outcomes = await withTaskGroup(of: DeliveryOutcome.self) { group in
+            for request in requests {
+                group.addTask {
+                    do { return try await post(request, claimed, now: now) } catch { return failed(error, claimed, now: now) }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        let order: [DeliveryOutcome.Result] = [.delivered, .retry, .undelivered, .parked]
+        guard var best = order.lazy.compactMap({ result in outcomes.first { $0.result == result } }).first else {
+            return outcome(.parked, claimed, now: now, status: nil, latency: .zero, prefix: nil, error: "no members")
+        }
+        let failures = outcomes.compactMap(\.error)
+        if !failures.isEmpty { best.error = "\(failures.count) of \(requests.count) members: \(failures.sorted()[0])" }
+        return best
+    }
+
+    private func post(_ message: OutboundMail, _ claimed: ClaimedMessage, now: Timestamp) async throws -> DeliveryOutcome {
+        let reply = try await mail(message)
+        let verdict = receiver.verdict(on: reply)
+        let said = redacted(reply.text.replacing("\0", with: ""))
+        return outcome(
+            verdict,
+            claimed,
+            now: now,
+            status: reply.code,
+            latency: reply.latency,
+            prefix: nil,
+            error: verdict == .delivered ? nil : "SMTP \(reply.code): \(said)"
         )
     }
 

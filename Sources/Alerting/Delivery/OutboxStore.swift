@@ -66,9 +66,7 @@ enum OutboxStore {
                 FROM due WHERE o.episodeId = due.episodeId AND o.receiver = due.receiver AND o.state = 'pending'
                 RETURNING o.episodeId, o.receiver, o.seq, o.attempts
             )
-            SELECT e.episodeId, due.receiver, due.seq::bigint, t.kind, e.rule, e.ruleVersion, e.severity, e.labels, e.groupLabels,
-                   t.annotations, t.evidence, e.startsAt, e.firedAt, e.endsAt, e.resolvedAt, e.resolvedReason,
-                   e.detectedLateBySeconds, e.contributors, e.backlog, e.reproduceSql, e.revised,
+            SELECT due.receiver, due.seq::bigint, \(raw: messageColumns),
                    (SELECT attempts::bigint FROM taken WHERE taken.episodeId = due.episodeId AND taken.receiver = due.receiver
                                                          AND taken.seq = due.seq),
                    first.state, first.attempts::bigint
@@ -80,6 +78,12 @@ enum OutboxStore {
         )
         return try rows.map { try ClaimedMessage(row: $0, externalURL: externalURL) }
     }
+
+    /// Of a message for `e`, an episode, and `t`, one of its transitions; after its receiver and its number.
+    static let messageColumns = """
+        e.episodeId, t.kind, e.rule, e.ruleVersion, e.severity, e.labels, e.groupLabels, t.annotations, t.evidence, e.startsAt,
+        e.firedAt, e.endsAt, e.resolvedAt, e.resolvedReason, e.detectedLateBySeconds, e.contributors, e.backlog, e.reproduceSql, e.revised
+        """
 
     /// Records a try and moves the lane on. Nothing happens when the claim is not ours any more.
     static func settle(
@@ -129,15 +133,15 @@ enum OutboxStore {
 }
 
 extension ClaimedMessage {
-    fileprivate init(row: Row, externalURL: String) throws {
+    init(row: Row, externalURL: String) throws {
         let (
-            id, receiver, seq, kindText, rule, version, severity, labels, group,
+            receiver, seq, id, kindText, rule, version, severity, labels, group,
             annotations, evidence, startsAt, firedAt, endsAt, resolvedAt, reason,
             late, contributors, backlog, sql, revised, attempts, firstState, firstAttempts
         ) = try row.decode(
-            UUID.self,
             String.self,
             Int.self,
+            UUID.self,
             String.self,
             String.self,
             String.self,

@@ -25,6 +25,11 @@ package enum EpisodeStore {
         try await read("WHERE episodeId = \(id)", session).first
     }
 
+    /// Those whose id begins with `prefix`, the newest first; at most two, which is enough to know that there is more than one.
+    package static func find(prefix: String, on session: any PostgresSession) async throws -> [AlertEpisode] {
+        try await read("WHERE starts_with(episodeId::text, \(prefix.lowercased())) ORDER BY firedAt DESC LIMIT 2", session)
+    }
+
     static func open(rule: String, on session: any PostgresSession) async throws -> [AlertEpisode] {
         try await read("WHERE state = 'firing' AND rule = \(rule) ORDER BY groupKey", session)
     }

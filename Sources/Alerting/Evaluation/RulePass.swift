@@ -131,12 +131,12 @@ struct RulePass {
         for change in changes {
             switch change {
             case .fire(let episode, let transition):
-                let names = receivers.names(for: episode.severity)
+                let names = receivers.names(for: episode)
                 try await writer.fire(episode, reason: transition.reason, minute: transition.minute, receivers: names)
             case .resolve(let episode, let minute): try await writer.resolve(episode, minute: minute)
             case .update(let episode, let unsilenced):
                 try await writer.update(episode)
-                if unsilenced { try await writer.enqueue(episode.id, receivers: receivers.names(for: episode.severity)) }
+                if unsilenced { try await writer.enqueue(episode.id, receivers: receivers.names(for: episode)) }
             }
         }
     }

@@ -53,7 +53,7 @@ package final class ReceiverBook: Sendable {
             case .success(let set):
                 let names = Set(set.receivers.map(\.name))
                 let kept = fixed.filter { !names.contains($0.name) }
-                state.set = ReceiverSet(receivers: kept + set.receivers, routes: set.routes)
+                state.set = ReceiverSet(receivers: kept + set.receivers, routes: set.routes, fallback: set.fallback)
                 state.fault = nil
             case .failure(let error): state.fault = "\(error)"
             }

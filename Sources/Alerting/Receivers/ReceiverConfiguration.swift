@@ -1,10 +1,19 @@
-package import AlertRules
+import Foundation
 
 /// Where alerts can go, as configured.
 package struct ReceiverConfiguration: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         /// Alertmanager's webhook body, version 4. With a secret, signed after Standard Webhooks.
         case webhook(url: String, secret: String?)
+        /// A Slack incoming webhook.
+        case slack(url: String)
+        /// PagerDuty's Events API v2.
+        case pagerDuty(routingKey: String, url: String)
+        /// A topic of an ntfy server.
+        case ntfy(server: String, topic: String, token: String?)
+        /// Alertmanager's API v2.
+        case alertmanager(AlertmanagerCluster)
+        case email(Mailbox)
         /// A line in the service's log.
         case log
     }
@@ -25,41 +34,22 @@ package struct ReceiverConfiguration: Sendable, Hashable {
 
     /// Texts that must not be stored or logged.
     var secrets: [String] {
-        switch kind {
-        case .webhook(let url, let secret):
-            [secret, url.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init)].compactMap { $0 }
-        case .log: []
-        }
-    }
-}
-
-/// Which severities go to which receivers.
-package struct AlertRoute: Sendable, Hashable {
-    /// Empty: every severity.
-    package var severities: Set<Severity>
-    package var receivers: [String]
-
-    package init(severities: Set<Severity> = [], receivers: [String]) {
-        self.severities = severities
-        self.receivers = receivers
-    }
-}
-
-/// All receivers and routes. Without routes every alert goes to every receiver.
-package struct ReceiverSet: Sendable, Hashable {
-    package var receivers: [ReceiverConfiguration]
-    package var routes: [AlertRoute]
-
-    package init(receivers: [ReceiverConfiguration], routes: [AlertRoute] = []) {
-        self.receivers = receivers
-        self.routes = routes
+        let texts: [String?] =
+            switch kind {
+            case .webhook(let url, let secret): [secret, Self.query(url)]
+            case .slack(let url): [url, Self.path(url)]
+            case .pagerDuty(let routingKey, _): [routingKey]
+            // Whoever knows a topic of ntfy.sh can read and write it.
+            case .ntfy(_, let topic, let token): [token, topic]
+            case .alertmanager(let cluster): [cluster.password, cluster.credentials]
+            case .email(let mailbox): [mailbox.password, mailbox.password.map { Data($0.utf8).base64EncodedString() }]
+            case .log: []
+            }
+        return texts.compactMap { $0 }
     }
 
-    /// Every route that fits adds its receivers; an alert no route fits goes to all of them rather than to nobody.
-    package func names(for severity: Severity) -> [String] {
-        let all = receivers.map(\.name)
-        let fitting = routes.filter { $0.severities.isEmpty || $0.severities.contains(severity) }.flatMap(\.receivers)
-        guard !fitting.isEmpty else { return all }
-        return all.filter(fitting.contains)
-    }
+    private static func query(_ url: String) -> String? { url.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init) }
+
+    /// All that follows the host.
+    private static func path(_ url: String) -> String? { url.split(separator: "/", maxSplits: 2).dropFirst(2).first.map(String.init) }
 }

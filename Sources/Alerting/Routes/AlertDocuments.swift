@@ -1,16 +1,22 @@
 import AlertRules
 import Foundation
+package import Postgres
 import PushContract
 
 /// The answer of `GET /alerts`.
-struct AlertListDocument: Encodable, Sendable {
+package struct AlertListDocument: Encodable, Sendable {
     var alerts: [AlertDocument]
     /// Why rule or receiver files are not in force as they are; empty when all is well.
     var ruleErrors: [String]
+
+    package init(episodes: [AlertEpisode], ruleErrors: [String] = []) {
+        alerts = episodes.map(AlertDocument.init)
+        self.ruleErrors = ruleErrors
+    }
 }
 
 /// An alert as the routes show it.
-struct AlertDocument: Encodable, Sendable {
+package struct AlertDocument: Encodable, Sendable {
     var id: String
     var rule: String
     var ruleVersion: String
@@ -34,7 +40,7 @@ struct AlertDocument: Encodable, Sendable {
     var revised: Bool
     var heldSince: Timestamp?
 
-    init(_ episode: AlertEpisode) {
+    package init(_ episode: AlertEpisode) {
         id = episode.id.uuidString.lowercased()
         rule = episode.rule
         ruleVersion = episode.ruleVersion
@@ -61,17 +67,26 @@ struct AlertDocument: Encodable, Sendable {
 }
 
 /// The answer of `GET /alerts/{id}`.
-struct AlertDetailDocument: Encodable, Sendable {
+package struct AlertDetailDocument: Encodable, Sendable {
     var alert: AlertDocument
     /// Read-only; returns the numbers of the verdict in psql.
     var sql: String
     var receivers: [LaneDocument]
     /// Every try, oldest first.
     var deliveries: [DeliveryDocument]
+
+    package static func read(_ episode: AlertEpisode, on session: any PostgresSession) async throws -> AlertDetailDocument {
+        AlertDetailDocument(
+            alert: AlertDocument(episode),
+            sql: episode.reproduceSQL,
+            receivers: try await DeliveryStore.lanes(of: episode.id, on: session).map(LaneDocument.init),
+            deliveries: try await DeliveryStore.deliveries(of: episode.id, on: session).map(DeliveryDocument.init)
+        )
+    }
 }
 
 /// Where a message stands.
-struct LaneDocument: Encodable, Sendable {
+package struct LaneDocument: Encodable, Sendable {
     var receiver: String
     var kind: String
     var state: String
@@ -90,7 +105,7 @@ struct LaneDocument: Encodable, Sendable {
 }
 
 /// One try.
-struct DeliveryDocument: Encodable, Sendable {
+package struct DeliveryDocument: Encodable, Sendable {
     var receiver: String
     var kind: String
     var result: String

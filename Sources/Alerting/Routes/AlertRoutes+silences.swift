@@ -8,7 +8,7 @@ extension AlertRoutes {
     @Sendable
     func silences(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<SilenceListDocument> {
         let silences = try await SilenceStore.current(at: now(), on: pool)
-        return JSONResponse(SilenceListDocument(silences: silences.map(SilenceDocument.init)))
+        return JSONResponse(SilenceListDocument(silences))
     }
 
     /// 201 with the silence and the firing alerts it holds back.
@@ -20,13 +20,7 @@ extension AlertRoutes {
         let silence = try SilenceRequest.parse(try await bodies.read(request)).silence(author: author, now: now)
         try await SilenceStore.insert(silence, on: pool)
         let matched = try await EpisodeStore.open(on: pool).filter { silence.matches($0.labels) }
-        return JSONResponse(
-            SilenceCreatedDocument(
-                silence: SilenceDocument(silence),
-                matches: matched.map { $0.id.uuidString.lowercased() }
-            ),
-            status: .created
-        )
+        return JSONResponse(SilenceCreatedDocument(silence, matched: matched), status: .created)
     }
 
     @Sendable
@@ -40,14 +34,21 @@ extension AlertRoutes {
 }
 
 /// The answer of `GET /silences`.
-struct SilenceListDocument: Encodable, Sendable {
+package struct SilenceListDocument: Encodable, Sendable {
     var silences: [SilenceDocument]
+
+    package init(_ silences: [AlertSilence]) { self.silences = silences.map(SilenceDocument.init) }
 }
 
-struct SilenceCreatedDocument: Encodable, Sendable {
+package struct SilenceCreatedDocument: Encodable, Sendable {
     var silence: SilenceDocument
     /// Ids of the alerts that fire now and match.
     var matches: [String]
+
+    package init(_ silence: AlertSilence, matched: [AlertEpisode]) {
+        self.silence = SilenceDocument(silence)
+        matches = matched.map { $0.id.uuidString.lowercased() }
+    }
 }
 
 struct SilenceDocument: Encodable, Sendable {

@@ -57,7 +57,7 @@ package struct AlertRoutes: Sendable {
         let over = state == "firing" ? [] : try await EpisodeStore.resolved(limit: limit ?? 50, on: pool)
         return JSONResponse(
             AlertListDocument(
-                alerts: (open + over).map(AlertDocument.init),
+                episodes: open + over,
                 ruleErrors: (rules?.findings ?? []).filter { $0.severity == .error }.map(\.description)
                     + [receivers?.fault].compactMap { $0 }
             )
@@ -67,14 +67,7 @@ package struct AlertRoutes: Sendable {
     @Sendable
     private func get(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<AlertDetailDocument> {
         let episode = try await episode(context)
-        return JSONResponse(
-            AlertDetailDocument(
-                alert: AlertDocument(episode),
-                sql: episode.reproduceSQL,
-                receivers: try await DeliveryStore.lanes(of: episode.id, on: pool).map(LaneDocument.init),
-                deliveries: try await DeliveryStore.deliveries(of: episode.id, on: pool).map(DeliveryDocument.init)
-            )
-        )
+        return JSONResponse(try await AlertDetailDocument.read(episode, on: pool))
     }
 
     /// Acknowledging twice is fine: the first one stays.

@@ -1,9 +1,9 @@
 import Foundation
-import HTTPEdge
-import PushContract
+package import HTTPEdge
+package import PushContract
 
 /// The body of `POST /silences`: `matchers`, `endsAt`, `reason`, and optionally `startsAt`.
-struct SilenceRequest: Sendable {
+package struct SilenceRequest: Sendable {
     /// Longer than this is not a silence but a rule that should be changed.
     static let longest = Duration.seconds(90 * 86_400)
 
@@ -11,6 +11,13 @@ struct SilenceRequest: Sendable {
     var startsAt: Timestamp?
     var endsAt: Timestamp
     var reason: String
+
+    package init(matchers: [SilenceMatcher], startsAt: Timestamp? = nil, endsAt: Timestamp, reason: String) {
+        self.matchers = matchers
+        self.startsAt = startsAt
+        self.endsAt = endsAt
+        self.reason = reason
+    }
 
     static func parse(_ bytes: [UInt8]) throws(Problem) -> SilenceRequest {
         guard let object = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any] else {
@@ -36,7 +43,7 @@ struct SilenceRequest: Sendable {
         )
     }
 
-    func silence(author: String, now: Timestamp) throws(Problem) -> AlertSilence {
+    package func silence(author: String, now: Timestamp) throws(Problem) -> AlertSilence {
         let start = startsAt ?? now
         guard endsAt > now, endsAt > start else { throw .invalid("endsAt must lie in the future and after startsAt.", pointer: "/endsAt") }
         guard endsAt - now <= Self.longest else { throw .invalid("A silence may last 90 days at most.", pointer: "/endsAt") }

@@ -24,6 +24,7 @@ final class Hook: Sendable {
     }
 
     private let answers: Mutex<[Answer]>
+    private let check: (@Sendable (Got) -> Answer)?
     private let received = Mutex<[Got]>([])
     /// Every message as it comes; for one listener.
     let messages: AsyncStream<Got>
@@ -32,6 +33,14 @@ final class Hook: Sendable {
     /// `answers` are used up in order; after them everything is 200.
     init(_ answers: [Answer] = []) {
         self.answers = Mutex(answers)
+        check = nil
+        (messages, announce) = AsyncStream.makeStream()
+    }
+
+    /// A fake that holds every message against the contract of what it stands for.
+    init(checking check: @escaping @Sendable (Got) -> Answer) {
+        answers = Mutex([])
+        self.check = check
         (messages, announce) = AsyncStream.makeStream()
     }
 
@@ -40,6 +49,7 @@ final class Hook: Sendable {
     fileprivate func answer(_ got: Got) -> Answer {
         received.withLock { $0.append(got) }
         announce.yield(got)
+        if let check { return check(got) }
         return answers.withLock { $0.isEmpty ? Answer(status: 200, body: "ok") : $0.removeFirst() }
     }
 }

@@ -1,0 +1,35 @@
+import AlertRules
+
+/// The HTML part of a mail: one column, inline styles, nothing loaded from anywhere.
+enum EmailHTML {
+    static func page(_ alert: AlertText) -> String {
+        let color = alert.message.kind == .resolved ? "#1a7f37" : alert.message.severity.pages ? "#b42318" : "#9a6700"
+        var lines = [
+            "<!doctype html>", "<html lang=\"en\">", "<head><meta charset=\"utf-8\"><title>\(escaped(alert.title))</title></head>",
+            "<body style=\"margin:0;padding:16px;font:15px/1.5 system-ui,sans-serif;color:#1f2328;background:#ffffff\">",
+            // What a list of mails shows before the mail is opened.
+            "<div style=\"display:none;max-height:0;overflow:hidden\">\(escaped("\(alert.state): \(alert.summary)"))</div>",
+            "<p style=\"margin:0 0 4px;font-weight:700;color:\(color)\">\(escaped(alert.state))</p>",
+            "<h1 style=\"margin:0 0 12px;font-size:18px\">\(escaped(alert.summary))</h1>",
+        ]
+        if let meaning = alert.meaning { lines.append("<p>\(escaped(meaning))</p>") }
+        if let action = alert.action { lines.append("<p><strong>What to do:</strong> \(escaped(action))</p>") }
+        lines.append("<table role=\"presentation\" style=\"border-collapse:collapse\">")
+        lines += alert.facts.map {
+            "<tr><th style=\"text-align:left;padding:2px 16px 2px 0;font-weight:600\">\(escaped($0.name))</th><td>\(escaped($0.value))</td></tr>"
+        }
+        lines.append("</table>")
+        if !alert.contributors.isEmpty {
+            lines += ["<p style=\"margin-bottom:4px\"><strong>Most affected</strong></p>", "<ul style=\"margin-top:0\">"]
+            lines += alert.contributors.map { "<li>\(escaped($0))</li>" }
+            lines.append("</ul>")
+        }
+        let links = alert.links.map { "<a href=\"\(escaped($0.url))\">\(escaped($0.text))</a>" }
+        lines += ["<p>\(links.joined(separator: " · "))</p>", "</body>", "</html>"]
+        return lines.joined(separator: "\n")
+    }
+
+    static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;").replacing("\"", with: "&quot;")
+    }
+}

@@ -1,0 +1,30 @@
+import CurlHTTP
+import Foundation
+package import PushContract
+
+/// Sends mails over SMTP, one thread for each episode.
+package struct EmailReceiver: AlertReceiver {
+    package let name: String
+    private let mailbox: Mailbox
+
+    package init(name: String, mailbox: Mailbox) {
+        self.name = name
+        self.mailbox = mailbox
+    }
+
+    package func action(for message: AlertMessage, now: Timestamp) -> ReceiverAction {
+        let text = EmailMessage(AlertText(message), mailbox: mailbox, now: now).text
+        return .mail(
+            OutboundMail(
+                server: mailbox.server,
+                encryption: mailbox.encryption,
+                user: mailbox.user,
+                password: mailbox.password,
+                caFile: mailbox.caFile,
+                sender: mailbox.from.address,
+                recipients: mailbox.to.map(\.address),
+                data: Array(text.utf8)
+            )
+        )
+    }
+}

@@ -1,0 +1,79 @@
+package import AlertRules
+import Foundation
+import Yams
+
+/// Reads `alerts/receivers.yml`: `receivers`, `routes` and `fallback`. `alerts/receivers.example.yml` shows all that can stand there.
+///
+/// Unknown keys are errors, so that a misspelt one is not a page that goes nowhere.
+package enum ReceiverFile {
+    /// What is wrong, and where.
+    struct Fault: Error, CustomStringConvertible {
+        var path: String
+        var line: Int?
+        var message: String
+        var description: String { "\(path)\(line.map { ":\($0)" } ?? ""): \(message)" }
+    }
+
+    static func read(path: String, environment: [String: String]) throws -> ReceiverSet {
+        try parse(try text(of: path), path: path, environment: environment)
+    }
+
+    static func parse(_ text: String, path: String = "receivers.yml", environment: [String: String] = [:]) throws -> ReceiverSet {
+        try set(ReceiverYAML(path: path, environment: environment, missing: nil), text)
+    }
+
+    /// What is to be said about a file where its secrets are not: `${NAME}` without a value is a warning here. Nothing when there is no file.
+    package static func check(path: String, environment: [String: String]) -> [Finding] {
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        let missing = ReceiverYAML.MissingNames()
+        do {
+            _ = try set(ReceiverYAML(path: path, environment: environment, missing: missing), try text(of: path))
+        } catch let fault as Fault {
+            return [Finding(.error, at: SourcePosition(file: path, line: fault.line ?? 1, column: 1), fault.message)]
+        } catch {
+            return [Finding(.error, at: SourcePosition(file: path, line: 1, column: 1), "\(error)")]
+        }
+        return missing.names.map {
+            Finding(.warning, at: SourcePosition(file: path, line: $0.line, column: 1), "the environment here has no \($0.name)")
+        }
+    }
+
+    private static func text(of path: String) throws -> String {
+        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8) else {
+            throw Fault(path: path, message: "cannot read this file as UTF-8")
+        }
+        return text
+    }
+
+    private static func set(_ yaml: ReceiverYAML, _ text: String) throws -> ReceiverSet {
+        let root: Node?
+        do { root = try Yams.compose(yaml: text) } catch {
+            throw Fault(path: yaml.path, line: (error as? YamlError)?.line, message: "not YAML: \(error)")
+        }
+        guard let root else { return ReceiverSet(receivers: []) }
+        let keys = try yaml.mapping(root, keys: ["receivers", "routes", "fallback"])
+        var receivers: [ReceiverConfiguration] = []
+        for node in try yaml.list(keys["receivers"]) {
+            let receiver = try ReceiverSettings(yaml: yaml).receiver(node)
+            guard !receivers.contains(where: { $0.name == receiver.name }) else {
+                throw yaml.fault(node, "the receiver '\(receiver.name)' is defined twice")
+            }
+            receivers.append(receiver)
+        }
+        let reader = RouteSettings(yaml: yaml, known: receivers.map(\.name))
+        return ReceiverSet(
+            receivers: receivers,
+            routes: try yaml.list(keys["routes"]).map(reader.route),
+            fallback: try yaml.list(keys["fallback"]).map(reader.receiver)
+        )
+    }
+}
+
+extension YamlError {
+    fileprivate var line: Int? {
+        switch self {
+        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark.line
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Synchronization
+import Yams
+
+/// Nodes of `receivers.yml` as values, with errors that name the line.
+struct ReceiverYAML {
+    /// Names of the environment a file asked for and did not get.
+    final class MissingNames: Sendable {
+        struct Name: Hashable {
+            var name: String
+            var line: Int
+        }
+
+        private let found = Mutex<[Name]>([])
+        var names: [Name] { found.withLock { $0 } }
+        func add(_ name: String, line: Int) { found.withLock { $0.append(Name(name: name, line: line)) } }
+    }
+
+    /// Stands for a value that is not known here; nothing can be said about such a text.
+    static let unknown = "\u{FFFD}"
+
+    let path: String
+    let environment: [String: String]
+    /// Nil: a name without a value is an error.
+    let missing: MissingNames?
+
+    func mapping(_ node: Node, keys known: [String]) throws -> [String: Node] {
+        try mapping(node, known: known)
+    }
+
+    /// A mapping of free names to texts.
+    func texts(_ node: Node?) throws -> [String: String] {
+        guard let node else { return [:] }
+        return try mapping(node, known: nil).mapValues { value in
+            guard let text = value.scalar?.string, !text.isEmpty else { throw fault(value, "expected a text") }
+            return text
+        }
+    }
+
+    func list(_ node: Node?) throws -> [Node] {
+        guard let node else { return [] }
+        guard let sequence = node.sequence else { throw fault(node, "expected a list") }
+        return Array(sequence)
+    }
+
+    /// A string in which every `${NAME}` is replaced.
+    func text(_ node: Node?, of key: String, at parent: Node) throws -> String {
+        guard let node, let written = node.scalar?.string, !written.isEmpty else { throw fault(node ?? parent, "'\(key)' is missing") }
+        var text = ""
+        var rest = written[...]
+        // What the environment gives is not looked at again.
+        while let start = rest.range(of: "${"), let end = rest.range(of: "}", range: start.upperBound..<rest.endIndex) {
+            text += rest[..<start.lowerBound]
+            text += try value(String(rest[start.upperBound..<end.lowerBound]), of: key, at: node)
+            rest = rest[end.upperBound...]
+        }
+        return text + rest
+    }
+
+    func optionalText(_ node: Node?, of key: String, at parent: Node) throws -> String? {
+        try node.map { try text($0, of: key, at: parent) }
+    }
+
+    /// A text that begins with one of `schemes` and has a host.
+    func url(_ node: Node?, of key: String, at parent: Node, schemes: [String] = ["https", "http"]) throws -> String {
+        let text = try text(node, of: key, at: parent)
+        guard !text.contains(Self.unknown) else { return text }
+        guard let url = URL(string: text), schemes.contains(url.scheme ?? ""), url.host()?.isEmpty == false else {
+            let beginnings = schemes.map { $0 + "://" }.joined(separator: " or ")
+            throw fault(node ?? parent, "\(key) must begin with \(beginnings), and name a host")
+        }
+        return text
+    }
+
+    func fault(_ node: Node, _ message: String) -> ReceiverFile.Fault {
+        ReceiverFile.Fault(path: path, line: node.mark?.line, message: message)
+    }
+
+    private func mapping(_ node: Node, known: [String]?) throws -> [String: Node] {
+        guard let mapping = node.mapping else {
+            throw fault(node, known.map { "expected a mapping with \($0.joined(separator: ", "))" } ?? "expected names with texts")
+        }
+        var result: [String: Node] = [:]
+        for (key, value) in mapping {
+            guard let name = key.string, known?.contains(name) ?? true else {
+                throw fault(key, "unknown key '\(key.string ?? "?")'; known: \(known?.joined(separator: ", ") ?? "")")
+            }
+            result[name] = value
+        }
+        return result
+    }
+
+    private func value(_ name: String, of key: String, at node: Node) throws -> String {
+        if let value = environment[name], !value.isEmpty { return value }
+        guard let missing else { throw fault(node, "'\(key)': the environment has no \(name)") }
+        missing.add(name, line: node.mark?.line ?? 1)
+        return Self.unknown
+    }
+}

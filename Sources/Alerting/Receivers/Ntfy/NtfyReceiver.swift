@@ -1,0 +1,28 @@
+import CurlHTTP
+import Foundation
+package import PushContract
+
+/// Publishes to a topic of an ntfy server.
+package struct NtfyReceiver: AlertReceiver {
+    package static let standardServer = "https://ntfy.sh"
+
+    package let name: String
+    private let server: String
+    private let topic: String
+    private let token: String?
+    static let timeout = Duration.seconds(10)
+
+    package init(name: String, topic: String, server: String = NtfyReceiver.standardServer, token: String? = nil) {
+        self.name = name
+        self.topic = topic
+        self.server = server
+        self.token = token
+    }
+
+    package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
+        let body = try NtfyMessage(AlertText(message), topic: topic).data()
+        var headers = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
+        if let token { headers.append(("Authorization", "Bearer \(token)")) }
+        return .request(OutboundRequest(method: "POST", url: server, headers: headers, body: body, timeout: Self.timeout))
+    }
+}

@@ -1,0 +1,98 @@
+import AlertRules
+import Crypto
+import Foundation
+import PushContract
+
+/// An event of PagerDuty's Events API v2.
+struct PagerDutyEvent: Encodable {
+    enum Action: String, Encodable {
+        case trigger, acknowledge, resolve
+    }
+
+    struct Payload: Encodable {
+        /// At most 1,024 characters.
+        var summary: String
+        var source: String
+        /// critical, error, warning or info.
+        var severity: String
+        var timestamp: String
+        var component: String?
+        var group: String?
+        var `class`: String
+        var custom_details: PagerDutyDetails?
+    }
+
+    struct Link: Encodable {
+        var href: String
+        var text: String
+    }
+
+    /// The whole event, in bytes.
+    static let mostBytes = 512 * 1024
+    static let mostInSummary = 1024
+    static let mostInKey = 255
+
+    let routing_key: String
+    let event_action: Action
+    let dedup_key: String
+    /// On resolve too: rules of PagerDuty may look at it.
+    var payload: Payload
+    let links: [Link]
+    let client = "Pushwatch"
+    let client_url: String
+
+    init(_ message: AlertMessage, action: Action, routingKey: String) {
+        let text = AlertText(message)
+        routing_key = routingKey
+        event_action = action
+        dedup_key = Self.dedupKey(message)
+        payload = Payload(
+            summary: "\(text.summary) (\(message.rule) #\(text.shortId))".cut(toCharacters: Self.mostInSummary),
+            source: Self.host(message.externalURL),
+            severity: Self.severity(message.severity),
+            timestamp: (action == .resolve ? message.endsAt ?? message.firedAt : message.firedAt).rfc3339,
+            component: message.group["provider"] ?? message.labels["provider"],
+            group: message.group.isEmpty ? nil : Self.group(message),
+            class: message.rule,
+            custom_details: PagerDutyDetails(text)
+        )
+        links = text.links.map { Link(href: $0.url, text: $0.text) }
+        client_url = message.pageURL
+    }
+
+    /// The event as JSON, within PagerDuty's size: evidence goes first, what wakes somebody up never.
+    func data() throws -> Data {
+        var event = self
+        for shrink in PagerDutyDetails.shrinking {
+            let data = try AlertJSON.data(event)
+            if data.count <= Self.mostBytes { return data }
+            event.payload.custom_details.map { event.payload.custom_details = shrink($0) }
+        }
+        event.payload.custom_details = nil
+        return try AlertJSON.data(event)
+    }
+
+    /// `<install>:<rule>:<group>:<episode>`: one incident for each episode, whatever is repeated. Long names are replaced by their hash.
+    static func dedupKey(_ message: AlertMessage) -> String {
+        let episode = message.episodeId.uuidString.lowercased()
+        let whole = "\(host(message.externalURL)):\(message.rule):\(group(message)):\(episode)"
+        guard whole.count > mostInKey else { return whole }
+        let digest = SHA256.hash(data: Data(whole.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return "pushwatch:\(digest):\(episode)"
+    }
+
+    static func severity(_ severity: Severity) -> String {
+        switch severity {
+        case .critical: "critical"
+        case .page: "error"
+        case .ticket: "warning"
+        case .info: "info"
+        }
+    }
+
+    private static func group(_ message: AlertMessage) -> String {
+        message.group.isEmpty ? "all" : message.group.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
+    }
+
+    private static func host(_ url: String) -> String { URL(string: url)?.host() ?? "pushwatch" }
+}

@@ -1,0 +1,36 @@
+package import CurlHTTP
+import Foundation
+package import PushContract
+
+/// Opens and resolves incidents through PagerDuty's Events API v2.
+///
+/// Repeating is PagerDuty's own job, so an alert is triggered once. An alert that ended before it could be told opens nothing.
+package struct PagerDutyReceiver: AlertReceiver {
+    package static let standardURL = "https://events.pagerduty.com/v2/enqueue"
+
+    package let name: String
+    private let routingKey: String
+    private let url: String
+    static let timeout = Duration.seconds(10)
+
+    package init(name: String, routingKey: String, url: String = PagerDutyReceiver.standardURL) {
+        self.name = name
+        self.routingKey = routingKey
+        self.url = url
+    }
+
+    package var coalescing: Coalescing { .tellNothing }
+
+    package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
+        let action: PagerDutyEvent.Action = message.kind == .firing ? .trigger : .resolve
+        let body = try PagerDutyEvent(message, action: action, routingKey: routingKey).data()
+        let headers = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
+        return .request(OutboundRequest(method: "POST", url: url, headers: headers, body: Array(body), timeout: Self.timeout))
+    }
+
+    /// Accepted is 202 and nothing else: another 2xx does not come from PagerDuty.
+    package func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict {
+        let byStatus = DeliveryVerdict(status: response.status, retryAfter: response.header("retry-after"), now: now)
+        return byStatus == .delivered && response.status != 202 ? .retry(after: nil) : byStatus
+    }
+}

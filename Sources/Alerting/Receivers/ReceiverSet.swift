@@ -1,0 +1,67 @@
+package import AlertRules
+import Foundation
+
+/// Which alerts go to which receivers. Everything that is named must fit.
+package struct AlertRoute: Sendable, Hashable {
+    /// Empty: every severity.
+    package var severities: Set<Severity>
+    /// Names of rules, `*` for any text. Empty: every rule.
+    package var rules: [String]
+    /// Labels the alert must have, `*` for any text. A group's dimensions are labels too.
+    package var labels: [String: String]
+    package var receivers: [String]
+
+    package init(severities: Set<Severity> = [], rules: [String] = [], labels: [String: String] = [:], receivers: [String]) {
+        self.severities = severities
+        self.rules = rules
+        self.labels = labels
+        self.receivers = receivers
+    }
+
+    package func fits(severity: Severity, rule: String, labels present: [String: String]) -> Bool {
+        (severities.isEmpty || severities.contains(severity))
+            && (rules.isEmpty || rules.contains { Wildcard.matches(rule, $0) })
+            && labels.allSatisfy { Wildcard.matches(present[$0.key] ?? "", $0.value) }
+    }
+}
+
+/// All receivers and routes. Without routes every alert goes to every receiver.
+package struct ReceiverSet: Sendable, Hashable {
+    package var receivers: [ReceiverConfiguration]
+    package var routes: [AlertRoute]
+    /// Who gets what no route fits; empty means everybody.
+    package var fallback: [String]
+
+    package init(receivers: [ReceiverConfiguration], routes: [AlertRoute] = [], fallback: [String] = []) {
+        self.receivers = receivers
+        self.routes = routes
+        self.fallback = fallback
+    }
+
+    /// Every route that fits adds its receivers; an alert no route fits goes to the fallback, or to all rather than to nobody.
+    package func names(for severity: Severity, rule: String = "", labels: [String: String] = [:]) -> [String] {
+        let all = receivers.map(\.name)
+        let fitting = routes.filter { $0.fits(severity: severity, rule: rule, labels: labels) }.flatMap(\.receivers)
+        if !fitting.isEmpty { return all.filter(fitting.contains) }
+        return fallback.isEmpty ? all : all.filter(fallback.contains)
+    }
+
+    func names(for episode: AlertEpisode) -> [String] {
+        names(for: episode.severity, rule: episode.rule, labels: episode.labels)
+    }
+}
+
+/// Texts with `*` for any run of characters.
+enum Wildcard {
+    static func matches(_ text: String, _ pattern: String) -> Bool {
+        let pieces = pattern.split(separator: "*", omittingEmptySubsequences: false).map(String.init)
+        guard pieces.count > 1, let first = pieces.first, let last = pieces.last else { return text == pattern }
+        guard text.hasPrefix(first), text.hasSuffix(last), text.count >= first.count + last.count else { return false }
+        var rest = text.dropFirst(first.count).dropLast(last.count)
+        for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
+            guard let found = rest.range(of: piece) else { return false }
+            rest = rest[found.upperBound...]
+        }
+        return true
+    }
+}

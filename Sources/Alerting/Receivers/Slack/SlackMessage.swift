@@ -1,0 +1,63 @@
+import AlertRules
+
+/// The body for a Slack incoming webhook.
+///
+/// Slack's limits: 50 blocks, 3,000 characters in a section, 150 in a header, 40,000 in a message; in all blocks together about 13,200,
+/// which is not documented (bolt-js#2509). We stay below 12,000.
+struct SlackMessage: Encodable {
+    struct Text: Encodable {
+        var type: String
+        var text: String
+    }
+
+    struct Block: Encodable {
+        var type: String
+        var text: Text?
+        var fields: [Text]?
+        var elements: [Text]?
+    }
+
+    static let mostCharacters = 12_000
+    static let mostInSection = 3000
+    static let mostInField = 2000
+
+    /// What notifications and screen readers show. The same first line for every message of an episode.
+    let text: String
+    let blocks: [Block]
+
+    init(_ alert: AlertText) {
+        let title = "*\(Self.escaped(alert.title).cut(toCharacters: 250))*"
+        let head = "\(Self.mark(alert)) \(alert.state): \(Self.escaped(alert.summary))".cut(toCharacters: 1500)
+        text = title + "\n" + head
+        var blocks = [Self.section(title + "\n" + head)]
+        for text in [alert.meaning, alert.action.map { "*What to do:* \($0)" }].compactMap({ $0 }) {
+            blocks.append(Self.section(Self.escaped(text).cut(toCharacters: 2000)))
+        }
+        // Slack takes ten fields in a section.
+        let fields = alert.facts.prefix(10).map {
+            Text(type: "mrkdwn", text: "*\($0.name)*\n\(Self.escaped($0.value).cut(toCharacters: 200))")
+        }
+        blocks.append(Block(type: "section", fields: Array(fields)))
+        if !alert.contributors.isEmpty {
+            let lines = alert.contributors.map { "• " + Self.escaped($0).cut(toCharacters: 300) }
+            blocks.append(Self.section("*Most affected*\n" + lines.joined(separator: "\n")))
+        }
+        let links = alert.links.filter { $0.url.count <= 500 }.map { "<\(Self.escaped($0.url))|\($0.text)>" }
+        blocks.append(Block(type: "context", elements: [Text(type: "mrkdwn", text: links.joined(separator: " · "))]))
+        self.blocks = blocks
+    }
+
+    /// The three characters that mean something in Slack's markup.
+    static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+
+    private static func section(_ text: String) -> Block {
+        Block(type: "section", text: Text(type: "mrkdwn", text: text.cut(toCharacters: mostInSection)))
+    }
+
+    private static func mark(_ alert: AlertText) -> String {
+        guard alert.message.kind == .firing else { return ":white_check_mark:" }
+        return alert.message.severity.pages ? ":red_circle:" : ":large_yellow_circle:"
+    }
+}

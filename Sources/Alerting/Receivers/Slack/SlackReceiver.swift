@@ -1,0 +1,43 @@
+package import CurlHTTP
+import Foundation
+package import PushContract
+
+/// Posts to a Slack incoming webhook: one message for each transition, since webhooks can neither edit nor thread.
+package struct SlackReceiver: AlertReceiver {
+    package let name: String
+    private let url: String
+    static let timeout = Duration.seconds(10)
+
+    package init(name: String, url: String) {
+        self.name = name
+        self.url = url
+    }
+
+    package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
+        let body = try AlertJSON.data(SlackMessage(AlertText(message)))
+        let headers = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
+        return .request(OutboundRequest(method: "POST", url: url, headers: headers, body: Array(body), timeout: Self.timeout))
+    }
+
+    /// Success is the text `ok`. A 200 with anything else may be Slack's `{"ok": false}`, or a proxy's page; only what Slack itself calls
+    /// wrong is given up.
+    package func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict {
+        let byStatus = DeliveryVerdict(status: response.status, retryAfter: response.header("retry-after"), now: now)
+        guard byStatus == .delivered else { return byStatus }
+        let text = String(decoding: response.body.prefix(4096), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        if text == "ok" { return .delivered }
+        guard let answer = try? AlertJSON.value(Answer.self, from: text) else { return .retry(after: nil) }
+        if answer.ok { return .delivered }
+        return Self.passing.contains(answer.error ?? "") ? .retry(after: nil) : .parked
+    }
+
+    private struct Answer: Decodable {
+        var ok: Bool
+        var error: String?
+    }
+
+    /// Errors that go away by themselves.
+    private static let passing: Set = [
+        "ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout",
+    ]
+}

@@ -1,0 +1,101 @@
+import AlertRules
+import Foundation
+import PushContract
+
+/// An alert in words, the same for every receiver made for people.
+struct AlertText {
+    struct Fact: Hashable {
+        var name: String
+        var value: String
+    }
+
+    struct Link: Hashable {
+        var text: String
+        var url: String
+    }
+
+    let message: AlertMessage
+
+    init(_ message: AlertMessage) { self.message = message }
+
+    /// Names the episode and never changes within it, so that receivers and people can tell what belongs together.
+    var title: String {
+        let group =
+            message.group.isEmpty
+            ? "" : " " + message.group.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+        return "[\(message.severity.rawValue)] \(message.rule)\(group) #\(shortId)"
+    }
+
+    /// Enough of the episode's id to tell a repeated message from a second alert.
+    var shortId: String { String(message.episodeId.uuidString.lowercased().prefix(8)) }
+
+    /// `FIRING`, `RESOLVED`, or both in one when the firing message never got through.
+    var state: String {
+        switch message.kind {
+        case .firing: "FIRING"
+        case .resolved: message.coalesced ? "FIRED AND RESOLVED" : "RESOLVED"
+        }
+    }
+
+    var summary: String { message.annotations["summary"] ?? message.rule }
+    var meaning: String? { message.annotations["meaning"] }
+    var action: String? { message.kind == .firing ? message.annotations["action"] : nil }
+
+    var facts: [Fact] {
+        let evidence = message.evidence
+        var facts = [
+            Fact(
+                name: "Observed",
+                value: "\(evidence.observedText) (\(evidence.observed.counts.bad) of \(evidence.observed.counts.attempts))"
+            ),
+            Fact(name: "Threshold", value: evidence.thresholdText),
+            Fact(name: "Window", value: "\(evidence.observed.first.timestamp.rfc3339) – \((evidence.observed.last + 1).timestamp.rfc3339)"),
+            Fact(name: "Since", value: message.startsAt.rfc3339),
+        ]
+        if evidence.worst != evidence.observed { facts.append(Fact(name: "Worst", value: evidence.worstText)) }
+        if let endsAt = message.endsAt { facts.append(Fact(name: "Until", value: endsAt.rfc3339)) }
+        if let reason = message.resolvedReason { facts.append(Fact(name: "Ended", value: reason)) }
+        if message.detectedLateBySeconds >= 60 {
+            facts.append(Fact(name: "Detected late by", value: Self.duration(message.detectedLateBySeconds)))
+        }
+        if let backlog = message.backlog { facts.append(Fact(name: "Backlog", value: Self.text(backlog))) }
+        if message.revised { facts.append(Fact(name: "Revised", value: "late rows changed the numbers it fired with")) }
+        return facts
+    }
+
+    /// Who is affected most, one line each; at most five.
+    var contributors: [String] {
+        message.contributors.prefix(5).map {
+            "\($0.dimension)=\($0.value): \($0.bad) of \($0.attempts) failed, \(Fraction.percent($0.excessShare)) of the excess"
+        }
+    }
+
+    var links: [Link] {
+        [Link(text: "Open alert", url: message.pageURL)] + (message.runbookURL.map { [Link(text: "Runbook", url: $0)] } ?? [])
+    }
+
+    /// Everything as plain text; the first line says firing or resolved.
+    var plain: String {
+        var lines = ["\(state): \(summary)", ""]
+        if let meaning { lines += [meaning, ""] }
+        if let action { lines += ["What to do: \(action)", ""] }
+        lines += facts.map { "\($0.name): \($0.value)" }
+        if !contributors.isEmpty { lines += ["", "Most affected:"] + contributors.map { "- " + $0 } }
+        lines += [""] + links.map { "\($0.text): \($0.url)" }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func text(_ backlog: BacklogNumbers) -> String {
+        let drain = backlog.drainSeconds.map { "drained in about \(duration($0))" } ?? "growing"
+        return "\(backlog.waiting) waiting, \(drain)"
+    }
+
+    /// `90 s`, `12 min`, `3 h 5 min`
+    static func duration(_ seconds: Int64) -> String {
+        switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7200: "\(seconds / 60) min"
+        default: "\(seconds / 3600) h \(seconds % 3600 / 60) min"
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import AlertRules
+import Alerting
+import ArgumentParser
+import CurlHTTP
+import Foundation
+import Logging
+import Postgres
+import PushContract
+import PushwatchServer
+
+extension AlertsCommand {
+    /// `pushwatch alerts drill`
+    struct Drill: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Send a marked alert, and its end, through every receiver, and say how long each took.",
+            discussion: """
+                The running service delivers it; when none does, this command does. Times run from the transition to the receiver's answer.
+                Ends with 1 when a receiver did not take both messages in time. It pages whom a page pages: announce it.
+                """
+        )
+
+        @OptionGroup var options: Options
+        @Option(help: "critical, page, ticket or info.") var severity: String = "page"
+        @Option(help: "Only these receivers; repeatable.") var receiver: [String] = []
+        @Option(help: "Seconds to wait for each of the two messages.") var timeout = 60
+
+        func run() async throws {
+            guard let severity = Severity(rawValue: severity) else {
+                throw ValidationError("--severity is critical, page, ticket or info.")
+            }
+            try await options.withDatabase { pool, configuration in
+                let book = ReceiverBook(
+                    fixed: configuration.receivers,
+                    file: configuration.alertsDirectory + "/receivers.yml",
+                    environment: ProcessInfo.processInfo.environment
+                )
+                if let fault = book.fault { throw CommandFailure.check(fault) }
+                let names = book.set.receivers.map(\.name).filter { receiver.isEmpty || receiver.contains($0) }
+                if let unknown = receiver.first(where: { !names.contains($0) }) {
+                    throw CommandFailure(message: "There is no receiver `\(unknown)`.", code: 2)
+                }
+                let http = CurlClient(configuration: CurlClientConfiguration(), logger: Logger(label: "alerts"))
+                let courier = AlertCourier(
+                    pool: pool,
+                    receivers: book,
+                    configuration: CourierConfiguration(externalURL: configuration.externalURL),
+                    logger: Logger(label: "alerts")
+                ) { try await http.send($0) }
+                let legs = try await drill(names, severity, courier, pool)
+                try await courier.release()
+                http.shutdown()
+                try report(legs)
+            }
+        }
+
+        private func drill(
+            _ names: [String],
+            _ severity: Severity,
+            _ courier: AlertCourier,
+            _ pool: PostgresPool
+        ) async throws -> [AlertDrill.Leg] {
+            let id = try await AlertDrill.fire(receivers: names, severity: severity, author: NSUserName(), at: .now(), on: pool)
+            do {
+                _ = try await settled(id, "firing", courier, pool)
+            } catch {
+                try? await AlertDrill.resolve(id, at: .now(), on: pool)
+                throw error
+            }
+            try await AlertDrill.resolve(id, at: .now(), on: pool)
+            return try await settled(id, "resolved", courier, pool)
+        }
+
+        /// Delivers what no service delivers, until every message of the drill has its answer or the time is up.
+        private func settled(_ id: UUID, _ kind: String, _ courier: AlertCourier, _ pool: PostgresPool) async throws -> [AlertDrill.Leg] {
+            let deadline = ContinuousClock.now + .seconds(timeout)
+            while true {
+                try await courier.deliverDue()
+                let legs = try await AlertDrill.legs(of: id, on: pool)
+                let waiting = legs.count { $0.kind == kind && !$0.isSettled }
+                if Terminal.isInteractive, !options.json {
+                    Terminal.progress("\(kind): \(legs.count { $0.kind == kind } - waiting) told, \(waiting) waiting")
+                }
+                if waiting == 0 || ContinuousClock.now >= deadline {
+                    if Terminal.isInteractive, !options.json { Terminal.progress("", isLast: true) }
+                    return legs
+                }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+
+        private func report(_ legs: [AlertDrill.Leg]) throws {
+            if options.json {
+                try options.say(json: legs)
+            } else {
+                let rows = legs.map {
+                    [
+                        $0.receiver, $0.kind, $0.state, $0.state == "delivered" ? "\($0.latencyMs ?? 0) ms" : "–", "\($0.attempts)",
+                        $0.error ?? "",
+                    ]
+                }
+                Terminal.say(TextTable(["RECEIVER", "MESSAGE", "STATE", "LATENCY", "TRIES", "ERROR"], rows).text)
+            }
+            let failed = Set(legs.filter { $0.state != "delivered" }.map(\.receiver)).sorted()
+            guard failed.isEmpty else { throw CommandFailure.check("Not reached: \(failed.joined(separator: ", ")).") }
+        }
+    }
+}

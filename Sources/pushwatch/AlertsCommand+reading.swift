@@ -1,0 +1,112 @@
+import AlertRules
+import Alerting
+import ArgumentParser
+import Foundation
+import Postgres
+import PushContract
+
+extension AlertsCommand {
+    /// `pushwatch alerts list`
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "All that fire, the worst first; with --all those that are over too.")
+
+        @OptionGroup var options: Options
+        @Flag(help: "Those that are over too.") var all = false
+        @Option(help: "How many of those that are over, at most.") var limit = 50
+
+        func run() async throws {
+            try await options.withDatabase { pool, _ in
+                let open = try await EpisodeStore.open(on: pool)
+                let episodes = open + (all ? try await EpisodeStore.resolved(limit: max(1, limit), on: pool) : [])
+                if options.json { return try options.say(json: AlertListDocument(episodes: episodes)) }
+                guard !episodes.isEmpty else { return Terminal.say("Nothing fires.") }
+                let rows = episodes.map {
+                    [
+                        $0.shortId, $0.severity.rawValue, $0.standing, $0.rule, $0.group.description, $0.startsAt.rfc3339,
+                        $0.annotations["summary"] ?? "",
+                    ]
+                }
+                Terminal.say(TextTable(["ID", "SEVERITY", "STATE", "RULE", "GROUP", "SINCE", "SUMMARY"], rows).text)
+            }
+        }
+    }
+
+    /// `pushwatch alerts show ID`
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Everything about one alert, and what each receiver was told.")
+
+        @OptionGroup var options: Options
+        @Argument(help: "The alert's id, or its beginning.") var id: String
+
+        func run() async throws {
+            try await options.withDatabase { pool, _ in
+                let episode = try await options.episode(id, on: pool)
+                if options.json { return try options.say(json: try await AlertDetailDocument.read(episode, on: pool)) }
+                Terminal.say(episode.description)
+                let lanes = try await DeliveryStore.lanes(of: episode.id, on: pool)
+                let told = lanes.map { [$0.receiver, $0.kind, $0.state, "\($0.attempts)", $0.lastError ?? ""] }
+                Terminal.say("\nReceivers\n" + TextTable(["RECEIVER", "MESSAGE", "STATE", "TRIES", "LAST ERROR"], told).text)
+                let tries = try await DeliveryStore.deliveries(of: episode.id, on: pool).map {
+                    [
+                        $0.attemptedAt.rfc3339, $0.receiver, $0.kind, $0.result, $0.status.map(String.init) ?? "–", "\($0.latencyMs) ms",
+                        $0.error ?? "",
+                    ]
+                }
+                Terminal.say("\nTries\n" + TextTable(["AT", "RECEIVER", "MESSAGE", "RESULT", "STATUS", "TOOK", "ERROR"], tries).text)
+                Terminal.say("\nThe numbers again, in psql\n" + episode.reproduceSQL)
+            }
+        }
+    }
+
+    /// `pushwatch alerts ack ID`
+    struct Acknowledge: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "ack", abstract: "Say that somebody works on an alert.")
+
+        @OptionGroup var options: Options
+        @Argument(help: "The alert's id, or its beginning.") var id: String
+        @Option(help: "Who does.") var by: String = NSUserName()
+
+        func run() async throws {
+            try await options.withDatabase { pool, _ in
+                let episode = try await options.episode(id, on: pool)
+                guard try await EpisodeStore.acknowledge(episode.id, by: by, at: .now(), on: pool) else {
+                    throw CommandFailure.check("This alert is resolved already; there is nothing to acknowledge.")
+                }
+                let now = try await options.episode(episode.id.uuidString.lowercased(), on: pool)
+                if options.json { return try options.say(json: AlertDocument(now)) }
+                Terminal.say("\(now.shortId) \(now.rule) is acknowledged by \(now.acknowledgedBy ?? by).")
+            }
+        }
+    }
+}
+
+extension AlertEpisode {
+    fileprivate var shortId: String { String(id.uuidString.lowercased().prefix(8)) }
+
+    fileprivate var standing: String {
+        if state == .resolved { return "resolved" }
+        if silencedBy != nil { return "silenced" }
+        return acknowledgedAt == nil ? "firing" : "acknowledged"
+    }
+
+    fileprivate var description: String {
+        var lines = ["\(rule) \(group)  \(severity.rawValue)  \(standing)", annotations["summary"] ?? "", ""]
+        func add(_ name: String, _ value: String?) {
+            if let value { lines.append(name.padding(toLength: 14, withPad: " ", startingAt: 0) + value) }
+        }
+        add("Id", id.uuidString.lowercased())
+        add("Observed", "\(evidence.observedText) (\(evidence.observed.counts.bad) of \(evidence.observed.counts.attempts))")
+        add("Threshold", evidence.thresholdText)
+        add("Since", startsAt.rfc3339)
+        add("Fired", firedAt.rfc3339)
+        add("Resolved", resolvedAt.map { "\($0.rfc3339)  \(resolvedReason ?? "")" })
+        add("Acknowledged", acknowledgedAt.map { "\($0.rfc3339)  \(acknowledgedBy ?? "")" })
+        add("Meaning", annotations["meaning"])
+        add("What to do", annotations["action"])
+        add("Runbook", annotations["runbook"])
+        for contributor in contributors {
+            add("Affected", "\(contributor.dimension)=\(contributor.value): \(contributor.bad) of \(contributor.attempts) failed")
+        }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,93 @@
+import AlertRules
+import Alerting
+import ArgumentParser
+import Foundation
+import Postgres
+import PushContract
+
+extension AlertsCommand {
+    /// `pushwatch alerts silence`
+    struct Silence: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Keep matching alerts from being delivered for a while. They are recorded all the same.",
+            discussion:
+                "pushwatch alerts silence --match alertname=ProviderUnavailable --match provider=fcm --for 2h --reason \"FCM incident\""
+        )
+
+        @OptionGroup var options: Options
+        @Option(help: "label=value or label!=value; repeatable, all must hold. Labels: alertname, severity, provider, …") var match:
+            [String]
+        @Option(name: .customLong("for"), help: "How long: 30m, 2h, 7d; at most 90d.") var length: String
+        @Option(help: "Why nobody is to be told.") var reason: String
+        @Option(help: "Who says so.") var by: String = NSUserName()
+        @Flag(help: "Only show which of the alerts that fire now it would match.") var preview = false
+
+        func run() async throws {
+            let matchers = try match.map(Self.matcher)
+            guard !matchers.isEmpty else { throw ValidationError("--match is missing.") }
+            guard let duration = RuleDuration(length) else { throw ValidationError("--for is a duration such as 30m, 2h or 7d.") }
+            try await options.withDatabase { pool, _ in
+                let now = Timestamp.now()
+                let request = SilenceRequest(matchers: matchers, endsAt: now + .seconds(Int64(duration.minutes) * 60), reason: reason)
+                let silence = try request.silence(author: by, now: now)
+                if !preview { try await SilenceStore.insert(silence, on: pool) }
+                let matched = try await EpisodeStore.open(on: pool).filter { silence.matches($0.labels) }
+                if options.json { return try options.say(json: SilenceCreatedDocument(silence, matched: matched)) }
+                Terminal.say(
+                    preview
+                        ? "It would match \(matched.count) of the alerts that fire now:"
+                        : "\(silence.id.uuidString.lowercased()) until \(silence.endsAt)"
+                )
+                for episode in matched {
+                    Terminal.say("  \(episode.id.uuidString.lowercased().prefix(8))  \(episode.rule) \(episode.group)")
+                }
+            }
+        }
+
+        private static func matcher(_ text: String) throws -> SilenceMatcher {
+            guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
+                throw ValidationError("`\(text)` is not label=value or label!=value.")
+            }
+            let isEqual = text[text.index(before: sign)] != "!"
+            let name = String(text[..<sign].dropLast(isEqual ? 0 : 1))
+            guard !name.isEmpty else { throw ValidationError("`\(text)` names no label.") }
+            return SilenceMatcher(name: name, value: String(text[text.index(after: sign)...]), isEqual: isEqual)
+        }
+    }
+
+    /// `pushwatch alerts silences`
+    struct Silences: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "The silences that have not ended.")
+
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            try await options.withDatabase { pool, _ in
+                let silences = try await SilenceStore.current(at: .now(), on: pool)
+                if options.json { return try options.say(json: SilenceListDocument(silences)) }
+                guard !silences.isEmpty else { return Terminal.say("Nothing is silenced.") }
+                let rows = silences.map { silence in
+                    let matchers = silence.matchers.map { "\($0.name)\($0.isEqual ? "=" : "!=")\($0.value)" }.joined(separator: " ")
+                    return [silence.id.uuidString.lowercased(), matchers, silence.endsAt.rfc3339, silence.author, silence.reason]
+                }
+                Terminal.say(TextTable(["ID", "MATCHES", "UNTIL", "AUTHOR", "REASON"], rows).text)
+            }
+        }
+    }
+
+    /// `pushwatch alerts unsilence ID`
+    struct Unsilence: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "End a silence now. What it held back and still fires is delivered.")
+
+        @OptionGroup var options: Options
+        @Argument(help: "The silence's id, as `pushwatch alerts silences` shows it.") var id: String
+
+        func run() async throws {
+            try await options.withDatabase { pool, _ in
+                guard let uuid = UUID(uuidString: id), try await SilenceStore.end(uuid, at: .now(), on: pool) else {
+                    throw CommandFailure.check("There is no current silence with the id `\(id)`.")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import AlertRules
+import Alerting
+import CurlHTTP
+import Foundation
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@Suite("Slack, PagerDuty and ntfy, against fakes that check their contracts, over real HTTP")
+struct ReceiverContractTests {
+    private let now = Messages.now
+
+    private func deliver(
+        _ check: @escaping @Sendable (Hook.Got) -> Hook.Answer,
+        _ make: @escaping @Sendable (String) -> any AlertReceiver
+    ) async throws {
+        let client = TestHTTP()
+        try await withHook(Hook(checking: check)) { [now] url in
+            let receiver = make(url)
+            for message in Messages.all + [Messages.extreme] {
+                let response = try await client.send(try Messages.request(receiver, message))
+                #expect(receiver.verdict(on: response, now: now) == .delivered, "\(String(decoding: response.body, as: UTF8.self))")
+            }
+        }
+    }
+
+    @Test("messages of any size are within Slack's limits")
+    func slack() async throws { try await deliver(Contracts.slack) { SlackReceiver(name: "chat", url: $0) } }
+
+    @Test("events of any size are within PagerDuty's limits")
+    func pagerDuty() async throws {
+        try await deliver(Contracts.pagerDuty) { PagerDutyReceiver(name: "pager", routingKey: String(repeating: "k", count: 32), url: $0) }
+    }
+
+    @Test("messages of any size are within ntfy's limits")
+    func ntfy() async throws { try await deliver(Contracts.ntfy) { NtfyReceiver(name: "phone", topic: "on-call", server: $0) } }
+
+    @Test("an episode's Slack messages begin with the same line")
+    func sameFirstLine() throws {
+        let receiver = SlackReceiver(name: "chat", url: "http://slack/")
+        let lines = try Messages.all.map { message -> String in
+            let object = try JSONSerialization.jsonObject(with: Data(try Messages.request(receiver, message).body)) as? [String: Any]
+            return String((object?["text"] as? String ?? "").prefix { $0 != "\n" })
+        }
+        #expect(lines == Array(repeating: "*[page] ProviderUnavailable provider=fcm #0198a1b2*", count: 2))
+    }
+
+    @Test(
+        "Slack has taken a message when it says ok",
+        arguments: [
+            (200, "ok", DeliveryVerdict.delivered), (200, #"{"ok":true}"#, .delivered),
+            (200, #"{"ok":false,"error":"ratelimited"}"#, .retry(after: nil)),
+            (200, #"{"ok":false,"error":"channel_not_found"}"#, .parked), (200, "<html>Sign in to the Wi-Fi</html>", .retry(after: nil)),
+            (400, "invalid_payload", .parked), (403, "action_prohibited", .parked), (404, "no_service", .parked),
+            (410, "channel_is_archived", .parked), (429, "", .retry(after: nil)), (500, "", .retry(after: nil)),
+        ]
+    )
+    func slackVerdict(_ status: Int, _ body: String, _ verdict: DeliveryVerdict) {
+        let response = OutboundResponse(status: status, body: Array(body.utf8))
+        #expect(SlackReceiver(name: "chat", url: "http://slack/").verdict(on: response, now: now) == verdict)
+    }
+
+    @Test(
+        "PagerDuty accepts with 202 alone",
+        arguments: [(202, DeliveryVerdict.delivered), (200, .retry(after: nil)), (400, .parked), (429, .retry(after: nil))]
+    )
+    func pagerDutyVerdict(_ status: Int, _ verdict: DeliveryVerdict) {
+        let receiver = PagerDutyReceiver(name: "pager", routingKey: "k")
+        #expect(receiver.verdict(on: OutboundResponse(status: status), now: now) == verdict)
+    }
+
+    @Test("one incident an episode: the same key for trigger and resolve, and a short one for long names")
+    func dedupKey() throws {
+        let receiver = PagerDutyReceiver(name: "pager", routingKey: "k")
+        var keys: [String] = []
+        for message in Messages.all + [Messages.extreme] {
+            let object = try JSONSerialization.jsonObject(with: Data(try Messages.request(receiver, message).body)) as? [String: Any]
+            keys.append(object?["dedup_key"] as? String ?? "")
+        }
+        #expect(keys[0] == "push.example.org:ProviderUnavailable:provider=fcm:0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")
+        #expect(keys[1] == keys[0])
+        #expect(keys[2].hasPrefix("pushwatch:") && keys[2].hasSuffix("0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"))
+    }
+
+    @Test("PagerDuty is not told of an alert that ended before it could be told; Slack is told of both in one message")
+    func endedUndelivered() async throws {
+        try await withDatabase { pool in
+            let (chat, pager) = (Hook(checking: Contracts.slack), Hook(checking: Contracts.pagerDuty))
+            let client = TestHTTP()
+            try await withHook(chat) { chatURL in
+                try await withHook(pager) { pagerURL in
+                    let clock = HandClock()
+                    let receivers = [
+                        ReceiverConfiguration(name: "chat", kind: .slack(url: chatURL)),
+                        ReceiverConfiguration(
+                            name: "pager",
+                            kind: .pagerDuty(routingKey: String(repeating: "k", count: 32), url: pagerURL)
+                        ),
+                    ]
+                    try await fireOnce(pool, receivers: receivers, clock: clock, resolved: true)
+                    try await AlertCourier.forTest(pool, receivers: receivers, clock: clock, send: client.send).deliverDue()
+                    let states = try await pool.query(
+                        "SELECT receiver || ' ' || kind || ' ' || state FROM alertOutbox ORDER BY receiver, seq"
+                    )
+                    #expect(
+                        try states.map { try $0.decode(String.self) }
+                            == ["chat firing coalesced", "chat resolved delivered", "pager firing coalesced", "pager resolved coalesced"]
+                    )
+                }
+            }
+            #expect(pager.got.isEmpty)
+            #expect((chat.got.first?.json["text"] as? String)?.contains("FIRED AND RESOLVED") == true)
+        }
+    }
+
+    @Test("routing keys, webhook paths, topics and passwords do not reach the database")
+    func redaction() async throws {
+        try await withDatabase { pool in
+            let hook = Hook(checking: { got in Hook.Answer(status: 400, body: "bad: " + String(decoding: got.body, as: UTF8.self)) })
+            let client = TestHTTP()
+            try await withHook(hook) { url in
+                let clock = HandClock()
+                let key = "s3cretkeys3cretkeys3cretkeys3cre"
+                let receivers = [ReceiverConfiguration(name: "pager", kind: .pagerDuty(routingKey: key, url: url))]
+                try await fireOnce(pool, receivers: receivers, clock: clock)
+                try await AlertCourier.forTest(pool, receivers: receivers, clock: clock, send: client.send).deliverDue()
+                let id = try #require(try await EpisodeStore.open(on: pool).first?.id)
+                let record = try #require(try await DeliveryStore.deliveries(of: id, on: pool).first)
+                #expect(record.result == "parked")
+                #expect(record.responsePrefix?.contains("bad: ") == true && record.responsePrefix?.contains("s3cret") == false)
+            }
+        }
+    }
+}

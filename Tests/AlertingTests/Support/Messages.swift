@@ -1,0 +1,44 @@
+import Alerting
+import CurlHTTP
+import Foundation
+import PushContract
+
+/// Alerts as receivers get them.
+enum Messages {
+    static let now = Timestamp(rfc3339: "2026-01-05T12:15:30Z")!
+    static let all: [AlertMessage] = [firing, resolved]
+
+    static var firing: AlertMessage { sample(.firing) }
+    static var resolved: AlertMessage { sample(.resolved) }
+
+    /// Everything as long as somebody could make it, with every character that means something somewhere.
+    static var extreme: AlertMessage {
+        var message = sample(.firing)
+        let text = String(repeating: "<&>\"ü\n😀 ", count: 4000)
+        message.annotations = ["summary": text, "action": text, "meaning": text, "runbook": "runbooks/provider-5xx.md", "note": text]
+        message.group = ["provider": "fcm", "app": String(repeating: "com.example.", count: 40)]
+        message.labels["note"] = text
+        message.reproduceSQL = String(repeating: "SELECT 'x'; ", count: 60_000)
+        message.contributors = (0..<5).map { index in
+            var contributor = message.contributors[0]
+            contributor.value = "\(index)" + text
+            return contributor
+        }
+        return message
+    }
+
+    private static func sample(_ kind: AlertMessage.Kind) -> AlertMessage {
+        var message = WebhookReceiverTests.message(kind)
+        message.annotations["meaning"] = "Pushes arrive late: the provider answers with errors & we retry."
+        message.annotations["action"] = "Throttle non-critical sends and watch the retry drain."
+        return message
+    }
+
+    static func request(_ receiver: any AlertReceiver, _ message: AlertMessage) throws -> OutboundRequest {
+        switch try receiver.action(for: message, now: now) {
+        case .request(let request): return request
+        case .requests(let requests): return requests[0]
+        default: throw CancellationError()
+        }
+    }
+}
