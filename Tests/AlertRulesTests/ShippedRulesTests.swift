@@ -11,8 +11,28 @@ struct ShippedRulesTests {
     func clean() {
         let set = AlertsDirectory(path: Self.alerts).ruleSet()
         #expect(set.findings.map(\.description) == [])
-        #expect(set.rules.map(\.name) == ["TokenNotRegisteredSpike", "ProviderUnavailable", "PushAuthFailing"])
+        #expect(set.rules.prefix(3).map(\.name) == ["TokenNotRegisteredSpike", "ProviderUnavailable", "PushAuthFailing"])
+        #expect(
+            set.rules.dropFirst(3).map(\.name) == [
+                "ProviderUnavailableSlow", "PushAuthFailingSlow", "ProviderUnreachable", "NothingDelivered", "PushAuthFailingInApp",
+                "TokensDeactivatedEnMasse", "UnknownProviderErrors",
+            ]
+        )
+        for alert in BuiltInAlert.allCases {
+            #expect(AlertsDirectory(path: Self.alerts).hasFile(alert.runbook), "\(alert)")
+        }
         #expect(RuleCheck.check(alertsDirectory: Self.alerts).map(\.description) == [])
+    }
+
+    @Test("every rule has a test that makes it fire, and one that keeps it silent")
+    func tested() {
+        let directory = AlertsDirectory(path: Self.alerts)
+        let rules = directory.ruleSet().rules
+        let (tests, _) = RuleTestFile.read(directory.testSources().sources, rules: rules)
+        for rule in rules {
+            let own = tests.filter { $0.rule.name == rule.name }
+            #expect(own.contains { !$0.expected.isEmpty } && own.contains { $0.expected.isEmpty }, "\(rule.name)")
+        }
     }
 
     @Test("they pass the tests beside them")

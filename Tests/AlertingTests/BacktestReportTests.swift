@@ -21,7 +21,7 @@ struct BacktestReportTests {
             2026-01-05 12:00 UTC … 2026-01-06 12:00 UTC: 1d
 
             ProviderUnavailable  2 episodes, 99 min  [page]
-              provider=fcm ·····█··················▌
+              provider=fcm ·····█▌················█
                 provider=fcm  since 2026-01-05 17:00 UTC, fired 2026-01-05 17:15 UTC, resolved 2026-01-05 18:09 UTC, 54 min, worst 20 % (page)
                 provider=fcm  since 2026-01-06 11:00 UTC, fired 2026-01-06 11:15 UTC, still firing, 45 min, worst 20 % (page)
 

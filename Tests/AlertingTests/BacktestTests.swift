@@ -84,15 +84,21 @@ struct BacktestTests {
             let last = first + (length - 1)
             // In jumps until most of the baseline is learned, then minute by minute.
             let steady = last - 400
+            // From the beginning: what came and went before a rule's first evaluation is nobody's alert.
             var minute = first + 4
+            try await evaluator.evaluate(through: (minute + 1).timestamp)
             while minute < last {
-                minute = minute < steady ? min(steady, minute + Int.random(in: 1...300, using: &random)) : minute + 1
+                minute = minute < steady ? min(steady, minute + Int.random(in: 1...90, using: &random)) : minute + 1
                 try await evaluator.evaluate(through: (minute + 1).timestamp)
             }
             let live = try await Decided.live(pool)
             let span = BacktestSpan(since: first, last: last)
             let results = try await RuleBacktest(span: span, on: pool).run(rules)
-            #expect(try Decided.backtest(results) == live, "seed \(seed)")
+            let decided = try Decided.backtest(results)
+            let onlyLive = live.filter { !decided.contains($0) }
+            let onlyBacktest = decided.filter { !live.contains($0) }
+            #expect(onlyLive == [], "seed \(seed)")
+            #expect(onlyBacktest == [], "seed \(seed)")
             #expect(Set(live.map(\.rule)).count == 2 && live.count >= 8, "seed \(seed): \(live.count) transitions show too little")
             let days = try await pool.query("SELECT count(*) FROM alertBaselineDays").map { try $0.decode(Int.self) }
             try await pool.execute("DELETE FROM alertBaselineDays")
