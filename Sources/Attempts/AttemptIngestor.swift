@@ -104,7 +104,9 @@ package struct AttemptIngestor: Service {
                 let receivedAt = now()
                 return try await pool.withConnection { connection in
                     try await connection.perform { connection in
-                        try connection.transaction { try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt, hints: hints) }
+                        try connection.transaction {
+                            try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt, hints: hints)
+                        }
                     }
                 }
             } catch let error as PostgresError where failures < 4 && mayRepeat(error) {

@@ -19,7 +19,11 @@ package enum FactCopy {
 
     /// A whole batch as a stream.
     package static func stream(of batch: AttemptBatch, receivedAt: Timestamp) -> [UInt8] {
-        stream(batch.records.indices.map { AttemptGroups.Insert(index: $0, attemptedAt: batch.records[$0].attemptedAt) }, of: batch, receivedAt: receivedAt)
+        stream(
+            batch.records.indices.map { AttemptGroups.Insert(index: $0, attemptedAt: batch.records[$0].attemptedAt) },
+            of: batch,
+            receivedAt: receivedAt
+        )
     }
 
     static func stream(_ inserts: [AttemptGroups.Insert], of batch: AttemptBatch, receivedAt: Timestamp) -> [UInt8] {

@@ -26,6 +26,7 @@ struct BenchPreload: Sendable {
     private func store(_ count: Int, done: Int) async throws {
         let batches = (count + BenchPreload.rowsPerBatch - 1) / BenchPreload.rowsPerBatch
         let start = Timestamp.now() - .seconds(6 * 86_400)
+        let hints = LedgerHints()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<BenchPreload.lanes {
                 group.addTask {
@@ -45,7 +46,7 @@ struct BenchPreload: Sendable {
                             try parser.parseDocument($0, length: body.body.count, window: .live(now: .now()), itemLimit: .max).batch
                         }
                         _ = try await pool.withRetriedBatch { connection in
-                            try AttemptWriter.write(batch, on: connection, slot: Int16(lane), receivedAt: .now())
+                            try AttemptWriter.write(batch, on: connection, slot: Int16(lane), receivedAt: .now(), hints: hints)
                         }
                         if lane == 0 { Terminal.progress("storing \(rows) rows: \(done + number * BenchPreload.rowsPerBatch)") }
                     }

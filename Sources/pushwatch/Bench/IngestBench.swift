@@ -51,7 +51,7 @@ struct IngestBench {
     }
 
     private func batches(_ server: BenchServer, into report: inout BenchReport) async throws {
-        let copy = try await CopyLimit.make(rows: settings.copyRows, pool: pool)
+        let copy = try await CopyLimit(rows: settings.copyRows, pool: pool)
         _ = try await slice(copy, connections: IngestBench.copyConnections)
         report.measurements.append(try await slice(copy, connections: 1))
         var before = try await slice(copy, connections: IngestBench.copyConnections)
