@@ -182,7 +182,10 @@ let package = Package(
             ]
         ),
         tests("ObservabilityTests", ["Observability", .metrics, .coreMetrics, .logging]),
-        tests("HTTPEdgeTests", ["HTTPEdge", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .nioCore, .nioEmbedded, .nioHTTPTypes]),
+        tests(
+            "HTTPEdgeTests",
+            ["HTTPEdge", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .nioCore, .nioEmbedded, .nioHTTPTypes]
+        ),
         tests(
             "AccessTests",
             [

@@ -40,7 +40,11 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let httpPort = Self("http.port", "port to listen on; 0 takes a free one", standard: "8080")
     static let httpConnections = Self("http.connections", "connections at once; further ones wait to be accepted", standard: "10000")
     static let httpIdleTimeout = Self("http.idleTimeoutSeconds", "a connection idle that long is closed", standard: "60")
-    static let httpHeaderTimeout = Self("http.headerTimeoutSeconds", "how long a request's head may take, first byte to last", standard: "10")
+    static let httpHeaderTimeout = Self(
+        "http.headerTimeoutSeconds",
+        "how long a request's head may take, first byte to last",
+        standard: "10"
+    )
     static let publicURL = Self("public.url", "where people reach this service; used in links", standard: "http://host:port")
     static let bootstrapKey = Self("bootstrap.key", "an API key with every scope, for a first start", isSecret: true)
     static let logLevel = Self("log.level", "trace, debug, info, notice, warning, error or critical", standard: "info")

@@ -134,7 +134,12 @@ struct AttemptDatabase: Sendable {
     let pool: PostgresPool
     let keeper: PartitionKeeper
 
-    func write(_ attempts: [Attempt], slot: Int16 = 0, checksOldFacts: Bool = false, hints: LedgerHints? = nil) async throws -> [AttemptResult] {
+    func write(
+        _ attempts: [Attempt],
+        slot: Int16 = 0,
+        checksOldFacts: Bool = false,
+        hints: LedgerHints? = nil
+    ) async throws -> [AttemptResult] {
         let batch = try Sample.batch(attempts)
         return try await pool.withConnection { connection in
             try await connection.perform { connection in

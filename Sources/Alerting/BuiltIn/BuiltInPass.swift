@@ -61,7 +61,7 @@ struct BuiltInPass {
             try await AlertLeaseStore.fence(lease, in: transaction)
             let writer = EpisodeWriter(transaction: transaction, lease: lease, now: now)
             for episode in begun {
-                let names = receivers.names(for: episode.severity, besides: failing)
+                let names = receivers.names(for: episode.severity, rule: episode.rule, labels: episode.labels, besides: failing)
                 try await writer.fire(episode, reason: .conditionMet, minute: minute, receivers: names)
             }
             for episode in ended { try await writer.resolve(episode, minute: minute) }
