@@ -16,7 +16,7 @@ for target in "${targets[@]}"; do
     code=$?
     summary=$(grep -E 'Test run with [0-9]+ tests? .*(passed|failed)' "$log" | tail -1 | sed -E 's/^.*(Test run with)/\1/')
     count=$(grep -oE 'Test run with [0-9]+' <<<"$summary" | grep -oE '[0-9]+$' || echo 0)
-    bad=$(grep -cE '✘ Test .* failed after' "$log")
+    bad=$(grep -E '✘ Test .* failed after' "$log" | grep -vc 'Test run with')
     if [ "$code" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
     [ "$count" -ge "$bad" ] || count=$bad
     echo "$target: ${summary:-ended with $code and without a summary}"

@@ -33,6 +33,8 @@ final class AlertHook: Sendable {
     var url: String { "http://127.0.0.1:\(port)/alerts" }
     /// In the order they came.
     var alerts: [Alert] { received.alerts.withLock { $0 } }
+    /// Those of one rule: an incident may concern several.
+    func alerts(of rule: String) -> [Alert] { alerts.filter { $0.labels["alertname"] == rule } }
 
     fileprivate static func router(_ received: Received) -> Router<BasicRequestContext> {
         let router = Router()
