@@ -80,7 +80,17 @@ final class ServerProcess: Sendable {
     var isRunning: Bool { process.isRunning }
 
     func waitUntilReady() async throws {
-        try await eventually("the server is ready") { (try? await api.get("/health/ready"))?.status == 200 }
+        var said = "nothing"
+        do {
+            try await eventually("the server is ready") {
+                guard process.isRunning else { throw NeverHappened(description: "the server ended") }
+                guard let answer = try? await api.get("/health/ready") else { return false }
+                said = answer.text
+                return answer.status == 200
+            }
+        } catch {
+            throw NeverHappened(description: "\(error); readiness said \(said); its log ends with:\n\(log.suffix(2000))")
+        }
     }
 
     /// As the kernel ends a process that is out of memory: nothing of it gets to run again.
