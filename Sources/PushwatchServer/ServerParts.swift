@@ -71,10 +71,12 @@ struct ServerParts: Sendable {
             try await pool.ping()
             return .well
         }
-        health.addCheck("credentials") { [providers] in
+        health.addCheck("credentials", isRequired: false) { [providers] in
             providers.fault == nil ? .well : .failing("a changed credential file cannot be used; the old credentials are in force")
         }
-        health.addCheck("rules") { [rules] in rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .well }
+        health.addCheck("rules", isRequired: false) { [rules] in
+            rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .well
+        }
     }
 
     /// In the order of starting; shutdown goes the other way, so the listener stops first and the database last.

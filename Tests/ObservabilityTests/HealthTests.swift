@@ -34,6 +34,17 @@ import Testing
         )
     }
 
+    @Test("a failing check that is not required leaves the process ready, and says so")
+    func degraded() async {
+        let health = Health()
+        health.addCheck("database") { .well }
+        health.addCheck("rules", isRequired: false) { .failing("a rule file is broken") }
+        health.markStarted()
+        let readiness = await health.readiness()
+        #expect(readiness.status == "degraded" && readiness.isReady)
+        #expect(readiness.checks.last?.status == "failing")
+    }
+
     @Test("a check that hangs is failing once its time is up")
     func hanging() async {
         let health = Health(clock: ElapsedClock())

@@ -2,7 +2,8 @@ import Synchronization
 
 /// Whether the process should get traffic: named checks, and where in its life it is.
 ///
-/// Not ready until `markStarted()`, nor after `markDraining()`, nor while any check fails. Safe to share.
+/// Not ready until `markStarted()`, nor after `markDraining()`, nor while a required check fails. Other checks that fail make it
+/// degraded, which is still ready: a broken rule file must not take ingestion out of service. Safe to share.
 package final class Health: Sendable {
     /// Looks at one thing. Throws or returns a failing result when it is not well; `detail` must be fit for anybody's eyes.
     package typealias Check = @Sendable () async throws -> CheckResult
@@ -19,7 +20,7 @@ package final class Health: Sendable {
 
     private struct State {
         var phase = Phase.starting
-        var checks: [(name: String, check: Check)] = []
+        var checks: [(name: String, isRequired: Bool, check: Check)] = []
     }
 
     private let state = Mutex(State())
@@ -32,8 +33,9 @@ package final class Health: Sendable {
         self.clock = clock
     }
 
-    package func addCheck(_ name: String, _ check: @escaping Check) {
-        state.withLock { $0.checks.append((name, check)) }
+    /// - Parameter isRequired: whether the process is of no use while the check fails.
+    package func addCheck(_ name: String, isRequired: Bool = true, _ check: @escaping Check) {
+        state.withLock { $0.checks.append((name, isRequired, check)) }
     }
 
     package func markStarted() { state.withLock { if $0.phase == .starting { $0.phase = .started } } }
@@ -48,7 +50,10 @@ package final class Health: Sendable {
             for (index, entry) in checks.enumerated() { group.addTask { (index, await self.run(entry.check)) } }
             return await group.reduce(into: [Int: CheckResult]()) { $0[$1.0] = $1.1 }
         }
-        return Readiness(phase: phase, checks: checks.enumerated().map { ($1.name, results[$0] ?? .failing("not checked")) })
+        return Readiness(
+            phase: phase,
+            checks: checks.enumerated().map { ($1.name, $1.isRequired, results[$0] ?? .failing("not checked")) }
+        )
     }
 
     private func run(_ check: @escaping Check) async -> CheckResult {

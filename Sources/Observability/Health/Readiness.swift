@@ -6,19 +6,20 @@ package struct Readiness: Encodable, Sendable {
         package var detail: String?
     }
 
-    /// "ready", "starting", "draining" or "failing".
+    /// "ready", "degraded" (works, but something needs a person), "starting", "draining" or "failing".
     package var status: String
     package var checks: [Check]
 
-    package var isReady: Bool { status == "ready" }
+    package var isReady: Bool { status == "ready" || status == "degraded" }
 
-    init(phase: Health.Phase, checks: [(name: String, result: Health.CheckResult)]) {
+    init(phase: Health.Phase, checks: [(name: String, isRequired: Bool, result: Health.CheckResult)]) {
         self.checks = checks.map { Check(name: $0.name, status: $0.result.isWell ? "ok" : "failing", detail: $0.result.detail) }
         status =
             switch phase {
             case .starting: "starting"
             case .draining: "draining"
-            case .started: checks.allSatisfy(\.result.isWell) ? "ready" : "failing"
+            case .started where checks.contains(where: { $0.isRequired && !$0.result.isWell }): "failing"
+            case .started: checks.allSatisfy(\.result.isWell) ? "ready" : "degraded"
             }
     }
 }
