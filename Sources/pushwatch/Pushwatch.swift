@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import NIOCore
 
 @main
 struct Pushwatch: AsyncParsableCommand {
@@ -46,6 +48,10 @@ struct Pushwatch: AsyncParsableCommand {
         if let failure = error as? CommandFailure {
             Terminal.complain(failure.message)
             end(failure.code)
+        }
+        if let failure = error as? IOError, failure.errnoCode == EADDRINUSE {
+            Terminal.complain("The port is taken by another program. Choose another: --port for `up`, PUSHWATCH_HTTP_PORT for `serve`.")
+            end(3)
         }
         let code = exitCode(for: error)
         let text = fullMessage(for: error)
