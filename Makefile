@@ -5,6 +5,7 @@ SHELL := /bin/bash
 
 CONFIGURATION ?= debug
 UP ?=
+BENCH ?=
 
 .PHONY: help
 help: ## List the verbs
@@ -27,6 +28,32 @@ test: ## Install what is missing and run every test
 	@bash scripts/bootstrap.sh test
 	@swift build --build-tests --explicit-target-dependency-import-check error
 	@bash scripts/test.sh
+
+.PHONY: soak-send
+soak-send: ## Send through kills, crashes and restarts; MINUTES=10
+	@SOAK_SECONDS=$$(( $(or $(MINUTES),10) * 60 )) bash scripts/soak-send.sh
+
+.PHONY: fuzz
+fuzz: ## Mutated bodies through the parser of attempts, with AddressSanitizer; MINUTES=10, SEED=…
+	@bash scripts/fuzz.sh $$(( $(or $(MINUTES),10) * 60 ))
+
+.PHONY: soak
+soak: ## The fault tests for long: WHAT=ingest, kill, crash, commit, disk, standby, identity; MINUTES=10 each
+	@bash scripts/soak.sh $(or $(WHAT),ingest) $(or $(MINUTES),10)
+
+.PHONY: planted
+planted: ## Plant each defect that the tests are there for, and see its test fail
+	@bash scripts/plant.sh all
+
+.PHONY: bench
+bench: bootstrap ## The benchmarks, as ratios (about ten minutes; needs a quiet machine). BENCH=--quick shortens them
+	@swift build -c release --product pushwatch
+	@binary="$$(swift build -c release --show-bin-path)/pushwatch"; \
+	for name in $$("$$binary" bench list); do "$$binary" bench $$name $(BENCH); done
+
+.PHONY: dist
+dist: bootstrap ## Pack a release: dist/pushwatch-VERSION-….tar.gz
+	@bash scripts/dist.sh
 
 .PHONY: floors
 floors: ## Check that no target imports what it did not declare, nor a floor at or above its own

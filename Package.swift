@@ -58,6 +58,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "PushContract", targets: ["PushContract"]),
+        .library(name: "PushLifecycle", targets: ["PushLifecycle"]),
         .executable(name: "pushwatch", targets: ["pushwatch"]),
     ],
     dependencies: [
@@ -98,6 +99,9 @@ let package = Package(
         room("Observability", [.logging, .metrics, .coreMetrics]),
         room("HTTPEdge", ["CZlib", .hummingbird, .httpTypes, .logging, .metrics, .nioCore, .nioHTTPTypes]),
 
+        room("Cricket", ["PushContract", .crypto]),
+        room("PushLifecycle", ["PushContract"]),
+
         // Floor 3: stores and providers.
         room("Access", ["PushContract", "HTTPEdge", "Postgres", "CurlHTTP", .hummingbird, .jwtKit, .crypto, .logging, .serviceLifecycle]),
         room(
@@ -107,7 +111,7 @@ let package = Package(
                 .nioCore, .crypto, .serviceLifecycle,
             ]
         ),
-        room("Devices", ["PushContract", "Postgres", "HTTPEdge", .hummingbird, .httpTypes, .logging, .crypto]),
+        room("Devices", ["PushContract", "Postgres", "HTTPEdge", .hummingbird, .httpTypes, .logging, .crypto, .serviceLifecycle]),
         room("Providers", ["PushContract", "CurlHTTP", "HTTPEdge", .jwtKit, .logging, .metrics, .crypto, .httpTypes]),
 
         // Floor 4: features.
@@ -126,7 +130,14 @@ let package = Package(
             ]
         ),
 
-        // Floor 5: what people look at.
+        // Floor 5: what people look at; the matches and the lock screens behind the sends.
+        room(
+            "LiveActivities",
+            [
+                "Cricket", "PushContract", "Postgres", "CurlHTTP", "HTTPEdge", "Attempts", "Devices", "Providers", "Sending", .hummingbird,
+                .httpTypes, .logging, .metrics, .coreMetrics, .crypto, .serviceLifecycle,
+            ]
+        ),
         room(
             "OnCall",
             [
@@ -140,25 +151,32 @@ let package = Package(
             "PushwatchServer",
             [
                 "AlertRules", "PushContract", "Postgres", "CurlHTTP", "Observability", "HTTPEdge", "Access", "Attempts", "Devices",
-                "Providers", "Sending", "Alerting", "OnCall", .configuration, .hummingbird, .logging, .metrics, .crypto,
-                .serviceLifecycle, .system, .unixSignals, .nioCore, .httpTypes, .yams,
+                "Providers", "Sending", "Alerting", "OnCall", "LiveActivities", "Cricket", .configuration, .hummingbird, .logging, .metrics,
+                .crypto,
+                .serviceLifecycle, .system, .unixSignals, .nioCore, .nioSSL, .hummingbirdCore, .hummingbirdTLS, .httpTypes, .yams,
             ]
         ),
         room(
             "ProviderSimulator",
             [
-                "PushContract", .hummingbird, .hummingbirdCore, .httpTypes, .crypto, .cryptoExtras, .x509, .asn1,
+                "PushContract", "PushLifecycle", "CurlHTTP", "HTTPEdge", .hummingbird, .hummingbirdCore, .httpTypes, .crypto, .cryptoExtras,
+                .x509,
+                .asn1,
                 .nioCore, .nioHTTP2, .nioHTTPTypes, .nioHTTPTypesHTTP2, .nioSSL, .logging, .serviceLifecycle,
             ]
         ),
         room("LocalPostgres", ["Postgres", .subprocess, .logging, .serviceLifecycle]),
 
         // Floor 7: the command line.
+        // A bare libcurl loop, which the HTTP client is measured against.
+        .target(name: "CCurlLoop", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(
             name: "pushwatch",
             dependencies: [
                 "AlertRules", "PushContract", "Postgres", "CurlHTTP", "Observability", "HTTPEdge", "Access", "Attempts", "Devices",
-                "Providers", "Sending", "Alerting", "OnCall", "PushwatchServer", "ProviderSimulator", "LocalPostgres", .argumentParser,
+                "Providers", "Sending", "Alerting", "OnCall", "LiveActivities", "Cricket", "PushLifecycle", "PushwatchServer",
+                "ProviderSimulator",
+                "LocalPostgres", "CCurlLoop", .argumentParser,
                 .configuration, .hummingbird, .jwtKit, .logging, .metrics, .crypto, .serviceLifecycle, .unixSignals, .nioCore,
             ],
             swiftSettings: strict
@@ -169,6 +187,13 @@ let package = Package(
             name: "TestDatabase",
             dependencies: ["Postgres", "LocalPostgres", .logging],
             path: "Tests/TestDatabase",
+            swiftSettings: strict
+        ),
+        .target(name: "AttemptReference", dependencies: ["PushContract"], path: "Tests/AttemptReference", swiftSettings: strict),
+        .executableTarget(
+            name: "attempt-fuzz",
+            dependencies: ["Attempts", "AttemptReference", "PushContract"],
+            path: "Tests/AttemptFuzz",
             swiftSettings: strict
         ),
         tests("PushContractTests", ["PushContract"]),
@@ -196,7 +221,17 @@ let package = Package(
         ),
         tests(
             "AttemptsTests",
-            ["Attempts", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird, .hummingbirdTesting, .nioCore, .logging]
+            [
+                "Attempts", "AttemptReference", "CZlib", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird,
+                .hummingbirdTesting, .nioCore, .logging,
+            ]
+        ),
+        tests(
+            "DevicesTests",
+            [
+                "Devices", "Attempts", "Sending", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird, .hummingbirdTesting,
+                .httpTypes, .logging, .nioCore, .crypto,
+            ]
         ),
         tests("ProvidersTests", ["Providers", "PushContract", "CurlHTTP", "HTTPEdge", "ProviderSimulator", .jwtKit, .crypto, .logging]),
         tests(
@@ -216,16 +251,29 @@ let package = Package(
         tests(
             "OnCallTests",
             [
-                "OnCall", "AlertRules", "Alerting", "Attempts", "HTTPEdge", "PushContract", "Sending", "Postgres", "TestDatabase",
+                "OnCall", "Access", "AlertRules", "Alerting", "Attempts", "HTTPEdge", "PushContract", "Sending", "Postgres", "TestDatabase",
                 .hummingbird, .hummingbirdTesting, .httpTypes,
             ]
         ),
-        tests("ProviderSimulatorTests", ["ProviderSimulator", "PushContract", .subprocess, .jwtKit, .crypto, .cryptoExtras]),
+        tests("CricketTests", ["Cricket", "PushContract"]),
+        tests("PushLifecycleTests", ["PushLifecycle", "PushContract", .crypto]),
+        tests(
+            "LiveActivitiesTests",
+            [
+                "LiveActivities", "Cricket", "PushContract", "Postgres", "CurlHTTP", "HTTPEdge", "Attempts", "Devices", "Providers",
+                "Sending", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes, .logging, .nioCore, .crypto, .serviceLifecycle,
+            ]
+        ),
+        tests(
+            "ProviderSimulatorTests",
+            ["ProviderSimulator", "PushLifecycle", "PushContract", .subprocess, .jwtKit, .crypto, .cryptoExtras]
+        ),
         tests(
             "IntegrationTests",
             [
                 "PushwatchServer", "ProviderSimulator", "LocalPostgres", "TestDatabase", "Postgres", "CurlHTTP", "Attempts", "Sending",
-                "Devices", "Alerting", "AlertRules", "PushContract", "Access", "CZlib", "HTTPEdge", "Observability", .configuration,
+                "Devices", "Alerting", "AlertRules", "LiveActivities", "Cricket", "PushLifecycle", "Providers", "PushContract", "Access",
+                "CZlib", "HTTPEdge", "Observability", .configuration,
                 .httpTypes, .hummingbird, .logging, .crypto, .nioCore, .serviceLifecycle, .unixSignals,
             ]
         ),

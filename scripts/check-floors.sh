@@ -7,12 +7,12 @@ cd "$(dirname "$0")/.."
 
 floor() {
     case $1 in
-        CLibPQ | CCurl | CZlib | CSimdJSON) echo 0 ;;
+        CLibPQ | CCurl | CCurlLoop | CZlib | CSimdJSON) echo 0 ;;
         PushContract | AlertRules) echo 1 ;;
-        Postgres | CurlHTTP | Observability | HTTPEdge) echo 2 ;;
+        Postgres | CurlHTTP | Observability | HTTPEdge | Cricket | PushLifecycle) echo 2 ;;
         Access | Attempts | Devices | Providers) echo 3 ;;
         Sending | Alerting) echo 4 ;;
-        OnCall) echo 5 ;;
+        OnCall | LiveActivities) echo 5 ;;
         PushwatchServer | ProviderSimulator | LocalPostgres) echo 6 ;;
         pushwatch) echo 7 ;;
         *) echo "" ;;
@@ -44,6 +44,6 @@ done
 while read -r file; do
     complain "$file: SQL text outside floors 3 to 5"
 done < <(grep -rlE '"(SELECT|INSERT INTO|UPDATE|DELETE FROM) ' Sources/PushContract Sources/AlertRules Sources/CurlHTTP Sources/Observability \
-    Sources/HTTPEdge Sources/PushwatchServer Sources/ProviderSimulator Sources/pushwatch --exclude-dir=Bench 2>/dev/null || true)
+    Sources/HTTPEdge Sources/Cricket Sources/PushLifecycle Sources/PushwatchServer Sources/ProviderSimulator Sources/pushwatch --exclude-dir=Bench 2>/dev/null || true)
 [ "$bad" = 0 ] && echo "floors hold"
 exit "$bad"

@@ -35,6 +35,7 @@ package struct AccessAuthenticator: Authenticator {
             try keys.spend(key, now: now)
             return .key(id: key.id, name: key.name, scopes: key.scopes)
         }
+        if DeviceSecretText.isOne(token) { return .deviceSecret(hash: Secrets.sha256(token)) }
         guard let users, token.hasPrefix("ey") else {
             throw Problem.unauthenticated("This API key is not known, or was revoked.")
         }

@@ -41,8 +41,8 @@ package struct AttemptBatch: Sendable {
 
     package var count: Int { records.count }
     package var isEmpty: Bool { records.isEmpty }
-    /// Roughly what the batch holds in memory, for the buffer's bound.
-    package var byteCount: Int { text.count + records.count * MemoryLayout<Record>.stride }
+    /// What the batch holds in memory, room it has not filled included: for the buffer's bound.
+    package var byteCount: Int { text.capacity + records.capacity * MemoryLayout<Record>.stride }
 
     mutating func reserveCapacity(records count: Int, text bytes: Int) {
         records.reserveCapacity(count)

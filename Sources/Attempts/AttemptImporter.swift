@@ -1,7 +1,8 @@
 package import Postgres
 package import PushContract
 
-/// Brings older history in from an NDJSON file, plain or gzip. Idempotent: a second run adds nothing, so a broken one is simply repeated.
+/// Brings older history in from an NDJSON file, plain or gzip. Idempotent, and it remembers its place: one that broke off goes on where
+/// it stood, and one that is simply repeated adds nothing.
 ///
 /// Older than the API accepts is fine, up to the retention of facts. The same checks, ledger and rollups as for everybody.
 package struct AttemptImporter: Sendable {
@@ -15,6 +16,10 @@ package struct AttemptImporter: Sendable {
         package var rejected = 0
         /// Bytes of the file read, as stored.
         package var bytes = 0
+        /// Bytes of lines that have been taken in.
+        package var unpackedBytes = 0
+        /// The end of the file was reached.
+        package var isComplete = false
     }
 
     /// One line that was not stored.
@@ -29,26 +34,46 @@ package struct AttemptImporter: Sendable {
     private let keeper: PartitionKeeper
     private let plan: PartitionPlan
     private let slot: Int16
+    private let chunkBytes: Int
 
-    package init(pool: PostgresPool, keeper: PartitionKeeper, plan: PartitionPlan = PartitionPlan(), slot: Int16 = 1000) {
+    package init(
+        pool: PostgresPool,
+        keeper: PartitionKeeper,
+        plan: PartitionPlan = PartitionPlan(),
+        slot: Int16 = 1000,
+        chunkBytes: Int = 1 << 20
+    ) {
         self.pool = pool
         self.keeper = keeper
         self.plan = plan
         self.slot = slot
+        self.chunkBytes = chunkBytes
+    }
+
+    /// Where an import of this file stopped that did not reach its end.
+    package func place(of path: String) async throws -> Progress? {
+        try await ImportPlace(path: path).read(on: pool)
     }
 
     /// Imports a file. Rejected lines are handed to `onReject`, in order; the others are stored.
+    ///
+    /// - Parameters:
+    ///   - start: a place that `place(of:)` gave; what lies before it is passed over.
+    ///   - shouldStop: asked between transactions. True ends the import; a later one goes on from there.
     package func run(
         path: String,
+        from start: Progress? = nil,
         now: Timestamp,
+        shouldStop: () -> Bool = { false },
         onReject: (Reject) throws -> Void,
         onProgress: (Progress) -> Void
     ) async throws -> Progress {
-        let reader = try LineReader(path: path)
+        let place = try ImportPlace(path: path)
+        let reader = try LineReader(path: path, from: start?.unpackedBytes ?? 0, chunkBytes: chunkBytes)
         let parser = AttemptParser()
         let window = AcceptanceWindow.history(now: now, retention: .seconds(plan.factRetentionDays * 86_400))
-        var progress = Progress()
-        while var chunk = try reader.next() {
+        var progress = start ?? Progress()
+        while !shouldStop(), var chunk = try reader.next() {
             let length = chunk.count
             chunk.append(contentsOf: repeatElement(0, count: AttemptParser.padding))
             let parsed: AttemptParser.Parsed
@@ -56,48 +81,53 @@ package struct AttemptImporter: Sendable {
                 parsed = try chunk.parseLines(parser, length: length, window: window)
             } catch {
                 // Only blank lines.
+                progress.unpackedBytes = reader.offset
                 continue
             }
-            let results = try await store(parsed.batch, now: now)
-            for rejection in parsed.rejections {
-                try onReject(
-                    Reject(
-                        line: progress.lines + rejection.index + 1,
-                        attemptId: rejection.attemptId,
-                        code: rejection.fault.code,
-                        detail: rejection.fault.detail
-                    )
-                )
-            }
-            for (place, result) in results.enumerated() {
-                if case .conflict = result {
-                    let line = progress.lines + parsed.indices[place] + 1
-                    let id = parsed.batch[place].attemptId
-                    try onReject(
-                        Reject(line: line, attemptId: id, code: "attempt_conflict", detail: "other content is stored under this attemptId")
-                    )
-                }
-            }
-            progress.add(parsed, results, bytes: reader.storedOffset)
+            let results = try await store(parsed.batch, place: place, progress: progress, now: now)
+            for reject in rejects(parsed, results, after: progress.lines) { try onReject(reject) }
+            progress.add(parsed, results, bytes: reader.storedOffset, unpackedBytes: reader.offset)
             onProgress(progress)
         }
+        progress.isComplete = reader.isAtEnd
+        let last = progress
+        try await pool.withRetriedBatch { try place.save(last, now: now, on: $0) }
         return progress
     }
 
-    private func store(_ batch: AttemptBatch, now: Timestamp) async throws -> [AttemptResult] {
-        guard !batch.isEmpty else { return [] }
-        try await keeper.ensurePartitions(for: batch)
+    private func rejects(_ parsed: AttemptParser.Parsed, _ results: [AttemptResult], after lines: Int) -> [Reject] {
+        var rejects = parsed.rejections.map {
+            Reject(line: lines + $0.index + 1, attemptId: $0.attemptId, code: $0.fault.code, detail: $0.fault.detail)
+        }
+        for (place, result) in results.enumerated() {
+            guard case .conflict = result else { continue }
+            rejects.append(
+                Reject(
+                    line: lines + parsed.indices[place] + 1,
+                    attemptId: parsed.batch[place].attemptId,
+                    code: "attempt_conflict",
+                    detail: "other content is stored under this attemptId"
+                )
+            )
+        }
+        return rejects.sorted { $0.line < $1.line }
+    }
+
+    private func store(_ batch: AttemptBatch, place: ImportPlace, progress: Progress, now: Timestamp) async throws -> [AttemptResult] {
+        if !batch.isEmpty { try await keeper.ensurePartitions(for: batch) }
         return try await pool.withRetriedBatch { connection in
-            try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: now, checksOldFacts: true)
+            try place.save(progress, now: now, on: connection)
+            return try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: now, checksOldFacts: true)
         }
     }
 }
 
 extension AttemptImporter.Progress {
-    fileprivate mutating func add(_ parsed: AttemptParser.Parsed, _ results: [AttemptResult], bytes: Int) {
+    fileprivate mutating func add(_ parsed: AttemptParser.Parsed, _ results: [AttemptResult], bytes: Int, unpackedBytes: Int) {
         lines += parsed.itemCount
         rejected += parsed.rejections.count
         self.bytes = bytes
+        self.unpackedBytes = unpackedBytes
         for result in results {
             switch result {
             case .accepted: accepted += 1

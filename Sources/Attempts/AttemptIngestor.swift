@@ -17,12 +17,12 @@ package struct AttemptIngestor: Service {
     private let now: @Sendable () -> Timestamp
 
     /// - Parameters:
-    ///   - writers: transactions in flight at once; 2 keep a small machine busy.
+    ///   - writers: transactions in flight at most; each keeps a connection.
     ///   - firstSlot: where this process's rollup slots begin; processes that share a database should differ.
     package init(
         pool: PostgresPool,
         keeper: PartitionKeeper,
-        writers: Int = 2,
+        writers: Int = 3,
         firstSlot: Int16 = Int16.random(in: 0..<64) * 4,
         limits: IngestLimits = IngestLimits(),
         logger: Logger,
@@ -59,33 +59,83 @@ package struct AttemptIngestor: Service {
         }
     }
 
+    /// Takes work and writes it until the queue is closed and drained. While all goes well the connection stays with the writer.
     private func write(slot: Int16) async {
-        while true {
-            let entries = await withTaskCancellationHandler {
-                await queue.take()
-            } onCancel: {
-                queue.close()
+        await withTaskCancellationHandler {
+            while case let entries = await queue.take(), !entries.isEmpty {
+                do {
+                    let left = try await pool.withConnection { connection in
+                        try await connection.perform { write(entries, andWhatFollowsOn: $0, slot: slot) }
+                    }
+                    guard let left else { continue }
+                    await commit(left, slot: slot)
+                } catch {
+                    // No connection: nothing was begun.
+                    await commit(entries, slot: slot)
+                }
+                queue.finish()
             }
-            if entries.isEmpty { return }
-            await commit(entries, slot: slot)
-            IngestMetrics.waitingRows.record(queue.waitingRows)
+        } onCancel: {
+            queue.close()
         }
     }
 
-    private func commit(_ entries: [IngestQueue.Entry], slot: Int16) async {
+    /// Writes these entries and then those that come, blocking the connection's thread. Returns what could not be written.
+    private func write(_ first: [IngestQueue.Entry], andWhatFollowsOn connection: BlockingConnection, slot: Int16) -> [IngestQueue.Entry]? {
+        let fresh = FreshWriter(hints: hints, slot: slot)
+        var entries = first
+        while !entries.isEmpty {
+            let batch = merge(entries)
+            do {
+                let start = ContinuousClock.now
+                answer(entries, try store(batch, fresh, on: connection), since: start)
+            } catch {
+                logger.debug("a batch is written again", metadata: ["error": "\(error)"])
+                return entries
+            }
+            entries = queue.finishAndTakeBlocking()
+        }
+        return nil
+    }
+
+    private func store(_ batch: AttemptBatch, _ fresh: FreshWriter, on connection: BlockingConnection) throws -> [AttemptResult] {
+        let receivedAt = now()
+        if try fresh.write(batch, receivedAt: receivedAt, on: connection) { return Array(repeating: .accepted, count: batch.count) }
+        return try connection.transaction {
+            try AttemptWriter.write(batch, on: $0, slot: fresh.slot, receivedAt: receivedAt, hints: hints)
+        }
+    }
+
+    private func merge(_ entries: [IngestQueue.Entry]) -> AttemptBatch {
         var merged = entries[0].batch
+        if entries.count > 1 {
+            merged.reserveCapacity(
+                records: entries.reduce(0) { $0 + $1.batch.count },
+                text: entries.reduce(0) { $0 + $1.batch.text.count }
+            )
+        }
         for entry in entries.dropFirst() { merged.append(contentsOf: entry.batch) }
+        return merged
+    }
+
+    private func answer(_ entries: [IngestQueue.Entry], _ results: [AttemptResult], since start: ContinuousClock.Instant) {
+        IngestMetrics.commit.recordNanoseconds((ContinuousClock.now - start).microseconds * 1000)
+        IngestMetrics.rowsPerCommit.record(results.count)
+        IngestMetrics.waitingRows.record(queue.waitingRows)
+        IngestMetrics.count(results)
+        var rest = results[...]
+        for entry in entries {
+            entry.answer.resume(returning: Array(rest.prefix(entry.batch.count)))
+            rest = rest.dropFirst(entry.batch.count)
+        }
+    }
+
+    /// Entries whose first try failed: written again with patience, and at last each request alone.
+    private func commit(_ entries: [IngestQueue.Entry], slot: Int16) async {
+        let merged = merge(entries)
         do {
             let start = ContinuousClock.now
-            var results = try await store(merged, slot: slot)[...]
-            IngestMetrics.commit.recordNanoseconds((ContinuousClock.now - start).microseconds * 1000)
-            IngestMetrics.rowsPerCommit.record(merged.count)
-            for entry in entries {
-                let own = Array(results.prefix(entry.batch.count))
-                results = results.dropFirst(entry.batch.count)
-                IngestMetrics.count(own)
-                entry.answer.resume(returning: own)
-            }
+            answer(entries, try await store(merged, slot: slot), since: start)
         } catch let error where entries.count > 1 && !isUnavailable(error) {
             // One request's rows must not fail another's: each on its own.
             for entry in entries { await commit([entry], slot: slot) }

@@ -31,7 +31,7 @@ package final class AttemptParser {
     }
 
     package static var padding: Int { pushwatch_json_padding() }
-    /// Nesting deeper than this is malformed, whatever it holds.
+    /// Nesting deeper than this is malformed, whatever it holds. (The library refuses the level that reaches its limit.)
     static let maxDepth = 16
     static let maxItemBytes = 65_536
 
@@ -42,7 +42,7 @@ package final class AttemptParser {
         let names = AttemptField.allCases.map { UnsafeRawPointer($0.name.utf8Start).assumingMemoryBound(to: CChar.self) }
         let pointers: [UnsafePointer<CChar>?] = names.map { $0 }
         // StaticStrings are null-terminated and live for ever.
-        guard let parser = pushwatch_json_parser_new(pointers, pointers.count, AttemptParser.maxDepth) else {
+        guard let parser = pushwatch_json_parser_new(pointers, pointers.count, AttemptParser.maxDepth + 1) else {
             preconditionFailure("out of memory")
         }
         self.parser = parser
@@ -68,7 +68,15 @@ package final class AttemptParser {
         var parsed = Parsed(isSingle: root == PUSHWATCH_JSON_ROOT_OBJECT)
         parsed.batch.reserveCapacity(records: count, text: length)
         parsed.indices.reserveCapacity(count)
-        for index in 0..<count { readNext(into: &parsed, index: index, window: window) }
+        // Nothing in a body this short can be too long, and nearly every body is.
+        let measures = length > AttemptParser.maxItemBytes && !parsed.isSingle
+        if measures, pushwatch_json_measure(parser, body.baseAddress?.assumingMemoryBound(to: CChar.self)) == 0 {
+            throw .malformed("out of memory.")
+        }
+        for index in 0..<count {
+            let bytes = measures ? pushwatch_json_item_bytes(parser, index) : parsed.isSingle ? length : 0
+            readNext(into: &parsed, index: index, window: window, bytes: bytes)
+        }
         return parsed
     }
 
@@ -105,12 +113,7 @@ package final class AttemptParser {
         window: AcceptanceWindow
     ) {
         guard length <= AttemptParser.maxItemBytes else {
-            let fault = AttemptFault(
-                "item_too_large",
-                field: "",
-                "the item has \(length) bytes; at most \(AttemptParser.maxItemBytes) are accepted"
-            )
-            parsed.rejections.append(Rejection(index: index, attemptId: nil, fault: fault))
+            parsed.rejections.append(Rejection(index: index, attemptId: nil, fault: AttemptParser.tooLarge(length)))
             return
         }
         do throws(BodyFault) {
@@ -137,9 +140,14 @@ package final class AttemptParser {
         return (Int(root), count)
     }
 
-    private func readNext(into parsed: inout Parsed, index: Int, window: AcceptanceWindow) {
+    private static func tooLarge(_ bytes: Int) -> AttemptFault {
+        AttemptFault("item_too_large", field: "", "the item has \(bytes) bytes; at most \(maxItemBytes) are accepted")
+    }
+
+    private func readNext(into parsed: inout Parsed, index: Int, window: AcceptanceWindow, bytes: Int = 0) {
         guard pushwatch_json_next(parser, item) == 1 else { return }
         do throws(AttemptFault) {
+            if bytes > AttemptParser.maxItemBytes { throw AttemptParser.tooLarge(bytes) }
             try checkShape()
             try append(to: &parsed.batch, window: window)
             parsed.indices.append(index)

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// Parsers with their buffers, lent to one request at a time.
@@ -6,10 +7,17 @@ import Synchronization
 final class AttemptParserPool: @unchecked Sendable {
     private let lock = Mutex(())
     private var idle: [AttemptParser] = []
-    /// More than run at once are not kept: their buffers are as large as the largest body they read.
+    /// More than run at once are not kept.
     private let limit = 8
 
-    func withParser<Value>(_ body: (AttemptParser) throws -> Value) rethrows -> Value {
+    /// A body longer than this makes a parser's buffers large (thirteen bytes for each of the body's), so such a parser is not kept.
+    private let keptBytes = 1 << 20
+    /// And so that there is only one of them at a time.
+    private let largeBody = NSLock()
+
+    /// - Parameter bytes: the length of what is to be parsed.
+    func withParser<Value>(forBytes bytes: Int, _ body: (AttemptParser) throws -> Value) rethrows -> Value {
+        if bytes > keptBytes { return try largeBody.withLock { try body(AttemptParser()) } }
         let parser = lock.withLock { _ in idle.popLast() } ?? AttemptParser()
         defer { lock.withLock { _ in if idle.count < limit { idle.append(parser) } } }
         return try body(parser)

@@ -109,12 +109,12 @@ struct AttemptRecordBuilder {
         return batch.appendText(text)
     }
 
-    private func enumerated<Member: CaseIterable & RawRepresentable<String>>(
+    private func enumerated<Member: Spelled>(
         _ field: AttemptField,
         _ value: (AttemptField) -> Value
     ) throws(AttemptFault) -> Member {
         let text = try required(field, value)
-        if let member = Member.allCases.first(where: { $0.rawValue.utf8.elementsEqual(text) }) { return member }
+        for member in Member.allCases where member.spelling.isSpelled(text) { return member }
         let known = Member.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
         throw AttemptFault("invalid_value", field, "`\(field.name)` must be one of \(known)")
     }

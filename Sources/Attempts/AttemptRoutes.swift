@@ -62,7 +62,7 @@ package struct AttemptRoutes: Sendable {
         let window = AcceptanceWindow.live(now: now())
         do {
             return try body.withUnsafeBytes { bytes in
-                try parsers.withParser { parser in
+                try parsers.withParser(forBytes: length) { parser in
                     asLines
                         ? try parser.parseLines(bytes, length: length, window: window, itemLimit: AttemptRoutes.itemLimit)
                         : try parser.parseDocument(bytes, length: length, window: window, itemLimit: AttemptRoutes.itemLimit)

@@ -3,8 +3,8 @@ package import PushContract
 
 /// Follows new attempts as they are stored: `pushwatch attempts tail`.
 ///
-/// Reads by `attemptedAt`, which is indexed, and remembers what was shown. An attempt is shown again when its status moved on. Reports
-/// that come more than `overlap` after the attempt are not shown; `GET /attempts` and SQL have them.
+/// Reads by `attemptedAt`, which is indexed, and what was reported late by `receivedAt`, which is indexed for those; and remembers what
+/// was shown. An attempt is shown again when its status moves on within `overlap` of the attempt or of its first report.
 package struct AttemptTail {
     /// What is followed.
     package struct Filter: Sendable {
@@ -28,9 +28,11 @@ package struct AttemptTail {
 
     private let filter: Filter
     private var since: Timestamp
+    /// What came from here on is shown, however late.
+    private var receivedSince: Timestamp?
     private var shown: [Shown: Timestamp] = [:]
 
-    /// - Parameter since: nothing older is shown.
+    /// - Parameter since: nothing older is shown to begin with.
     package init(filter: Filter, since: Timestamp) {
         self.filter = filter
         self.since = since
@@ -41,12 +43,16 @@ package struct AttemptTail {
         let newest = try await read(limit: count, on: session)
         // What was left out here is not to come with the next round.
         if newest.count == count { since = newest.first?.attemptedAt ?? now }
+        receivedSince = now
         return fresh(newest, now: now)
     }
 
     /// What has come since the last round, oldest first.
     package mutating func next(now: Timestamp, on session: any PostgresSession) async throws -> [Attempt] {
-        fresh(try await read(limit: AttemptTail.roundLimit, on: session), now: now)
+        let onTime = try await read(limit: AttemptTail.roundLimit, on: session)
+        let late = try await readLate(limit: AttemptTail.roundLimit, on: session)
+        receivedSince = max(receivedSince ?? now, now - AttemptTail.overlap)
+        return fresh((late + onTime).sorted { $0.attemptedAt < $1.attemptedAt }, now: now)
     }
 
     private func read(limit: Int, on session: any PostgresSession) async throws -> [Attempt] {
@@ -55,6 +61,19 @@ package struct AttemptTail {
             SELECT \(raw: StoredAttempt.columns) FROM notificationDeliveryAttempts
             WHERE attemptedAt >= \(since)\(condition)
             ORDER BY attemptedAt DESC, attemptKey DESC LIMIT \(limit)
+            """
+        )
+        return try rows.reversed().map(StoredAttempt.decode)
+    }
+
+    /// The condition is that of the index notificationDeliveryAttempts_late.
+    private func readLate(limit: Int, on session: any PostgresSession) async throws -> [Attempt] {
+        guard let receivedSince else { return [] }
+        let rows = try await session.query(
+            """
+            SELECT \(raw: StoredAttempt.columns) FROM notificationDeliveryAttempts
+            WHERE receivedAt >= \(receivedSince) AND receivedAt - attemptedAt > interval '1 minute'\(condition)
+            ORDER BY receivedAt DESC, attemptKey DESC LIMIT \(limit)
             """
         )
         return try rows.reversed().map(StoredAttempt.decode)
@@ -69,9 +88,11 @@ package struct AttemptTail {
 
     /// Those that were not shown yet. Forgets what the next round cannot bring again.
     private mutating func fresh(_ attempts: [Attempt], now: Timestamp) -> [Attempt] {
-        let new = attempts.filter { shown.updateValue($0.attemptedAt, forKey: Shown(attemptId: $0.attemptId, status: $0.status)) == nil }
+        let new = attempts.filter {
+            shown.updateValue(max($0.attemptedAt, now), forKey: Shown(attemptId: $0.attemptId, status: $0.status)) == nil
+        }
         since = max(since, now - AttemptTail.overlap)
-        shown = shown.filter { $0.value >= since }
+        shown = shown.filter { $0.value >= now - AttemptTail.overlap - AttemptTail.overlap }
         return new
     }
 }

@@ -22,6 +22,7 @@ package enum AttemptWriter {
     ) throws -> [AttemptResult] {
         guard !batch.isEmpty else { return [] }
         let generations = try LedgerGenerations.read(connection)
+        hints?.saw(generations)
         let groups = AttemptGroups(batch)
         let suspects = hints?.candidates(groups.keys, previousOf: generations) ?? groups.keys
         let previous = try LedgerStatements.known(suspects, generation: generations.previous, on: connection)
@@ -146,7 +147,7 @@ package enum AttemptWriter {
 
 extension AttemptBatch {
     /// Every record as a new row, in the order of arrival, which is nearly that of time: the facts' key grows at its right edge.
-    fileprivate var inserts: [AttemptGroups.Insert] {
+    var inserts: [AttemptGroups.Insert] {
         records.indices.map { AttemptGroups.Insert(index: $0, attemptedAt: records[$0].attemptedAt) }
     }
 }

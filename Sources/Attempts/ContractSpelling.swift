@@ -2,6 +2,21 @@ import PushContract
 
 // The members' raw values as static bytes: the hot path hashes and copies them without allocating.
 
+/// A member of one of the contract's closed sets.
+protocol Spelled: CaseIterable, RawRepresentable<String> {
+    var spelling: StaticString { get }
+    /// Its place in the contract's list, small.
+    var ordinal: UInt8 { get }
+}
+
+extension StaticString {
+    func isSpelled(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard text.count == utf8CodeUnitCount else { return false }
+        for place in 0..<text.count where text[place] != utf8Start[place] { return false }
+        return true
+    }
+}
+
 extension UnsafeBufferPointer<UInt8> {
     init(_ text: StaticString) { self.init(start: text.utf8Start, count: text.utf8CodeUnitCount) }
     init(_ platform: Platform) { self.init(platform.spelling) }
@@ -9,7 +24,15 @@ extension UnsafeBufferPointer<UInt8> {
     init(_ eventType: EventType) { self.init(eventType.spelling) }
 }
 
-extension Platform {
+extension Platform: Spelled {
+    var ordinal: UInt8 {
+        switch self {
+        case .ios: 0
+        case .android: 1
+        case .web: 2
+        }
+    }
+
     var spelling: StaticString {
         switch self {
         case .ios: "ios"
@@ -19,7 +42,14 @@ extension Platform {
     }
 }
 
-extension Provider {
+extension Provider: Spelled {
+    var ordinal: UInt8 {
+        switch self {
+        case .apns: 0
+        case .fcm: 1
+        }
+    }
+
     var spelling: StaticString {
         switch self {
         case .apns: "apns"
@@ -28,7 +58,15 @@ extension Provider {
     }
 }
 
-extension EventType {
+extension EventType: Spelled {
+    var ordinal: UInt8 {
+        switch self {
+        case .register: 0
+        case .unregister: 1
+        case .send: 2
+        }
+    }
+
     var spelling: StaticString {
         switch self {
         case .register: "register"
@@ -38,7 +76,16 @@ extension EventType {
     }
 }
 
-extension AttemptStatus {
+extension AttemptStatus: Spelled {
+    var ordinal: UInt8 {
+        switch self {
+        case .queued: 0
+        case .sent: 1
+        case .failed: 2
+        case .deactivated: 3
+        }
+    }
+
     var spelling: StaticString {
         switch self {
         case .queued: "queued"
@@ -49,7 +96,18 @@ extension AttemptStatus {
     }
 }
 
-extension ReasonCode {
+extension ReasonCode: Spelled {
+    var ordinal: UInt8 {
+        switch self {
+        case .tokenInvalid: 0
+        case .tokenNotRegistered: 1
+        case .provider5xx: 2
+        case .network: 3
+        case .auth: 4
+        case .unknown: 5
+        }
+    }
+
     var spelling: StaticString {
         switch self {
         case .tokenInvalid: "token_invalid"
@@ -62,7 +120,14 @@ extension ReasonCode {
     }
 }
 
-extension PushEnvironment {
+extension PushEnvironment: Spelled {
+    var ordinal: UInt8 {
+        switch self {
+        case .production: 0
+        case .sandbox: 1
+        }
+    }
+
     var spelling: StaticString {
         switch self {
         case .production: "production"

@@ -64,11 +64,7 @@ package enum FactCopy {
         bytes.append(field: record.pushType, of: text)
         bytes.append(field: record.appVersion, of: text)
         bytes.append(field: record.providerMessageId, of: text)
-        if let latency = record.latencyMs {
-            bytes.append(field: latency)
-        } else {
-            bytes.append(Int32(-1))
-        }
+        bytes.append(field: record.latencyMs)
         bytes.append(field: record.sendId, of: text)
         bytes.append(field: receivedAt)
         bytes.append(field: record.key)

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// What waits to be written: requests' batches, bounded in rows and bytes, handed to writers as one batch per transaction.
@@ -10,11 +11,45 @@ final class IngestQueue: Sendable {
         var answer: CheckedContinuation<[AttemptResult], any Error>
     }
 
+    /// A writer without work: a task that waits, or the thread of a connection that it keeps meanwhile.
+    private enum IdleWriter {
+        case task(CheckedContinuation<[Entry], Never>)
+        case thread(Handover)
+
+        func wake(with entries: [Entry]) {
+            switch self {
+            case .task(let continuation): continuation.resume(returning: entries)
+            case .thread(let handover): handover.give(entries)
+            }
+        }
+    }
+
+    /// Passes entries to a thread that waits for them.
+    ///
+    /// `@unchecked Sendable`: written once before the signal, read once after it.
+    private final class Handover: @unchecked Sendable {
+        private let signal = DispatchSemaphore(value: 0)
+        private var entries: [Entry] = []
+
+        func give(_ entries: [Entry]) {
+            self.entries = entries
+            signal.signal()
+        }
+
+        func wait() -> [Entry] {
+            signal.wait()
+            return entries
+        }
+    }
+
     private struct State {
         var waiting: [Entry] = []
         var rows = 0
         var bytes = 0
-        var idleWriters: [CheckedContinuation<[Entry], Never>] = []
+        var idleWriters: [IdleWriter] = []
+        var activeWriters = 0
+        /// When a writer has last taken work.
+        var takenAt = ContinuousClock.now
         var isClosed = false
     }
 
@@ -45,35 +80,54 @@ final class IngestQueue: Sendable {
                     state.waiting.isEmpty
                         || (state.rows + batch.count <= limits.waitingRows && state.bytes + batch.byteCount <= limits.waitingBytes)
                 else { return .full }
-                if let writer = state.idleWriters.popLast() {
-                    writer.resume(returning: [entry])
-                    return nil
-                }
                 state.waiting.append(entry)
                 state.rows += batch.count
                 state.bytes += batch.byteCount
+                if hasWork(&state), let writer = state.idleWriters.popLast() { writer.wake(with: takeSome(&state)) }
                 return nil
             }
             if let refusal { continuation.resume(throwing: refusal) }
         }
     }
 
-    /// The next transaction's entries; empty once the queue is closed and drained.
+    /// The next transaction's entries; empty once the queue is closed and drained. `finish` ends the writer's work on them.
     func take() async -> [Entry] {
         await withCheckedContinuation { continuation in
-            let entries: [Entry]? = state.withLock { state in
-                if state.waiting.isEmpty {
-                    if state.isClosed { return [] }
-                    state.idleWriters.append(continuation)
-                    return nil
-                }
-                return takeSome(&state)
-            }
+            let entries = state.withLock { takeOrWait(&$0, as: .task(continuation)) }
             if let entries { continuation.resume(returning: entries) }
         }
     }
 
+    /// `finish` and `take` for a thread that may block: one change of threads less for a request that finds the server idle.
+    func finishAndTakeBlocking() -> [Entry] {
+        let handover = Handover()
+        let entries = state.withLock { state in
+            state.activeWriters -= 1
+            return takeOrWait(&state, as: .thread(handover))
+        }
+        return entries ?? handover.wait()
+    }
+
+    func finish() { state.withLock { $0.activeWriters -= 1 } }
+
+    private func takeOrWait(_ state: inout State, as writer: IdleWriter) -> [Entry]? {
+        if state.waiting.isEmpty, state.isClosed { return [] }
+        if hasWork(&state) { return takeSome(&state) }
+        state.idleWriters.append(writer)
+        return nil
+    }
+
+    /// Whether one more writer should begin. While one is at work, what comes waits for it and goes into one transaction, which is
+    /// what makes many small requests cheap; a second helps only where there is enough for both, or where the first hangs.
+    private func hasWork(_ state: inout State) -> Bool {
+        if state.waiting.isEmpty { return false }
+        if state.isClosed || state.activeWriters == 0 { return true }
+        return state.rows >= limits.rowsPerFurtherWriter || ContinuousClock.now - state.takenAt > limits.patience
+    }
+
     private func takeSome(_ state: inout State) -> [Entry] {
+        state.activeWriters += 1
+        state.takenAt = .now
         var rows = 0
         var count = 0
         for entry in state.waiting {
@@ -95,7 +149,7 @@ final class IngestQueue: Sendable {
             defer { state.idleWriters = [] }
             return state.idleWriters
         }
-        for writer in writers { writer.resume(returning: []) }
+        for writer in writers { writer.wake(with: []) }
     }
 }
 
@@ -106,6 +160,10 @@ package struct IngestLimits: Sendable {
     package var waitingBytes = 64 << 20
     /// Rows of one transaction; a request is never split.
     package var rowsPerTransaction = 5_000
+    /// So many waiting rows are worth a second transaction beside the one under way.
+    package var rowsPerFurtherWriter = 1_000
+    /// After so long the transaction under way is no longer waited for.
+    package var patience: Duration = .milliseconds(50)
 
     package init() {}
 }

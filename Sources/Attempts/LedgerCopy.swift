@@ -7,15 +7,19 @@ enum LedgerCopy {
     /// Below this many rows the savepoint costs more than it saves.
     static let leastRows = 16
 
-    private static let statement = """
-        SAVEPOINT beforeLedger; COPY attemptLedger (attemptKey, generation, fingerprint, attemptedAt, status) FROM STDIN (FORMAT binary)
-        """
+    private static let statement =
+        "COPY attemptLedger (attemptKey, generation, fingerprint, attemptedAt, status) FROM STDIN (FORMAT binary)"
+
+    /// The same where a known key may fail the whole transaction.
+    static func copy(_ records: [AttemptBatch.Record], generation: Int32, on connection: BlockingConnection) throws {
+        try stream(records, generation: generation).withUnsafeBytes { _ = try connection.copyIn(statement, data: $0) }
+    }
 
     /// False: at least one key was known, and nothing has happened. Waits, as any insert does, for a batch in flight with one of them.
     static func insert(_ records: [AttemptBatch.Record], generation: Int32, on connection: BlockingConnection) throws -> Bool {
         let bytes = stream(records, generation: generation)
         do {
-            try bytes.withUnsafeBytes { _ = try connection.copyIn(statement, data: $0) }
+            try bytes.withUnsafeBytes { _ = try connection.copyIn("SAVEPOINT beforeLedger; " + statement, data: $0) }
             return true
         } catch let error as PostgresError where error.code == .uniqueViolation {
             try connection.executeScript("ROLLBACK TO SAVEPOINT beforeLedger")

@@ -40,4 +40,13 @@ struct LedgerGenerations: Equatable, Sendable {
         let (current, previous, rotatedAt) = try row.decode(Int32.self, Int32.self, Timestamp.self)
         return LedgerGenerations(current: current, previous: previous, rotatedAt: rotatedAt)
     }
+
+    /// First statement of a transaction that relies on these generations: takes the same table lock, and fails (22012) when they are
+    /// others.
+    var guardQuery: Query {
+        """
+        SELECT 1 / count(*) FROM ledgerState
+        WHERE id = 1 AND currentGeneration = \(current) AND previousGeneration = \(previous) AND rotatedAt = \(rotatedAt)
+        """
+    }
 }

@@ -8,6 +8,8 @@ import Synchronization
 package final class LedgerHints: Sendable {
     private struct State {
         var frozen: (generation: LedgerGenerations, filter: KeyFilter)?
+        /// As they were in the last transaction that looked.
+        var generations: LedgerGenerations?
         /// Batches that are to be written the way that bears duplicates well.
         var wary = 0
         var nextWariness = 8
@@ -23,6 +25,11 @@ package final class LedgerHints: Sendable {
         guard let filter = filter(of: generations) else { return keys }
         return filter.count == 0 ? [] : keys.filter(filter.mayContain)
     }
+
+    /// The generations as a transaction has seen them last; a writer that relies on them makes sure in its own transaction.
+    var generations: LedgerGenerations? { state.withLock { $0.generations } }
+
+    func saw(_ generations: LedgerGenerations) { state.withLock { $0.generations = generations } }
 
     func hasFilter(of generations: LedgerGenerations) -> Bool { filter(of: generations) != nil }
 

@@ -48,6 +48,32 @@ enum LedgerStatements {
         return records.map(\.key).filter { !inserted.contains($0) }
     }
 
+    /// Fails (22012) when the generation knows one of `keys`.
+    static func unknown(_ keys: [AttemptKey], generation: Int32) -> Query {
+        """
+        SELECT 1 / (count(*) = 0)::int
+        FROM attemptLedger WHERE generation = \(generation) AND attemptKey = ANY(\(binary: array(keys), oid: AttemptKey.arrayOID))
+        """
+    }
+
+    /// Inserts keys that are all new; fails (23505) when one is not.
+    static func insertNew(_ records: [AttemptBatch.Record], generation: Int32) -> Query {
+        let columns = columns(records)
+        return Query(
+            """
+            INSERT INTO attemptLedger (attemptKey, generation, fingerprint, attemptedAt, status)
+            SELECT key, $1, fingerprint, attemptedAt, status
+            FROM unnest($2, $3, $4, $5::pushStatus[]) AS new (key, fingerprint, attemptedAt, status)
+            """,
+            [
+                .value(generation), .binary(columns.keys, oid: AttemptKey.arrayOID),
+                .binary(columns.fingerprints, oid: AttemptKey.arrayOID),
+                .binary(columns.moments, oid: Timestamp.arrayOID),
+                .text(PackedBytes.words(count: records.count) { records[$0].status.spelling }),
+            ]
+        )
+    }
+
     private static func array(_ keys: [AttemptKey]) -> [UInt8] {
         PackedBytes.build(capacity: PackedBytes.arrayHeaderBytes + keys.count * 20) { bytes in
             bytes.appendArrayHeader(of: AttemptKey.oid, count: keys.count)

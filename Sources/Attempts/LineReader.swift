@@ -7,19 +7,29 @@ import Foundation
 final class LineReader {
     private let file: gzFile
     private var rest: [UInt8] = []
-    private let chunkBytes = 1 << 20
+    private let chunkBytes: Int
     private let longestLine = 1 << 20
 
     struct Failure: Error, CustomStringConvertible {
         var description: String
     }
 
-    init(path: String) throws {
+    /// Where the next line begins, in the unpacked text.
+    private(set) var offset: Int
+    private(set) var isAtEnd = false
+
+    /// - Parameter start: an `offset` of before; it must be the beginning of a line.
+    init(path: String, from start: Int = 0, chunkBytes: Int = 1 << 20) throws {
         guard let file = gzopen(path, "rb") else {
             throw Failure(description: "\(path) cannot be opened: \(String(cString: strerror(errno)))")
         }
         self.file = file
+        self.chunkBytes = chunkBytes
+        offset = start
         gzbuffer(file, 1 << 18)
+        guard start == 0 || gzseek(file, start, SEEK_SET) == start else {
+            throw Failure(description: "\(path) ends before the place where the last import stopped")
+        }
     }
 
     deinit { gzclose(file) }
@@ -29,6 +39,13 @@ final class LineReader {
 
     /// The next lines, about a megabyte of them; nil at the end.
     func next() throws -> [UInt8]? {
+        let lines = try read()
+        offset += lines?.count ?? 0
+        if lines == nil { isAtEnd = true }
+        return lines
+    }
+
+    private func read() throws -> [UInt8]? {
         var chunk = rest
         rest = []
         while true {

@@ -47,6 +47,11 @@ struct PackedBytes {
         append(number)
     }
 
+    mutating func append(field number: Int32?) {
+        guard let number else { return append(Int32(-1)) }
+        append(field: number)
+    }
+
     mutating func append(field text: StaticString?) {
         guard let text else { return append(Int32(-1)) }
         append(Int32(text.utf8CodeUnitCount))
@@ -77,5 +82,18 @@ struct PackedBytes {
         append(oid)
         append(Int32(count))
         append(Int32(1))
+    }
+
+    /// An array of enumeration words in PostgreSQL's text form: the object ids that the binary form needs differ between databases.
+    static func words(count: Int, _ word: (Int) -> StaticString?) -> [UInt8] {
+        // No word of ours is longer, and none holds a character that would need quotes.
+        build(capacity: 2 + count * 24) { bytes in
+            bytes.append(UInt8(ascii: "{"))
+            for index in 0..<count {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                bytes.append(UnsafeBufferPointer(word(index) ?? "NULL"))
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
     }
 }

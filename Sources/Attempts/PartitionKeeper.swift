@@ -4,23 +4,35 @@ package import PushContract
 package import ServiceLifecycle
 
 /// Makes partitions ahead, drops those past their retention, and rotates the ledger's generations. Any number may run.
+///
+/// What is made too early harms nobody; what is dropped too early is lost. So a keeper whose clock the database's does not confirm makes
+/// partitions and does nothing else.
 package struct PartitionKeeper: Service {
     private let pool: PostgresPool
     private let plan: PartitionPlan
     private let logger: Logger
     private let interval: Duration
+    private let clockTolerance: Duration?
+    private let retirement: PartitionRetirement
     private let now: @Sendable () -> Timestamp
 
+    /// - Parameters:
+    ///   - clockTolerance: how far this clock may be from the database's; nil for tests that make up the time.
+    ///   - patience: how long one step of dropping waits for readers, as PostgreSQL writes it; 1.5 s unless said.
     package init(
         pool: PostgresPool,
         plan: PartitionPlan = PartitionPlan(),
         interval: Duration = .seconds(600),
+        clockTolerance: Duration? = .seconds(3600),
+        patience: String? = nil,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.pool = pool
         self.plan = plan
         self.interval = interval
+        self.clockTolerance = clockTolerance
+        retirement = PartitionRetirement(pool: pool, patience: patience ?? PartitionRetirement.standardPatience)
         self.logger = logger
         self.now = now
     }
@@ -46,8 +58,25 @@ package struct PartitionKeeper: Service {
     package func keep() async throws {
         let now = now()
         try await ensure(facts: plan.facts(now: now), rollups: plan.rollups(now: now))
-        try await rotateLedger(now: now)
-        try await dropExpired(now: now)
+        let rotation = LedgerRotation(pool: pool)
+        try await rotation.prepare()
+        guard try await clockIsConfirmed(now) else { return }
+        if try await rotation.switchOver(now: now, isDue: { plan.generationIsDue(rotatedAt: $0, now: now) }) {
+            logger.info("ledger generation rotated")
+            try await rotation.prepare()
+        }
+        try await dropExpired(now: now, generations: rotation.expired())
+    }
+
+    private func clockIsConfirmed(_ now: Timestamp) async throws -> Bool {
+        guard let clockTolerance, let row = try await pool.query("SELECT clock_timestamp()").first else { return true }
+        let database = try row.decode(Timestamp.self)
+        if abs((now - database).microseconds) <= clockTolerance.microseconds { return true }
+        logger.error(
+            "this machine's clock and the database's differ too much: nothing is dropped or rotated until they agree",
+            metadata: ["here": "\(now)", "database": "\(database)"]
+        )
+        return false
     }
 
     /// The partitions a batch of any age needs: for imports, and for a clock that ran ahead of the keeper.
@@ -76,38 +105,30 @@ package struct PartitionKeeper: Service {
         }
     }
 
-    private func rotateLedger(now: Timestamp) async throws {
-        let rotated = try await pool.withTransaction { transaction in
-            try await PartitionStatements.takeTurns(on: transaction)
-            let rows = try await transaction.query("SELECT rotatedAt FROM ledgerState WHERE id = 1")
-            guard let row = rows.first, plan.generationIsDue(rotatedAt: try row.decode(Timestamp.self), now: now) else { return false }
-            try await PartitionStatements.rotateLedger(now: now, on: transaction)
-            return true
-        }
-        if rotated { logger.info("ledger generation rotated") }
-    }
-
-    /// Rotates whether or not it is due: for benches.
+    /// Rotates whether or not it is due: for benches and tests.
     package func rotateLedgerNow() async throws {
-        let now = now()
-        try await pool.withTransaction { transaction in
-            try await PartitionStatements.takeTurns(on: transaction)
-            try await PartitionStatements.rotateLedger(now: now, on: transaction)
+        let rotation = LedgerRotation(pool: pool)
+        try await rotation.prepare()
+        guard try await rotation.switchOver(now: now(), patience: "30s", isDue: { _ in true }) else {
+            throw PostgresError(.lockNotAvailable, "the ledger's writers did not end in time")
+        }
+        for name in try await rotation.expired() { _ = try await retirement.retire(name, of: "attemptLedger") }
+    }
+
+    private func dropExpired(now: Timestamp, generations: [String]) async throws {
+        for (name, outcome) in try await retirement.finish() { report(name, outcome) }
+        let expired = try await PartitionStatements.names(on: pool).filter { name in
+            PartitionStatements.parse(name).map { isExpired($0, now: now) } ?? false
+        }
+        for name in expired.sorted() + generations {
+            report(name, try await retirement.retire(name, of: PartitionStatements.parent(of: name)))
         }
     }
 
-    private func dropExpired(now: Timestamp) async throws {
-        for name in try await PartitionStatements.names(on: pool) {
-            guard let partition = PartitionStatements.parse(name), isExpired(partition, now: now) else { continue }
-            do {
-                try await pool.withTransaction { transaction in
-                    try await PartitionStatements.takeTurns(on: transaction)
-                    try await PartitionStatements.drop(name, on: transaction)
-                }
-                logger.info("expired partition dropped", metadata: ["partition": "\(name)"])
-            } catch let error as PostgresError where error.code == .lockNotAvailable {
-                logger.info("expired partition is being read; dropped later", metadata: ["partition": "\(name)"])
-            }
+    private func report(_ name: String, _ outcome: PartitionRetirement.Outcome) {
+        switch outcome {
+        case .dropped: logger.info("expired partition dropped", metadata: ["partition": "\(name)"])
+        case .later: logger.info("expired partition is still being read; dropped later", metadata: ["partition": "\(name)"])
         }
     }
 

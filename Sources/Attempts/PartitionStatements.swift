@@ -8,13 +8,13 @@ enum PartitionStatements {
         try await session.execute("SELECT pg_advisory_xact_lock(7204113)")
     }
 
-    /// All partitions of facts and rollups, in lower case as the catalogue has them.
+    /// All partitions of facts and rollups that stand, in lower case as the catalogue has them.
     static func names(on session: some PostgresSession) async throws -> Set<String> {
         let rows = try await session.query(
             """
             SELECT child.relname::text FROM pg_inherits
             JOIN pg_class AS child ON child.oid = inhrelid
-            WHERE inhparent IN ('notificationDeliveryAttempts'::regclass, 'attemptRollups'::regclass)
+            WHERE inhparent IN ('notificationDeliveryAttempts'::regclass, 'attemptRollups'::regclass) AND NOT inhdetachpending
             """
         )
         return try Set(rows.map { try $0.decode(String.self) })
@@ -37,29 +37,26 @@ enum PartitionStatements {
         try await transaction.execute("ALTER TABLE \(raw: partition.name) DROP CONSTRAINT inRange")
     }
 
-    static func drop(_ name: String, on transaction: PostgresTransaction) async throws {
-        let parent = name.hasPrefix("attemptrollups") ? "attemptRollups" : "notificationDeliveryAttempts"
-        // Detaching waits for every reader of the parent, and every writer then waits behind it: rather given up and tried again later.
-        try await transaction.execute("SET LOCAL lock_timeout = '1s'")
-        try await transaction.execute("ALTER TABLE \(raw: parent) DETACH PARTITION \(raw: name)")
-        try await transaction.execute("DROP TABLE \(raw: name)")
+    /// All generations of the ledger that are attached, in lower case.
+    static func generations(on session: some PostgresSession) async throws -> Set<String> {
+        let rows = try await session.query(
+            """
+            SELECT child.relname::text FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+            WHERE inhparent = 'attemptLedger'::regclass AND NOT inhdetachpending
+            """
+        )
+        return try Set(rows.map { try $0.decode(String.self) })
     }
 
-    /// A new generation takes new ids from here; the one before stays readable; the one before that goes.
-    static func rotateLedger(now: Timestamp, on transaction: PostgresTransaction) async throws {
-        // Waits for the batches under way and holds back the next ones, so that none of them misses the other's ids.
-        try await transaction.execute("LOCK TABLE ledgerState IN ACCESS EXCLUSIVE MODE")
-        let rows = try await transaction.query("SELECT currentGeneration, previousGeneration FROM ledgerState WHERE id = 1")
-        guard let row = rows.first else { return }
-        let (current, previous) = try row.decode(Int32.self, Int32.self)
-        try await transaction.execute(
-            "CREATE TABLE attemptLedger_\(raw: "\(current + 1)") PARTITION OF attemptLedger FOR VALUES IN (\(raw: "\(current + 1)"))"
-        )
-        try await transaction.execute(
-            "UPDATE ledgerState SET currentGeneration = \(current + 1), previousGeneration = \(current), rotatedAt = \(now) WHERE id = 1"
-        )
-        try await transaction.execute("ALTER TABLE attemptLedger DETACH PARTITION attemptLedger_\(raw: "\(previous)")")
-        try await transaction.execute("DROP TABLE attemptLedger_\(raw: "\(previous)")")
+    static func createGeneration(_ number: Int32, on transaction: PostgresTransaction) async throws {
+        let name = "attemptLedger_\(number)"
+        try await transaction.execute("CREATE TABLE \(raw: name) (LIKE attemptLedger INCLUDING DEFAULTS)")
+        try await transaction.execute("ALTER TABLE attemptLedger ATTACH PARTITION \(raw: name) FOR VALUES IN (\(raw: "\(number)"))")
+    }
+
+    static func parent(of name: String) -> String {
+        if name.hasPrefix("attemptledger_") { return "attemptLedger" }
+        return name.hasPrefix("attemptrollups_") ? "attemptRollups" : "notificationDeliveryAttempts"
     }
 
     enum Parsed {

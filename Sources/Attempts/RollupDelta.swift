@@ -3,7 +3,7 @@ import PushContract
 
 /// What a batch changes in `attemptRollups`, summed up before it goes there: one row per minute and dimension.
 struct RollupDelta {
-    struct Key: Hashable {
+    struct Key: Equatable {
         var minute: Int64
         var provider: Provider
         var platform: Platform
@@ -14,6 +14,23 @@ struct RollupDelta {
         /// Places in `texts`.
         var app: Int
         var pushType: Int
+
+        /// The same in one number beside the minute, so that looking a key up hashes sixteen bytes and not nine values.
+        var packed: Packed {
+            var bits = UInt64(provider.ordinal)
+            bits = bits << 3 | UInt64(platform.ordinal)
+            bits = bits << 3 | UInt64(eventType.ordinal)
+            bits = bits << 3 | UInt64(status.ordinal)
+            bits = bits << 4 | UInt64(reasonCode?.ordinal ?? 15)
+            bits = bits << 3 | UInt64(environment?.ordinal ?? 7)
+            // A transaction has at most 5,000 rows and an import's batch not many more.
+            return Packed(minute: minute, bits: bits << 40 | UInt64(app) << 20 | UInt64(pushType))
+        }
+    }
+
+    struct Packed: Hashable {
+        var minute: Int64
+        var bits: UInt64
     }
 
     struct Sums: Equatable {
@@ -22,7 +39,8 @@ struct RollupDelta {
         var latencyCount: Int64 = 0
     }
 
-    private var rows: [Key: Sums] = [:]
+    private var rows: [(key: Key, sums: Sums)] = []
+    private var indices: [Packed: Int] = [:]
     /// Apps and push types, each once. A batch has few, so the search for one is a look at the first ones.
     private var texts = [""]
     private var places: [String: Int] = ["": 0]
@@ -60,13 +78,20 @@ struct RollupDelta {
     }
 
     private mutating func add(_ key: Key, latencyMs: Int32?, sign: Int64) {
-        var sums = rows[key] ?? Sums()
-        sums.attempts += sign
+        let index = index(of: key)
+        rows[index].sums.attempts += sign
         if let latencyMs {
-            sums.latencyMsSum += sign * Int64(latencyMs)
-            sums.latencyCount += sign
+            rows[index].sums.latencyMsSum += sign * Int64(latencyMs)
+            rows[index].sums.latencyCount += sign
         }
-        rows[key] = sums
+    }
+
+    private mutating func index(of key: Key) -> Int {
+        let packed = key.packed
+        if let index = indices[packed] { return index }
+        rows.append((key, Sums()))
+        indices[packed] = rows.count - 1
+        return rows.count - 1
     }
 
     private mutating func place(of piece: AttemptBatch.Piece, in batch: AttemptBatch) -> Int {
@@ -93,26 +118,43 @@ struct RollupDelta {
 
     /// Adds the sums to the rows of one writer's slot.
     func apply(slot: Int16, on connection: BlockingConnection) throws {
-        let rows = rows.map { (order: sortKey($0.key), key: $0.key, value: $0.value) }.sorted { $0.order < $1.order }
-        guard !rows.isEmpty else { return }
-        let keys = rows.map(\.key)
-        try connection.execute(
-            """
-            INSERT INTO attemptRollups AS rollup (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType,
-                writerSlot, attempts, latencyMsSum, latencyCount)
-            SELECT minute, provider::pushProvider, platform::pushPlatform, eventType::pushEventType, status::pushStatus, reasonCode, app,
-                environment, pushType, \(slot), attempts, latencyMsSum, latencyCount
-            FROM unnest(\(keys.map { Timestamp(seconds: $0.minute * 60) }), \(keys.map(\.provider.rawValue)),
-                        \(keys.map(\.platform.rawValue)), \(keys.map(\.eventType.rawValue)), \(keys.map(\.status.rawValue)),
-                        \(keys.map { $0.reasonCode?.rawValue ?? "" }), \(keys.map { texts[$0.app] }), \(keys.map { $0.environment?.rawValue ?? "" }),
-                        \(keys.map { texts[$0.pushType] }), \(rows.map(\.value.attempts)), \(rows.map(\.value.latencyMsSum)),
-                        \(rows.map(\.value.latencyCount)))
-                AS counted (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, attempts,
-                            latencyMsSum, latencyCount)
-            ON CONFLICT (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, writerSlot)
-            DO UPDATE SET attempts = rollup.attempts + excluded.attempts,
-                latencyMsSum = rollup.latencyMsSum + excluded.latencyMsSum, latencyCount = rollup.latencyCount + excluded.latencyCount
-            """
+        guard let query = query(slot: slot) else { return }
+        try connection.execute(query)
+    }
+
+    /// The statement that does; nil when nothing was counted.
+    func query(slot: Int16) -> Query? {
+        guard !rows.isEmpty else { return nil }
+        let rows = rows.map { (order: sortKey($0.key), key: $0.key, value: $0.sums) }.sorted { $0.order < $1.order }
+        func words(_ word: (Key) -> StaticString?) -> Query.Parameter {
+            .text(PackedBytes.words(count: rows.count) { word(rows[$0].key) })
+        }
+        func named(_ place: (Key) -> Int) -> Query.Parameter { .value(list: rows.map { texts[place($0.key)] }) }
+        return Query(
+            RollupDelta.statement,
+            [
+                .value(slot),
+                .value(list: rows.map { Timestamp(seconds: $0.key.minute * 60) }),
+                words(\.provider.spelling), words(\.platform.spelling), words(\.eventType.spelling), words(\.status.spelling),
+                .value(list: rows.map { $0.key.reasonCode?.rawValue ?? "" }),
+                named(\.app),
+                .value(list: rows.map { $0.key.environment?.rawValue ?? "" }),
+                named(\.pushType),
+                .value(list: rows.map(\.value.attempts)), .value(list: rows.map(\.value.latencyMsSum)),
+                .value(list: rows.map(\.value.latencyCount)),
+            ]
         )
     }
+
+    private static let statement: StaticString = """
+        INSERT INTO attemptRollups AS rollup (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType,
+            writerSlot, attempts, latencyMsSum, latencyCount)
+        SELECT minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, $1, attempts, latencyMsSum, latencyCount
+        FROM unnest($2, $3::pushProvider[], $4::pushPlatform[], $5::pushEventType[], $6::pushStatus[], $7, $8, $9, $10, $11, $12, $13)
+            AS counted (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, attempts, latencyMsSum,
+                        latencyCount)
+        ON CONFLICT (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, writerSlot)
+        DO UPDATE SET attempts = rollup.attempts + excluded.attempts,
+            latencyMsSum = rollup.latencyMsSum + excluded.latencyMsSum, latencyCount = rollup.latencyCount + excluded.latencyCount
+        """
 }

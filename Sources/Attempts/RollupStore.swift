@@ -20,10 +20,17 @@ package struct RollupSelection: Sendable, Hashable {
     package var allowed: [RollupDimension: [String]]
     /// Reason codes that make an attempt bad.
     package var reasons: [String]
+    /// With statuses, only attempts that ended in one of them are bad.
+    package var badStatuses: [String]
 
-    package init(allowed: [RollupDimension: [String]] = [.eventType: ["send"]], reasons: [String]) {
+    package init(allowed: [RollupDimension: [String]] = [.eventType: ["send"]], reasons: [String], badStatuses: [String] = []) {
         self.allowed = allowed
         self.reasons = reasons
+        self.badStatuses = badStatuses
+    }
+
+    fileprivate var isBad: Query {
+        badStatuses.isEmpty ? "reasonCode = ANY(\(reasons))" : "reasonCode = ANY(\(reasons)) AND status::text = ANY(\(badStatuses))"
     }
 }
 
@@ -110,9 +117,9 @@ package enum RollupStore {
         let query: Query = """
             SELECT CASE \(raw: names) END, CASE \(raw: values) END,
                    coalesce(sum(attempts) FILTER (WHERE minute >= \(from)), 0)::bigint,
-                   coalesce(sum(attempts) FILTER (WHERE minute >= \(from) AND reasonCode = ANY(\(selection.reasons))), 0)::bigint,
+                   coalesce(sum(attempts) FILTER (WHERE minute >= \(from) AND \(selection.isBad)), 0)::bigint,
                    coalesce(sum(attempts) FILTER (WHERE minute < \(from)), 0)::bigint,
-                   coalesce(sum(attempts) FILTER (WHERE minute < \(from) AND reasonCode = ANY(\(selection.reasons))), 0)::bigint
+                   coalesce(sum(attempts) FILTER (WHERE minute < \(from) AND \(selection.isBad)), 0)::bigint
             FROM attemptRollups
             WHERE \(condition(selection, before, to))
             GROUP BY GROUPING SETS (\(raw: columns.map { "(\($0))" }.joined(separator: ", ")))
@@ -149,7 +156,7 @@ package enum RollupStore {
     ) async throws -> [RollupCounts] {
         let query: Query = """
             SELECT \(raw: period), \(raw: array(dimensions)), sum(attempts)::bigint,
-                   coalesce(sum(attempts) FILTER (WHERE reasonCode = ANY(\(selection.reasons))), 0)::bigint
+                   coalesce(sum(attempts) FILTER (WHERE \(selection.isBad)), 0)::bigint
             FROM attemptRollups
             WHERE \(condition(selection, from, to))\(excluded(exclusions))
             GROUP BY 1, 2

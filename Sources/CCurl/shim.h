@@ -3,6 +3,8 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 // curl's setters and getters are variadic, which Swift cannot call, and a C `long` option must be given a C `long`.
 // One typed function per kind of argument, therefore; the compiler inlines them away.
@@ -55,6 +57,34 @@ static inline CURLcode pw_easy_get_pointer(CURL *easy, CURLINFO info, void **val
 
 static inline CURLMcode pw_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLMcode pw_multi_set_pointer(CURLM *multi, CURLMoption option, void *value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLMcode pw_multi_set_socket_callback(CURLM *multi, curl_socket_callback value) {
+    return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, value);
+}
+
+static inline CURLMcode pw_multi_set_timer_callback(CURLM *multi, curl_multi_timer_callback value) {
+    return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, value);
+}
+
+static inline CURLcode pw_easy_set_debug(CURL *easy, curl_debug_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
+}
+
+/// Watches a descriptor for the given events, under a tag of the caller's; 0 takes it out.
+static inline int pw_epoll_set(int poller, int descriptor, uint32_t events, uint64_t tag) {
+    struct epoll_event event = {.events = events, .data = {.u64 = tag}};
+    if (events == 0) return epoll_ctl(poller, EPOLL_CTL_DEL, descriptor, &event);
+    if (epoll_ctl(poller, EPOLL_CTL_MOD, descriptor, &event) == 0) return 0;
+    return epoll_ctl(poller, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+static inline uint64_t pw_epoll_tag(const struct epoll_event *event) {
+    return event->data.u64;
 }
 
 /// What a finished transfer came to. `CURLMsg` holds a union, which Swift reads less directly.

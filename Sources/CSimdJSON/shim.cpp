@@ -16,6 +16,7 @@ struct pushwatch_json_parser {
     dom::array elements;
     dom::array::iterator next;
     dom::array::iterator end;
+    std::vector<uint32_t> lengths;
     bool is_array = false;
     bool has_root = false;
 
@@ -143,6 +144,40 @@ int pushwatch_json_next(pushwatch_json_parser *parser, pushwatch_json_item *item
     parser->has_root = false;
     read_object(*parser, parser->root, *item);
     return 1;
+}
+
+int pushwatch_json_measure(pushwatch_json_parser *parser, const char *bytes) {
+    try {
+        parser->lengths.clear();
+        const auto &found = *parser->parser.implementation;
+        size_t depth = 0;
+        uint32_t start = 0;
+        for (uint32_t index = 0; index < found.n_structural_indexes; index++) {
+            const uint32_t place = found.structural_indexes[index];
+            switch (bytes[place]) {
+            case '{':
+            case '[':
+                if (depth++ == 1) start = place;
+                break;
+            case '}':
+            case ']':
+                if (--depth == 1) parser->lengths.push_back(place + 1 - start);
+                break;
+            case ',':
+            case ':':
+                break;
+            default:
+                if (depth == 1) parser->lengths.push_back(0);
+            }
+        }
+        return 1;
+    } catch (const std::bad_alloc &) {
+        return 0;
+    }
+}
+
+size_t pushwatch_json_item_bytes(const pushwatch_json_parser *parser, size_t index) {
+    return index < parser->lengths.size() ? parser->lengths[index] : 0;
 }
 
 const char *pushwatch_json_error_message(int code) { return error_message(static_cast<error_code>(code)); }

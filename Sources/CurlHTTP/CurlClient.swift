@@ -12,12 +12,12 @@ package final class CurlClient: Sendable {
 
     package init(configuration: CurlClientConfiguration, logger: Logger) {
         precondition(CurlLibrary.isReady, "libcurl could not be initialised")
-        guard let multi = curl_multi_init() else { fatalError("libcurl gave no multi handle: out of memory") }
         self.configuration = configuration
         self.logger = logger
-        inbox = TransferInbox(multi: multi)
+        let poller = EventPoller()
+        inbox = TransferInbox(poller: poller)
         TransferLoop.start(
-            .init(multi: multi, inbox: inbox, configuration: configuration, metrics: CurlMetrics(pool: configuration.pool))
+            .init(inbox: inbox, poller: poller, configuration: configuration, metrics: CurlMetrics(pool: configuration.pool))
         )
     }
 
@@ -26,24 +26,12 @@ package final class CurlClient: Sendable {
     /// Sends the request and waits for the whole answer, at most `request.timeout`.
     ///
     /// A request that the peer provably did not process (REFUSED_STREAM, GOAWAY, a connection that died before the request was out) is
-    /// sent once more at once, on another connection; a refused stream by libcurl itself. Cancelling the task aborts the transfer.
+    /// sent again at once on another connection, three times at most. Cancelling the task aborts the transfer.
     package func send(_ request: OutboundRequest) async throws(OutboundFailure) -> OutboundResponse {
-        let first = await exchange(request)
-        guard case .failure(let failure) = first, failure.deservesResend else { return try first.get() }
-        logger.debug("Resending a request that was not processed", metadata: ["failure": "\(failure)"])
-        var again = request
-        again.needsFreshConnection = true
-        again.timeout = max(.milliseconds(1), request.timeout - failure.latency)
-        return try await exchange(again).get()
-    }
-
-    /// Ends every transfer and the thread. Requests made later fail as not written.
-    package func shutdown() { inbox.stop() }
-
-    private func exchange(_ request: OutboundRequest) async -> Result<OutboundResponse, OutboundFailure> {
         let flag = CancellationFlag()
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { waiter in
+        return try await withTaskCancellationHandler {
+            // Unsafe because it is the hot path; `Exchange.finish` is called exactly once, by the loop or right here.
+            await withUnsafeContinuation { waiter in
                 let exchange = Exchange(request: request, flag: flag, waiter: waiter)
                 if !inbox.submit(exchange) {
                     exchange.finish(.failure(OutboundFailure(.notWritten, .shutdown, detail: "the client was shut down")))
@@ -52,6 +40,9 @@ package final class CurlClient: Sendable {
         } onCancel: {
             flag.set()
             inbox.noteCancellation()
-        }
+        }.get()
     }
+
+    /// Ends every transfer and the thread. Requests made later fail as not written.
+    package func shutdown() { inbox.stop() }
 }

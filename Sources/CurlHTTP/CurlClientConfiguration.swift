@@ -20,6 +20,10 @@ package struct CurlClientConfiguration: Sendable {
     package var maxConnectionsPerHost = 16
     /// Cap on streams a connection; the peer's SETTINGS lower it further.
     package var maxStreamsPerConnection = 100
+    /// Requests at once on a connection before another one is opened; with `http2Required`.
+    package var streamsBeforeNextConnection = 64
+    /// A new connection carries one request until the peer has answered it, as APNs asks for with provider tokens; with `http2Required`.
+    package var startsWithOneStream = false
     package var connectTimeout = Duration.seconds(10)
     /// How long an idle connection is kept for reuse. Apple asks for hours.
     package var idleLifetime = Duration.seconds(3600)
@@ -28,4 +32,16 @@ package struct CurlClientConfiguration: Sendable {
     package var maxInFlight = 4096
 
     package init() {}
+
+    /// Whether each origin has a pool of HTTP/2 connections of our own choosing; else libcurl chooses.
+    var isPooled: Bool { httpVersion == .http2Required }
+
+    var lineRules: LineChoice.Rules {
+        LineChoice.Rules(
+            maxConnections: maxConnectionsPerHost,
+            maxStreams: maxStreamsPerConnection,
+            spread: streamsBeforeNextConnection,
+            startsWithOneStream: startsWithOneStream
+        )
+    }
 }

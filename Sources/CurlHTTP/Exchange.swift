@@ -2,16 +2,16 @@ import Synchronization
 
 /// One request on its way through the loop, and the task that waits for it.
 final class Exchange: Sendable {
+    typealias Outcome = Result<OutboundResponse, OutboundFailure>
+
     let request: OutboundRequest
     let started = ContinuousClock.now
-    private let waiter: CheckedContinuation<Result<OutboundResponse, OutboundFailure>, Never>
+    private let waiter: UnsafeContinuation<Outcome, Never>
     private let flag: CancellationFlag
+    /// How often it was taken back as not processed. The loop's thread alone changes it.
+    private let resent = Atomic(0)
 
-    init(
-        request: OutboundRequest,
-        flag: CancellationFlag,
-        waiter: CheckedContinuation<Result<OutboundResponse, OutboundFailure>, Never>
-    ) {
+    init(request: OutboundRequest, flag: CancellationFlag, waiter: UnsafeContinuation<Outcome, Never>) {
         self.request = request
         self.flag = flag
         self.waiter = waiter
@@ -19,9 +19,13 @@ final class Exchange: Sendable {
 
     var isCancelled: Bool { flag.isSet }
     var latency: Duration { ContinuousClock.now - started }
+    var deadline: ContinuousClock.Instant { started + request.timeout }
+
+    /// Whether it may be sent once more; counts as such.
+    func takeResend(atMost limit: Int) -> Bool { resent.add(1, ordering: .relaxed).newValue <= limit }
 
     /// Called exactly once.
-    func finish(_ result: Result<OutboundResponse, OutboundFailure>) { waiter.resume(returning: result) }
+    func finish(_ result: Outcome) { waiter.resume(returning: result) }
 }
 
 /// Set by the cancellation handler, which may run before the exchange exists.

@@ -6,6 +6,8 @@ package struct OutboundFailure: Error, Sendable, Equatable, CustomStringConverti
     package var detail: String
     /// From handing the request to the loop to the failure.
     package var latency: Duration
+    /// The connection that carried the request, as in `OutboundResponse`; 0 when none did.
+    package var connectionId: Int
 
     package enum Phase: String, Sendable {
         /// The peer did not get the whole request, or said that it did not process it: sending again cannot double it.
@@ -25,15 +27,16 @@ package struct OutboundFailure: Error, Sendable, Equatable, CustomStringConverti
         case other
     }
 
-    package init(_ phase: Phase, _ kind: Kind, detail: String, latency: Duration = .zero) {
+    package init(_ phase: Phase, _ kind: Kind, detail: String, latency: Duration = .zero, connectionId: Int = 0) {
         self.phase = phase
         self.kind = kind
         self.detail = detail
         self.latency = latency
+        self.connectionId = connectionId
     }
 
     package var description: String { "\(phase.rawValue) (\(kind.rawValue)): \(detail)" }
 
-    /// Whether one immediate resend on another connection is due: the peer is there, it just did not take this one.
-    var deservesResend: Bool { phase == .notWritten && kind == .reset }
+    /// Whether an immediate resend on another connection is due: the peer is there, it just did not take this one.
+    var isUnprocessed: Bool { phase == .notWritten && (kind == .reset || kind == .goaway) }
 }

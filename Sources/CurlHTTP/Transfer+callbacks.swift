@@ -73,11 +73,39 @@ func checkConnection(
         }
         transfer.speaksHTTP2Now(agreed == 1)
     }
-    transfer.wasIssued = true
+    // A request written after the peer's GOAWAY would be dropped without a word.
+    if transfer.line?.hasEnded(port: Int(localPort)) == true {
+        transfer.wasStopped = true
+        return CURL_PREREQFUNC_ABORT
+    }
+    transfer.noteIssue(port: Int(localPort))
     return CURL_PREREQFUNC_OK
 }
 
+/// Hands libcurl's log to the line the transfer is on.
+func noteText(
+    easy: UnsafeMutableRawPointer?,
+    kind: curl_infotype,
+    bytes: UnsafeMutablePointer<CChar>?,
+    length: Int,
+    context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard kind == CURLINFO_TEXT, let bytes, let context else { return 0 }
+    bytes.withMemoryRebound(to: UInt8.self, capacity: length) { bytes in
+        Unmanaged<Line>.fromOpaque(context).takeUnretainedValue().note(UnsafeBufferPointer(start: bytes, count: length))
+    }
+    return 0
+}
+
 extension Transfer {
+    /// The request is about to be written, for the first time or after a refusal.
+    fileprivate func noteIssue(port: Int) {
+        if wasIssued { line?.unissued += 1 }
+        stream = line?.issue(port: port) ?? 0
+        wasIssued = true
+        if let bound = exchange?.request.firstByteTimeout { firstByteDeadline = ContinuousClock.now + bound }
+    }
+
     /// Notes the protocol of the connection at hand. A retry after a refused stream or a lost connection asks about the *previous* one
     /// after this ran for the next, so that both must speak HTTP/2 to count as it.
     fileprivate func speaksHTTP2Now(_ speaks: Bool) { speaksHTTP2 = wasIssued ? speaksHTTP2 && speaks : speaks }

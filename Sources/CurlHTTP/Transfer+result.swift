@@ -11,6 +11,8 @@ extension Transfer {
             wasLost: wasLost,
             wasRefused: wasRefused,
             lacksHTTP2: lacksHTTP2,
+            wasDisowned: wasStopped || isDisowned,
+            connectionId: localPort,
             text: hasFailureText ? failureText : String(cString: curl_easy_strerror(code))
         )
         return .failure(evidence.failure(latency: latency))
@@ -25,6 +27,14 @@ extension Transfer {
         // After libcurl began anew on a second connection its counters speak of that one; the first may have had it all.
         return wasIssued && !request.body.isEmpty && bodyOffset >= request.body.count
     }
+
+    private var isDisowned: Bool {
+        guard let line, line.isPooled, line.port == localPort, stream > 0 else { return false }
+        return line.disowned(stream)
+    }
+
+    /// Whether anything of the answer has come.
+    var hasFirstByte: Bool { long(CURLINFO_HEADER_SIZE) > 0 }
 
     /// Connections opened for this exchange: 0 when it rode on one that was there.
     var connectionsOpened: Int { long(CURLINFO_NUM_CONNECTS) }

@@ -8,6 +8,13 @@ final class Transfer {
     let easy: UnsafeMutableRawPointer
     let limits: CurlClientConfiguration
     private(set) var exchange: Exchange?
+    private(set) var line: Line?
+    private(set) var pool: Pool?
+    /// Its place among the loop's running transfers.
+    var index = 0
+    /// Its stream on the line's connection; 0 when unknown.
+    var stream: UInt32 = 0
+    var firstByteDeadline: ContinuousClock.Instant?
     private(set) var deadline = ContinuousClock.now
     var received: [UInt8] = []
     var isTruncated = false
@@ -21,6 +28,10 @@ final class Transfer {
     /// The connection was lost after the request had been written.
     var wasLost = false
     var lacksHTTP2 = false
+    /// Its handle is not used again.
+    var isSpoilt = false
+    /// Not issued, since its connection had ended by a GOAWAY.
+    var wasStopped = false
     private let errorText: UnsafeMutablePointer<CChar>
     private var headerList: UnsafeMutablePointer<curl_slist>?
     private var usedCustomMethod = false
@@ -45,23 +56,31 @@ final class Transfer {
     var hasFailureText: Bool { errorText.pointee != 0 }
 
     /// Loads the next exchange.
-    func begin(_ exchange: Exchange) {
+    func begin(_ exchange: Exchange, on line: Line, of pool: Pool) {
         self.exchange = exchange
+        self.line = line
+        self.pool = pool
         let request = exchange.request
         errorText.pointee = 0
         pw_easy_set_string(easy, CURLOPT_URL, request.url)
-        pw_easy_set_long(easy, CURLOPT_TIMEOUT_MS, max(1, request.timeout.inMilliseconds))
-        if limits.httpVersion != .http2PriorKnowledge {
-            pw_easy_set_long(easy, CURLOPT_FRESH_CONNECT, request.needsFreshConnection ? 1 : 0)
+        deadline = exchange.deadline
+        pw_easy_set_long(easy, CURLOPT_TIMEOUT_MS, max(1, (request.timeout - exchange.latency).inMilliseconds))
+        if limits.httpVersion == .http1 || limits.httpVersion == .http2Preferred {
+            pw_easy_set_long(easy, CURLOPT_FRESH_CONNECT, request.avoidedConnection == nil ? 0 : 1)
         }
-        deadline = exchange.started + request.timeout
+        if limits.isPooled { pw_easy_set_pointer(easy, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(line).toOpaque()) }
         setMethod(request)
         setHeaders(request)
     }
 
     /// Forgets the exchange, so that the handle can serve another.
     func end() {
+        if limits.isPooled { pw_easy_set_pointer(easy, CURLOPT_DEBUGDATA, nil) }
         exchange = nil
+        line = nil
+        pool = nil
+        stream = 0
+        firstByteDeadline = nil
         curl_slist_free_all(headerList)
         headerList = nil
         received = []
@@ -72,6 +91,7 @@ final class Transfer {
         speaksHTTP2 = false
         wasRefused = false
         wasLost = false
+        wasStopped = false
         lacksHTTP2 = false
     }
 
@@ -132,6 +152,10 @@ final class Transfer {
             // libcurl 7.88 reports a framing error when it uses such a connection again.
             pw_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
             pw_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1)
+        }
+        if limits.isPooled {
+            pw_easy_set_debug(easy, noteText)
+            pw_easy_set_long(easy, CURLOPT_VERBOSE, 1)
         }
         pw_easy_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         pw_easy_set_string(easy, CURLOPT_PROXY, limits.proxy ?? "")

@@ -7,12 +7,24 @@ struct TransferEvidence {
     var wasLost: Bool
     var wasRefused: Bool
     var lacksHTTP2: Bool
+    /// The peer's GOAWAY says that it did not process this stream.
+    var wasDisowned = false
+    var connectionId = 0
     var text: String
 
     /// Decides between *not written* and *unanswered*; in doubt, unanswered.
     func failure(latency: Duration) -> OutboundFailure {
+        var failure = judged(latency: latency)
+        failure.connectionId = connectionId
+        return failure
+    }
+
+    private func judged(latency: Duration) -> OutboundFailure {
         if lacksHTTP2 {
             return OutboundFailure(.notWritten, .tls, detail: "the peer did not agree on HTTP/2 (ALPN)", latency: latency)
+        }
+        if wasDisowned {
+            return OutboundFailure(.notWritten, .goaway, detail: "the peer sent GOAWAY and did not process the stream", latency: latency)
         }
         if wasLost {
             return OutboundFailure(.unanswered, .reset, detail: "the connection was lost before the answer", latency: latency)

@@ -1,15 +1,15 @@
 import CCurl
 import Synchronization
 
-/// The one door into the loop's thread: others leave exchanges here and wake the loop.
+/// The one door into the loop's thread: others leave exchanges here and ring.
 final class TransferInbox: Sendable {
     private struct State {
         var arrived: [Exchange] = []
         var cancellations = 0
         var isStopping = false
         var isClosed = false
-        /// A wake-up is on its way, so that a burst costs one system call.
-        var isWoken = false
+        /// The loop sleeps, so that somebody must ring. One ring is enough for a burst, and a busy loop needs none.
+        var isAsleep = false
     }
 
     /// What the loop takes out at once.
@@ -20,10 +20,9 @@ final class TransferInbox: Sendable {
     }
 
     private let state = Mutex(State())
-    // Only `curl_multi_wakeup` is called on it here, which libcurl documents as callable from any thread; `close` comes before cleanup.
-    nonisolated(unsafe) private let multi: UnsafeMutableRawPointer
+    private let poller: EventPoller
 
-    init(multi: UnsafeMutableRawPointer) { self.multi = multi }
+    init(poller: EventPoller) { self.poller = poller }
 
     /// Whether the exchange was taken; false once the loop has stopped.
     func submit(_ exchange: Exchange) -> Bool {
@@ -51,21 +50,29 @@ final class TransferInbox: Sendable {
 
     func take() -> Delivery {
         state.withLock { state in
-            defer {
-                state.arrived.removeAll(keepingCapacity: true)
-                state.cancellations = 0
-                state.isWoken = false
-            }
-            return Delivery(arrived: state.arrived, hasCancellations: state.cancellations > 0, isStopping: state.isStopping)
+            let delivery = Delivery(arrived: state.arrived, hasCancellations: state.cancellations > 0, isStopping: state.isStopping)
+            if !state.arrived.isEmpty { state.arrived = [] }
+            state.cancellations = 0
+            state.isAsleep = false
+            return delivery
         }
     }
 
-    /// No wake-up happens after this returns.
+    /// Whether the loop may sleep: nothing has arrived. From now on arrivals ring.
+    func prepareToSleep() -> Bool {
+        state.withLock { state in
+            guard state.arrived.isEmpty, state.cancellations == 0, !state.isStopping else { return false }
+            state.isAsleep = true
+            return true
+        }
+    }
+
+    /// Nobody rings after this returns.
     func close() { state.withLock { $0.isClosed = true } }
 
     private func wake(_ state: inout State) {
-        guard !state.isWoken, !state.isClosed else { return }
-        state.isWoken = true
-        curl_multi_wakeup(multi)
+        guard state.isAsleep, !state.isClosed else { return }
+        state.isAsleep = false
+        poller.ring()
     }
 }

@@ -3,13 +3,36 @@ import PushContract
 extension Attempt {
     /// The telemetry of a registration or its end. The request is the operation: one that is sent again has its row already.
     static func registration(_ event: EventType, of device: Device, requestId: String, at now: Timestamp) -> Attempt {
+        registration(event, of: device, tokenHash: device.tokenHash, requestId: requestId, at: now)
+    }
+
+    /// The same of a start token.
+    static func startRegistration(
+        _ event: EventType,
+        of device: Device,
+        tokenHash: TokenHash,
+        requestId: String,
+        at now: Timestamp
+    ) -> Attempt {
+        var attempt = registration(event, of: device, tokenHash: tokenHash, requestId: requestId, at: now)
+        attempt.pushType = "liveactivity"
+        return attempt
+    }
+
+    private static func registration(
+        _ event: EventType,
+        of device: Device,
+        tokenHash: TokenHash,
+        requestId: String,
+        at now: Timestamp
+    ) -> Attempt {
         // The parts are checked where they come in, so none holds a control character.
         let derived = AttemptID.derive(
             eventType: event,
             uid: device.userId,
             platform: device.platform,
             provider: device.provider,
-            tokenHash: device.tokenHash,
+            tokenHash: tokenHash,
             operationKey: requestId,
             attemptNumber: 1
         )
@@ -18,7 +41,7 @@ extension Attempt {
             uid: device.userId,
             platform: device.platform,
             provider: device.provider,
-            tokenHash: device.tokenHash,
+            tokenHash: tokenHash,
             eventType: event,
             status: .sent,
             attemptedAt: now,

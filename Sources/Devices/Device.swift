@@ -1,7 +1,18 @@
 package import PushContract
 
-/// One device of one user, without its raw token.
+/// One device of one user, without its raw tokens.
 package struct Device: Sendable, Hashable {
+    /// The start token as far as anybody may see it.
+    package struct StartToken: Sendable, Hashable {
+        package var hash: TokenHash
+        package var state: TokenState
+        /// Why it is not active: the provider's code, or "moved".
+        package var cause: String?
+        package var since: Timestamp
+        /// Of this token's registration; from the same sequence as `registrationVersion`.
+        package var version: Int64
+    }
+
     package var userId: String
     package var deviceId: String
     package var platform: Platform
@@ -13,6 +24,8 @@ package struct Device: Sendable, Hashable {
     /// Why the token is not active: the provider's code, or "moved".
     package var tokenStateCause: String?
     package var tokenStateSince: Timestamp
+    /// Nil when the app never registered one, or cleared it.
+    package var startToken: StartToken?
     package var osVersion: String?
     package var appVersion: String?
     package var registrationVersion: Int64

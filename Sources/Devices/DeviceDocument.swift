@@ -1,12 +1,30 @@
 import PushContract
 
-/// A device as its user sees it: with its token's state, which tells the app whether to register anew, and never the token.
+/// A device as its user sees it: with each token's state, which tells the app whether to register anew, and never a token.
 struct DeviceDocument: Encodable, Sendable {
     struct Token: Encodable, Sendable {
         var tokenHash: String
         var state: TokenState
         var cause: String?
+        /// The bucket of the provider's code; with `token_not_registered` the app unregisters and registers anew.
+        var reasonCode: ReasonCode?
         var since: Timestamp
+
+        init(hash: TokenHash, state: TokenState, cause: String?, since: Timestamp, provider: Provider) {
+            tokenHash = hash.rawValue
+            self.state = state
+            self.cause = cause
+            self.since = since
+            reasonCode = state == .active ? nil : cause.flatMap { Token.reason($0, provider) }
+        }
+
+        private static func reason(_ cause: String, _ provider: Provider) -> ReasonCode? {
+            guard cause != DeviceQueries.moved else { return nil }
+            return switch provider {
+            case .apns: ReasonMapping.apns(status: 400, reason: cause).reasonCode
+            case .fcm: ReasonMapping.fcm(status: 400, errorCode: cause, namesToken: true).reasonCode
+            }
+        }
     }
 
     var deviceId: String
@@ -17,12 +35,15 @@ struct DeviceDocument: Encodable, Sendable {
     var osVersion: String?
     var appVersion: String?
     var pushToken: Token
+    var pushToStartToken: Token?
     var registrationVersion: Int64
     var registeredAt: Timestamp
     var lastSeenAt: Timestamp
     var expiresAt: Timestamp
+    /// Only in the answer to a registration.
+    var unregisterSecret: String?
 
-    init(_ device: Device) {
+    init(_ device: Device, unregisterSecret: UnregisterSecret? = nil) {
         deviceId = device.deviceId
         platform = device.platform
         provider = device.provider
@@ -31,14 +52,19 @@ struct DeviceDocument: Encodable, Sendable {
         osVersion = device.osVersion
         appVersion = device.appVersion
         pushToken = Token(
-            tokenHash: device.tokenHash.rawValue,
+            hash: device.tokenHash,
             state: device.tokenState,
             cause: device.tokenStateCause,
-            since: device.tokenStateSince
+            since: device.tokenStateSince,
+            provider: device.provider
         )
+        pushToStartToken = device.startToken.map {
+            Token(hash: $0.hash, state: $0.state, cause: $0.cause, since: $0.since, provider: device.provider)
+        }
         registrationVersion = device.registrationVersion
         registeredAt = device.registeredAt
         lastSeenAt = device.lastSeenAt
         expiresAt = device.expiresAt
+        self.unregisterSecret = unregisterSecret?.text
     }
 }

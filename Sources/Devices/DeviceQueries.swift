@@ -1,10 +1,14 @@
-package import Postgres
-package import PushContract
+import Postgres
+import PushContract
 
 /// The registry's SQL.
 enum DeviceQueries {
-    private static let columns = """
-        userId, deviceId, platform, provider, environment, app, pushTokenHash, tokenState, tokenStateCause, tokenStateSince, osVersion,
+    /// The cause of a token that went to another device.
+    static let moved = "moved"
+
+    static let columns = """
+        userId, deviceId, platform, provider, environment, app, pushTokenHash, tokenState, tokenStateCause, tokenStateSince,
+        pushToStartTokenHash, pushToStartTokenState, pushToStartTokenCause, pushToStartTokenSince, pushToStartVersion, osVersion,
         appVersion, registrationVersion, registeredAt, lastSeenAt, expiresAt
         """
 
@@ -13,33 +17,52 @@ enum DeviceQueries {
         "SELECT pg_advisory_xact_lock(hashtextextended('deviceToken:' || \(hash.rawValue), 0)) IS NULL"
     }
 
-    /// A shared phone: the token was another user's, or the app was installed anew and has another deviceId.
+    /// A shared phone: the token was another user's, or the app was installed anew and has another deviceId. The start token belongs to
+    /// the same installation, so it leaves with it; the answer holds it as it was.
     static func takeTokenFromOthers(_ registration: DeviceRegistration, now: Timestamp) -> Query {
         """
-        UPDATE devices SET tokenState = 'off', tokenStateCause = 'moved', tokenStateSince = \(now)
-        WHERE pushTokenHash = \(registration.token.hash.rawValue) AND provider = \(registration.provider.rawValue)
-          AND app = \(registration.app) AND tokenState <> 'off'
-          AND (userId, deviceId) <> (\(registration.userId), \(registration.deviceId))
+        WITH previous AS MATERIALIZED (
+            SELECT userId, deviceId, pushToStartToken, pushToStartTokenHash, pushToStartTokenState FROM devices
+            WHERE pushTokenHash = \(registration.token.hash.rawValue) AND provider = \(registration.provider.rawValue)
+              AND app = \(registration.app) AND tokenState <> 'off'
+              AND (userId, deviceId) <> (\(registration.userId), \(registration.deviceId))
+            ORDER BY userId, deviceId FOR UPDATE
+        )
+        UPDATE devices d SET tokenState = 'off', tokenStateCause = '\(raw: moved)', tokenStateSince = \(now), pushToStartToken = NULL,
+            pushToStartTokenCause = CASE WHEN d.pushToStartTokenState <> 'off' THEN '\(raw: moved)' ELSE d.pushToStartTokenCause END,
+            pushToStartTokenSince = CASE WHEN d.pushToStartTokenState <> 'off' THEN \(now) ELSE d.pushToStartTokenSince END,
+            pushToStartTokenState = CASE WHEN d.pushToStartTokenState IS NOT NULL THEN 'off'::deviceTokenState END
+        FROM previous p WHERE d.userId = p.userId AND d.deviceId = p.deviceId
+        RETURNING p.userId, p.deviceId, p.pushToStartToken, p.pushToStartTokenHash, p.pushToStartTokenState
         """
     }
 
-    /// Insert or update in one statement, so that concurrent registrations of a device leave one row.
-    static func register(_ device: DeviceRegistration, now: Timestamp) -> Query {
+    /// A device that was hidden begins anew; what it had is not revived.
+    static func removeExpired(userId: String, deviceId: String, now: Timestamp) -> Query {
+        "DELETE FROM devices WHERE userId = \(userId) AND deviceId = \(deviceId) AND expiresAt <= \(now)"
+    }
+
+    /// Insert or update in one statement, so that concurrent registrations of a device leave one row. What the app did not tell stays
+    /// as it is.
+    static func register(_ device: DeviceRegistration, sealed: String, secret: UnregisterSecret, now: Timestamp) -> Query {
         """
         INSERT INTO devices AS d (userId, deviceId, platform, provider, environment, app, pushToken, pushTokenHash, tokenState,
-            tokenStateSince, osVersion, appVersion, registrationVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt)
+            tokenStateSince, osVersion, appVersion, registrationVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt,
+            unregisterSecrets)
         VALUES (\(device.userId), \(device.deviceId), \(device.platform.rawValue), \(device.provider.rawValue),
-            \(device.environment.rawValue), \(device.app), \(device.token.rawValue), \(device.token.hash.rawValue), 'active',
+            \(device.environment.rawValue), \(device.app), \(sealed), \(device.token.hash.rawValue), 'active',
             \(now), \(device.osVersion), \(device.appVersion), nextval('deviceRegistrationVersions'), \(now), \(now), \(now),
-            \(now) + interval '90 days')
+            \(now) + interval '90 days', ARRAY[\(secret.hash)])
         ON CONFLICT (userId, deviceId) DO UPDATE SET
             platform = excluded.platform, provider = excluded.provider, environment = excluded.environment, app = excluded.app,
             pushToken = excluded.pushToken, pushTokenHash = excluded.pushTokenHash,
             tokenStateSince = CASE WHEN d.tokenState = 'active' AND d.pushTokenHash = excluded.pushTokenHash
                 THEN d.tokenStateSince ELSE excluded.tokenStateSince END,
-            tokenState = 'active', tokenStateCause = NULL, osVersion = excluded.osVersion, appVersion = excluded.appVersion,
+            tokenState = 'active', tokenStateCause = NULL, osVersion = coalesce(excluded.osVersion, d.osVersion),
+            appVersion = coalesce(excluded.appVersion, d.appVersion),
             registrationVersion = excluded.registrationVersion, tokenRegisteredAt = excluded.tokenRegisteredAt,
-            lastSeenAt = excluded.lastSeenAt, expiresAt = excluded.expiresAt
+            lastSeenAt = excluded.lastSeenAt, expiresAt = excluded.expiresAt,
+            unregisterSecrets = (excluded.unregisterSecrets || d.unregisterSecrets)[1:\(raw: String(UnregisterSecret.kept))]
         RETURNING \(raw: columns)
         """
     }
@@ -48,47 +71,23 @@ enum DeviceQueries {
         "DELETE FROM devices WHERE userId = \(userId) AND deviceId = \(deviceId) RETURNING \(raw: columns)"
     }
 
+    static func remove(deviceId: String, secretHash: [UInt8]) -> Query {
+        "DELETE FROM devices WHERE deviceId = \(deviceId) AND \(secretHash) = ANY(unregisterSecrets) RETURNING \(raw: columns)"
+    }
+
     static func find(userId: String, deviceId: String, now: Timestamp) -> Query {
         "SELECT \(raw: columns) FROM devices WHERE userId = \(userId) AND deviceId = \(deviceId) AND expiresAt > \(now)"
     }
-}
 
-extension Device {
-    init(_ row: Row) throws {
-        let values = try row.decode(
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String?.self,
-            Timestamp.self,
-            String?.self,
-            String?.self,
-            Int64.self,
-            Timestamp.self,
-            Timestamp.self,
-            Timestamp.self
+    /// A batch of those that are hidden already; whoever is being registered this moment is left alone.
+    static func sweep(limit: Int, now: Timestamp) -> Query {
+        """
+        WITH late AS MATERIALIZED (
+            SELECT userId, deviceId FROM devices WHERE expiresAt <= \(now) ORDER BY expiresAt LIMIT \(limit) FOR UPDATE SKIP LOCKED
         )
-        userId = values.0
-        deviceId = values.1
-        platform = try stored(values.2)
-        provider = try stored(values.3)
-        environment = try stored(values.4)
-        app = values.5
-        tokenHash = try stored(values.6)
-        tokenState = try stored(values.7)
-        tokenStateCause = values.8
-        tokenStateSince = values.9
-        osVersion = values.10
-        appVersion = values.11
-        registrationVersion = values.12
-        registeredAt = values.13
-        lastSeenAt = values.14
-        expiresAt = values.15
+        DELETE FROM devices d USING late WHERE d.userId = late.userId AND d.deviceId = late.deviceId
+        RETURNING d.userId, d.deviceId
+        """
     }
 }
 

@@ -3,7 +3,9 @@ import HTTPTypes
 import Hummingbird
 package import PushContract
 
-/// `POST /devices`, `GET` and `DELETE /devices/{deviceId}`: for app users, each about their own devices.
+/// The registry's calls: for app users, each about their own devices.
+///
+/// `POST /devices`, `POST /devices/push-to-start-token` (alias `/api/users/live-activity-token`), `GET` and `DELETE /devices/{deviceId}`.
 package struct DeviceRoutes: Sendable {
     private let store: DeviceStore
     private let reader: BodyReader
@@ -21,6 +23,9 @@ package struct DeviceRoutes: Sendable {
 
     package func add(to router: EdgeRouter) {
         router.post("/devices") { request, context in try await register(request, context) }
+        router.post("/devices/push-to-start-token") { request, context in try await registerStart(request, context, .devices) }
+        router.put("/api/users/live-activity-token") { request, context in try await registerStart(request, context, .alias) }
+        router.post("/api/users/live-activity-token") { request, context in try await registerStart(request, context, .alias) }
         router.get("/devices/{deviceId}") { _, context in try await show(context) }
         router.delete("/devices/{deviceId}") { _, context in try await unregister(context) }
     }
@@ -30,6 +35,20 @@ package struct DeviceRoutes: Sendable {
         _ = try request.requireContentType("application/json")
         let body = try JSONText.parse(try await reader.read(request))
         let registration = try DeviceRegistration(body, userId: userId)
+        let secret = UnregisterSecret.generate()
+        let device = try await store.register(registration, secret: secret, requestId: context.requestId, now: now())
+        return try JSONResponse(DeviceDocument(device, unregisterSecret: secret), headers: [.cacheControl: "no-store"]).response()
+    }
+
+    private func registerStart(
+        _ request: Request,
+        _ context: PushwatchContext,
+        _ form: StartTokenRegistration.Form
+    ) async throws -> Response {
+        let userId = try context.requireUser()
+        _ = try request.requireContentType("application/json")
+        let body = try JSONText.parse(try await reader.read(request))
+        let registration = try StartTokenRegistration(body, userId: userId, form: form)
         let device = try await store.register(registration, requestId: context.requestId, now: now())
         return try JSONResponse(DeviceDocument(device)).response()
     }
@@ -38,20 +57,21 @@ package struct DeviceRoutes: Sendable {
         let userId = try context.requireUser()
         let deviceId = try context.parameters.require("deviceId")
         guard let device = try await store.device(userId: userId, deviceId: deviceId, now: now()) else {
-            throw Problem(
-                status: .notFound,
-                code: "device_not_registered",
-                title: "Not registered",
-                detail: "You have no device with this deviceId. Register it with POST /devices."
-            )
+            throw StartTokenRefusal.unknownDevice.problem
         }
         return try JSONResponse(DeviceDocument(device)).response()
     }
 
-    /// 204 also when there is no such device: signing out twice is fine.
+    /// 204 also when there is no such device: signing out twice is fine. With the device's own secret an unknown one is 404, which an app
+    /// takes for done just the same: either it is gone, or the secret is one too old to tell.
     private func unregister(_ context: PushwatchContext) async throws -> Response {
-        let userId = try context.requireUser()
         let deviceId = try context.parameters.require("deviceId")
+        if case .deviceSecret(let hash) = try context.requireCaller() {
+            let found = try await store.unregister(deviceId: deviceId, secretHash: hash, requestId: context.requestId, now: now())
+            guard found else { throw StartTokenRefusal.unknownDevice.problem }
+            return Response(status: .noContent)
+        }
+        let userId = try context.requireUser()
         _ = try await store.unregister(userId: userId, deviceId: deviceId, requestId: context.requestId, now: now())
         return Response(status: .noContent)
     }

@@ -1,41 +1,100 @@
 package import Postgres
 package import PushContract
 
-/// Writes attempts inside the transaction of the connection it is given.
+/// Writes attempts on the connection, inside the transaction, it is given.
 package typealias AttemptRecorder = @Sendable (_ attempts: [Attempt], _ connection: BlockingConnection) throws -> Void
 
-/// The registry of devices in PostgreSQL. Safe to use from any task.
+/// The device registry in PostgreSQL. Safe to use from any task.
 package struct DeviceStore: Sendable {
-    private let pool: PostgresPool
-    private let record: AttemptRecorder
+    let pool: PostgresPool
+    let vault: TokenVault
+    let record: AttemptRecorder
+    let onDeparture: DepartureHandler
 
-    /// - Parameter record: writes the `register` and `unregister` attempts, in the same transaction.
-    package init(pool: PostgresPool, record: @escaping AttemptRecorder) {
+    /// - Parameters:
+    ///   - record: writes the `register` and `unregister` attempts, in the same transaction.
+    ///   - onDeparture: ends what hangs on devices that leave their user, in the same transaction.
+    package init(
+        pool: PostgresPool,
+        vault: TokenVault,
+        record: @escaping AttemptRecorder,
+        onDeparture: @escaping DepartureHandler = { _, _, _ in }
+    ) {
         self.pool = pool
+        self.vault = vault
         self.record = record
+        self.onDeparture = onDeparture
     }
 
-    /// Stores the device and takes its token from whoever had it, with one `register` attempt; all or nothing.
+    /// Stores the device and takes its tokens from whoever had them, with one `register` attempt; all or nothing.
     ///
-    /// Registering again reactivates a token that was off or suspect: the app has just been given it.
-    package func register(_ registration: DeviceRegistration, requestId: String, now: Timestamp) async throws -> Device {
-        try await transaction { [record] connection in
+    /// Registering again reactivates a token that was off or suspect: the app has just been given it. A start token comes along when
+    /// another user signs in on the same device.
+    package func register(
+        _ registration: DeviceRegistration,
+        secret: UnregisterSecret = .generate(),
+        requestId: String,
+        now: Timestamp
+    ) async throws -> Device {
+        let sealed = try vault.seal(registration.token, as: .push)
+        return try await transaction { [self] connection in
             // Two devices that claim one token at once take turns, else one would fail on the unique index.
             _ = try connection.query(DeviceQueries.lockToken(registration.token.hash))
-            try connection.execute(DeviceQueries.takeTokenFromOthers(registration, now: now))
-            let rows = try connection.query(DeviceQueries.register(registration, now: now))
-            guard let device = try rows.first.map(Device.init) else { throw PostgresError(.decoding, "the device was not returned") }
+            try connection.execute(
+                DeviceQueries.removeExpired(userId: registration.userId, deviceId: registration.deviceId, now: now)
+            )
+            let losers = try connection.query(DeviceQueries.takeTokenFromOthers(registration, now: now)).map(TokenLoser.init)
+            let query = DeviceQueries.register(registration, sealed: sealed, secret: secret, now: now)
+            guard var device = try connection.query(query).first.map(Device.init) else {
+                throw PostgresError(.decoding, "the device was not returned")
+            }
+            if let start = device.startToken, start.state != .off, start.hash == device.tokenHash {
+                throw StartTokenRefusal.isStartToken.problem
+            }
+            if let heir = try inherit(losers, by: device, on: connection, now: now) { device = heir }
             try record([.registration(.register, of: device, requestId: requestId, at: now)], connection)
+            if !losers.isEmpty { try onDeparture(losers.map(\.departure), connection, now) }
             return device
         }
     }
 
-    /// Removes the device, with one `unregister` attempt. False when there was none: then nothing is written.
+    /// The start token of the same device under its previous user, unless the new one has registered its own.
+    private func inherit(
+        _ losers: [TokenLoser],
+        by device: Device,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws -> Device? {
+        guard device.startToken.map({ $0.state == .off }) ?? true,
+            let estate = losers.first(where: { $0.deviceId == device.deviceId && $0.hasUsableStartToken }),
+            let token = estate.startToken, let hash = estate.startTokenHash
+        else { return nil }
+        return try connection.query(StartTokenQueries.inherit(token, hash: hash, by: device, now: now)).first.map(Device.init)
+    }
+
+    /// Removes the device, with an `unregister` attempt for each of its tokens. False when there was none: then nothing is written.
     package func unregister(userId: String, deviceId: String, requestId: String, now: Timestamp) async throws -> Bool {
-        try await transaction { [record] connection in
-            let rows = try connection.query(DeviceQueries.remove(userId: userId, deviceId: deviceId))
-            guard let device = try rows.first.map(Device.init) else { return false }
-            try record([.registration(.unregister, of: device, requestId: requestId, at: now)], connection)
+        try await unregister(DeviceQueries.remove(userId: userId, deviceId: deviceId), requestId: requestId, now: now)
+    }
+
+    /// The same by the secret that a registration of this device was answered with.
+    package func unregister(deviceId: String, secretHash: [UInt8], requestId: String, now: Timestamp) async throws -> Bool {
+        try await unregister(DeviceQueries.remove(deviceId: deviceId, secretHash: secretHash), requestId: requestId, now: now)
+    }
+
+    private func unregister(_ removal: Query, requestId: String, now: Timestamp) async throws -> Bool {
+        try await transaction { [record, onDeparture] connection in
+            let devices = try connection.query(removal).map(Device.init)
+            guard !devices.isEmpty else { return false }
+            let attempts = devices.flatMap { device in
+                [Attempt.registration(.unregister, of: device, requestId: requestId, at: now)]
+                    + [device.startToken].compactMap { $0 }.filter { $0.state != .off }.map {
+                        .startRegistration(.unregister, of: device, tokenHash: $0.hash, requestId: requestId, at: now)
+                    }
+            }
+            try record(attempts, connection)
+            let departures = devices.map { DeviceDeparture(userId: $0.userId, deviceId: $0.deviceId, cause: .unregistered) }
+            try onDeparture(departures, connection, now)
             return true
         }
     }
@@ -45,7 +104,37 @@ package struct DeviceStore: Sendable {
         try await pool.query(DeviceQueries.find(userId: userId, deviceId: deviceId, now: now)).first.map(Device.init)
     }
 
-    private func transaction<Value: Sendable>(_ body: @escaping @Sendable (BlockingConnection) throws -> Value) async throws -> Value {
+    /// Removes up to `limit` devices that were not seen for 90 days; how many.
+    package func sweep(limit: Int = 500, now: Timestamp) async throws -> Int {
+        try await transaction { [onDeparture] connection in
+            let gone = try connection.query(DeviceQueries.sweep(limit: limit, now: now)).map { row in
+                let (userId, deviceId) = try row.decode(String.self, String.self)
+                return DeviceDeparture(userId: userId, deviceId: deviceId, cause: .expired)
+            }
+            if !gone.isEmpty { try onDeparture(gone, connection, now) }
+            return gone.count
+        }
+    }
+
+    func transaction<Value: Sendable>(_ body: @escaping @Sendable (BlockingConnection) throws -> Value) async throws -> Value {
         try await pool.performTransaction(body)
     }
+}
+
+/// Who had a token until somebody else registered it.
+private struct TokenLoser {
+    let userId: String
+    let deviceId: String
+    /// Sealed; bound to its kind and hash, not to its owner.
+    let startToken: String?
+    let startTokenHash: String?
+    let startTokenState: String?
+
+    init(_ row: Row) throws {
+        (userId, deviceId, startToken, startTokenHash, startTokenState) =
+            try row.decode(String.self, String.self, String?.self, String?.self, String?.self)
+    }
+
+    var hasUsableStartToken: Bool { startTokenState.map { $0 != TokenState.off.rawValue } ?? false }
+    var departure: DeviceDeparture { DeviceDeparture(userId: userId, deviceId: deviceId, cause: .moved) }
 }

@@ -28,10 +28,13 @@ package enum DeviceTargets {
     }
 
     /// Whose devices these tokens are, for sends to a bare token.
-    package static func owners(of hashes: [String], on connection: BlockingConnection) throws -> [String: String] {
+    package static func owners(of hashes: [String], on connection: BlockingConnection, now: Timestamp) throws -> [String: String] {
         guard !hashes.isEmpty else { return [:] }
         let rows = try connection.query(
-            "SELECT pushTokenHash, userId FROM devices WHERE pushTokenHash = ANY(\(hashes)) AND tokenState <> 'off'"
+            """
+            SELECT pushTokenHash, userId FROM devices
+            WHERE pushTokenHash = ANY(\(hashes)) AND tokenState <> 'off' AND expiresAt > \(now)
+            """
         )
         return try Dictionary(rows.map { try $0.decode(String.self, String.self) }, uniquingKeysWith: { first, _ in first })
     }

@@ -21,6 +21,11 @@ package struct TokenStrike: Sendable, Hashable {
     package var registrationVersion: Int64?
     /// When the send started; the guard where there is no version.
     package var sentAt: Timestamp
+    /// Where the token is used, for the breaker; nil where that is not known, and then no breaker looks at it.
+    package var environment: PushEnvironment?
+    package var credential: String?
+    /// The try it comes from.
+    package var attemptId: String?
 
     package init(
         verdict: Verdict,
@@ -29,7 +34,10 @@ package struct TokenStrike: Sendable, Hashable {
         app: String,
         cause: String,
         registrationVersion: Int64?,
-        sentAt: Timestamp
+        sentAt: Timestamp,
+        environment: PushEnvironment? = nil,
+        credential: String? = nil,
+        attemptId: String? = nil
     ) {
         self.verdict = verdict
         self.tokenHash = tokenHash
@@ -38,5 +46,8 @@ package struct TokenStrike: Sendable, Hashable {
         self.cause = cause
         self.registrationVersion = registrationVersion
         self.sentAt = sentAt
+        self.environment = environment
+        self.credential = credential
+        self.attemptId = attemptId
     }
 }

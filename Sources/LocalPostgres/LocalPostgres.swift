@@ -14,7 +14,7 @@ package final class LocalPostgres: Service, Sendable {
     package let port: Int
     package let logFile: String
     private let configuration: LocalPostgresConfiguration
-    private let password: String
+    let password: String
     private let socketDirectory: String
     private let dataDirectory: String
     private let logger: Logger
@@ -60,7 +60,7 @@ package final class LocalPostgres: Service, Sendable {
         return cluster
     }
 
-    private init(directory: ClusterDirectory, settings: ClusterSettings, lock: DirectoryLock, logger: Logger) {
+    init(directory: ClusterDirectory, settings: ClusterSettings, lock: DirectoryLock, logger: Logger) {
         self.directory = directory.path
         port = settings.port
         logFile = directory.log

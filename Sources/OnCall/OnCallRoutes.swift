@@ -1,3 +1,4 @@
+import Alerting
 import Foundation
 package import HTTPEdge
 import HTTPTypes
@@ -15,23 +16,35 @@ package struct OnCallRoutes: Sendable {
     /// Routes that need no session: `AuthenticationMiddleware(open:)`.
     package static let openPaths: Set<String> = ["/sign-in", "/sign-out", "/assets/pushwatch.css"]
 
-    private let now: NowStore
-    private let alerts: AlertStore
+    let now: NowStore
+    let alerts: AlertStore
+    let people: PersonStore
+    let rules: RulesStore
+    let deliveries: DeliveriesStore
+    let actions: OnCallActions
     private let runbooks: RunbookShelf
     private let desk: SignInDesk
-    private let templates: PageTemplates
-    private let clock: @Sendable () -> Timestamp
+    let templates: PageTemplates
+    let clock: @Sendable () -> Timestamp
 
     /// Throws when a template does not parse.
     package init(
         now: NowStore,
         alerts: AlertStore,
+        people: PersonStore,
+        rules: RulesStore,
+        deliveries: DeliveriesStore,
+        actions: OnCallActions,
         runbooks: RunbookShelf,
         desk: SignInDesk,
         clock: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws {
         self.now = now
         self.alerts = alerts
+        self.people = people
+        self.rules = rules
+        self.deliveries = deliveries
+        self.actions = actions
         self.runbooks = runbooks
         self.desk = desk
         self.clock = clock
@@ -45,7 +58,18 @@ package struct OnCallRoutes: Sendable {
         pages.get("", use: nowPage)
         pages.get("oncall/alerts/:id", use: alertPage)
         pages.post("oncall/alerts/:id/acknowledge", use: acknowledge)
+        pages.get("oncall/alerts/:id/silence", use: silencePage)
+        pages.post("oncall/alerts/:id/silence", use: silence)
+        pages.post("oncall/alerts/:id/mark", use: mark)
+        pages.get("oncall/throttle", use: throttlePage)
+        pages.post("oncall/throttle", use: throttle)
+        pages.post("oncall/throttle/lift", use: liftThrottle)
         pages.get("runbooks/:name", use: runbookPage)
+        pages.post("search", use: search)
+        pages.get("people/:uid", use: personPage)
+        pages.get("oncall/rules", use: rulesPage)
+        pages.get("oncall/deliveries", use: deliveriesPage)
+        pages.get("oncall/audit", use: auditPage)
     }
 
     @Sendable
@@ -61,7 +85,8 @@ package struct OnCallRoutes: Sendable {
         let reader = try reader(context)
         let moment = clock()
         guard let data = try await alerts.read(try id(context), now: moment) else { throw Self.unknownAlert }
-        return PageResponse.html(templates.html(.alert, AlertPage(data, reader: reader, now: moment)))
+        let verdict = try await rules.verdict(of: data.episode.id)
+        return PageResponse.html(templates.html(.alert, AlertPage(data, verdict: verdict, reader: reader, now: moment)))
     }
 
     @Sendable
@@ -70,7 +95,7 @@ package struct OnCallRoutes: Sendable {
         let caller = try context.require(.alertsWrite)
         let id = try id(context)
         let form = try await FormBody.read(request)
-        let done = try await alerts.acknowledge(id, by: caller.name, at: clock())
+        let done = try await actions.acknowledge(id, by: caller.name, at: clock())
         context.logger.info("Alert acknowledged", metadata: ["episodeId": "\(id)", "stillOpen": "\(done)"])
         // An alert that ended meanwhile says so on its page.
         return PageResponse.seeOther(form["back"] == "/" && done ? "/" : "/oncall/alerts/\(id.uuidString.lowercased())")
@@ -86,15 +111,15 @@ package struct OnCallRoutes: Sendable {
         return PageResponse.html(templates.html(.runbook, RunbookPage(name: name, markdown: text, person: reader.name, now: clock())))
     }
 
-    private func reader(_ context: PushwatchContext) throws -> NowPage.Reader {
+    func reader(_ context: PushwatchContext) throws -> NowPage.Reader {
         let caller = try context.require(.alertsRead)
         return NowPage.Reader(name: caller.name, mayAcknowledge: caller.scopes.contains(.alertsWrite))
     }
 
-    private func id(_ context: PushwatchContext) throws -> UUID {
+    func id(_ context: PushwatchContext) throws -> UUID {
         guard let id = UUID(uuidString: try context.parameters.require("id")) else { throw Self.unknownAlert }
         return id
     }
 
-    private static let unknownAlert = Problem.notFound("There is no alert with this id.")
+    static let unknownAlert = Problem.notFound("There is no alert with this id.")
 }

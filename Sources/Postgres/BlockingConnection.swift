@@ -6,9 +6,9 @@ import PushContract
 /// Not `Sendable`: it lives on its `PostgresConnection`'s queue and blocks only that queue. A whole transaction written against it
 /// costs one hop, however many statements it has; the ingestion path uses that.
 package final class BlockingConnection {
-    private let connection: OpaquePointer
+    let connection: OpaquePointer
     private let preparesStatements: Bool
-    private var prepared: [String: String] = [:]
+    private var prepared: [StatementKey: String] = [:]
     private var lastStatement = 0
     /// Statements the server should forget, once no transaction is open.
     private var hasOutdatedStatements = false
@@ -99,25 +99,34 @@ package final class BlockingConnection {
     }
 
     private func run(_ query: Query) throws(PostgresError) -> ResultSet {
-        let arena = ParameterArena(query.parameters)
-        guard arena.isSendable else {
-            // A text parameter would silently end at the zero byte.
-            throw PostgresError(PostgresError.Code(rawValue: "22021"), "a text parameter holds a NUL character")
-        }
+        let arena = try checkedArena(query)
         do {
             return try send(query, arena)
         } catch  where error.code == .cachedPlanChanged {
-            // After DDL the server refuses old plans. Others are likely affected too, so all are prepared anew: at once outside a
-            // transaction; inside, where the error has ended it, when the transaction is run again.
-            prepared.removeAll()
-            hasOutdatedStatements = true
+            forgetStatements()
             guard isIdle else { throw error }
             return try send(query, arena)
         }
     }
 
+    /// After DDL the server refuses old plans. Others are likely affected too, so all are prepared anew: at once outside a
+    /// transaction; inside, where the error has ended it, when the transaction is run again.
+    func forgetStatements() {
+        prepared.removeAll()
+        hasOutdatedStatements = true
+    }
+
+    func checkedArena(_ query: Query) throws(PostgresError) -> ParameterArena {
+        let arena = ParameterArena(query.parameters)
+        // A text parameter would silently end at the zero byte.
+        guard arena.isSendable else {
+            throw PostgresError(PostgresError.Code(rawValue: "22021"), "a text parameter holds a NUL character")
+        }
+        return arena
+    }
+
     private func send(_ query: Query, _ arena: ParameterArena) throws(PostgresError) -> ResultSet {
-        guard preparesStatements, let name = try statementName(for: query) else {
+        guard let name = try statementName(for: query) else {
             let raw = arena.withPointers { types, values, lengths, formats, count in
                 PQexecParams(connection, query.sql, count, types, values, lengths, formats, 1)
             }
@@ -129,18 +138,20 @@ package final class BlockingConnection {
         return try check(raw)
     }
 
-    private func statementName(for query: Query) throws(PostgresError) -> String? {
+    /// The name under which the server knows the statement, prepared now if it is new; nil where statements are not prepared.
+    func statementName(for query: Query) throws(PostgresError) -> String? {
+        guard preparesStatements else { return nil }
         if hasOutdatedStatements, isIdle {
             try check(PQexec(connection, "DEALLOCATE ALL"))
             hasOutdatedStatements = false
         }
-        let key = query.sql + query.parameters.reduce(into: "\u{1}") { $0 += "\($1.oid)," }
+        let types = query.parameters.map(\.oid)
+        let key = StatementKey(sql: query.sql, types: types)
         if let known = prepared[key] { return known }
         guard prepared.count < BlockingConnection.preparedLimit else { return nil }
         // Never the same name twice: an outdated statement may still hold it.
         lastStatement += 1
         let name = "s\(lastStatement)"
-        let types = query.parameters.map(\.oid)
         try check(PQprepare(connection, name, query.sql, Int32(types.count), types))
         prepared[key] = name
         return name
@@ -156,7 +167,7 @@ package final class BlockingConnection {
         return result
     }
 
-    private func take(_ pointer: OpaquePointer?) throws(PostgresError) -> ResultSet {
+    func take(_ pointer: OpaquePointer?) throws(PostgresError) -> ResultSet {
         guard let pointer else { throw connectionLost() }
         let result = ResultSet(owning: pointer)
         switch PQresultStatus(pointer) {
@@ -180,9 +191,15 @@ package final class BlockingConnection {
         )
     }
 
-    private func connectionLost() -> PostgresError {
+    func connectionLost() -> PostgresError {
         PostgresError(.connectionFailure, String(cString: PQerrorMessage(connection)).firstLine)
     }
+}
+
+/// One text may be prepared for parameters of several types.
+struct StatementKey: Hashable {
+    var sql: String
+    var types: [UInt32]
 }
 
 extension String {

@@ -9,6 +9,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
 
         package static let uniqueViolation = Code(rawValue: "23505")
         package static let checkViolation = Code(rawValue: "23514")
+        package static let divisionByZero = Code(rawValue: "22012")
         package static let serializationFailure = Code(rawValue: "40001")
         package static let deadlock = Code(rawValue: "40P01")
         package static let lockNotAvailable = Code(rawValue: "55P03")

@@ -10,6 +10,21 @@ package struct Query: Sendable, ExpressibleByStringInterpolation {
         /// nil = NULL.
         var bytes: [UInt8]?
         var isBinary: Bool
+
+        /// A value in PostgreSQL's binary form.
+        package static func binary(_ bytes: [UInt8], oid: UInt32) -> Parameter { Parameter(oid: oid, bytes: bytes, isBinary: true) }
+
+        /// A value in PostgreSQL's text form, of whatever type the statement gives it.
+        package static func text(_ bytes: [UInt8]) -> Parameter { Parameter(oid: 0, bytes: bytes, isBinary: false) }
+
+        package static func value(_ value: some PostgresEncodable) -> Parameter { Parameter(value) }
+
+        /// An array without nulls.
+        package static func value<Value: PostgresEncodable>(list: [Value]) -> Parameter {
+            var bytes: [UInt8] = []
+            PostgresArray.encode(list.map(Optional.some), into: &bytes)
+            return Parameter(oid: Value.arrayOID, bytes: bytes, isBinary: true)
+        }
     }
 
     package var sql: String
@@ -23,6 +38,12 @@ package struct Query: Sendable, ExpressibleByStringInterpolation {
     package init(stringInterpolation: StringInterpolation) {
         sql = stringInterpolation.sql
         parameters = stringInterpolation.parameters
+    }
+
+    /// Fixed text with `$1`, `$2` … and parameters that are in their wire form already: for statements that run all the time.
+    package init(_ sql: StaticString, _ parameters: [Parameter]) {
+        self.sql = "\(sql)"
+        self.parameters = parameters
     }
 
     /// Text from a `.sql` file, with no parameters.

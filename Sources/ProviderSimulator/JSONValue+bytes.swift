@@ -1,10 +1,23 @@
 import Foundation
+import HTTPEdge
 
 extension JSONValue {
     /// Reads JSON text; nil when the bytes are not JSON.
     package init?(bytes: [UInt8]) {
-        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { return nil }
-        self = value
+        guard let value = try? JSONText.parse(bytes) else { return nil }
+        self.init(value)
+    }
+
+    private init(_ value: HTTPEdge.JSONValue) {
+        switch value {
+        case .null: self = .null
+        case .bool(let flag): self = .bool(flag)
+        case .integer(let number): self = .number(Double(number))
+        case .number(let number): self = .number(number)
+        case .string(let text): self = .string(text)
+        case .array(let items): self = .array(items.map(JSONValue.init))
+        case .object(let members): self = .object(members.mapValues(JSONValue.init))
+        }
     }
 
     /// The JSON text, members sorted by name.

@@ -2,7 +2,8 @@ extension ProviderSimulator {
     /// Replaces the fault rules, clears their hit counts and starts the dice anew.
     /// - Parameter seed: nil: the configured one.
     package func setFaults(_ rules: [FaultRule], seed: UInt64? = nil) {
-        state.with { $0.faults.set(rules, seed: seed ?? configuration.seed) }
+        let now = configuration.now()
+        state.with { $0.faults.set(rules, seed: seed ?? configuration.seed, now: now) }
     }
 
     /// The rules in force with how often each has hit since it was set.
@@ -23,6 +24,20 @@ extension ProviderSimulator {
     package func token(_ token: String) -> ScriptedToken? {
         state.with { $0.tokens[SimulatorState.canonical(token)] }
     }
+
+    /// How connections behave from now on; open ones are told by SETTINGS.
+    package func setConnections(_ conditions: ConnectionConditions) { connections.set(conditions) }
+
+    package var connectionConditions: ConnectionConditions { connections.conditions }
+
+    /// Sends GOAWAY on every open connection, as at the end of a server's life: streams under way are answered, new ones refused.
+    package func drainConnections() { connections.drain() }
+
+    /// The ids of an app's broadcast channels, sorted.
+    package func channels(of bundle: String) -> [String] { state.with { $0.channels.ids(of: bundle) } }
+
+    /// Deletes every broadcast channel of an app, as Apple does when the capability is switched off.
+    package func removeChannels(of bundle: String) { state.with { $0.channels.removeAll(of: bundle) } }
 
     /// The recorded requests, oldest first.
     /// - Parameter limit: only the newest so many.

@@ -13,7 +13,10 @@ package final class ProviderSimulator: Service {
     package let configuration: SimulatorConfiguration
     /// The sender's credentials this simulator trusts.
     package let credentials: SimulatorCredentials
+    /// Where accepted pushes arrive.
+    package let phones = PhoneNetwork()
     let state: SimulatorState
+    let connections = ConnectionBoard()
     private let logger: Logger
     private let trusted: (apns: APNsTrustedKey, google: GoogleTrustedAccount)
     private let readiness = Readiness<SimulatorEndpoints>()
@@ -63,24 +66,31 @@ package final class ProviderSimulator: Service {
         URL(filePath: configuration.directory).appending(path: "simulator-ca.pem").path(percentEncoded: false)
     }
 
-    private func makeIdentity() throws -> ServerIdentity {
+    private func makeIdentity() throws -> (valid: ServerIdentity, expired: ServerIdentity) {
         let now = Date(timeIntervalSince1970: Double(configuration.now().seconds))
         let authority = try CertificateAuthority(now: now)
         try WholeFile.write(authority.certificatePEM, to: caFile, permissions: 0o644)
-        return try authority.issueServerCertificate(names: configuration.certificateNames, now: now)
+        let names = configuration.certificateNames
+        return (
+            try authority.issueServerCertificate(names: names, now: now),
+            try authority.issueServerCertificate(names: names, now: now.addingTimeInterval(-200 * 86400))
+        )
     }
 
-    private func apns(_ identity: ServerIdentity) throws -> any Service {
+    private func apns(_ identity: (valid: ServerIdentity, expired: ServerIdentity)) throws -> any Service {
         let desk = APNsDesk(
             checks: APNsRequestChecks(authorization: APNsAuthorization(keys: [trusted.apns])),
             environment: configuration.environment,
             state: state
         )
-        let responder = responder(for: { _ in .apns }, decide: desk.decide)
+        let channels = APNsChannelDesk(desk: desk, limit: configuration.channelLimit)
+        let responder = responder(for: { _ in .apns }) { request, now, identifiers in
+            channels.decide(request, now: now, identifiers: identifiers) ?? desk.decide(request, now: now, identifiers: identifiers)
+        }
         return try secure(HTTP2Only(next: responder), on: configuration.apnsPort, identity: identity, as: .apns)
     }
 
-    private func fcm(_ identity: ServerIdentity) throws -> any Service {
+    private func fcm(_ identity: (valid: ServerIdentity, expired: ServerIdentity)) throws -> any Service {
         let fcm = FCMDesk(state: state)
         let decide: @Sendable (SimulatedRequest, Timestamp, AnswerIdentifiers) -> Verdict = { request, now, identifiers in
             guard request.path == "/token" else { return fcm.decide(request, now: now, identifiers: identifiers) }
@@ -113,13 +123,21 @@ package final class ProviderSimulator: Service {
         for provider: @escaping @Sendable (SimulatedRequest) -> SimulatedProvider,
         decide: @escaping @Sendable (SimulatedRequest, Timestamp, AnswerIdentifiers) -> Verdict
     ) -> ProviderResponder {
-        ProviderResponder(provider: provider, decide: decide, state: state, now: configuration.now, clock: configuration.clock)
+        ProviderResponder(
+            provider: provider,
+            decide: decide,
+            state: state,
+            phones: phones,
+            connections: connections,
+            now: configuration.now,
+            clock: configuration.clock
+        )
     }
 
     private func secure(
         _ responder: some HTTPResponder<SimulatorContext>,
         on port: Int,
-        identity: ServerIdentity,
+        identity: (valid: ServerIdentity, expired: ServerIdentity),
         as listener: Listener
     ) throws -> any Service {
         try SimulatorListener(
@@ -128,6 +146,7 @@ package final class ProviderSimulator: Service {
             port: port,
             responder: responder,
             identity: identity,
+            connections: connections,
             logger: logger,
             onListening: { self.listens(listener, $0) }
         )

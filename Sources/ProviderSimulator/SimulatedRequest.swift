@@ -1,5 +1,7 @@
 /// One request as the checks see it: no sockets, no clock.
 package struct SimulatedRequest: Sendable, Hashable {
+    /// Tells connections apart.
+    package var connection: String
     package var method: String
     /// The path without the query, still percent-encoded.
     package var path: String
@@ -7,7 +9,9 @@ package struct SimulatedRequest: Sendable, Hashable {
     package var headers: [SimulatedAnswer.Header]
     package var body: [UInt8]
 
-    package init(method: String = "POST", path: String, headers: [SimulatedAnswer.Header] = [], body: [UInt8] = []) {
+    package init(connection: String = "", method: String = "POST", path: String, headers: [SimulatedAnswer.Header] = [], body: [UInt8] = [])
+    {
+        self.connection = connection
         self.method = method
         self.path = path
         self.headers = headers

@@ -22,6 +22,8 @@ package struct SimulatorConfiguration: Sendable {
     package var seed: UInt64 = 1
     /// How many requests can be read back.
     package var keptRequests = 10_000
+    /// Broadcast channels an app may have.
+    package var channelLimit = 10_000
     /// How long Google's access tokens are good for, in seconds.
     package var accessTokenLifetimeSeconds = 3599
     /// The names and IPv4 addresses in the server certificate.

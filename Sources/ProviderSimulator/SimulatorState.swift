@@ -10,6 +10,9 @@ final class SimulatorState: Sendable {
         var log: RequestLog
         var tokens: [String: ScriptedToken] = [:]
         var accessTokens = AccessTokens()
+        var channels = ChannelBook()
+        /// When the provider token of each connection was made.
+        var tokenTimes: [String: Int64] = [:]
         /// Authorization headers whose signatures were checked. Emptied when it grows past what honest senders use.
         var providers: [String: APNsProvider] = [:]
     }

@@ -10,6 +10,13 @@ struct Verdict: Sendable, Hashable {
         case answer(SimulatedAnswer)
         case hang
         case reset
+        case refuseStream
+        case resetStream
+        /// The answer, and GOAWAY behind it.
+        case goaway(SimulatedAnswer)
+        case goawayAbrupt
+        /// The head of the answer, and its body after the delay.
+        case slowBody(SimulatedAnswer)
     }
 
     init(_ answer: SimulatedAnswer, token: String?) {
@@ -25,6 +32,11 @@ struct Verdict: Sendable, Hashable {
         switch rule.effect {
         case .hang: outcome = .hang
         case .reset: outcome = .reset
+        case .refuseStream: outcome = .refuseStream
+        case .resetStream: outcome = .resetStream
+        case .goaway: outcome = .goaway(accepted)
+        case .goawayAbrupt: outcome = .goawayAbrupt
+        case .slowBody: outcome = .slowBody(accepted)
         case .delayOnly: outcome = .answer(accepted)
         case .html(let status):
             var answer = SimulatedAnswer.html(status: status)
@@ -38,12 +50,29 @@ struct Verdict: Sendable, Hashable {
         }
     }
 
+    /// The delay belongs between head and body.
+    var delaysBody: Bool {
+        if case .slowBody = outcome { true } else { false }
+    }
+
+    /// What is answered, if anything is.
+    var answer: SimulatedAnswer? {
+        switch outcome {
+        case .answer(let answer), .goaway(let answer), .slowBody(let answer): answer
+        default: nil
+        }
+    }
+
     /// The key under which it is counted.
     var label: String {
         switch outcome {
         case .answer(let answer): answer.label
         case .hang: "hang"
         case .reset: "reset"
+        case .refuseStream: "refuseStream"
+        case .resetStream: "resetStream"
+        case .goaway(let answer), .slowBody(let answer): answer.label
+        case .goawayAbrupt: "goawayAbrupt"
         }
     }
 }

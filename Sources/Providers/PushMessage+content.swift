@@ -2,8 +2,8 @@ package import HTTPEdge
 package import PushContract
 
 extension PushMessage {
-    /// From the JSON text a send is stored as: `title`, `body`, `data`, `apns`, `fcm`, `pushType`, `priority`, `collapseId`; any may be
-    /// absent.
+    /// From the JSON text a send is stored as: `title`, `body`, `data`, `apns`, `fcm`, `pushType`, `priority`, `collapseId`, `validateOnly`, `payload` (a
+    /// complete APNs payload as text, to be sent byte for byte); any may be absent.
     package init(content: String, expiresAt: Timestamp?) throws(PushFault) {
         guard let json = try? JSONText.parse(Array(content.utf8)) else {
             throw PushFault(field: "", code: "BadContent", "The content of the send is not JSON.")
@@ -28,6 +28,8 @@ extension PushMessage {
             sound: json["sound"]?.string,
             badge: json["badge"]?.integer.map(Int.init)
         )
+        if case .bool(let flag)? = json["validateOnly"] { validateOnly = flag }
+        if let text = json["payload"]?.string { payload = try EncodedPayload(Array(text.utf8), pushType: pushType) }
     }
 
     private static func name<Name: RawRepresentable & CaseIterable>(

@@ -23,6 +23,11 @@ package struct PushMessage: Sendable, Hashable {
     package var sound: String?
     /// Number on the app's icon; iOS only.
     package var badge: Int?
+    /// A complete APNs payload, sent byte for byte; title, body, data, sound, badge, `apns` and `fcm` then play no part. FCM carries it for
+    /// Live Activities.
+    package var payload: EncodedPayload?
+    /// FCM checks the message and delivers nothing. APNs knows no such thing.
+    package var validateOnly = false
 
     package init(
         title: String? = nil,

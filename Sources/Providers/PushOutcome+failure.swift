@@ -7,6 +7,8 @@ extension PushOutcome {
         var outcome = PushOutcome.failed(ReasonMapping.network, detail: failure.description, latency: failure.latency)
         // The peer closed the stream unprocessed: the connection was at its end, not the provider.
         if failure.phase == .notWritten && failure.kind == .goaway { outcome.retryClass = .now }
+        // A stream closed by the peer says nothing about the provider.
+        outcome.reach = failure.kind == .goaway || failure.kind == .cancelled ? .message : .provider
         outcome.outcomeUnknown = failure.phase == .unanswered
         return outcome
     }

@@ -8,4 +8,11 @@ package protocol PushProvider: Sendable {
     ///   - attemptId: names the try; APNs shows its digest as `apns-id`.
     ///   - now: the moment credentials and lifetimes are judged by.
     func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome
+
+    /// Names the credential without telling it, and is another one when the key is another.
+    var credential: String { get }
+}
+
+extension PushProvider {
+    package var credential: String { "unnamed" }
 }

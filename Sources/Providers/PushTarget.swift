@@ -9,11 +9,25 @@ package struct PushTarget: Sendable, Hashable, CustomStringConvertible, CustomDe
     /// The bundle id, or the FCM app.
     package var app: String
 
-    package init(provider: Provider, token: String, environment: PushEnvironment = .production, app: String) {
+    /// What kind of address `token` is.
+    package var address: PushAddress
+    /// Live Activities through FCM: the activity's push-to-start or update token, beside the app's own address in `token`.
+    package var liveActivityToken: String?
+
+    package init(
+        provider: Provider,
+        token: String,
+        environment: PushEnvironment = .production,
+        app: String,
+        address: PushAddress = .token,
+        liveActivityToken: String? = nil
+    ) {
         self.provider = provider
         self.token = token
         self.environment = environment
         self.app = app
+        self.address = address
+        self.liveActivityToken = liveActivityToken
     }
 
     package var description: String { "PushTarget(\(provider.rawValue), \(environment.rawValue), \(app), token redacted)" }
@@ -22,7 +36,8 @@ package struct PushTarget: Sendable, Hashable, CustomStringConvertible, CustomDe
 
     /// A provider's words without the token, should it have repeated it.
     func redacting(_ text: String) -> String {
-        guard !token.isEmpty else { return text }
-        return text.split(separator: token, omittingEmptySubsequences: false).joined(separator: "(token)")
+        [token, liveActivityToken ?? ""].reduce(text) { text, secret in
+            secret.isEmpty ? text : text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "(token)")
+        }
     }
 }

@@ -15,7 +15,8 @@ enum RetryAfter {
         return date(text).map { min(max($0 - now, .zero), longest) }
     }
 
-    private static func date(_ text: String) -> Timestamp? {
+    /// A date as HTTP writes it.
+    static func date(_ text: String) -> Timestamp? {
         let parts = text.split(separator: " ")
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         guard parts.count == 6, parts[5] == "GMT", let month = months.firstIndex(of: String(parts[2])) else { return nil }

@@ -69,6 +69,11 @@ public enum ReasonMapping {
             "Service Unavailable": Classification(.provider5xx, retry: .backoff),
             "Shutdown": Classification(.provider5xx, retry: .now),
             "IdleTimeout": Classification(.network, retry: .now),
+            // Broadcasts: what is dead or wrong is the channel.
+            "ChannelNotRegistered": Classification(.tokenNotRegistered, retry: .never, token: .off),
+            "BadChannelId": Classification(.tokenInvalid, retry: .never, token: .off),
+            "MissingChannelId": Classification(.tokenInvalid, retry: .never, token: .off),
+            "CannotCreateChannelConfig": Classification(.unknown, retry: .afterFix),
         ]
         for reason in [
             "BadTopic", "MissingTopic", "TopicDisallowed", "InvalidProviderToken", "MissingProviderToken", "Forbidden",
@@ -78,7 +83,8 @@ public enum ReasonMapping {
         }
         for reason in [
             "MissingDeviceToken", "BadPath", "MethodNotAllowed", "DuplicateHeaders", "BadCollapseId", "BadExpirationDate",
-            "BadMessageId", "BadPriority", "InvalidPushType", "PayloadEmpty", "PayloadTooLarge",
+            "BadMessageId", "BadPriority", "InvalidPushType", "PayloadEmpty", "PayloadTooLarge", "BadRequestParams", "BadRequestPayload",
+            "MissingPushType",
         ] {
             table[reason] = Classification(.unknown, retry: .never)
         }

@@ -7,7 +7,14 @@ package struct ConfigurationKey: Sendable, Hashable {
     package let isSecret: Bool
 
     /// `http.port` → `PUSHWATCH_HTTP_PORT`; a capital inside a word starts a new one.
-    package var environmentName: String {
+    package var environmentName: String { ConfigurationKey.environmentName(of: name) }
+
+    /// A secret may stand in a file of its own instead: `database.urlFile`, `PUSHWATCH_DATABASE_URL_FILE`.
+    var fileName: String? { isSecret ? name + "File" : nil }
+
+    var acceptedNames: [String] { [name] + (fileName.map { [$0] } ?? []) }
+
+    static func environmentName(of name: String) -> String {
         "PUSHWATCH_"
             + name.reduce(into: "") { text, character in
                 if character == "." {
@@ -39,17 +46,35 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let httpHost = Self("http.host", "address to listen on", standard: "127.0.0.1")
     static let httpPort = Self("http.port", "port to listen on; 0 takes a free one", standard: "8080")
     static let httpConnections = Self("http.connections", "connections at once; further ones wait to be accepted", standard: "10000")
+    static let httpConnectionsPerAddress = Self(
+        "http.connectionsPerAddress",
+        "connections of one address at once; further ones are closed. 0: no limit, as behind a balancer",
+        standard: "0"
+    )
     static let httpIdleTimeout = Self("http.idleTimeoutSeconds", "a connection idle that long is closed", standard: "60")
     static let httpHeaderTimeout = Self(
         "http.headerTimeoutSeconds",
         "how long a request's head may take, first byte to last",
         standard: "10"
     )
+    static let httpCertificate = Self("http.tls.certificateFile", "PEM chain: the listeners speak TLS; read at the start")
+    static let httpCertificateKey = Self("http.tls.keyFile", "PEM key of the certificate")
+    static let operatorsHost = Self("operators.host", "address of the operators' listener", standard: "http.host")
+    static let operatorsPort = Self(
+        "operators.port",
+        "a second listener, with everything; the first then serves senders and apps only",
+        standard: "one listener for all"
+    )
     static let publicURL = Self("public.url", "where people reach this service; used in links", standard: "http://host:port")
     static let bootstrapKey = Self("bootstrap.key", "an API key with every scope, for a first start", isSecret: true)
     static let logLevel = Self("log.level", "trace, debug, info, notice, warning, error or critical", standard: "info")
     static let logFormat = Self("log.format", "text, json or auto (text on a terminal)", standard: "auto")
     static let metricsOpen = Self("metrics.open", "serve /metrics without a key", standard: "false")
+    static let tokenKeys = Self(
+        "token.keys",
+        "file with the keys that push tokens are encrypted with, one id:base64 a line, the current one first; "
+            + "`pushwatch keys make-token-key` prints one"
+    )
     static let alertsDirectory = Self("alerts.directory", "rules, runbooks and receivers", standard: "alerts")
     static let alertsLag = Self("alerts.lagSeconds", "how long after its end a minute is evaluated", standard: "60")
     static let webhookURL = Self("alerts.webhook.url", "a receiver for every alert (Alertmanager webhook body)")
@@ -66,20 +91,41 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let apnsSandbox = Self("apns.sandbox.url", "sandbox endpoint", standard: "https://api.sandbox.push.apple.com")
     static let fcmAccountFile = Self("fcm.serviceAccountFile", "Google service account (JSON)")
     static let fcmURL = Self("fcm.url", "FCM endpoint", standard: "https://fcm.googleapis.com")
+    static let credentialsFile = Self("credentials.file", "YAML file with further APNs keys and Firebase projects, by app")
     static let providersCA = Self("providers.caFile", "certificates to trust for the providers", standard: "the system's")
     static let sendRetryBase = Self(
         "sends.retryBaseSeconds",
         "first wait before a retry; doubles with jitter",
         standard: "the provider's minimum"
     )
+    static let matchFeedURLs = Self("matches.feedUrls", "score feeds to poll, separated by commas (docs/score-feed.md)", isSecret: true)
+    static let tokenBreakerPercent = Self(
+        "sends.tokenBreaker.percent",
+        "share of ambiguous token refusals within 15 minutes above which no token is switched off",
+        standard: "5"
+    )
+    static let tokenBreakerRefusedPercent = Self(
+        "sends.tokenBreaker.refusedPercent",
+        "the same for all token refusals",
+        standard: "25"
+    )
+    static let tokenBreakerCount = Self("sends.tokenBreaker.count", "refusals below which that never happens", standard: "20")
     static let usersIssuer = Self("users.issuer", "`iss` of app-user tokens")
     static let usersAudience = Self("users.audience", "`aud` of app-user tokens")
     static let usersJWKS = Self("users.jwks", "file or https URL with the issuer's keys")
 
+    static let liveDirectory = Self("live.directory", "schemas of Live Activity types", standard: "live-activities")
+    static let liveStarts = Self("live.startsPerSecond", "Live Activity starts released per second", standard: "300")
+
     package static let all: [ConfigurationKey] = [
+        liveDirectory, liveStarts,
         databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, httpHost, httpPort, httpConnections,
-        httpIdleTimeout, httpHeaderTimeout, publicURL, bootstrapKey, logLevel, logFormat, metricsOpen, alertsDirectory, alertsLag,
+        httpConnectionsPerAddress,
+        httpIdleTimeout, httpHeaderTimeout, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL, bootstrapKey,
+        tokenKeys,
+        logLevel, logFormat, metricsOpen, alertsDirectory, alertsLag,
         webhookURL, webhookSecret, alertsHeartbeatURL, apnsTeam, apnsKeyId, apnsKeyFile, apnsProduction,
-        apnsSandbox, fcmAccountFile, fcmURL, providersCA, sendRetryBase, usersIssuer, usersAudience, usersJWKS,
+        apnsSandbox, fcmAccountFile, fcmURL, credentialsFile, providersCA, sendRetryBase, matchFeedURLs, tokenBreakerPercent,
+        tokenBreakerRefusedPercent, tokenBreakerCount, usersIssuer, usersAudience, usersJWKS,
     ]
 }

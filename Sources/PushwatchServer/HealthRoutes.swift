@@ -8,6 +8,8 @@ struct HealthRoutes: Sendable {
     let health: Health
     let metrics: MetricsRegistry
     let metricsOpen: Bool
+    /// Not where only senders and apps come in.
+    var showsMetrics = true
 
     struct Alive: Encodable, Sendable { var status = "ok" }
 
@@ -17,6 +19,7 @@ struct HealthRoutes: Sendable {
             let readiness = await health.readiness()
             return JSONResponse(readiness, status: readiness.isReady ? .ok : .serviceUnavailable)
         }
+        guard showsMetrics else { return }
         router.get("/metrics") { _, context in
             if !metricsOpen { try context.require(.metricsRead) }
             return Response(

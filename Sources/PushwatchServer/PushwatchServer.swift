@@ -50,7 +50,7 @@ package struct PushwatchServer {
     package func run(gracefulShutdownSignals: [UnixSignal] = [.sigterm, .sigint]) async throws {
         let parts = try ServerParts(configuration, metrics: metrics, hooks: hooks, logger: logger)
         var settings = ServiceGroupConfiguration(
-            services: try await parts.services(hooks: hooks).map { .init(service: $0, successTerminationBehavior: .ignore) },
+            services: try parts.services(hooks: hooks).map { .init(service: $0, successTerminationBehavior: .ignore) },
             gracefulShutdownSignals: gracefulShutdownSignals,
             logger: logger
         )

@@ -15,4 +15,18 @@ extension SendStore {
             drainSeconds: drain
         )
     }
+
+    /// What waits for each provider.
+    @Sendable
+    func backlogSamples(now: Timestamp) async throws -> [BacklogSample] {
+        let backlog = try await backlog()
+        return Provider.allCases.map { provider in
+            let lanes = backlog.lanes.filter { $0.lane.provider == provider }
+            return BacklogSample(
+                provider: provider.rawValue,
+                waiting: Int64(lanes.reduce(0) { $0 + $1.ready + $1.retrying }),
+                oldestSeconds: lanes.compactMap(\.oldestReadyAt).min().map { (backlog.at - $0).components.seconds }
+            )
+        }
+    }
 }

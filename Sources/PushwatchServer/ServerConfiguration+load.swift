@@ -1,4 +1,5 @@
 package import Configuration
+import Devices
 import Foundation
 import Logging
 import SystemPackage
@@ -22,7 +23,7 @@ extension ServerConfiguration {
     }
 
     private static func checkEnvironment(_ environment: [String: String]) throws(ConfigurationError) {
-        let known = Set(ConfigurationKey.all.map(\.environmentName))
+        let known = Set(ConfigurationKey.all.flatMap(\.acceptedNames).map(ConfigurationKey.environmentName(of:)))
         for name in environment.keys.sorted() where name.hasPrefix("PUSHWATCH_") && !known.contains(name) {
             throw ConfigurationError("\(name) is not a setting of Pushwatch. `pushwatch serve --help` lists them.")
         }
@@ -38,7 +39,7 @@ extension ServerConfiguration {
         } catch {
             throw ConfigurationError("\(path) is not valid YAML: \(error)")
         }
-        let known = Set(ConfigurationKey.all.map(\.name))
+        let known = Set(ConfigurationKey.all.flatMap(\.acceptedNames))
         for name in leaves(of: root, under: "").sorted() where !known.contains(name) {
             throw ConfigurationError("\(path): `\(name)` is not a setting of Pushwatch. `pushwatch serve --help` lists them.")
         }
@@ -50,7 +51,7 @@ extension ServerConfiguration {
     }
 
     private init(_ settings: Settings) throws {
-        guard let url = settings.text(.databaseURL) else {
+        guard let url = try settings.secret(.databaseURL) else {
             throw ConfigurationError(
                 "No database is configured. Set \(ConfigurationKey.databaseURL.environmentName), or use `pushwatch up` for one that "
                     + "Pushwatch starts itself."
@@ -58,28 +59,40 @@ extension ServerConfiguration {
         }
         self.init(databaseURL: url)
         databaseConnections = try settings.number(.databaseConnections, 2...500) ?? databaseConnections
-        adminDatabaseURL = settings.text(.adminDatabaseURL) ?? url
+        adminDatabaseURL = try settings.secret(.adminDatabaseURL) ?? url
         migrationsDirectory = settings.text(.migrationsDirectory) ?? migrationsDirectory
         httpHost = settings.text(.httpHost) ?? httpHost
         httpPort = try settings.number(.httpPort, 0...65_535) ?? httpPort
         httpConnections = try settings.number(.httpConnections, 1...1_000_000) ?? httpConnections
+        httpConnectionsPerAddress = try settings.number(.httpConnectionsPerAddress, 0...1_000_000) ?? httpConnectionsPerAddress
         httpIdleTimeout = try settings.number(.httpIdleTimeout, 1...86_400).map { .seconds($0) } ?? httpIdleTimeout
         httpHeaderTimeout = try settings.number(.httpHeaderTimeout, 1...3600).map { .seconds($0) } ?? httpHeaderTimeout
+        tls = try settings.tls()
+        operatorsHost = settings.text(.operatorsHost) ?? httpHost
+        operatorsPort = try settings.number(.operatorsPort, 0...65_535)
         publicURL = settings.text(.publicURL)
         bootstrapKey = try settings.secret(.bootstrapKey, atLeast: 24)
+        tokenKeys = try settings.tokenKeys()
         logLevel = try settings.choice(.logLevel) { Logger.Level(rawValue: $0) } ?? logLevel
         logFormat = try settings.choice(.logFormat) { ["text", "json", "auto"].contains($0) ? $0 : nil } ?? logFormat
         metricsOpen = try settings.choice(.metricsOpen) { Bool($0) } ?? metricsOpen
         alertsDirectory = settings.text(.alertsDirectory) ?? alertsDirectory
         alertsLag = try settings.number(.alertsLag, 0...600).map { .seconds($0) } ?? alertsLag
         webhookURL = settings.text(.webhookURL)
-        webhookSecret = settings.text(.webhookSecret)
+        webhookSecret = try settings.secret(.webhookSecret)
         alertsHeartbeatURL = try settings.url(.alertsHeartbeatURL)
         apns = try settings.apns()
         fcm = settings.fcm()
+        credentialsFile = settings.text(.credentialsFile)
         providersCAFile = settings.text(.providersCA)
         sendRetryBase = try settings.number(.sendRetryBase, 1...3600).map { .seconds($0) }
+        matchFeedURLs = try settings.urls(.matchFeedURLs)
+        if let percent = try settings.number(.tokenBreakerPercent, 1...100) { tokenBreaker.ambiguousShare = Double(percent) / 100 }
+        if let percent = try settings.number(.tokenBreakerRefusedPercent, 1...100) { tokenBreaker.refusedShare = Double(percent) / 100 }
+        if let count = try settings.number(.tokenBreakerCount, 1...1_000_000) { tokenBreaker.count = Int64(count) }
         users = try settings.users()
+        liveDirectory = settings.text(.liveDirectory) ?? liveDirectory
+        liveStartsPerSecond = try settings.number(.liveStarts, 1...100_000) ?? liveStartsPerSecond
     }
 }
 
@@ -112,19 +125,62 @@ private struct Settings {
 
     /// The value may be a secret, so the error does not show it.
     func url(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
-        guard let url = text(key) else { return nil }
+        guard let url = try key.isSecret ? secret(key) : text(key) else { return nil }
         guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
             throw ConfigurationError("\(key.environmentName) (`\(key.name)`) must begin with https:// or http://.")
         }
         return url
     }
 
-    func secret(_ key: ConfigurationKey, atLeast length: Int) throws(ConfigurationError) -> String? {
-        guard let secret = text(key) else { return nil }
+    /// From its own setting, or from the file that `…File` names, whose last line end does not count.
+    /// Several, separated by commas.
+    func urls(_ key: ConfigurationKey) throws(ConfigurationError) -> [String] {
+        let urls = (text(key) ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        guard urls.allSatisfy({ $0.hasPrefix("https://") || $0.hasPrefix("http://") }) else {
+            throw ConfigurationError("\(key.environmentName) (`\(key.name)`): each URL must begin with https:// or http://.")
+        }
+        return urls
+    }
+
+    func secret(_ key: ConfigurationKey, atLeast length: Int = 1) throws(ConfigurationError) -> String? {
+        var secret = text(key)
+        if secret == nil { secret = try secretFromFile(key) }
+        guard let secret else { return nil }
         guard secret.utf8.count >= length else {
             throw ConfigurationError("\(key.environmentName) must have at least \(length) characters.")
         }
         return secret
+    }
+
+    func tokenKeys() throws(ConfigurationError) -> TokenKeyRing? {
+        guard let path = text(.tokenKeys) else { return nil }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ConfigurationError("\(ConfigurationKey.tokenKeys.environmentName): the file \(path) cannot be read.")
+        }
+        do {
+            return try TokenKeyRing(parsing: String(decoding: data, as: UTF8.self))
+        } catch {
+            throw ConfigurationError("\(ConfigurationKey.tokenKeys.environmentName): in \(path), \(error)")
+        }
+    }
+
+    private func secretFromFile(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
+        guard let name = key.fileName, let path = reader.string(forKey: ConfigKey(name)), !path.isEmpty else { return nil }
+        guard let bytes = FileManager.default.contents(atPath: path), let text = String(bytes: bytes, encoding: .utf8) else {
+            throw ConfigurationError("\(ConfigurationKey.environmentName(of: name)) names \(path), which cannot be read.")
+        }
+        return String(text.reversed().drop(while: \.isNewline).reversed())
+    }
+
+    func tls() throws(ConfigurationError) -> ServerConfiguration.TLS? {
+        switch (text(.httpCertificate), text(.httpCertificateKey)) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?): return .init(certificateFile: certificate, keyFile: key)
+        case (nil, _):
+            throw ConfigurationError("TLS is configured in part: \(ConfigurationKey.httpCertificate.environmentName) is missing.")
+        case (_, nil):
+            throw ConfigurationError("TLS is configured in part: \(ConfigurationKey.httpCertificateKey.environmentName) is missing.")
+        }
     }
 
     func apns() throws(ConfigurationError) -> ServerConfiguration.APNs? {

@@ -1,10 +1,11 @@
+package import Devices
 package import Logging
 
 /// What the service needs to know, checked. Made by `ServerConfiguration.load`; nothing else reads configuration.
 package struct ServerConfiguration: Sendable {
     /// Which parts of the service an instance runs.
     package enum Role: String, Sendable, CaseIterable {
-        case api, send, alert
+        case api, send, alert, live
     }
 
     /// APNs credentials and endpoints.
@@ -48,6 +49,17 @@ package struct ServerConfiguration: Sendable {
         }
     }
 
+    /// The listeners' certificate.
+    package struct TLS: Sendable {
+        package var certificateFile: String
+        package var keyFile: String
+
+        package init(certificateFile: String, keyFile: String) {
+            self.certificateFile = certificateFile
+            self.keyFile = keyFile
+        }
+    }
+
     package var databaseURL: String
     package var databaseConnections = 12
     package var adminDatabaseURL: String
@@ -56,11 +68,19 @@ package struct ServerConfiguration: Sendable {
     package var httpPort = 8080
     /// Connections at once; further ones wait in the listener's backlog.
     package var httpConnections = 10_000
+    /// Of one address; 0 for no limit.
+    package var httpConnectionsPerAddress = 0
     package var httpIdleTimeout: Duration = .seconds(60)
     /// From the first byte of a request's head to its last.
     package var httpHeaderTimeout: Duration = .seconds(10)
+    package var tls: TLS?
+    /// With a port, operators have a listener of their own.
+    package var operatorsHost = "127.0.0.1"
+    package var operatorsPort: Int?
     package var publicURL: String?
     package var bootstrapKey: String?
+    /// What raw push tokens are encrypted with. Instances that serve the API or send cannot do without.
+    package var tokenKeys: TokenKeyRing?
     package var logLevel = Logger.Level.info
     package var logFormat = "auto"
     package var metricsOpen = false
@@ -71,10 +91,20 @@ package struct ServerConfiguration: Sendable {
     package var alertsHeartbeatURL: String?
     package var apns: APNs?
     package var fcm: FCM?
+    /// A YAML file with further credentials.
+    package var credentialsFile: String?
     package var providersCAFile: String?
     package var sendRetryBase: Duration?
+    /// Score feeds to poll.
+    package var matchFeedURLs: [String] = []
+    /// When so many tokens are refused that none is switched off.
+    package var tokenBreaker = DeactivationDecision.Limits()
     package var users: Users?
     package var roles = Set(Role.allCases)
+    /// Schemas of attributes types for Live Activities that are not matches.
+    package var liveDirectory = "live-activities"
+    /// Starts of Live Activities released per second.
+    package var liveStartsPerSecond = 300
 
     package init(databaseURL: String) {
         self.databaseURL = databaseURL

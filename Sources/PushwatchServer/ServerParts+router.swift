@@ -3,15 +3,16 @@ import Alerting
 import Attempts
 import Devices
 import HTTPEdge
+import LiveActivities
 import Logging
 import OnCall
 import PushContract
 import Sending
 
 extension ServerParts {
-    /// The whole API and the pages. Needs the database: sessions are signed with a secret that all instances share.
-    func router() async throws -> EdgeRouter {
-        guard configuration.roles.contains(.api) else { return healthRouter() }
+    /// The API, and for everybody the pages too. Needs the database: sessions are signed with a secret that all instances share.
+    func router(for audience: Door.Audience) async throws -> EdgeRouter {
+        guard configuration.roles.contains(.api) else { return healthRouter(for: audience) }
         let keys = KeyAuthenticator(
             store: APIKeyStore(pool),
             bootstrap: try configuration.bootstrapKey.map { try BootstrapKey($0) },
@@ -26,15 +27,44 @@ extension ServerParts {
             authentication: AuthenticationMiddleware(authenticator, open: open, signInPath: OnCallRoutes.signInPath),
             translate: ErrorTranslation.problem
         )
-        HealthRoutes(health: health, metrics: metrics, metricsOpen: configuration.metricsOpen).add(to: router)
+        healthRoutes(for: audience).add(to: router)
         AttemptRoutes(ingestor: ingestor, store: AttemptStore(pool)).add(to: router)
         DeviceRoutes(store: devices).add(to: router)
         SendRoutes(store: sends, check: SendValidation.checker(providers.lookup), wake: wake).add(to: router)
+        live.addRoutes(to: router)
+        guard audience == .everybody else { return router }
+        AudienceRoutes(store: AudienceStore(pool: pool)).add(to: router)
+        DeadLetterRoutes(store: sends, wake: wake).add(to: router)
         ThrottleRoutes(store: throttles).add(to: router)
+        MatchRoutes(store: matches).add(to: router)
+        HoldRoutes(store: sends, wake: wake).add(to: router)
+        TokenBreakerRoutes(store: sends.tokenBreakers).add(to: router)
         AlertRoutes(pool: pool, rules: rules, receivers: receivers).add(to: router)
         let signIn = SignIn(keys: keys, cookie: cookie, tickets: SignInTicket(secret: secret, session: pool))
         try pages(signIn, cookie: cookie).add(to: router)
         return router
+    }
+
+    /// Before the database is there.
+    func startingRouter(for audience: Door.Audience) -> EdgeRouter {
+        healthRouter(for: audience) { $0.add(middleware: StartingUp()) }
+    }
+
+    /// Only health and metrics: before the database is there, and on instances that do not serve the API.
+    private func healthRouter(for audience: Door.Audience, _ prepare: (EdgeRouter) -> Void = { _ in }) -> EdgeRouter {
+        let router = EdgeRouter(translate: ErrorTranslation.problem)
+        prepare(router)
+        healthRoutes(for: audience).add(to: router)
+        return router
+    }
+
+    private func healthRoutes(for audience: Door.Audience) -> HealthRoutes {
+        HealthRoutes(
+            health: health,
+            metrics: metrics,
+            metricsOpen: configuration.metricsOpen,
+            showsMetrics: audience == .everybody
+        )
     }
 
     private func pages(_ signIn: SignIn, cookie: SessionCookie) throws -> OnCallRoutes {
@@ -42,6 +72,10 @@ extension ServerParts {
         return try OnCallRoutes(
             now: NowStore(pool: pool, rules: rules, backlog: sends.backlog, throttles: throttles.current),
             alerts: AlertStore(pool: pool, rules: rules, runbooks: runbooks),
+            people: PersonStore(pool: pool),
+            rules: RulesStore(pool: pool, rules: rules),
+            deliveries: DeliveriesStore(pool: pool),
+            actions: OnCallActions(pool: pool, throttles: throttles),
             runbooks: runbooks,
             desk: SignInDesk(signIn, cookie: cookie)
         )

@@ -6,6 +6,7 @@ import Devices
 import Foundation
 import HTTPEdge
 import Hummingbird
+import LiveActivities
 import Logging
 import NIOCore
 import Observability
@@ -33,6 +34,7 @@ struct ServerParts: Sendable {
     let providers: ProviderBook
     let rules: RuleBook
     let receivers: ReceiverBook
+    let live: LiveParts
 
     init(_ configuration: ServerConfiguration, metrics: MetricsRegistry, hooks: PushwatchServer.Hooks, logger: Logger) throws {
         self.configuration = configuration
@@ -56,10 +58,12 @@ struct ServerParts: Sendable {
         keeper = PartitionKeeper(pool: admin, logger: logger)
         ingestor = AttemptIngestor(pool: pool, keeper: keeper, logger: logger)
         let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), logger: logger)
-        sends = SendStore(pool: pool, record: record)
+        let vault = try configuration.tokenVault()
+        sends = SendStore(pool: pool, vault: vault, tokenGuard: TokenGuard(limits: configuration.tokenBreaker), record: record)
         throttles = ThrottleStore(pool: pool)
-        devices = DeviceStore(pool: pool, record: record)
+        devices = DeviceStore(pool: pool, vault: vault, record: record, onDeparture: ActivityDepartures.end)
         providers = try ProviderBook(configuration, logger: logger)
+        live = try LiveParts(configuration, pool: pool, vault: vault, record: record, lookup: providers.lookup, logger: logger)
         rules = RuleBook(directory: configuration.alertsDirectory, logger: logger)
         receivers = ReceiverBook(
             fixed: configuration.receivers + hooks.receivers,
@@ -74,14 +78,23 @@ struct ServerParts: Sendable {
         health.addCheck("credentials", isRequired: false) { [providers] in
             providers.fault == nil ? .well : .failing("a changed credential file cannot be used; the old credentials are in force")
         }
+        health.addCheck("sending", isRequired: false) { [sends] in
+            if let breaker = try await sends.tokenBreakers.open().first {
+                return .failing("\(breaker.place.provider) refuses too many tokens of \(breaker.place.app): pushwatch sends token-breakers")
+            }
+            guard let hold = try await sends.holds().first else { return .well }
+            return .failing(
+                "\(hold.scope.provider) refuses the credential of \(hold.scope.app) (\(hold.cause)); its sends are held: pushwatch sends holds"
+            )
+        }
         health.addCheck("rules", isRequired: false) { [rules] in
             rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .well
         }
     }
 
     /// In the order of starting; shutdown goes the other way, so the listener stops first and the database last.
-    func services(hooks: PushwatchServer.Hooks) -> [any Service] {
-        let responder = GatedResponder(starting: startingRouter().buildResponder())
+    func services(hooks: PushwatchServer.Hooks) throws -> [any Service] {
+        let doors = configuration.doors.map { ($0, GatedResponder(starting: startingRouter(for: $0.audience).buildResponder())) }
         let gate = DatabaseGate(
             pool: pool,
             migrator: Migrator(
@@ -98,13 +111,16 @@ struct ServerParts: Sendable {
             migrates: hooks.migrates,
             logger: logger
         ) {
-            let router = try await router()
-            hooks.routes(router)
-            responder.open(router.buildResponder())
+            try await admitTokenKeys()
+            for (door, responder) in doors {
+                let router = try await router(for: door.audience)
+                if door.audience == .everybody { hooks.routes(router) }
+                responder.open(router.buildResponder())
+            }
         }
         var services: [any Service] = [pool, admin, gate]
         services += working().map { AfterDatabase(gate: gate, service: $0) }
-        services.append(listener(responder, onListening: hooks.onListening))
+        services += try doors.map { try listener($0, $1, onListening: hooks.onListening) }
         services += hooks.companions.map { AfterDatabase(gate: gate, service: $0) }
         services.append(DrainSignal(health: health))
         return services
@@ -112,10 +128,16 @@ struct ServerParts: Sendable {
 
     private func working() -> [any Service] {
         var services: [any Service] = [keeper, AnalystWatchdog(pool: admin, logger: logger)]
-        if configuration.roles.contains(.api) { services.append(ingestor) }
+        if configuration.roles.contains(.api) {
+            services += [ingestor, DeviceSweeper(store: devices, logger: logger)]
+            if let ring = configuration.tokenKeys { services.append(TokenSealer(pool: pool, ring: ring, logger: logger)) }
+        }
+        // Whoever pushes reads changed credentials.
+        if !configuration.roles.isDisjoint(with: [.send, .live]) { services.append(providers) }
         if configuration.roles.contains(.send) { services += sending() }
-        if !configuration.roles.isDisjoint(with: [.api, .send]) { services.append(WriterHeartbeat(pool: pool, logger: logger)) }
+        if !configuration.roles.isDisjoint(with: [.api, .send, .live]) { services.append(WriterHeartbeat(pool: pool, logger: logger)) }
         if configuration.roles.contains(.alert) { services += alerting() }
+        if configuration.roles.contains(.live) { services += [live.service] + scoreFeeds() }
         return services
     }
 
@@ -130,7 +152,7 @@ struct ServerParts: Sendable {
             wake: wake,
             logger: logger
         )
-        return [dispatcher, providers, QueueKeeper(store: sends, logger: logger)]
+        return [dispatcher, QueueKeeper(store: sends, logger: logger)]
     }
 
     private func alerting() -> [any Service] {
@@ -143,6 +165,7 @@ struct ServerParts: Sendable {
             receivers: receivers,
             configuration: evaluating,
             backlog: sends.backlogNumbers,
+            sampling: sends.backlogSamples,
             logger: logger
         )
         let courier = AlertCourier(
@@ -162,45 +185,6 @@ struct ServerParts: Sendable {
         guard let url = configuration.alertsHeartbeatURL else { return [evaluator, courier, keeper] }
         return [evaluator, courier, keeper, DeadMansSwitch(url: url, pool: pool, evaluator: evaluator, logger: logger, send: toReceivers)]
     }
-
-    private func listener(
-        _ responder: GatedResponder,
-        onListening: @escaping @Sendable (String) async -> Void
-    ) -> some Service {
-        let headers = TimeAmount(configuration.httpHeaderTimeout)
-        return Application(
-            responder: responder,
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [HeaderDeadline(headers)],
-                    idleTimeout: TimeAmount(configuration.httpIdleTimeout)
-                )
-            ),
-            configuration: .init(
-                address: .hostname(configuration.httpHost, port: configuration.httpPort),
-                serverName: nil,
-                backlog: 1024,
-                availableConnectionsDelegate: .maximum(configuration.httpConnections, logger: logger)
-            ),
-            onServerRunning: { [configuration] channel in
-                let port = channel.localAddress?.port ?? configuration.httpPort
-                await onListening("http://\(configuration.httpHost):\(port)")
-            },
-            logger: logger
-        )
-    }
-
-    private func startingRouter() -> EdgeRouter {
-        healthRouter { $0.add(middleware: StartingUp()) }
-    }
-
-    /// Only health and metrics: before the database is there, and on instances that do not serve the API.
-    func healthRouter(_ prepare: (EdgeRouter) -> Void = { _ in }) -> EdgeRouter {
-        let router = EdgeRouter(translate: ErrorTranslation.problem)
-        prepare(router)
-        HealthRoutes(health: health, metrics: metrics, metricsOpen: configuration.metricsOpen).add(to: router)
-        return router
-    }
 }
 
 extension ServerConfiguration {
@@ -210,5 +194,5 @@ extension ServerConfiguration {
     }
 
     /// Where links lead.
-    package var externalURL: String { publicURL ?? "http://\(httpHost):\(httpPort)" }
+    package var externalURL: String { publicURL ?? doors.last?.url(port: nil) ?? "" }
 }

@@ -78,6 +78,22 @@ extension AlertsCommand {
             }
         }
     }
+
+    /// `pushwatch alerts unpark NAME`
+    struct Unpark: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Send again what a receiver refused, once it is repaired.")
+
+        @OptionGroup var options: Options
+        @Argument(help: "The receiver's name.") var receiver: String
+
+        func run() async throws {
+            try await options.withDatabase { pool, _ in
+                let count = try await DeliveryStore.unpark(receiver, now: .now(), on: pool)
+                if options.json { return try options.say(json: ["unparked": count]) }
+                Terminal.say(count == 0 ? "Nothing is parked for \(receiver)." : "\(count) messages wait for \(receiver) again.")
+            }
+        }
+    }
 }
 
 extension AlertEpisode {
@@ -104,6 +120,8 @@ extension AlertEpisode {
         add("Meaning", annotations["meaning"])
         add("What to do", annotations["action"])
         add("Runbook", annotations["runbook"])
+        add("Devices", affected?.text)
+        add("Backlog", backlog.map { "\($0.waiting) waiting, " + ($0.drainSeconds.map { "drained in about \($0 / 60) min" } ?? "growing") })
         for contributor in contributors {
             add("Affected", "\(contributor.dimension)=\(contributor.value): \(contributor.bad) of \(contributor.attempts) failed")
         }

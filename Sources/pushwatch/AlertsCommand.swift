@@ -13,7 +13,7 @@ struct AlertsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "alerts",
         abstract: "See, acknowledge and silence alerts, and try the way they take.",
-        subcommands: [List.self, Show.self, Acknowledge.self, Silence.self, Silences.self, Unsilence.self, Drill.self]
+        subcommands: [List.self, Show.self, Acknowledge.self, Silence.self, Silences.self, Unsilence.self, Unpark.self, Drill.self]
     )
 
     /// What every one of them takes.

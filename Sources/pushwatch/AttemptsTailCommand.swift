@@ -12,7 +12,7 @@ struct AttemptsTailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
         abstract: "Show the newest attempts, and with --follow those that come.",
-        discussion: "Reads the database; the newest line is the last. Reports that come in more than a minute late are not followed."
+        discussion: "Reads the database; the newest line is the last. Reports that come in late are followed, too."
     )
 
     @OptionGroup var options: ConfigurationOptions

@@ -8,8 +8,22 @@ struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure Pushwatch on this machine.",
-        subcommands: [Ingest.self, BenchServeCommand.self]
+        subcommands: [
+            Ingest.self, Overload.self, Drain.self, Live.self, BenchClientCommand.self, BenchServeCommand.self, List.self,
+        ]
     )
+
+    /// `pushwatch bench list`: what `make bench` runs, a name a line. The client's bench needs a server that only its caller knows.
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(shouldDisplay: false)
+
+        func run() {
+            for bench in BenchCommand.configuration.subcommands
+            where bench.configuration.shouldDisplay && bench != BenchClientCommand.self {
+                Terminal.say(bench._commandName)
+            }
+        }
+    }
 
     /// `pushwatch bench ingest`
     struct Ingest: AsyncParsableCommand {
@@ -29,16 +43,32 @@ struct BenchCommand: AsyncParsableCommand {
         var database: String?
         @Option(name: .long, help: "Rows to store before measuring; 20M and 500k are understood.") var preload = "0"
         @Flag(help: "About half a minute, less exact.") var quick = false
+        @Option(
+            name: .long,
+            parsing: .upToNextOption,
+            help: "Only these: rows of a batch (500), or connections of single POSTs (single64)."
+        )
+        var only: [String] = []
         @Flag(help: "Print the report as JSON.") var json = false
 
-        func validate() throws { _ = try rows() }
+        func validate() throws {
+            _ = try rows()
+            if let unknown = only.first(where: { !IngestBench.names.contains($0) }) {
+                throw ValidationError("--only knows \(IngestBench.names.joined(separator: ", ")), not \(unknown).")
+            }
+        }
 
         func run() async throws {
             LogBootstrap.bootstrap(level: .warning)
             let logger = Logger(label: "bench")
             let database = try await BenchDatabase.make(in: database, logger: logger)
             do {
-                let settings = IngestBench.Settings(preload: try rows(), seconds: quick ? 2 : 6, copyRows: quick ? 60_000 : 150_000)
+                let settings = IngestBench.Settings(
+                    preload: try rows(),
+                    seconds: quick ? 2 : 6,
+                    copyRows: quick ? 60_000 : 150_000,
+                    only: Set(only)
+                )
                 let report = try await IngestBench(database: database, settings: settings, logger: logger).run()
                 await database.remove()
                 Terminal.say(json ? try report.json() : report.table)

@@ -7,7 +7,11 @@ struct ConfigurationOptions: ParsableArguments {
 
     func load() async throws -> ServerConfiguration {
         do {
-            return try await ServerConfiguration.load(file: config)
+            var configuration = try await ServerConfiguration.load(file: config)
+            configuration.migrationsDirectory = ProjectFiles.besideProgram(configuration.migrationsDirectory)
+            configuration.alertsDirectory = ProjectFiles.besideProgram(configuration.alertsDirectory)
+            configuration.liveDirectory = ProjectFiles.besideProgram(configuration.liveDirectory)
+            return configuration
         } catch let error as ConfigurationError {
             throw CommandFailure(message: error.description, code: 2)
         }

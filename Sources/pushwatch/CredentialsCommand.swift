@@ -17,7 +17,10 @@ struct CredentialsCommand: AsyncParsableCommand {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send each provider a push to a token that cannot exist, and say whether the credential was accepted.",
-            discussion: "Nobody receives anything. Ends with 1 when a credential is refused, with 3 when a provider cannot be reached."
+            discussion: """
+                Nobody receives anything. Says how old each key's file is, and how far this machine's clock is off where the provider tells \
+                its time. Ends with 1 when a credential is refused, with 3 when a provider cannot be reached.
+                """
         )
 
         @OptionGroup var options: ConfigurationOptions
@@ -40,11 +43,21 @@ struct CredentialsCommand: AsyncParsableCommand {
                 Terminal.say(String(decoding: try encoder.encode(verdicts), as: UTF8.self))
             } else {
                 for verdict in verdicts {
-                    Terminal.say("\(verdict.provider) \(verdict.environment): \(verdict.state) (\(verdict.detail))")
+                    Terminal.say(line(verdict))
                 }
             }
-            if verdicts.contains(where: { $0.state == "refused" }) { throw ExitCode(1) }
-            if verdicts.contains(where: { $0.state == "unreachable" }) { throw ExitCode(3) }
+            if verdicts.contains(where: { $0.state == .refused }) { throw ExitCode(1) }
+            if verdicts.contains(where: { $0.state == .unreachable }) { throw ExitCode(3) }
+        }
+
+        private func line(_ verdict: CredentialProbe.Verdict) -> String {
+            var line = "\(verdict.credential) \(verdict.environment): \(verdict.state) (\(verdict.detail))"
+            if let days = verdict.keyAgeDays { line += "; key file \(days) days old" }
+            if let seconds = verdict.clockAheadSeconds {
+                line +=
+                    abs(seconds) < 30 ? "; clock agrees" : "; this machine's clock is \(abs(seconds)) s \(seconds > 0 ? "ahead" : "behind")"
+            }
+            return line
         }
     }
 }

@@ -1,3 +1,4 @@
+import Alerting
 import ArgumentParser
 import Attempts
 import Foundation
@@ -6,23 +7,32 @@ import Observability
 import Postgres
 import PushContract
 import PushwatchServer
+import Sending
 
 /// `pushwatch fsck`
 struct FsckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fsck",
-        abstract: "Check what is stored: one row per id, ledger and rollups that agree, no gap, no raw token.",
+        abstract: "Check what is stored: one row per id, ledger and rollups that agree, no gap, no raw token, no orphan.",
         discussion: """
             Safe beside live traffic: small statements over closed minutes. What looks wrong is looked at twice. Prints a line per check
-            and exits with 1 if anything is off.
+            and exits with 1 if anything is off. Checks: \(FsckCommand.checks.map(\.name).joined(separator: ", ")).
             """
     )
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "How many days of attempts to go through.") var days = 16
+    @Option(help: "Only this check; may be given several times.") var only: [String] = []
     @Flag(help: "Print the report as one JSON object.") var json = false
 
+    /// A feature's checks are its own; here they are put together.
+    static let checks: [any FsckCheck] = Fsck.attempts + [SealedTokensCheck()] + AlertingChecks.all
+
     func validate() throws {
+        let known = FsckCommand.checks.map(\.name)
+        for name in only where !known.contains(name) {
+            throw ValidationError("`\(name)` is not a check; there are \(known.joined(separator: ", ")).")
+        }
         guard (1...400).contains(days) else { throw ValidationError("--days must be between 1 and 400.") }
     }
 
@@ -35,13 +45,17 @@ struct FsckCommand: AsyncParsableCommand {
         )
         defer { pool.close() }
         do {
-            let report = try await AttemptFsck(pool: pool, days: Int64(days), now: .now()).run { progress in
+            let checks = FsckCommand.checks.filter { only.isEmpty || only.contains($0.name) }
+            let report = try await Fsck(checks, pool: pool, days: Int64(days), now: .now()).run { progress in
                 guard Terminal.isInteractive else { return }
-                Terminal.progress("\(progress.check.rawValue)  \(progress.done)/\(progress.total)")
+                Terminal.progress("\(progress.check)  \(progress.done)/\(progress.total)")
             }
             if Terminal.isInteractive { Terminal.progress("") }
-            try print(report)
-            if !report.isClean { throw CommandFailure.check("Something is off; see above and docs/operations.md.") }
+            let sends = only.isEmpty ? try await SendFsck(pool: pool, days: days).run() : []
+            try print(report, sends: sends, possibleDuplicates: try await SendFsck(pool: pool, days: days).possibleDuplicates())
+            if !report.isClean || sends.contains(where: { $0.faultCount > 0 }) {
+                throw CommandFailure.check("Something is off; see above and docs/operations.md.")
+            }
         } catch let error as PostgresError where error.isUnavailable {
             throw CommandFailure.environment("The database cannot be reached: \(error.message)")
         } catch let error as PostgresError where error.code == .undefinedTable {
@@ -49,17 +63,35 @@ struct FsckCommand: AsyncParsableCommand {
         }
     }
 
-    private func print(_ report: FsckReport) throws {
+    private struct Report: Encodable {
+        var lines: [FsckReport.Line]
+        var sends: [SendFsck.Line]
+        var possibleDuplicates: Int
+    }
+
+    private func print(_ report: FsckReport, sends: [SendFsck.Line], possibleDuplicates: Int) throws {
         guard !json else {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            Terminal.say(String(decoding: try encoder.encode(report), as: UTF8.self))
+            Terminal.say(
+                String(
+                    decoding: try encoder.encode(Report(lines: report.lines, sends: sends, possibleDuplicates: possibleDuplicates)),
+                    as: UTF8.self
+                )
+            )
             return
         }
         for line in report.lines {
-            Terminal.say("\(line.faultCount == 0 ? "ok  " : "OFF ") \(line.check.promise) (\(line.examined))")
+            Terminal.say("\(line.faultCount == 0 ? "ok  " : "OFF ") \(line.promise) (\(line.examined))")
             for fault in line.faults { Terminal.say("       \(fault)") }
             if line.faultCount > line.faults.count { Terminal.say("       … and \(line.faultCount - line.faults.count) more") }
+        }
+        for line in sends {
+            Terminal.say("\(line.faultCount == 0 ? "ok  " : "OFF ") \(line.promise) (\(line.examined))")
+            for fault in line.faults { Terminal.say("       \(fault)") }
+        }
+        if possibleDuplicates > 0 {
+            Terminal.say("     \(possibleDuplicates) pushes may have arrived twice: their answers were lost (at_least_once)")
         }
     }
 }

@@ -12,8 +12,8 @@ import PushwatchServer
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Make, list and revoke API keys.",
-        subcommands: [Create.self, List.self, Revoke.self]
+        abstract: "Make, list and revoke API keys; make keys for push tokens.",
+        subcommands: [Create.self, List.self, Revoke.self, MakeTokenKeyCommand.self, RotateTokensCommand.self]
     )
 
     /// `pushwatch keys create`

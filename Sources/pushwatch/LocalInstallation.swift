@@ -1,5 +1,6 @@
 import Access
 import Attempts
+import Devices
 import Foundation
 import HTTPEdge
 import LocalPostgres
@@ -17,6 +18,8 @@ struct LocalInstallation: Sendable {
     let apiKey: String
     let apiKeyId: String
     let issuer: DemoIssuer
+    /// Made once and kept in the state directory.
+    let tokenKeys: TokenKeyRing
 
     static func prepare(directory: String, postgres: LocalPostgres, empty: Bool, logger: Logger) async throws -> LocalInstallation {
         let migrations = try ProjectFiles.locate("sql/migrations")
@@ -40,8 +43,19 @@ struct LocalInstallation: Sendable {
             alerts: alerts,
             apiKey: key.text,
             apiKeyId: key.id,
-            issuer: try DemoIssuer(directory: directory)
+            issuer: try DemoIssuer(directory: directory),
+            tokenKeys: try tokenKeys(directory: directory)
         )
+    }
+
+    private static func tokenKeys(directory: String) throws -> TokenKeyRing {
+        let path = directory + "/token-keys"
+        if !FileManager.default.fileExists(atPath: path) { try PrivateFile.write(TokenKeyRing.line(id: "k1") + "\n", to: path) }
+        do {
+            return try TokenKeyRing(parsing: String(contentsOfFile: path, encoding: .utf8))
+        } catch {
+            throw CommandFailure.environment("The token keys in \(path) cannot be used: \(error)")
+        }
     }
 
     private static func apiKey(directory: String, pool: PostgresPool) async throws -> (text: String, id: String) {

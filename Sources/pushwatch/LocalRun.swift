@@ -26,6 +26,7 @@ struct LocalRun: Sendable {
         configuration.migrationsDirectory = installation.migrations
         configuration.alertsDirectory = installation.alerts
         configuration.httpPort = port
+        configuration.tokenKeys = installation.tokenKeys
         // Evaluated soon after each minute: the demo's attempts are never late.
         configuration.alertsLag = .seconds(5)
         configuration.sendRetryBase = .seconds(10)

@@ -8,7 +8,7 @@ struct RulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rules",
         abstract: "Check and test alert rules, on made-up traffic and on history.",
-        subcommands: [Check.self, Test.self, RulesBacktestCommand.self, RulesDiffCommand.self]
+        subcommands: [Check.self, Test.self, RulesScenariosCommand.self, RulesBacktestCommand.self, RulesDiffCommand.self]
     )
 
     /// Where the rules are.

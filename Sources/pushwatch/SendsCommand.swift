@@ -1,4 +1,5 @@
 import ArgumentParser
+import Devices
 import Foundation
 import Logging
 import Observability
@@ -11,8 +12,8 @@ import Sending
 struct SendsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sends",
-        abstract: "Look at the sending queue and throttle it.",
-        subcommands: [BacklogCommand.self, Throttle.self]
+        abstract: "Look at the sending queue, throttle it, and see what is held.",
+        subcommands: [BacklogCommand.self, Throttle.self, Holds.self, TokenBreakers.self, Dead.self]
     )
 
     /// `pushwatch sends backlog`
@@ -33,7 +34,24 @@ struct SendsCommand: AsyncParsableCommand {
                     let oldest = lane.oldestReadyAt.map { ", oldest \(Int((backlog.at - $0).inSeconds)) s" } ?? ""
                     Terminal.say(
                         "\(lane.lane.app) \(lane.lane.provider) \(urgency): \(lane.ready) ready\(oldest), \(lane.retrying) retrying, "
-                            + "\(lane.scheduled) scheduled, \(lane.sending) being sent; \(lane.drain.words)"
+                            + "\(lane.scheduled) scheduled, \(lane.held) held, \(lane.sending) being sent; \(lane.drain.words)"
+                    )
+                }
+                for hold in backlog.holds {
+                    Terminal.say(
+                        "HELD: \(hold.scope.provider) refuses the credential of \(hold.scope.app) (\(hold.scope.environment)) since \(hold.since): "
+                            + "\(hold.cause). See `pushwatch sends holds`."
+                    )
+                }
+                for breaker in try await TokenBreakerStore(pool: pool).open() {
+                    Terminal.say(
+                        "TOKENS: \(breaker.place.provider) refused too many tokens of \(breaker.place.app) (\(breaker.cause)); none is switched "
+                            + "off. See `pushwatch sends token-breakers`."
+                    )
+                }
+                for pause in backlog.pauses {
+                    Terminal.say(
+                        "PAUSED: \(pause.provider) asked for fewer requests to \(pause.app) (\(pause.cause)), until \(pause.until)."
                     )
                 }
             }
@@ -57,12 +75,15 @@ struct SendsCommand: AsyncParsableCommand {
         @Option(help: "apns or fcm; without it both.") var provider: String?
         @Option(help: "Only this app.") var app: String?
         @Option(help: "Sends a minute.") var perMinute: Double?
+        @Option(help: "Instead: a share of what went during the last five minutes, 0 to 1.") var share: Double?
         @Option(help: "For how long.") var minutes: Int = 30
         @Option(help: "Why; shown to the others on call.") var reason = "set on the command line"
         @Flag(help: "Lift the throttles that match.") var lift = false
 
         func validate() throws {
             if let provider, Provider(rawValue: provider) == nil { throw ValidationError("--provider must be apns or fcm.") }
+            if let share, !(0...1).contains(share) { throw ValidationError("--share must be from 0 to 1.") }
+            guard perMinute == nil || share == nil else { throw ValidationError("Either --per-minute or --share, not both.") }
             if let perMinute, perMinute < 0 { throw ValidationError("--per-minute must not be negative.") }
             guard (1...1440).contains(minutes) else { throw ValidationError("--minutes must be from 1 to 1440.") }
         }
@@ -74,18 +95,19 @@ struct SendsCommand: AsyncParsableCommand {
                 if lift {
                     let lifted = try await store.lift(provider: chosen, app: app)
                     Terminal.say(lifted == 0 ? "There was no such throttle." : "Lifted \(lifted).")
-                } else if let perMinute {
+                } else if perMinute != nil || share != nil {
                     let now = Timestamp.now()
                     try await store.set(
                         (chosen.map { [$0] } ?? Provider.allCases).map {
                             SendThrottle(
                                 provider: $0,
                                 app: app,
-                                perMinute: perMinute,
+                                perMinute: perMinute ?? 0,
                                 reason: reason,
                                 author: NSUserName(),
                                 createdAt: now,
-                                expiresAt: now + .seconds(minutes * 60)
+                                expiresAt: now + .seconds(minutes * 60),
+                                share: share
                             )
                         }
                     )

@@ -23,7 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         parsing: .singleValue,
-        help: "What this instance does: api, send, alert; repeatable or separated by commas. Default: everything."
+        help: "What this instance does: api, send, alert, live; repeatable or separated by commas. Default: everything."
     )
     var role: [String] = []
     @Flag(help: "Apply missing migrations before work begins.") var migrate = false

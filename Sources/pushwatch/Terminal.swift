@@ -1,4 +1,5 @@
 import Foundation
+import HTTPEdge
 
 /// What commands say: results to standard output, everything else to standard error; progress in place on a terminal.
 enum Terminal {
@@ -28,5 +29,12 @@ enum Terminal {
             guard written > 0 else { return }
             rest = rest.dropFirst(written)
         }
+    }
+}
+
+extension Terminal {
+    /// Prints a document as the API would answer it.
+    static func say(json document: some Encodable) throws {
+        say(String(decoding: try JSONEncoder.pushwatch.encode(document), as: UTF8.self))
     }
 }

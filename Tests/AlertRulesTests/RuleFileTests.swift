@@ -88,9 +88,12 @@ struct RuleFileTests {
         Fault(
             lines: [good, "fro: 10m", labels, annotations],
             finding:
-                "r.yml:6:9: error: fro: unknown key 'fro'; did you mean 'for'? known: alert, ratio, baseline, for, by, labels, annotations"
+                "r.yml:6:9: error: fro: unknown key 'fro'; did you mean 'for'? known: alert, ratio, baseline, absence,"
         ),
-        ratio("smoth: 2m", "8:11: error: ratio.smoth: unknown key 'smoth'; did you mean 'smooth'? known: reason, above, of, smooth,"),
+        ratio(
+            "smoth: 2m",
+            "8:11: error: ratio.smoth: unknown key 'smoth'; did you mean 'smooth'? known: reason, status, above, of, smooth,"
+        ),
         ratio("smooth: 11m", "8:19: error: ratio.smooth: 11m is longer than 'for' (10m)"),
         ratio("smooth: 90s", "8:19: error: ratio.smooth: '90s' is not a duration in whole minutes such as 15m, 2h or 7d"),
         ratio("quorum: 120%", "8:19: error: ratio.quorum: 120 % is impossible here: it must be from 50 % to 100 %"),
@@ -127,7 +130,7 @@ struct RuleFileTests {
         ),
         Fault(
             lines: ["for: 5m", labels, annotations],
-            finding: "r.yml:4:9: error: ratio: missing; a rule needs a condition: 'ratio' or 'baseline'"
+            finding: "r.yml:4:9: error: ratio: missing; a rule needs a condition: 'ratio', 'baseline', 'absence'"
         ),
         Fault(
             lines: [good, "baseline: { reason: auth, above: 3x }", "for: 5m", labels, annotations],

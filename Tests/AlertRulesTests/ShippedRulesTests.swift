@@ -15,7 +15,7 @@ struct ShippedRulesTests {
         #expect(
             set.rules.dropFirst(3).map(\.name) == [
                 "ProviderUnavailableSlow", "PushAuthFailingSlow", "ProviderUnreachable", "NothingDelivered", "PushAuthFailingInApp",
-                "TokensDeactivatedEnMasse", "UnknownProviderErrors",
+                "TokensDeactivatedEnMasse", "UnknownProviderErrors", "UnknownProviderCodeSeen", "SendBacklogGrowing", "ClientsNotReturning",
             ]
         )
         for alert in BuiltInAlert.allCases {

@@ -34,16 +34,16 @@ struct ReceiverFileTests {
         let path = root.appendingPathComponent("alerts/receivers.example.yml").path
         let environment = [
             "ALERT_WEBHOOK_SECRET": "s", "PAGERDUTY_ROUTING_KEY": String(repeating: "k", count: 32), "SMTP_PASSWORD": "p",
-            "SLACK_WEBHOOK_URL": "https://hooks.slack.com/services/T/B/x", "NTFY_TOPIC": "t",
+            "SLACK_BOT_TOKEN": "xoxb-1", "SLACK_WEBHOOK_URL": "https://hooks.slack.com/services/T/B/x", "NTFY_TOPIC": "t",
         ]
         let set = try ReceiverFile.read(path: path, environment: environment)
-        #expect(set.receivers.map(\.name) == ["on-call", "pagerduty", "slack", "alertmanager", "mail", "phone", "log"])
+        #expect(set.receivers.map(\.name) == ["on-call", "pagerduty", "slack", "slack-app", "alertmanager", "mail", "phone", "log"])
         #expect(set.names(for: .page) == ["on-call", "pagerduty", "slack", "alertmanager", "log"])
         #expect(set.names(for: .ticket) == ["slack", "mail", "log"])
         #expect(set.names(for: .info, rule: "AuthBroken", labels: ["provider": "apns"]) == ["slack", "mail", "phone", "log"])
         // Where its secrets are not, each is a warning with its line.
         let findings = ReceiverFile.check(path: path, environment: [:])
-        #expect(findings.count == 5 && findings.allSatisfy { $0.severity == .warning })
+        #expect(findings.count == 6 && findings.allSatisfy { $0.severity == .warning })
         #expect(findings.first?.position.line == 10)
     }
 

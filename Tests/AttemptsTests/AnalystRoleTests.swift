@@ -29,7 +29,8 @@ struct AnalystRoleTests {
     @Test(
         "tokens, keys, secrets, contents and the ledger are closed",
         arguments: [
-            "SELECT pushToken FROM devices", "SELECT pushToStartToken FROM devices", "SELECT * FROM devices", "SELECT devices FROM devices",
+            "SELECT pushToken FROM devices", "SELECT pushToStartToken FROM devices", "SELECT unregisterSecrets FROM devices",
+            "SELECT * FROM devices", "SELECT devices FROM devices",
             "SELECT pushToken FROM pushDeliveries", "SELECT content FROM pushSends", "SELECT * FROM pushSends", "SELECT id FROM apiKeys",
             "SELECT value FROM serverSecrets", "SELECT nonce FROM usedSignInTickets", "SELECT 1 FROM attemptLedger",
             "SELECT 1 FROM ledgerState", "SELECT lastError FROM alertOutbox", "SELECT responsePrefix FROM alertDeliveries",
@@ -56,15 +57,19 @@ struct AnalystRoleTests {
             )
             let open = try rows.map { try $0.decode(String.self) }
             #expect(open.count > 100)
+            // By the column's own name: a table may be about tokens without holding one.
             let suspicious = open.filter { name in
-                ["token", "secret", "key", "content", "body", "hash", "nonce", "password"].contains { name.contains($0) }
+                let column = name.split(separator: ".")[1]
+                return ["token", "secret", "key", "content", "body", "hash", "nonce", "password"].contains { column.contains($0) }
             }
             #expect(
                 Set(suspicious) == [
                     // Hashes that tell tokens apart, and names that only sound so.
                     "notificationdeliveryattempts.tokenhash", "notificationdeliveryattempts.attemptkey", "devices.pushtokenhash",
+                    "devices.pushtostarttokenhash", "devices.pushtostarttokenstate", "devices.pushtostarttokencause",
+                    "devices.pushtostarttokensince",
                     "devices.tokenstate", "devices.tokenstatecause", "devices.tokenstatesince", "devices.tokenregisteredat",
-                    "pushdeliveries.tokenhash", "alertepisodes.groupkey",
+                    "pushdeliveries.tokenhash", "tokendeactivations.tokenhash", "alertepisodes.groupkey",
                 ]
             )
             let writable = try await store.pool.query(

@@ -121,9 +121,9 @@ struct AttemptParserTests {
     @Test("nesting over 16 levels is malformed; up to there it is only a wrong type")
     func depth() throws {
         func nested(_ levels: Int) -> [UInt8] {
-            Array(("{\"uid\":" + String(repeating: "[", count: levels - 1) + String(repeating: "]", count: levels - 1) + "}").utf8)
+            Array(("{\"uid\":" + String(repeating: "[", count: levels - 1) + "1" + String(repeating: "]", count: levels - 1) + "}").utf8)
         }
-        #expect(try AttemptParser().document(nested(15)).rejections.map(\.fault.code) == ["missing_field"])
+        #expect(try AttemptParser().document(nested(16)).rejections.map(\.fault.code) == ["missing_field"])
         let tooDeep = nested(17)
         #expect(throws: AttemptParser.BodyFault.self) { try AttemptParser().document(tooDeep) }
     }
@@ -140,5 +140,24 @@ struct AttemptParserTests {
         let token = String(repeating: "5c", count: 32)
         let parsed = try AttemptParser().document(try Sample.bytes(Sample.json(["tokenHash": token])))
         #expect(parsed.rejections.allSatisfy { !$0.fault.detail.contains(token) })
+    }
+
+    @Test("an array's item is measured like a line: at 64 KiB it is taken, a byte over it is refused alone")
+    func itemSize() throws {
+        func item(_ id: String, bytes: Int) throws -> String {
+            let text = String(decoding: try Sample.bytes(Sample.json(id: id)), as: UTF8.self)
+            // Blanks inside, and braces in a string, which must not be taken for structure.
+            let marked = text.replacing("\"r-1\"", with: "\"}],{[\"")
+            return "{" + String(repeating: " ", count: bytes - marked.utf8.count) + marked.dropFirst()
+        }
+        let limit = AttemptParser.maxItemBytes
+        let body = "[ \(try item("a", bytes: limit)) , 7, \(try item("b", bytes: limit + 1)),\(try item("c", bytes: 1000)) ]"
+        let parsed = try AttemptParser().document(Array(body.utf8))
+        #expect(parsed.indices == [0, 3])
+        #expect(parsed.rejections.map(\.index) == [1, 2])
+        #expect(parsed.rejections.map(\.fault.code) == ["invalid_type", "item_too_large"])
+        #expect(parsed.rejections[1].attemptId == "b")
+        let single = try AttemptParser().document(Array(try item("d", bytes: limit + 1).utf8))
+        #expect(single.rejections.map(\.fault.code) == ["item_too_large"])
     }
 }

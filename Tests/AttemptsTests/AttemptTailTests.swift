@@ -26,6 +26,21 @@ struct AttemptTailTests {
         }
     }
 
+    @Test("a report that comes five days late is shown when it comes, once, and not those that were there before")
+    func late() async throws {
+        try await withAttempts(days: 6) { store in
+            let late = Sample.now - .seconds(5 * 86_400)
+            _ = try await store.write([Sample.attempt("there-before", at: late)], receivedAt: Sample.now - .seconds(60))
+            var tail = AttemptTail(filter: .init(), since: Sample.now - .seconds(3600))
+            #expect(try await tail.last(0, now: Sample.now, on: store.pool).isEmpty)
+            _ = try await store.write([Sample.attempt("late", at: late)], receivedAt: Sample.now + .seconds(1))
+            #expect(try await tail.next(now: Sample.now + .seconds(2), on: store.pool).map(\.attemptId) == ["late"])
+            for second in [3, 30, 61, 62, 90, 200] as [Int64] {
+                #expect(try await tail.next(now: Sample.now + .seconds(second), on: store.pool).isEmpty)
+            }
+        }
+    }
+
     @Test("nothing to begin with means nothing old")
     func beginsEmpty() async throws {
         try await withAttempts { store in

@@ -112,6 +112,33 @@ struct AttemptWriterTests {
         }
     }
 
+    @Test("what cannot be counted is not stored: attempts, ledger and rollups are one transaction")
+    func oneTransaction() async throws {
+        try await withAttempts { store in
+            _ = try await store.write([Sample.attempt("before", status: .queued)])
+            // The counts of the month have nowhere to go.
+            try await store.pool.execute("DROP TABLE attemptRollups_202603")
+            await #expect(throws: PostgresError.self) { try await store.write([Sample.attempt("new")]) }
+            await #expect(throws: PostgresError.self) { try await store.write([Sample.attempt("before", status: .sent)]) }
+            #expect(try await store.pool.query("SELECT count(*) FROM notificationDeliveryAttempts")[0].decode(Int.self) == 1)
+            #expect(try await store.pool.query("SELECT count(*) FROM attemptLedger")[0].decode(Int.self) == 1)
+            #expect(try await AttemptStore(store.pool).find(attemptId: "before")?.status == .queued)
+        }
+    }
+
+    @Test("every batch takes its locks in one order, whatever the order of its items")
+    func lockOrder() throws {
+        var generator = SeededGenerator(seed: 3)
+        for size in [2, 17, 400] {
+            let attempts = (0..<size).map { _ in Sample.attempt("o-\(Int.random(in: 0..<size, using: &generator))") }
+            let batch = try Sample.batch(attempts)
+            let groups = AttemptGroups(batch)
+            let keys: [AttemptKey] = groups.keys
+            #expect(keys == keys.sorted() && Set(keys).count == keys.count)
+            #expect(groups.firstReports(of: batch).map { $0.key } == keys)
+        }
+    }
+
     @Test("an id of the previous ledger generation is still known; after two rotations it is not")
     func generations() async throws {
         try await withAttempts { store in
@@ -137,6 +164,7 @@ struct AttemptDatabase: Sendable {
     func write(
         _ attempts: [Attempt],
         slot: Int16 = 0,
+        receivedAt: Timestamp = Sample.now,
         checksOldFacts: Bool = false,
         hints: LedgerHints? = nil
     ) async throws -> [AttemptResult] {
@@ -148,7 +176,7 @@ struct AttemptDatabase: Sendable {
                         batch,
                         on: $0,
                         slot: slot,
-                        receivedAt: Sample.now,
+                        receivedAt: receivedAt,
                         checksOldFacts: checksOldFacts,
                         hints: hints
                     )
@@ -158,7 +186,7 @@ struct AttemptDatabase: Sendable {
     }
 
     func rotate() async throws {
-        try await pool.withTransaction { try await PartitionStatements.rotateLedger(now: Sample.now, on: $0) }
+        try await keeper.rotateLedgerNow()
     }
 
     /// Rollups without their zero rows, against a count over the rows: no difference in either direction.
@@ -187,7 +215,7 @@ struct AttemptDatabase: Sendable {
 
 func withAttempts(days: Int64 = 2, _ body: (AttemptDatabase) async throws -> Void) async throws {
     try await withDatabase { pool in
-        let keeper = PartitionKeeper(pool: pool, logger: .silent, now: { Sample.now })
+        let keeper = PartitionKeeper(pool: pool, clockTolerance: nil, logger: .silent, now: { Sample.now })
         try await keeper.ensurePartitions(forDays: Set(Sample.now.day - days...Sample.now.day + 1))
         try await body(AttemptDatabase(pool: pool, keeper: keeper))
     }

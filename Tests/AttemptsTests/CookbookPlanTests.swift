@@ -71,12 +71,12 @@ struct CookbookPlanTests {
     }
 
     /// `Sort  (cost=12.34..56.78 rows=…`: the second number is that of the whole answer.
-    private static func cost(_ line: String) -> Double? {
+    static func cost(_ line: String) -> Double? {
         line.firstMatch(of: #/cost=[0-9]+\.[0-9]+\.\.([0-9]+\.[0-9]+) /#).flatMap { Double($0.1) }
     }
 
     /// Spread evenly over 3 to 10 March; a tenth fails, of many people, tokens and sends; rollups by counting.
-    private static func generate(_ rows: Int) -> String {
+    static func generate(_ rows: Int) -> String {
         """
         INSERT INTO notificationDeliveryAttempts
         SELECT 'a-' || n, 'u-' || n % \(max(rows / 20, 1)), CASE WHEN n % 3 = 0 THEN 'ios' ELSE 'android' END::pushPlatform,

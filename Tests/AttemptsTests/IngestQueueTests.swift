@@ -63,4 +63,46 @@ struct IngestQueueTests {
         queue.close()
         #expect(queue.refusal(bodyBytes: 1) == .shuttingDown)
     }
+
+    @Test("what comes while one writer is at work waits for it, until there is enough for a second")
+    func writers() async throws {
+        var limits = IngestLimits()
+        limits.rowsPerFurtherWriter = 30
+        limits.patience = .seconds(3600)
+        let queue = IngestQueue(limits: limits)
+        let batch = try Sample.batch((0..<10).map { Sample.attempt("a-\($0)") })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await queue.submit(batch) }
+            let first = await queue.take()
+            #expect(first.count == 1)
+            async let second = queue.take()
+            for rows in [10, 20] {
+                group.addTask { _ = try await queue.submit(batch) }
+                while queue.waitingRows < rows { await Task.yield() }
+            }
+            group.addTask { _ = try await queue.submit(batch) }
+            // The thirtieth row wakes the second writer, which takes all.
+            let taken = await second
+            #expect(taken.count == 3 && queue.waitingRows == 0)
+            for entry in first + taken { entry.answer.resume(returning: []) }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("a writer that hangs does not keep others from beginning")
+    func patience() async throws {
+        var limits = IngestLimits()
+        limits.patience = .zero
+        let queue = IngestQueue(limits: limits)
+        let batch = try Sample.batch([Sample.attempt()])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await queue.submit(batch) }
+            let hanging = await queue.take()
+            group.addTask { _ = try await queue.submit(batch) }
+            let other = await queue.take()
+            #expect(other.count == 1)
+            for entry in hanging + other { entry.answer.resume(returning: []) }
+            try await group.waitForAll()
+        }
+    }
 }

@@ -98,4 +98,37 @@ struct ElapsedClock: Clock {
             #expect(throws: Problem.self) { try request([], headers).requireContentType("application/json", "application/x-ndjson") }
         }
     }
+
+    @Test("the bodies of all requests together stay in their budget: announced, arriving, inflated; it is given back afterwards")
+    func budget() async throws {
+        let budget = BodyBudget(bytes: 300)
+        let reader = BodyReader(limits: limits, budget: budget)
+        @Sendable func code(_ request: Request) async -> String? {
+            do {
+                _ = try await reader.read(request)
+                return nil
+            } catch {
+                return (error as? Problem)?.code ?? "\(error)"
+            }
+        }
+        let (stream, sender) = AsyncStream.makeStream(of: ByteBuffer.self)
+        let slow = Request(
+            head: HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/", headerFields: [:]),
+            body: .init(asyncSequence: stream)
+        )
+        async let slowOutcome = code(slow)
+        sender.yield(ByteBuffer(bytes: [UInt8](repeating: 0, count: 200)))
+        while budget.usedBytes < 200 { await Task.yield() }
+        #expect(await code(request([], [.contentLength: "101"])) == "overloaded")
+        #expect(await code(request([[UInt8](repeating: 0, count: 60), [UInt8](repeating: 0, count: 60)])) == "overloaded")
+        #expect(await code(request([gzip([UInt8](repeating: 0, count: 250))], [.contentEncoding: "gzip"])) == "overloaded")
+        // A share goes with its task, which may end a moment after its answer.
+        for _ in 0..<100_000 where budget.usedBytes != 200 { await Task.yield() }
+        #expect(budget.usedBytes == 200)
+        sender.finish()
+        #expect(await slowOutcome == nil)
+        for _ in 0..<100_000 where budget.usedBytes != 0 { await Task.yield() }
+        #expect(budget.usedBytes == 0)
+        #expect(await code(request([[UInt8](repeating: 0, count: 250)])) == nil)
+    }
 }

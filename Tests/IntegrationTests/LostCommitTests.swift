@@ -36,6 +36,25 @@ extension WholeService {
             }
         }
 
+        @Test("again and again under load: what was acknowledged is there once, and nothing twice")
+        func underLoad() async throws {
+            var soak = Soak(rounds: 5)
+            try await withProxiedServer { api, proxy, _ in
+                let load = PostingLoad(url: api.url)
+                try await load.run(posters: 8) {
+                    while soak.next() {
+                        let before = proxy.lost
+                        proxy.loseCommitAnswers(2)
+                        try await eventually("answers are lost") { proxy.lost >= before + 2 }
+                        try await load.progress(200)
+                    }
+                }
+                try await withPool(proxy.url) { pool in
+                    try await FaultReport(fault: "answer to COMMIT lost", times: proxy.lost, load: load).expectNothingLost(on: pool)
+                }
+            }
+        }
+
         @Test("until the server gives up: the caller gets 503 and resends, which is a duplicate, and there is one row")
         func resend() async throws {
             try await withProxiedServer { api, proxy, ledger in

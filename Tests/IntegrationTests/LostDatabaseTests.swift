@@ -8,13 +8,14 @@ extension WholeService {
     struct LostDatabaseTests {
         @Test("an immediate stop: 503 meanwhile, recovery by itself, nothing acknowledged lost")
         func crashed() async throws {
-            let crashes = 2
+            var soak = Soak(rounds: 2)
             try await withScratchCluster { cluster in
                 let server = try await ServerProcess.start(database: cluster.url, arguments: ["--migrate"])
                 try await server.waitUntilReady()
                 let load = PostingLoad(url: server.api.url)
                 try await load.run(posters: 8) {
-                    for crash in 1...crashes {
+                    while soak.next() {
+                        let crash = soak.rounds
                         try await load.progress(400)
                         cluster.crash()
                         let refused = try await eventually("attempts are refused") {
@@ -32,15 +33,7 @@ extension WholeService {
                 }
                 #expect(load.refusals.keys.allSatisfy { $0 == 503 || $0 == 0 }, "\(load.refusals)")
                 try await withPool(cluster.url) { pool in
-                    let ledger = Ledger(session: pool)
-                    let found = try await ledger.found(load.attempts)
-                    let mismatches = try await ledger.rollupMismatches()
-                    print(
-                        "pg immediate stop: crashes \(crashes), acknowledged \(load.attempts.count), found \(found), "
-                            + "refusals \(load.refusals), mismatches \(mismatches)"
-                    )
-                    #expect(found == load.attempts.count)
-                    try await ledger.expectConsistent()
+                    try await FaultReport(fault: "pg immediate stop", times: soak.rounds, load: load).expectNothingLost(on: pool)
                 }
                 #expect(try await server.terminate().code == 0)
             }

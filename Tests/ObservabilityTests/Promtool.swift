@@ -8,9 +8,14 @@ enum Promtool {
 
     /// What `promtool check metrics` says about the text; empty when all is well.
     static func check(_ text: String) throws -> String {
+        let answer = try run(["check", "metrics"], input: text)
+        return answer.status == 0 ? answer.text : answer.text + "exit \(answer.status)"
+    }
+
+    static func run(_ arguments: [String], input text: String = "") throws -> (status: Int32, text: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = ["check", "metrics"]
+        process.arguments = arguments
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output
@@ -20,7 +25,6 @@ enum Promtool {
         try input.fileHandleForWriting.close()
         let said = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
-        let complaint = String(decoding: said, as: UTF8.self)
-        return process.terminationStatus == 0 ? complaint : complaint + "exit \(process.terminationStatus)"
+        return (process.terminationStatus, String(decoding: said, as: UTF8.self))
     }
 }

@@ -99,13 +99,17 @@ struct OnCallRoutesTests {
                 throttles: { try await throttles.current() }
             ),
             alerts: AlertStore(pool: pool, rules: rules, runbooks: PageSample.runbooks),
+            people: PersonStore(pool: pool),
+            rules: RulesStore(pool: pool, rules: rules),
+            deliveries: DeliveriesStore(pool: pool),
+            actions: OnCallActions(pool: pool, throttles: throttles),
             runbooks: PageSample.runbooks,
             desk: desk,
             clock: { now }
         )
     }
 
-    private func withSite(_ test: @Sendable @escaping (any TestClientProtocol, PostgresPool) async throws -> Void) async throws {
+    func withSite(_ test: @Sendable @escaping (any TestClientProtocol, PostgresPool) async throws -> Void) async throws {
         try await withDatabase { pool in
             try await Self.seed(pool)
             let router = EdgeRouter(

@@ -215,12 +215,13 @@ struct APNsRequestChecksTests {
     @Test("every reason has the status Apple documents")
     func statuses() {
         let by = Dictionary(grouping: APNsReason.allCases, by: \.status).mapValues { Set($0.map(\.rawValue)) }
-        #expect(by[403] == ["ExpiredProviderToken", "InvalidProviderToken", "MissingProviderToken"])
+        #expect(by[403] == ["ExpiredProviderToken", "InvalidProviderToken", "MissingProviderToken", "TopicMismatch"])
         #expect(by[404] == ["BadPath"])
         #expect(by[405] == ["MethodNotAllowed"])
         #expect(by[410] == ["Unregistered", "ExpiredToken"])
+        #expect(by[429] == ["TooManyProviderTokenUpdates"])
         #expect(by[413] == ["PayloadTooLarge"])
-        #expect(by[400]?.count == 13)
+        #expect(by[400]?.count == 18)
     }
 
     private func checks() throws -> APNsRequestChecks {

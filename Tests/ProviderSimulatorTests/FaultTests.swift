@@ -78,12 +78,15 @@ struct FaultTests {
             (#"[1]"#, "faults[0]: must be an object"),
             (
                 #"[{"provider":"apns","sharre":0.1}]"#,
-                "faults[0].sharre: unknown key; known are provider, share, answer, tokens, tokenPrefix, times, retryAfter, delayMs, hang, reset, html, timestamp"
+                "faults[0].sharre: unknown key; known are provider, share, answer, tokens, tokenPrefix, times, retryAfter, delayMs, afterMs, lastsMs, html, timestamp, hang, reset, refuseStream, resetStream, goaway, goawayAbrupt, slowBody"
             ),
             (#"[{"provider":"gcm","hang":true}]"#, "faults[0].provider: must be apns, fcm or oauth"),
             (#"[{"hang":true}]"#, "faults[0].provider: must be apns, fcm or oauth"),
             (#"[{"provider":"apns","share":2,"hang":true}]"#, "faults[0].share: must be between 0 and 1"),
-            (#"[{"provider":"apns","hang":true},{"provider":"apns"}]"#, "faults[1]: needs answer, html, hang, reset or delayMs"),
+            (
+                #"[{"provider":"apns","hang":true},{"provider":"apns"}]"#,
+                "faults[1]: needs answer, html, delayMs, or one of hang, reset, refuseStream, resetStream, goaway, goawayAbrupt, slowBody"
+            ),
             (
                 #"[{"provider":"apns","hang":true,"reset":true}]"#,
                 "faults[0]: only one of answer, hang and reset; html may stand with answer.status"

@@ -30,7 +30,11 @@ import Testing
 
     @Test("the target is the send's, whatever the content says")
     func target() throws {
-        let bytes = FCMMessage.bytes(PushMessage(fcm: ["token": .string("other")]), token: "mine", now: Samples.moment)
+        let bytes = FCMMessage.bytes(
+            PushMessage(fcm: ["token": .string("other")]),
+            to: Samples.target(.fcm, token: "mine"),
+            now: Samples.moment
+        )
         #expect(try JSONText.parse(bytes)["message"]?["token"] == .string("mine"))
     }
 

@@ -13,13 +13,17 @@ struct Simulation: Sendable {
     let endpoints: SimulatorEndpoints
     let clock: TestClock
 
-    static func run(_ body: (Simulation) async throws -> Void) async throws {
+    static func run(
+        change: (inout SimulatorConfiguration) -> Void = { _ in },
+        _ body: (Simulation) async throws -> Void
+    ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "providers-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let clock = TestClock()
         var configuration = SimulatorConfiguration(directory: directory)
         configuration.credentials = try Samples.credentials.get()
         configuration.now = { clock.now }
+        change(&configuration)
         try await ProviderSimulator.running(configuration) { simulator, endpoints in
             try await body(Simulation(simulator: simulator, endpoints: endpoints, clock: clock))
         }

@@ -98,13 +98,13 @@ struct DispatchTests {
                 delays: RetryDelays(),
                 random: 0
             )
-            #expect(try await bench.store.complete([completion]) == [claimed[0].deliveryId: false])
+            #expect(try await bench.store.complete([completion]).completed == [claimed[0].deliveryId: false])
             #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .active)
             #expect(try await bench.status(of: "s1") == [.failed])
         }
     }
 
-    @Test("403 is recorded as auth and kept for when somebody has mended it")
+    @Test("403 is recorded as auth and held until somebody has mended it")
     func credentials() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)
@@ -113,9 +113,9 @@ struct DispatchTests {
 
             let send = try await bench.send("s1")
             #expect(send.attempts.map(\.reasonCode) == [.auth])
-            #expect(send.state == .retrying)
-            let next = try #require(send.deliveries[0].nextAttemptAt)
-            #expect(next >= Timestamp.now() + .seconds(25))
+            #expect(send.state == .held)
+            let hold = try #require(try await bench.store.holds().first)
+            #expect(hold.nextProbeAt >= Timestamp.now() + .seconds(25))
             #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .active)
         }
     }

@@ -11,11 +11,13 @@ private struct GatedSender: DeliverySender {
     let asked: AsyncStream<Void>.Continuation
     let gate: AsyncStream<Void>
 
-    func send(_ delivery: ClaimedDelivery, to token: PushToken) async -> DeliveryResult {
+    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult {
         asked.yield()
         for await _ in gate { break }
         return DeliveryResult(.accepted(providerMessageId: "m"))
     }
+
+    func credential(for provider: Provider, app: String, environment: PushEnvironment) -> String { "key" }
 }
 
 @Suite("SendDispatcher as a service")

@@ -57,12 +57,12 @@ struct QueueTests {
                 OutcomeDecision.completion(of: delivery, to: push, result: result, at: moments, delays: RetryDelays(), random: 0)
             }
             let late = completion(slow[0], .apns(410, "Unregistered", goneAt: .now()))
-            #expect(try await bench.store.complete([late]).isEmpty)
+            #expect(try await bench.store.complete([late]).completed.isEmpty)
             #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .active)
             #expect(try await bench.send("s1").state == .sending)
 
             let accepted = completion(quick[0], DeliveryResult(.accepted(providerMessageId: "m")))
-            #expect(try await bench.store.complete([accepted]).count == 1)
+            #expect(try await bench.store.complete([accepted]).completed.count == 1)
             let send = try await bench.send("s1")
             #expect(send.state == .sent)
             // The abandoned try has its row, with its outcome unknown; then the one that counted.

@@ -8,6 +8,7 @@ final class ScriptedSender: DeliverySender {
     private struct State {
         var scripts: [String: [DeliveryResult]] = [:]
         var calls: [ClaimedDelivery] = []
+        var credential = "key-1"
     }
 
     private let state = Mutex(State())
@@ -16,7 +17,17 @@ final class ScriptedSender: DeliverySender {
 
     var calls: [ClaimedDelivery] { state.withLock { $0.calls } }
 
-    func send(_ delivery: ClaimedDelivery, to token: PushToken) async -> DeliveryResult {
+    /// Another key is configured; what tokens are answered with from now on.
+    func use(credential: String, scripts: [String: [DeliveryResult]] = [:]) {
+        state.withLock { state in
+            state.credential = credential
+            state.scripts = scripts
+        }
+    }
+
+    func credential(for provider: Provider, app: String, environment: PushEnvironment) -> String { state.withLock { $0.credential } }
+
+    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult {
         state.withLock { state in
             state.calls.append(delivery)
             guard let next = state.scripts[token.rawValue]?.first else {
@@ -33,18 +44,36 @@ final class ScriptedSender: DeliverySender {
 }
 
 extension DeliveryResult {
-    static func apns(_ status: Int, _ reason: String, goneAt: Timestamp? = nil) -> DeliveryResult {
-        DeliveryResult(
-            .refused(Refusal(ReasonMapping.apns(status: status, reason: reason), providerErrorCode: reason, goneAt: goneAt)),
-            latency: .milliseconds(5)
+    static func apns(
+        _ status: Int,
+        _ reason: String,
+        goneAt: Timestamp? = nil,
+        retryAfter: Duration? = nil,
+        ownTopic: Bool = false
+    ) -> DeliveryResult {
+        let refusal = Refusal(
+            ReasonMapping.apns(status: status, reason: reason),
+            providerErrorCode: reason,
+            goneAt: goneAt,
+            retryAfter: retryAfter,
+            isThrottled: status == 429,
+            isLimitedToTarget: reason == "TooManyRequests",
+            isOwnTopic: ownTopic
         )
+        return DeliveryResult(.refused(refusal), latency: .milliseconds(5))
     }
 
-    static func fcm(_ status: Int, _ code: String) -> DeliveryResult {
-        DeliveryResult(.refused(Refusal(ReasonMapping.fcm(status: status, errorCode: code), providerErrorCode: code)))
+    static func fcm(_ status: Int, _ code: String, retryAfter: Duration? = nil) -> DeliveryResult {
+        let refusal = Refusal(
+            ReasonMapping.fcm(status: status, errorCode: code),
+            providerErrorCode: code,
+            retryAfter: retryAfter,
+            isThrottled: status == 429
+        )
+        return DeliveryResult(.refused(refusal))
     }
 
     static let unanswered = DeliveryResult(
-        .refused(Refusal(ReasonMapping.network, providerErrorCode: "Timeout", isOutcomeUnknown: true))
+        .refused(Refusal(ReasonMapping.network, providerErrorCode: "Timeout", isOutcomeUnknown: true, wasAnswered: false))
     )
 }

@@ -13,17 +13,20 @@ struct SendingBench {
     let store: SendStore
     let throttles: ThrottleStore
     let devices: DeviceStore
+    let vault: TokenVault
 
     static func with(_ body: (SendingBench) async throws -> Void) async throws {
         try await withDatabase { pool in
             try await PartitionKeeper(pool: pool, logger: .silent).keep()
             let recorder = AttemptRecording.recorder(slot: 9, logger: .silent)
+            let vault = TokenVault(.random())
             try await body(
                 SendingBench(
                     pool: pool,
-                    store: SendStore(pool: pool, record: recorder),
+                    store: SendStore(pool: pool, vault: vault, record: recorder),
                     throttles: ThrottleStore(pool: pool),
-                    devices: DeviceStore(pool: pool, record: recorder)
+                    devices: DeviceStore(pool: pool, vault: vault, record: recorder),
+                    vault: vault
                 )
             )
         }

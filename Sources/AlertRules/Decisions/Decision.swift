@@ -26,6 +26,7 @@ struct Onset {
 
     /// A larger share, or a larger multiple of what was expected, than the evidence's worst window.
     func isWorse(than evidence: Evidence) -> Bool {
+        if level.comparesNumbers { return window.counts.bad > evidence.worst.counts.bad }
         guard let expected, let worstExpected = evidence.worstExpected else {
             return window.counts.isWorse(than: evidence.worst.counts)
         }

@@ -8,6 +8,17 @@ package struct Evidence: Sendable, Hashable, Codable {
         case learning
         /// A baseline over its whole reference.
         case reference
+        /// `absence/1`: attempts, none of which succeeded.
+        case absence
+        /// `growth/1`: `bad` is what waits at the end of the window, `attempts` what waited in its first third.
+        case growth
+        /// `first-sight/1`: attempts that ended with the code in the minute it was seen.
+        case firstSight = "first_sight"
+        /// `reregistration/1`: `attempts` are devices, `bad` those that did not return; `expected` would have returned as usual.
+        case returning
+
+        /// The larger number of `bad` is the worse window, whatever the share.
+        var comparesNumbers: Bool { self == .growth || self == .firstSight }
     }
 
     /// `ratio/1` or `baseline/1`.
@@ -42,11 +53,32 @@ package struct Evidence: Sendable, Hashable, Codable {
     }
 
     /// `6.3 %` of a ratio, `4.1×` of a baseline.
-    package var observedText: String { Self.text(observed.counts, expected: expected) }
-    package var worstText: String { Self.text(worst.counts, expected: worstExpected) }
-    package var thresholdText: String { level == .reference ? threshold.multiple : threshold.percent }
+    package var observedText: String { text(observed.counts, expected: expected) }
+    package var worstText: String { text(worst.counts, expected: worstExpected) }
+    package var thresholdText: String {
+        switch level {
+        case .threshold, .learning: threshold.percent
+        case .reference: threshold.multiple
+        case .absence: "no success"
+        case .growth: "\(threshold.numerator) waiting"
+        case .firstSight: "any"
+        case .returning: "\(threshold.percent) of the usual"
+        }
+    }
 
-    private static func text(_ counts: AttemptCounts, expected: Double?) -> String {
+    private func text(_ counts: AttemptCounts, expected: Double?) -> String {
+        switch level {
+        case .threshold, .learning, .reference: return Self.share(counts, expected: expected)
+        case .absence: return "\(counts.attempts - counts.bad) successes"
+        case .growth: return "\(counts.bad) waiting"
+        case .firstSight: return counts.bad == 1 ? "1 attempt" : "\(counts.bad) attempts"
+        case .returning:
+            let returned = Fraction.percent(counts.attempts > 0 ? Double(counts.attempts - counts.bad) / Double(counts.attempts) : 0)
+            return returned + " returned"
+        }
+    }
+
+    private static func share(_ counts: AttemptCounts, expected: Double?) -> String {
         if let expected { return expected > 0 ? Fraction.rounded(Double(counts.bad) / expected) + "×" : "–" }
         return counts.share.map(Fraction.percent) ?? "no attempts"
     }

@@ -58,7 +58,7 @@ struct Latch {
             firedAt: minute + 1,
             lastSet: minute,
             evidence: evidence,
-            frozenShares: onset.level == .reference ? decision.sharesToFreeze(at: minute) : []
+            frozenShares: onset.level == .learning ? [] : decision.sharesToFreeze(at: minute)
         )
         fold.state.open = episode
         fold.transitions.append(transition(.fired, .conditionMet, episode, evidence, endsAt: nil, at: minute))
@@ -74,7 +74,7 @@ struct Latch {
     ) {
         var evidence = episode.evidence
         evidence.observed = window.window
-        evidence.expected = evidence.level == .reference ? window.expected : nil
+        evidence.expected = [.reference, .returning].contains(evidence.level) ? window.expected : nil
         fold.state.open = nil
         fold.transitions.append(transition(.resolved, reason, episode, evidence, endsAt: endsAt, at: minute))
     }

@@ -47,6 +47,10 @@ package enum RuleEvaluation {
             RatioDecision(ratio, series: history.total, from: minute, through: minute).distance(at: minute)
         case .baseline(let baseline):
             BaselineDecision(baseline, history: history).distance(at: minute)
+        case .absence(let absence): AbsenceDecision(condition: absence, series: history.total).distance(at: minute)
+        case .growth(let growth): GrowthDecision(condition: growth, series: history.total).distance(at: minute)
+        case .firstSight(let sight): FirstSightDecision(condition: sight, history: history).distance(at: minute)
+        case .reregistration(let returning): ReturnDecision(condition: returning, series: history.total).distance(at: minute)
         }
     }
 
@@ -67,6 +71,13 @@ package enum RuleEvaluation {
         case .baseline(let baseline):
             let decision = BaselineDecision(baseline, history: history)
             return minutes.filter(decision.decides).map(decision.point)
+        case .absence, .growth, .firstSight, .reregistration:
+            let decision = decision(rule, history, from: first, through: last)
+            return minutes.filter(decision.decides).map {
+                let counts = history.total[$0]
+                let verdict: RatioVerdict = counts.attempts == 0 ? .blank : decision.onset(at: $0) == nil ? .ok : .breach
+                return VerdictPoint(minute: $0, counts: counts, verdict: verdict)
+            }
         }
     }
 
@@ -79,6 +90,10 @@ package enum RuleEvaluation {
         switch rule.condition {
         case .ratio(let ratio): RatioDecision(ratio, series: history.total, from: first, through: last)
         case .baseline(let baseline): BaselineDecision(baseline, history: history)
+        case .absence(let absence): AbsenceDecision(condition: absence, series: history.total)
+        case .growth(let growth): GrowthDecision(condition: growth, series: history.total)
+        case .firstSight(let sight): FirstSightDecision(condition: sight, history: history)
+        case .reregistration(let returning): ReturnDecision(condition: returning, series: history.total)
         }
     }
 }

@@ -39,7 +39,7 @@ package struct AlertRule: Sendable, Hashable {
     /// Every dimension that rows for this rule must hold: those of the groups and those of the strata.
     package var dimensions: [Dimension] {
         switch condition {
-        case .ratio: by
+        case .ratio, .absence, .growth, .firstSight, .reregistration: by
         case .baseline(let baseline): Set(by).union(baseline.strata).sorted()
         }
     }
@@ -49,6 +49,10 @@ package struct AlertRule: Sendable, Hashable {
         switch condition {
         case .ratio(let ratio): max(ratio.duration.minutes + ratio.smooth.minutes, ratio.resolveWithin.minutes)
         case .baseline(let baseline): baseline.longestWindow.minutes
+        case .absence(let absence): max(absence.duration.minutes, absence.resolveWithin.minutes)
+        case .growth(let growth): max(growth.duration.minutes * 4 / 3, growth.resolveAfter.minutes)
+        case .firstSight(let sight): sight.notSeenFor.minutes + 1440
+        case .reregistration(let returning): returning.reference.minutes + returning.window.minutes
         }
     }
 }

@@ -3,6 +3,8 @@
 /// Defaults are those of the reference (§2.2); `resolveWithin` is an addition and off by default.
 package struct RatioCondition: Sendable, Hashable {
     package var reasons: [String]
+    /// With statuses, only an attempt that ended in one of them is bad: `deactivated` are failures that switched a token off.
+    package var statuses: [String] = []
     package var of = AttemptFilter()
     /// θ. Strictly above, compared in whole numbers.
     package var above: Fraction

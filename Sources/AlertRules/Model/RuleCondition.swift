@@ -2,12 +2,30 @@
 package enum RuleCondition: Sendable, Hashable {
     case ratio(RatioCondition)
     case baseline(BaselineCondition)
+    case absence(AbsenceCondition)
+    case growth(GrowthCondition)
+    case firstSight(FirstSightCondition)
+    case reregistration(ReturnCondition)
 
-    /// Name and version of the definition in the reference; part of the evidence.
+    /// Name and version of the definition; part of the evidence.
     package var definition: String {
         switch self {
         case .ratio: "ratio/1"
         case .baseline: "baseline/1"
+        case .absence: "absence/1"
+        case .growth: "growth/1"
+        case .firstSight: "first-sight/1"
+        case .reregistration: "reregistration/1"
+        }
+    }
+
+    /// Where a rule's minutes come from.
+    package var source: SeriesSource {
+        switch self {
+        case .ratio, .baseline, .absence: .attempts
+        case .growth: .backlog
+        case .firstSight: .codes
+        case .reregistration: .returns
         }
     }
 
@@ -16,7 +34,16 @@ package enum RuleCondition: Sendable, Hashable {
         switch self {
         case .ratio(let ratio): ratio.reasons
         case .baseline(let baseline): baseline.reasons
+        case .absence: AbsenceCondition.reasons
+        case .firstSight: ["unknown"]
+        case .reregistration: ["token_not_registered"]
+        case .growth: []
         }
+    }
+
+    /// The statuses that count as bad; empty for all with one of the reasons.
+    package var statuses: [String] {
+        if case .ratio(let ratio) = self { ratio.statuses } else { [] }
     }
 
     /// The attempts that count at all.
@@ -24,16 +51,56 @@ package enum RuleCondition: Sendable, Hashable {
         switch self {
         case .ratio(let ratio): ratio.of
         case .baseline(let baseline): baseline.of
+        case .absence(let absence): absence.of
+        case .growth(let growth): growth.of
+        case .firstSight(let sight): sight.of
+        case .reregistration(let returning): returning.of
         }
     }
 
-    /// The share of a ratio, the multiple of a baseline.
+    /// The share of a ratio, the multiple of a baseline, the number of a backlog.
     package var threshold: Fraction {
         switch self {
         case .ratio(let ratio): ratio.above
         case .baseline(let baseline): baseline.above
+        case .absence, .firstSight: Fraction(1, 1)
+        case .growth(let growth): Fraction(growth.above, 1)
+        case .reregistration(let returning): returning.below
         }
     }
+
+    /// What the evidence's numbers mean.
+    package var level: Evidence.Level {
+        switch self {
+        case .ratio: .threshold
+        case .baseline: .reference
+        case .absence: .absence
+        case .growth: .growth
+        case .firstSight: .firstSight
+        case .reregistration: .returning
+        }
+    }
+
+    /// Minutes from one decision to the next.
+    package var decidesEvery: Int {
+        switch self {
+        case .baseline(let baseline): baseline.every.minutes
+        case .reregistration: 60
+        case .ratio, .absence, .growth, .firstSight: 1
+        }
+    }
+}
+
+/// Where a rule's minutes come from.
+package enum SeriesSource: Sendable, Hashable {
+    /// The rollups: attempts with an outcome, and how many of them were bad.
+    case attempts
+    /// Samples of the send queue.
+    case backlog
+    /// The first minute of each day in which a code was seen.
+    case codes
+    /// Hourly cohorts of devices whose token was no longer registered.
+    case returns
 }
 
 /// Which attempts are the denominator: for each named dimension, the values that count.

@@ -20,6 +20,17 @@ enum RuleVersion {
         switch condition {
         case .ratio(let ratio): return shared + settings(of: ratio)
         case .baseline(let baseline): return shared + settings(of: baseline)
+        case .absence(let absence): return shared + settings(of: absence)
+        case .growth(let growth):
+            return shared + [
+                "for=\(growth.duration.minutes)", "grows_by=\(text(growth.growsBy))", "resolve_after=\(growth.resolveAfter.minutes)",
+            ]
+        case .firstSight(let sight):
+            return shared + [
+                "not_seen_for=\(sight.notSeenFor.minutes)", "ignore=\(sight.ignore.sorted().joined(separator: ","))",
+                "learn=\(sight.learn.minutes)", "resolve_after=\(sight.resolveAfter.minutes)",
+            ]
+        case .reregistration(let returning): return shared + settings(of: returning)
         }
     }
 
@@ -30,6 +41,21 @@ enum RuleVersion {
             "guard=\(ratio.guardConfidence?.rawValue ?? "off")", "guard_at=\(text(ratio.guardAt))",
             "resolve_after=\(ratio.resolveAfter.minutes)", "resolve_at=\(text(ratio.resolveAt))",
             "min_n_clear=\(ratio.minAttemptsToClear)", "resolve_within=\(ratio.resolveWithin.minutes)",
+        ] + (ratio.statuses.isEmpty ? [] : ["status=\(ratio.statuses.joined(separator: ","))"])
+    }
+
+    private static func settings(of absence: AbsenceCondition) -> [String] {
+        [
+            "for=\(absence.duration.minutes)", "min_attempts=\(absence.minAttempts)", "resolve_after=\(absence.resolveAfter.minutes)",
+            "min_successes=\(absence.minSuccesses)", "resolve_within=\(absence.resolveWithin.minutes)",
+        ]
+    }
+
+    private static func settings(of returning: ReturnCondition) -> [String] {
+        [
+            "window=\(returning.window.minutes)", "min_devices=\(returning.minDevices)", "reference=\(returning.reference.minutes)",
+            "min_devices_per_day=\(returning.minDevicesPerDay)", "min_days=\(returning.minDays)", "alpha=\(text(returning.alpha))",
+            "resolve_at=\(text(returning.resolveAt))", "resolve_after=\(returning.resolveAfter.minutes)",
         ]
     }
 

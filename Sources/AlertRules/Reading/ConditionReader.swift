@@ -1,20 +1,43 @@
-/// Reads the condition of a rule: exactly one of `ratio` and `baseline`.
+/// Reads the condition of a rule: exactly one of its kinds.
 struct ConditionReader {
+    static let kinds = ["ratio", "baseline", "absence", "backlog", "first_sight", "reregistration"]
+
     let rule: MappingReader
 
     func condition() -> RuleCondition? {
-        switch (rule.has("ratio"), rule.has("baseline")) {
-        case (true, true):
-            rule.error("baseline", "a rule has one condition; this one has 'ratio' and 'baseline'")
+        let given = Self.kinds.filter(rule.has)
+        guard let kind = given.first else {
+            rule.missing("ratio", "a rule needs a condition: \(Self.kinds.map { "'\($0)'" }.joined(separator: ", "))")
             return nil
-        case (false, false):
-            rule.missing("ratio", "a rule needs a condition: 'ratio' or 'baseline'")
-            return nil
-        case (true, false):
-            return RatioReader(rule: rule).condition().map(RuleCondition.ratio)
-        case (false, true):
-            return BaselineReader(rule: rule).condition().map(RuleCondition.baseline)
         }
+        guard given.count == 1 else {
+            rule.error(given[1], "a rule has one condition; this one has \(given.map { "'\($0)'" }.joined(separator: " and "))")
+            return nil
+        }
+        return switch kind {
+        case "ratio": RatioReader(rule: rule).condition().map(RuleCondition.ratio)
+        case "baseline": BaselineReader(rule: rule).condition().map(RuleCondition.baseline)
+        case "absence": AbsenceReader(rule: rule).condition().map(RuleCondition.absence)
+        case "backlog": GrowthReader(rule: rule).condition().map(RuleCondition.growth)
+        case "first_sight": FirstSightReader(rule: rule).condition().map(RuleCondition.firstSight)
+        default: ReturnReader(rule: rule).condition().map(RuleCondition.reregistration)
+        }
+    }
+
+    /// The rule's groups; some conditions have fixed ones, or can tell fewer dimensions apart.
+    func groups() -> [Dimension] {
+        if rule.has("first_sight") {
+            if rule.has("by") { rule.error("by", "a first sight is always by provider and code; leave 'by' out") }
+            return FirstSightCondition.by
+        }
+        let by = DimensionReader.by(rule)
+        if rule.has("backlog") { refuse(by, besides: [.provider], "what waits is counted by provider") }
+        if rule.has("reregistration") { refuse(by, besides: [.provider, .app], "devices are followed by provider and app") }
+        return by
+    }
+
+    private func refuse(_ by: [Dimension], besides known: [Dimension], _ why: String) {
+        for dimension in by where !known.contains(dimension) { rule.error("by", "'\(dimension.rawValue)' is not known here: \(why)") }
     }
 }
 
@@ -38,6 +61,13 @@ extension MappingReader {
             }
         }
         return reasons
+    }
+
+    /// A duration within the range that makes sense for it.
+    func duration(_ key: String, in range: ClosedRange<Int>) -> RuleDuration? {
+        bounded(key, duration(key), in: RuleDuration(minutes: range.lowerBound)...RuleDuration(minutes: range.upperBound)) {
+            $0.description
+        }
     }
 
     func duration(_ key: String) -> RuleDuration? {

@@ -1,14 +1,17 @@
 /// Reads `of:`: which attempts count at all.
 struct FilterReader {
     let condition: MappingReader
+    private let known = Dimension.allCases.filter { $0 != .providerErrorCode }
+
+    init(condition: MappingReader) { self.condition = condition }
 
     /// Without `of`, every `send` counts; an `of` without `eventType` counts sends too.
     func filter() -> AttemptFilter {
-        guard condition.has("of"), let reader = condition.mapping("of", known: Dimension.allCases.map(\.rawValue)) else {
+        guard condition.has("of"), let reader = condition.mapping("of", known: known.map(\.rawValue)) else {
             return AttemptFilter()
         }
         var allowed: [Dimension: [String]] = [.eventType: ["send"]]
-        for dimension in Dimension.allCases where reader.has(dimension.rawValue) {
+        for dimension in known where reader.has(dimension.rawValue) {
             allowed[dimension] = values(of: dimension, reader)
         }
         checkCombination(allowed, reader)
@@ -37,7 +40,7 @@ struct FilterReader {
 /// Reads lists of dimensions.
 enum DimensionReader {
     /// What may group or stratify; the event type is filtered, never grouped.
-    private static let groupable = Dimension.allCases.filter { $0 != .eventType }
+    private static let groupable = Dimension.allCases.filter { $0 != .eventType && $0 != .providerErrorCode }
 
     static func by(_ rule: MappingReader) -> [Dimension] {
         rule.has("by") ? dimensions(rule, "by") : []

@@ -104,8 +104,17 @@ struct MappingReader {
         return Array(sequence)
     }
 
-    func mapping(_ key: String, known: [String]?) -> MappingReader? {
-        MappingReader(node(key), at: keyPosition(of: key), path: name(key), known: known, findings: findings)
+    /// `mayBeEmpty`: the key alone is enough, everything has a default.
+    func mapping(_ key: String, known: [String]?, mayBeEmpty: Bool = false) -> MappingReader? {
+        let node = node(key)
+        let isEmpty = mayBeEmpty && ["", "~", "null"].contains(node?.scalar?.string)
+        return MappingReader(
+            isEmpty ? Node([(Node, Node)]()) : node,
+            at: keyPosition(of: key),
+            path: name(key),
+            known: known,
+            findings: findings
+        )
     }
 
     static func position(of node: Node, file: String) -> SourcePosition {

@@ -1,7 +1,8 @@
 /// Reads `ratio:` with its `for:`.
 struct RatioReader {
     static let keys = [
-        "reason", "above", "of", "smooth", "quorum", "min_bad", "min_bad_smooth", "guard", "guard_at", "resolve_after", "resolve_at",
+        "reason", "status", "above", "of", "smooth", "quorum", "min_bad", "min_bad_smooth", "guard", "guard_at", "resolve_after",
+        "resolve_at",
         "min_n_clear", "resolve_within",
     ]
     private static let tiny = Fraction(1, 1_000_000)
@@ -18,6 +19,7 @@ struct RatioReader {
         guard let above, let duration, !reasons.isEmpty else { return nil }
         var condition = RatioCondition(reasons: reasons, above: above, for: duration)
         condition.of = of
+        condition.statuses = statuses(ratio)
         readEvidence(ratio, &condition)
         readResolve(ratio, &condition)
         check(ratio, condition)
@@ -35,6 +37,16 @@ struct RatioReader {
             return nil
         }
         return duration
+    }
+
+    /// Only what ended so is bad.
+    private func statuses(_ ratio: MappingReader) -> [String] {
+        ratio.has("status")
+            ? ratio.texts("status").compactMap { text, position in
+                if ["failed", "deactivated"].contains(text) { return text }
+                ratio.findings.error(at: position, key: ratio.name("status"), "'\(text)' is never bad; known: failed, deactivated")
+                return nil
+            }.sorted() : []
     }
 
     private func above(_ ratio: MappingReader) -> Fraction? {

@@ -2,7 +2,7 @@ import Yams
 
 /// Reads rule files: `groups:` of `rules:`, named as in Prometheus rule files, with a typed condition.
 struct RuleFileReader {
-    static let ruleKeys = ["alert", "ratio", "baseline", "for", "by", "labels", "annotations"]
+    static let ruleKeys = ["alert"] + ConditionReader.kinds + ["for", "by", "labels", "annotations"]
 
     let source: SourceText
     let findings: FindingCollector
@@ -35,7 +35,7 @@ struct RuleFileReader {
         let before = findings.errorCount
         guard let reader = MappingReader(node, at: source.start, path: "", known: Self.ruleKeys, findings: findings) else { return nil }
         let name = name(reader)
-        let by = DimensionReader.by(reader)
+        let by = ConditionReader(rule: reader).groups()
         let condition = ConditionReader(rule: reader).condition()
         let labels = LabelReader(rule: reader)
         let annotations = AnnotationReader(rule: reader, by: by).annotations()

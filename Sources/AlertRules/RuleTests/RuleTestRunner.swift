@@ -36,17 +36,34 @@ package enum RuleTestRunner {
             var key = input.key
             if key[.eventType] == nil { key.values[.eventType] = "send" }
             guard test.rule.condition.of.admits(key) else { return [] }
-            return input.counts.enumerated().filter { $1.attempts > 0 }.map { offset, counts in
+            let counted = input.counts.enumerated().filter { $1.attempts > 0 }.map { offset, counts in
                 KeyedCounts(key: key, minute: RuleTest.start + offset, attempts: counts.attempts, bad: counts.bad)
             }
+            return asRead(counted, by: test.rule)
         }
-        let histories = GroupHistory.groups(of: test.rule, rows: rows)
+        // Of codes it is known since the start of a test that they were not seen.
+        let knowsCodes = test.rule.condition.source == .codes
+        let histories = GroupHistory.groups(of: test.rule, rows: rows).map {
+            knowsCodes ? GroupHistory(group: $0.group, strata: $0.strata, knownSince: RuleTest.start) : $0
+        }
         let states = Dictionary(
             histories.map { ($0.group, LatchState(asOf: RuleTest.start - 1)) },
             uniquingKeysWith: { first, _ in first }
         )
         return RuleEvaluation.evaluate(test.rule, histories: histories, from: states, through: RuleTest.start + (test.minutes - 1))
             .transitions
+    }
+
+    /// A backlog's number is what waits in a minute of which there is a sample; of a code only the first minute of a day is kept.
+    private static func asRead(_ rows: [KeyedCounts], by rule: AlertRule) -> [KeyedCounts] {
+        switch rule.condition.source {
+        case .attempts, .returns: return rows
+        case .backlog: return rows.map { KeyedCounts(key: $0.key, minute: $0.minute, attempts: 1, bad: $0.counts.attempts) }
+        case .codes:
+            var days: Set<Int64> = []
+            return rows.filter { days.insert($0.minute.day).inserted }
+                .map { KeyedCounts(key: $0.key, minute: $0.minute, attempts: $0.counts.attempts, bad: $0.counts.attempts) }
+        }
     }
 
     private static func episodes(_ transitions: [Transition], of test: RuleTest) -> [ObservedEpisode] {

@@ -1,6 +1,8 @@
 /// A property of attempts that rules may filter and group by. Names are those of the contract.
 package enum Dimension: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
     case eventType, provider, platform, environment, app, pushType
+    /// The provider's own code; groups of `first_sight` only.
+    case providerErrorCode
 
     /// The values the contract allows; nil where any text is possible.
     package var allowedValues: [String]? {
@@ -9,7 +11,7 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable, Codable, Codin
         case .provider: ["apns", "fcm"]
         case .platform: ["ios", "android", "web"]
         case .environment: ["production", "sandbox"]
-        case .app, .pushType: nil
+        case .app, .pushType, .providerErrorCode: nil
         }
     }
 }

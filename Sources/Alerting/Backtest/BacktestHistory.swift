@@ -13,6 +13,11 @@ enum BacktestHistory {
         on session: any PostgresSession,
         onProgress: (RuleBacktest.Progress) -> Void = { _ in }
     ) async throws -> [GroupHistory] {
+        guard rule.condition.source == .attempts else {
+            let histories = try await SeriesStore.histories(rule, from: start - (rule.lookback + 1), through: last, on: session)
+            onProgress(RuleBacktest.Progress(rule: rule.name, daysRead: 1, days: 1))
+            return histories
+        }
         let series = try await series(rule, from: start - (rule.lookback + 1), through: last, on: session, onProgress)
         if case .baseline(let condition) = rule.condition {
             return try await BaselineStore(keepsDays: false).histories(
@@ -47,7 +52,7 @@ enum BacktestHistory {
             let from = first + day * 1440
             let rows = try await RollupStore.minutes(
                 rule.selection(),
-                by: dimensions.map(\.rollup),
+                by: dimensions.compactMap(\.rollup),
                 from: from.timestamp,
                 to: min(from + 1440, last + 1).timestamp,
                 on: session

@@ -25,8 +25,8 @@ extension EvaluatorConfiguration {
     /// How far back a rule without a checkpoint is folded.
     func scratchMinutes(_ rule: AlertRule) -> Int {
         switch rule.condition {
-        case .ratio: scratchDays * 1440
         case .baseline: baselineScratchDays * 1440
+        default: scratchDays * 1440
         }
     }
 }

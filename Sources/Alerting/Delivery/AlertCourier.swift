@@ -115,6 +115,8 @@ package final class AlertCourier: Service, Sendable {
                     lease: lease,
                     limit: room,
                     perReceiver: configuration.parallelPerReceiver,
+                    limits: receivers.set.limits,
+                    quiet: receivers.set.quiet(at: now),
                     for: configuration.claimDuration,
                     externalURL: configuration.externalURL,
                     now: now,

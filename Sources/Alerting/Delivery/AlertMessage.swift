@@ -8,10 +8,21 @@ package struct AlertMessage: Sendable, Hashable {
         case firing, resolved
     }
 
+    /// What the message says happened; the state of the alert, `kind`, follows from it.
+    package enum Event: String, Sendable, Hashable, CaseIterable {
+        case fired = "firing"
+        /// Somebody works on it.
+        case acknowledged
+        /// It still fires.
+        case repeated
+        case resolved
+    }
+
     package var episodeId: UUID
-    /// 1 = firing, 2 = resolved; grows within an episode.
+    /// 1 = firing; grows within an episode.
     package var seq: Int
     package var kind: Kind
+    package var event = Event.fired
     package var receiver: String
     package var rule: String
     package var ruleVersion: String
@@ -29,7 +40,11 @@ package struct AlertMessage: Sendable, Hashable {
     package var evidence: Evidence
     package var contributors: [Contributor]
     package var backlog: BacklogNumbers?
+    package var affected: AffectedDevices?
     package var reproduceSQL: String
+    package var acknowledgedBy: String?
+    /// Where the receiver keeps this episode's message, if it edits messages.
+    package var thread: String?
     package var revised: Bool
     /// The firing message was never delivered: this one tells both.
     package var coalesced: Bool

@@ -7,10 +7,14 @@ package protocol AlertReceiver: Sendable {
     var name: String { get }
     /// What to tell when an alert ended before it could be told at all.
     var coalescing: Coalescing { get }
+    /// What it is told; the rest is settled without a message.
+    var events: Set<AlertMessage.Event> { get }
     /// What to do about a message.
     func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction
     /// What the receiver's answer means.
     func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict
+    /// Where the message stands that an answer speaks of, for a receiver that edits messages.
+    func thread(in response: OutboundResponse) -> String?
 }
 
 /// What becomes of an alert that ended while its first message was still waiting.
@@ -25,6 +29,8 @@ package enum ReceiverAction: Sendable {
     case request(OutboundRequest)
     /// The same to each member of a cluster: delivered when one of them took it.
     case requests([OutboundRequest])
+    /// One after the other; delivered when the last one is taken.
+    case sequence([OutboundRequest])
     case mail(OutboundMail)
     /// A line for the service's log: delivered by writing it.
     case log(Logger.Level, String, Logger.Metadata)
@@ -32,6 +38,11 @@ package enum ReceiverAction: Sendable {
 
 extension AlertReceiver {
     package var coalescing: Coalescing { .tellResolved }
+
+    /// That somebody acknowledged an alert is of interest where it changes something.
+    package var events: Set<AlertMessage.Event> { [.fired, .repeated, .resolved] }
+
+    package func thread(in response: OutboundResponse) -> String? { nil }
 
     package func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict {
         DeliveryVerdict(status: response.status, retryAfter: response.header("retry-after"), now: now)

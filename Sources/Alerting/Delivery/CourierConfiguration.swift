@@ -16,8 +16,8 @@ package struct CourierConfiguration: Sendable {
     package init(
         externalURL: String,
         pollInterval: Duration = .milliseconds(500),
-        leaseDuration: Duration = .seconds(15),
-        claimDuration: Duration = .seconds(20),
+        leaseDuration: Duration = .seconds(10),
+        claimDuration: Duration = .seconds(14),
         parallel: Int = 16,
         parallelPerReceiver: Int = 4,
         giveUpAfter: Duration = .seconds(86_400)

@@ -13,6 +13,9 @@ struct DeliveryAttempt {
     let chance: Double
 
     func run(_ claimed: ClaimedMessage, now: Timestamp) async -> DeliveryOutcome {
+        guard receiver.events.contains(claimed.message.event) else {
+            return DeliveryOutcome(result: .coalesced, latency: .zero, nextAttemptAt: now)
+        }
         if claimed.isUnheardOf, case .tellNothing = receiver.coalescing {
             return DeliveryOutcome(result: .coalesced, latency: .zero, nextAttemptAt: now)
         }
@@ -25,6 +28,13 @@ struct DeliveryAttempt {
                 return try await post(request, claimed, now: now)
             case .requests(let requests):
                 return await post(requests, claimed, now: now)
+            case .sequence(let requests):
+                var outcome = DeliveryOutcome(result: .delivered, latency: .zero, nextAttemptAt: now)
+                for request in requests {
+                    outcome = try await post(request, claimed, now: now)
+                    if outcome.result != .delivered { break }
+                }
+                return outcome
             case .mail(let mail):
                 return try await post(mail, claimed, now: now)
             }
@@ -51,7 +61,7 @@ struct DeliveryAttempt {
         let response = try await send(request)
         let verdict = receiver.verdict(on: response, now: now)
         let prefix = redacted(String(decoding: response.body.prefix(400), as: UTF8.self).replacing("\0", with: ""))
-        return outcome(
+        var outcome = outcome(
             verdict,
             claimed,
             now: now,
@@ -60,6 +70,8 @@ struct DeliveryAttempt {
             prefix: prefix.isEmpty ? nil : prefix,
             error: verdict == .delivered ? nil : "HTTP \(response.status)"
         )
+        if verdict == .delivered { outcome.thread = receiver.thread(in: response) }
+        return outcome
     }
 
     /// To all at once. Taken by one is delivered; else one that may still take it decides.

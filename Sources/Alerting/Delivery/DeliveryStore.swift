@@ -63,6 +63,11 @@ package enum DeliveryStore {
         }
     }
 
+    /// What a receiver refused waits again, whatever the number of tries. Returns how many messages do.
+    package static func unpark(_ receiver: String, now: Timestamp, on pool: PostgresPool) async throws -> Int {
+        try await pool.withTransaction { try await OutboxStore.unpark(receiver, isForced: true, now: now, in: $0) }
+    }
+
     /// Each receiver's messages, in order.
     package static func lanes(of id: UUID, on session: any PostgresSession) async throws -> [LaneRecord] {
         try await session.query(

@@ -25,6 +25,8 @@ struct DeliveryOutcome: Sendable {
     var responsePrefix: String?
     var error: String?
     var nextAttemptAt: Timestamp
+    /// Where the receiver keeps the message.
+    var thread: String?
 }
 
 /// The outbox: one ordered lane per episode and receiver.
@@ -36,6 +38,8 @@ enum OutboxStore {
         lease: AlertLease,
         limit: Int,
         perReceiver: Int,
+        limits: [String: Int] = [:],
+        quiet: [String] = [],
         for duration: Duration,
         externalURL: String,
         now: Timestamp,
@@ -45,31 +49,42 @@ enum OutboxStore {
         let rows = try await transaction.query(
             """
             WITH lanes AS (
-                SELECT episodeId, receiver, max(seq) AS seq, min(createdAt) AS createdAt, bool_and(nextAttemptAt <= \(now)) AS isDue,
+                SELECT episodeId, receiver,
+                       -- An end tells all that went before it; anything else is told in order.
+                       CASE WHEN bool_or(kind = 'resolved') THEN max(seq) ELSE min(seq) END AS seq, min(createdAt) AS createdAt, bool_and(nextAttemptAt <= \(now) OR kind IN ('acknowledged', 'repeated')) AS isDue,
                        bool_or(coalesce(leaseUntil > clock_timestamp(), false)) AS isHeld
                 FROM alertOutbox WHERE state = 'pending'
                 GROUP BY episodeId, receiver
+            ), limited AS (
+                SELECT receiver, most - (SELECT count(*) FROM alertDeliveries d
+                                         WHERE d.receiver = l.receiver AND d.attemptedAt > \(now - .seconds(60))) AS room
+                FROM unnest(\(limits.keys.sorted()), \(limits.keys.sorted().map { Int64(limits[$0] ?? 0) })) AS l (receiver, most)
             ), ranked AS (
                 -- A receiver that hangs may fill its own places only.
-                SELECT *, row_number() OVER (PARTITION BY receiver ORDER BY createdAt, episodeId)
+                -- Pages come first, so that a limit is never used up by what can wait.
+                SELECT lanes.*, severity IN ('critical', 'page') AS pages,
+                       row_number() OVER (PARTITION BY receiver ORDER BY severity IN ('critical', 'page') DESC, createdAt, episodeId)
                           + (SELECT count(*) FROM lanes held WHERE held.receiver = lanes.receiver AND held.isHeld) AS place
-                FROM lanes WHERE isDue AND NOT isHeld
+                FROM lanes JOIN (SELECT episodeId AS id, severity FROM alertEpisodes) AS told ON id = episodeId
+                WHERE isDue AND NOT isHeld AND (severity IN ('critical', 'page') OR NOT receiver = ANY(\(quiet)))
                   -- Silenced before it could be told: it waits for the end of the silence.
                   AND NOT EXISTS (SELECT FROM alertEpisodes e
                                   WHERE e.episodeId = lanes.episodeId AND e.silencedBy IS NOT NULL AND e.state = 'firing')
             ), due AS (
                 SELECT episodeId, receiver, seq FROM ranked
-                WHERE place <= \(perReceiver) ORDER BY createdAt, episodeId, receiver LIMIT \(limit)
+                WHERE place <= least(\(perReceiver), coalesce((SELECT room FROM limited l WHERE l.receiver = ranked.receiver), \(perReceiver)))
+                ORDER BY pages DESC, createdAt, episodeId, receiver LIMIT \(limit)
             ), taken AS (
                 UPDATE alertOutbox o
                 SET leaseEpoch = \(lease.epoch), leaseUntil = clock_timestamp() + make_interval(secs => \(seconds))
-                FROM due WHERE o.episodeId = due.episodeId AND o.receiver = due.receiver AND o.state = 'pending'
+                FROM due WHERE o.episodeId = due.episodeId AND o.receiver = due.receiver AND o.state = 'pending' AND o.seq <= due.seq
                 RETURNING o.episodeId, o.receiver, o.seq, o.attempts
             )
             SELECT due.receiver, due.seq::bigint, \(raw: messageColumns),
                    (SELECT attempts::bigint FROM taken WHERE taken.episodeId = due.episodeId AND taken.receiver = due.receiver
                                                          AND taken.seq = due.seq),
-                   first.state, first.attempts::bigint
+                   first.state, first.attempts::bigint,
+                   (SELECT thread FROM alertThreads WHERE alertThreads.episodeId = due.episodeId AND alertThreads.receiver = due.receiver)
             FROM due
             JOIN alertEpisodes e ON e.episodeId = due.episodeId
             JOIN alertTransitions t ON t.episodeId = due.episodeId AND t.seq = due.seq
@@ -82,7 +97,8 @@ enum OutboxStore {
     /// Of a message for `e`, an episode, and `t`, one of its transitions; after its receiver and its number.
     static let messageColumns = """
         e.episodeId, t.kind, e.rule, e.ruleVersion, e.severity, e.labels, e.groupLabels, t.annotations, t.evidence, e.startsAt,
-        e.firedAt, e.endsAt, e.resolvedAt, e.resolvedReason, e.detectedLateBySeconds, e.contributors, e.backlog, e.reproduceSql, e.revised
+        e.firedAt, e.endsAt, e.resolvedAt, e.resolvedReason, e.detectedLateBySeconds, e.contributors, e.backlog, e.reproduceSql, e.revised, e.affected,
+        e.acknowledgedBy
         """
 
     /// Records a try and moves the lane on. Nothing happens when the claim is not ours any more.
@@ -106,6 +122,15 @@ enum OutboxStore {
             """
         )
         guard changed == 1 else { throw LeaseLost(lease: lease) }
+        if let thread = outcome.thread {
+            try await transaction.execute(
+                """
+                INSERT INTO alertThreads (episodeId, receiver, thread) VALUES (\(message.episodeId), \(message.receiver), \(thread))
+                ON CONFLICT DO NOTHING
+                """
+            )
+        }
+        if outcome.result == .delivered { try await unpark(message.receiver, besides: message.episodeId, now: now, in: transaction) }
         let older = outcome.result == .delivered ? "coalesced" : state
         try await transaction.execute(
             """
@@ -125,6 +150,28 @@ enum OutboxStore {
         )
     }
 
+    /// A receiver that takes messages again is told what it refused, as long as that still matters: five tries in all, so that a message
+    /// it will never take does not come back for ever. Returns how many wait again.
+    @discardableResult
+    static func unpark(
+        _ receiver: String,
+        besides: UUID? = nil,
+        isForced: Bool = false,
+        now: Timestamp,
+        in transaction: any PostgresSession
+    ) async throws -> Int {
+        try await transaction.execute(
+            """
+            UPDATE alertOutbox o SET state = 'pending', nextAttemptAt = \(now), settledAt = NULL
+            FROM alertEpisodes e
+            WHERE e.episodeId = o.episodeId AND o.receiver = \(receiver) AND o.state = 'parked' AND (\(isForced) OR o.attempts < 5)
+              AND (\(besides)::uuid IS NULL OR o.episodeId <> \(besides)) AND o.kind IN ('firing', 'resolved')
+              AND (e.state = 'firing' OR (o.kind = 'resolved' AND e.resolvedAt > \(now - .seconds(86_400))))
+              AND e.silencedBy IS NULL
+            """
+        )
+    }
+
     /// How many messages wait, and since when the oldest does.
     static func waiting(on session: any PostgresSession) async throws -> (count: Int, oldest: Timestamp?) {
         let rows = try await session.query("SELECT count(*), min(createdAt) FROM alertOutbox WHERE state = 'pending'")
@@ -137,7 +184,7 @@ extension ClaimedMessage {
         let (
             receiver, seq, id, kindText, rule, version, severity, labels, group,
             annotations, evidence, startsAt, firedAt, endsAt, resolvedAt, reason,
-            late, contributors, backlog, sql, revised, attempts, firstState, firstAttempts
+            late, contributors, backlog, sql, revised, affected, acknowledgedBy, attempts, firstState, firstAttempts, thread
         ) = try row.decode(
             String.self,
             Int.self,
@@ -160,16 +207,21 @@ extension ClaimedMessage {
             String?.self,
             String.self,
             Bool.self,
+            String?.self,
+            String?.self,
             Int.self,
             String.self,
-            Int.self
+            Int.self,
+            String?.self
         )
-        let kind = AlertMessage.Kind(rawValue: kindText) ?? .firing
+        let event = AlertMessage.Event(rawValue: kindText) ?? .fired
+        let kind: AlertMessage.Kind = event == .resolved ? .resolved : .firing
         let isOver = kind == .resolved
         message = AlertMessage(
             episodeId: id,
             seq: seq,
             kind: kind,
+            event: event,
             receiver: receiver,
             rule: rule,
             ruleVersion: version,
@@ -185,7 +237,10 @@ extension ClaimedMessage {
             evidence: try AlertJSON.value(from: evidence),
             contributors: try AlertJSON.value(from: contributors),
             backlog: try backlog.map { try AlertJSON.value(from: $0) },
+            affected: try affected.map { try AlertJSON.value(from: $0) },
             reproduceSQL: sql,
+            acknowledgedBy: acknowledgedBy,
+            thread: thread,
             revised: revised,
             coalesced: isOver && firstState != "delivered",
             externalURL: externalURL

@@ -36,6 +36,7 @@ package struct AlertEpisode: Sendable, Hashable {
     package var silencedBy: UUID?
     package var revised: Bool
     package var heldSince: Timestamp?
+    package var affected: AffectedDevices?
 }
 
 /// A value of a dimension that has more failures than its share before would explain.
@@ -48,6 +49,22 @@ package struct Contributor: Sendable, Hashable, Codable {
     package var excess: Int64
     /// Part of the group's whole excess, 0–1.
     package var excessShare: Double
+    /// Extrapolated from a part of the attempts; absent when all of them were counted.
+    package var isEstimated: Bool?
+}
+
+/// Devices that failed in the window and had no success since it began.
+package struct AffectedDevices: Sendable, Hashable, Codable {
+    package var withoutSuccess: Int64
+    /// False: at least that many; only a part of the attempts was looked at.
+    package var isComplete: Bool
+
+    package init(withoutSuccess: Int64, isComplete: Bool) {
+        self.withoutSuccess = withoutSuccess
+        self.isComplete = isComplete
+    }
+
+    package var text: String { (isComplete ? "" : "at least ") + "\(withoutSuccess) without a success" }
 }
 
 /// How much waits to be sent, when the sending side can tell cheaply.

@@ -48,15 +48,53 @@ package enum EpisodeStore {
         _ id: UUID,
         by name: String,
         at now: Timestamp,
-        on session: any PostgresSession
+        on pool: PostgresPool
     ) async throws -> Bool {
-        try await session.execute(
+        try await pool.withTransaction { transaction in
+            let rows = try await transaction.query(
+                "SELECT acknowledgedAt IS NULL FROM alertEpisodes WHERE episodeId = \(id) AND state = 'firing' FOR UPDATE"
+            )
+            guard let row = rows.first else { return false }
+            guard try row.decode(Bool.self) else { return true }
+            try await transaction.execute(
+                """
+                UPDATE alertEpisodes SET acknowledgedAt = \(now), acknowledgedBy = \(name), updatedAt = \(now) WHERE episodeId = \(id)
+                """
+            )
+            try await tell(id, .acknowledged, receivers: nil, at: now, in: transaction)
+            return true
+        }
+    }
+
+    /// Puts a message beside firing and resolved into the lanes of those who were told that it fires.
+    static func tell(
+        _ id: UUID,
+        _ event: AlertMessage.Event,
+        receivers: [String]?,
+        at now: Timestamp,
+        in transaction: any PostgresSession
+    ) async throws {
+        let seq = try await nextSeq(id, in: transaction)
+        try await transaction.execute(
             """
-            UPDATE alertEpisodes
-            SET acknowledgedAt = coalesce(acknowledgedAt, \(now)), acknowledgedBy = coalesce(acknowledgedBy, \(name)), updatedAt = \(now)
-            WHERE episodeId = \(id) AND state = 'firing'
+            INSERT INTO alertTransitions (episodeId, seq, kind, reason, minute, evidence, annotations, epoch, recordedAt)
+            SELECT episodeId, \(seq), \(event.rawValue), \(event.rawValue), \(now.flooredToMinute()), evidence, annotations, 0, \(now)
+            FROM alertEpisodes WHERE episodeId = \(id)
             """
-        ) == 1
+        )
+        try await transaction.execute(
+            """
+            INSERT INTO alertOutbox (episodeId, receiver, seq, kind, state, nextAttemptAt, createdAt)
+            SELECT episodeId, receiver, \(seq), \(event.rawValue), 'pending', \(now), \(now)
+            FROM alertOutbox WHERE episodeId = \(id) AND kind = 'firing' AND state IN ('pending', 'delivered')
+              AND (\(receivers == nil) OR receiver = ANY(\(receivers ?? [])))
+            """
+        )
+    }
+
+    /// The number of the next message; the episode's row must be locked.
+    static func nextSeq(_ id: UUID, in transaction: any PostgresSession) async throws -> Int32 {
+        try await transaction.query("SELECT coalesce(max(seq), 0) + 1 FROM alertTransitions WHERE episodeId = \(id)")[0].decode(Int32.self)
     }
 
     private static func read(_ condition: Query, _ session: any PostgresSession) async throws -> [AlertEpisode] {
@@ -64,7 +102,7 @@ package enum EpisodeStore {
             """
             SELECT episodeId, rule, ruleVersion, groupLabels, labels, severity, state, startsAt, firedAt, endsAt, resolvedAt,
                    resolvedReason, detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations,
-                   acknowledgedAt, acknowledgedBy, silencedBy, revised, heldSince
+                   acknowledgedAt, acknowledgedBy, silencedBy, revised, heldSince, affected
             FROM alertEpisodes \(condition)
             """
         ).map(AlertEpisode.init(row:))
@@ -76,7 +114,7 @@ extension AlertEpisode {
         let (
             id, rule, version, group, labels, severity, state, startsAt, firedAt, endsAt, resolvedAt,
             reason, late, evidence, contributors, backlog, sql, annotations,
-            acknowledgedAt, acknowledgedBy, silencedBy, revised, heldSince
+            acknowledgedAt, acknowledgedBy, silencedBy, revised, heldSince, affected
         ) = try row.decode(
             UUID.self,
             String.self,
@@ -100,7 +138,8 @@ extension AlertEpisode {
             String?.self,
             UUID?.self,
             Bool.self,
-            Timestamp?.self
+            Timestamp?.self,
+            String?.self
         )
         self.init(
             id: id,
@@ -125,7 +164,8 @@ extension AlertEpisode {
             acknowledgedBy: acknowledgedBy,
             silencedBy: silencedBy,
             revised: revised,
-            heldSince: heldSince
+            heldSince: heldSince,
+            affected: try affected.map { try AlertJSON.value(from: $0) }
         )
     }
 }

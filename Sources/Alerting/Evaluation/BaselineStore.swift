@@ -122,7 +122,7 @@ final class BaselineStore: Sendable {
         let dimensions = rule.dimensions
         let counts = try await RollupStore.days(
             rule.selection(),
-            by: dimensions.map(\.rollup),
+            by: dimensions.compactMap(\.rollup),
             from: Minute.firstOf(day: first).timestamp,
             to: Minute.firstOf(day: last + 1).timestamp,
             excluding: exclusions,
@@ -179,7 +179,7 @@ final class BaselineStore: Sendable {
         let from = base - (condition.reference.minutes + condition.longestWindow.minutes + condition.gap.minutes + 6 * 1440)
         let rows = try await RollupStore.firstMinutes(
             rule.selection(),
-            by: rule.by.map(\.rollup),
+            by: rule.by.compactMap(\.rollup),
             from: from.timestamp,
             to: (last + 1).timestamp,
             on: session

@@ -8,41 +8,59 @@ enum ContributorRanking {
     static let limit = 5
     private static let minutesBefore = 60
 
-    static func read(
+    static func shares(
         _ rule: AlertRule,
         group: GroupKey,
         window: WindowCounts,
         on session: any PostgresSession
-    ) async throws -> [Contributor] {
-        let shares = try await RollupStore.shares(
+    ) async throws -> [RollupShare] {
+        try await RollupStore.shares(
             rule.selection(in: group),
             before: (window.first - minutesBefore).timestamp,
             from: window.first.timestamp,
             to: (window.last + 1).timestamp,
             on: session
         )
-        return rank(shares)
     }
 
-    /// A value that all traffic has says nothing and is left out.
-    static func rank(_ shares: [RollupShare]) -> [Contributor] {
+    /// A value that all traffic has says nothing and is left out. The sample's counts are stretched to the whole of the traffic.
+    static func rank(_ shares: [RollupShare], _ sample: FactSample? = nil) -> [Contributor] {
         let whole = shares.filter { $0.dimension == .provider }
         let attempts = whole.reduce(0) { $0 + $1.attempts }
         let before = whole.reduce(0) { $0 + $1.attemptsBefore }
         let healthy = before > 0 ? Double(whole.reduce(0) { $0 + $1.badBefore }) / Double(before) : 0
-        let total = Double(whole.reduce(0) { $0 + $1.bad }) - healthy * Double(attempts)
+        let bad = whole.reduce(0) { $0 + $1.bad }
+        let total = Double(bad) - healthy * Double(attempts)
         guard total > 0 else { return [] }
-        let ranked = shares.compactMap { share -> Contributor? in
-            let excess = Double(share.bad) - healthy * Double(share.attempts)
-            guard share.attempts < attempts, !share.value.isEmpty, excess >= 1 else { return nil }
+        func contributor(_ name: String, _ value: String, _ own: Int64, _ ownBad: Int64, isEstimated: Bool) -> Contributor? {
+            let excess = Double(ownBad) - healthy * Double(own)
+            guard own < attempts, !value.isEmpty, excess >= 1 else { return nil }
             return Contributor(
-                dimension: share.dimension.rawValue,
-                value: share.value,
-                attempts: share.attempts,
-                bad: share.bad,
+                dimension: name,
+                value: value,
+                attempts: own,
+                bad: ownBad,
                 excess: Int64(excess.rounded()),
-                excessShare: min(1, excess / total)
+                excessShare: min(1, excess / total),
+                isEstimated: isEstimated ? true : nil
             )
+        }
+        var ranked = shares.compactMap { contributor($0.dimension.rawValue, $0.value, $0.attempts, $0.bad, isEstimated: false) }
+        if let sample, sample.attempts > 0, sample.bad > 0 {
+            let isEstimated = sample.attempts < attempts
+            ranked += sample.shares.compactMap { share in
+                // Failures and successes are stretched each by its own factor, so that the sum of the failures is right.
+                let ownBad = Double(share.bad) * Double(bad) / Double(sample.bad)
+                let good = sample.attempts - sample.bad
+                let ownGood = good > 0 ? Double(share.attempts - share.bad) * Double(attempts - bad) / Double(good) : 0
+                return contributor(
+                    share.dimension,
+                    share.value,
+                    Int64((ownBad + ownGood).rounded()),
+                    Int64(ownBad.rounded()),
+                    isEstimated: isEstimated
+                )
+            }
         }
         return Array(ranked.sorted { ($1.excess, $0.dimension, $0.value) < ($0.excess, $1.dimension, $1.value) }.prefix(limit))
     }

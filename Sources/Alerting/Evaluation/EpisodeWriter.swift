@@ -26,7 +26,8 @@ struct EpisodeWriter {
             WHERE episodeId = \(episode.id)
             """
         )
-        try await record(episode, seq: 2, kind: .resolved, reason: episode.resolvedReason ?? "", minute: minute)
+        let seq = try await EpisodeStore.nextSeq(episode.id, in: transaction)
+        try await record(episode, seq: seq, kind: .resolved, reason: episode.resolvedReason ?? "", minute: minute)
         if episode.silencedBy != nil {
             try await transaction.execute(
                 """
@@ -38,7 +39,7 @@ struct EpisodeWriter {
         try await transaction.execute(
             """
             INSERT INTO alertOutbox (episodeId, receiver, seq, kind, state, nextAttemptAt, createdAt)
-            SELECT episodeId, receiver, 2, 'resolved', 'pending', \(now), \(now)
+            SELECT episodeId, receiver, \(seq), 'resolved', 'pending', \(now), \(now)
             FROM alertOutbox WHERE episodeId = \(episode.id) AND kind = 'firing' AND state <> 'coalesced'
             """
         )
@@ -73,14 +74,15 @@ struct EpisodeWriter {
             """
             INSERT INTO alertEpisodes (
                 episodeId, rule, ruleVersion, groupKey, groupLabels, labels, severity, state, startsAt, firedAt,
-                detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations, silencedBy, updatedAt
+                detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations, silencedBy, affected, updatedAt
             ) VALUES (
                 \(episode.id), \(episode.rule), \(episode.ruleVersion), \(episode.key),
                 \(try AlertJSON.text(episode.group.labels)), \(try AlertJSON.text(episode.labels)), \(episode.severity.rawValue),
                 'firing', \(episode.startsAt), \(episode.firedAt), \(episode.detectedLateBySeconds),
                 \(try AlertJSON.text(episode.evidence)), \(try AlertJSON.text(episode.contributors)),
                 \(try episode.backlog.map { try AlertJSON.text($0) }), \(episode.reproduceSQL),
-                \(try AlertJSON.text(episode.annotations)), \(episode.silencedBy), \(now)
+                \(try AlertJSON.text(episode.annotations)), \(episode.silencedBy),
+                \(try episode.affected.map { try AlertJSON.text($0) }), \(now)
             )
             """
         )

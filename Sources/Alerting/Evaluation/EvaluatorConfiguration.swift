@@ -4,7 +4,7 @@ package struct EvaluatorConfiguration: Sendable {
     package var lag: Duration
     /// Closed minutes that are folded anew each time, for rows that came later still.
     package var recomputeMinutes: Int
-    /// How long a silent holder keeps the lease; another instance takes over after that.
+    /// How long a silent holder keeps the lease; another instance takes over after that. With `pollInterval` at most 15 s.
     package var leaseDuration: Duration
     /// How often the lease is extended and the files are looked at.
     package var pollInterval: Duration
@@ -17,8 +17,8 @@ package struct EvaluatorConfiguration: Sendable {
     package init(
         lag: Duration = .seconds(60),
         recomputeMinutes: Int = 10,
-        leaseDuration: Duration = .seconds(15),
-        pollInterval: Duration = .seconds(5),
+        leaseDuration: Duration = .seconds(10),
+        pollInterval: Duration = .seconds(2),
         heldAfterMinutes: Int = 30,
         scratchDays: Int = 14,
         baselineScratchDays: Int = 3

@@ -6,6 +6,10 @@ import PushContract
 enum ReproducingSQL {
     static func text(_ transition: Transition, rule: AlertRule, frozen: [FrozenShare]) -> String {
         let window = transition.evidence.observed
+        switch rule.condition.source {
+        case .attempts: break
+        case .backlog, .codes, .returns: return SeriesSQL.text(transition, rule: rule)
+        }
         let header =
             "-- \(transition.rule) (\(transition.group)), version \(transition.ruleVersion): "
             + "\(window.counts.bad) of \(window.counts.attempts) attempts when it fired.\n"
@@ -50,7 +54,9 @@ enum ReproducingSQL {
 
     private static func bad(_ rule: AlertRule) -> String {
         let reasons = rule.condition.reasons.map(quoted).joined(separator: ", ")
-        return "coalesce(sum(attempts) FILTER (WHERE reasonCode IN (\(reasons))), 0)::bigint"
+        let statuses = rule.condition.statuses.map(quoted).joined(separator: ", ")
+        let ended = statuses.isEmpty ? "" : " AND status IN (\(statuses))"
+        return "coalesce(sum(attempts) FILTER (WHERE reasonCode IN (\(reasons))\(ended)), 0)::bigint"
     }
 
     private static func conditions(_ rule: AlertRule, _ group: GroupKey, _ window: WindowCounts, alias: String) -> String {
@@ -63,7 +69,7 @@ enum ReproducingSQL {
         return ([span, "status IN ('sent', 'failed', 'deactivated')"] + filters).joined(separator: "\n  AND ")
     }
 
-    private static func quoted(_ text: String) -> String {
+    static func quoted(_ text: String) -> String {
         "'" + text.replacing("'", with: "''") + "'"
     }
 }

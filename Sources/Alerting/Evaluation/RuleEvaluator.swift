@@ -19,6 +19,7 @@ package final class RuleEvaluator: Service, Sendable {
         var rules: [AlertRule] = []
         var faults: [String: String] = [:]
         var succeededAt: Timestamp?
+        var tidiedAt: Timestamp?
     }
 
     static let leaseName = "evaluator"
@@ -28,6 +29,7 @@ package final class RuleEvaluator: Service, Sendable {
     private let receivers: ReceiverBook
     private let configuration: EvaluatorConfiguration
     private let backlog: BacklogReading?
+    private let sampling: BacklogSampling?
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
@@ -43,6 +45,7 @@ package final class RuleEvaluator: Service, Sendable {
         receivers: ReceiverBook,
         configuration: EvaluatorConfiguration = EvaluatorConfiguration(),
         backlog: BacklogReading? = nil,
+        sampling: BacklogSampling? = nil,
         logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
@@ -52,6 +55,7 @@ package final class RuleEvaluator: Service, Sendable {
         self.receivers = receivers
         self.configuration = configuration
         self.backlog = backlog
+        self.sampling = sampling
         self.logger = logger
         self.clock = clock
         self.now = now
@@ -94,9 +98,11 @@ package final class RuleEvaluator: Service, Sendable {
         let current = rules.rules
         guard state.withLock({ $0.evaluated != last || $0.rules != current }) else { return }
         let start = now()
-        let faults = try await evaluate(current, through: last)
+        var faults = try await fillSeries(through: last)
+        faults.merge(try await evaluate(current, through: last)) { $1 }
         try await forgetRemoved(current, through: last)
         try await watchOurselves()
+        try await tidy()
         state.withLock { state in
             if faults.isEmpty { state.succeededAt = now() }
             state.faults = faults
@@ -135,6 +141,17 @@ package final class RuleEvaluator: Service, Sendable {
         return faults
     }
 
+    /// What rules read beside the rollups.
+    private func fillSeries(through last: Minute) async throws -> [String: String] {
+        guard let lease = try await claim() else { return [:] }
+        let pass = SeriesPass(pool: pool, lease: lease, recompute: configuration.recomputeMinutes, sampling: sampling, now: now())
+        let faults = try await pass.run(through: last)
+        for (series, fault) in faults {
+            logger.error("a series could not be filled", metadata: ["series": "\(series)", "error": "\(fault)"])
+        }
+        return faults
+    }
+
     /// A rule that is missing because its file is broken is held, not removed.
     private func forgetRemoved(_ current: [AlertRule], through last: Minute) async throws {
         guard !rules.isBroken, let any = current.first else { return }
@@ -143,6 +160,19 @@ package final class RuleEvaluator: Service, Sendable {
             try await pass(any, lease).forget(name, through: last)
             logger.notice("a rule was removed; its alerts are resolved", metadata: ["rule": "\(name)"])
         }
+    }
+
+    /// Repeats, and once an hour what is over for long.
+    private func tidy() async throws {
+        guard let lease = try await claim() else { return }
+        let now = now()
+        try await RepeatPass(pool: pool, lease: lease, receivers: receivers.set, now: now).run()
+        let isDue = state.withLock { state in
+            guard state.tidiedAt.map({ now - $0 >= .seconds(3600) }) ?? true else { return false }
+            state.tidiedAt = now
+            return true
+        }
+        if isDue { try await EpisodeRetention.drop(now: now, on: pool) }
     }
 
     /// The built-in alerts.
@@ -164,6 +194,7 @@ package final class RuleEvaluator: Service, Sendable {
             baseline: baseline,
             receivers: receivers.set,
             backlog: backlog,
+            logger: logger,
             now: now()
         )
     }

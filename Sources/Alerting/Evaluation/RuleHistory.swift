@@ -14,10 +14,13 @@ enum RuleHistory {
         on session: any PostgresSession
     ) async throws -> [GroupHistory] {
         let first = base - (rule.lookback + 1)
+        guard rule.condition.source == .attempts else {
+            return try await SeriesStore.histories(rule, from: first, through: last, on: session)
+        }
         let dimensions = rule.dimensions
         let counts = try await RollupStore.minutes(
             rule.selection(),
-            by: dimensions.map(\.rollup),
+            by: dimensions.compactMap(\.rollup),
             from: first.timestamp,
             to: (last + 1).timestamp,
             on: session
@@ -39,14 +42,15 @@ extension AlertRule {
     /// The rule's filter, narrowed to one group.
     func selection(in group: GroupKey = GroupKey()) -> RollupSelection {
         var allowed: [RollupDimension: [String]] = [:]
-        for (dimension, values) in condition.of.allowed { allowed[dimension.rollup] = values }
-        for (dimension, value) in group.values { allowed[dimension.rollup] = [value] }
-        return RollupSelection(allowed: allowed, reasons: condition.reasons)
+        for (dimension, values) in condition.of.allowed { dimension.rollup.map { allowed[$0] = values } }
+        for (dimension, value) in group.values { dimension.rollup.map { allowed[$0] = [value] } }
+        return RollupSelection(allowed: allowed, reasons: condition.reasons, badStatuses: condition.statuses)
     }
 }
 
 extension Dimension {
-    var rollup: RollupDimension {
+    /// The column of the rollups; the provider's own code is in none.
+    var rollup: RollupDimension? {
         switch self {
         case .eventType: .eventType
         case .provider: .provider
@@ -54,6 +58,7 @@ extension Dimension {
         case .environment: .environment
         case .app: .app
         case .pushType: .pushType
+        case .providerErrorCode: nil
         }
     }
 }

@@ -1,4 +1,5 @@
 import AlertRules
+import Logging
 import Postgres
 import PushContract
 
@@ -11,6 +12,7 @@ struct RulePass {
     let baseline: BaselineStore
     let receivers: ReceiverSet
     let backlog: BacklogReading?
+    let logger: Logger
     let now: Timestamp
 
     /// Evaluates every closed minute up to `last` that was not evaluated before. Returns what began and ended.
@@ -53,10 +55,9 @@ struct RulePass {
 
     private var scratchMinutes: Int { configuration.scratchMinutes(rule) }
 
-    /// A baseline decides every few minutes only.
+    /// Some rules decide every few minutes only.
     private func newestDecided(_ last: Minute) -> Minute {
-        guard case .baseline(let condition) = rule.condition else { return last }
-        let every = Int64(condition.every.minutes)
+        let every = Int64(rule.condition.decidesEvery)
         return Minute((last.index + 1) / every * every - 1)
     }
 
@@ -107,12 +108,17 @@ struct RulePass {
     /// Adds who is affected and what waits to an alert that begins.
     private func enriched(_ change: EpisodeChange, _ silences: [AlertSilence]) async throws -> EpisodeChange {
         guard case .fire(var episode, let transition) = change else { return change }
-        episode.contributors = try await ContributorRanking.read(
-            rule,
-            group: transition.group,
-            window: transition.evidence.observed,
-            on: pool
-        )
+        if rule.condition.source == .attempts {
+            let affected = try await Impact.read(
+                rule,
+                group: transition.group,
+                window: transition.evidence.observed,
+                logger: logger,
+                on: pool
+            )
+            episode.contributors = affected.contributors
+            episode.affected = affected.devices
+        }
         episode.backlog = try await backlog?(now)
         episode.silencedBy = silences.first { $0.matches(episode.labels) }?.id
         return .fire(episode, transition)

@@ -7,6 +7,8 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         case webhook(url: String, secret: String?)
         /// A Slack incoming webhook.
         case slack(url: String)
+        /// A Slack app, which edits its messages.
+        case slackBot(token: String, channel: String, url: String)
         /// PagerDuty's Events API v2.
         case pagerDuty(routingKey: String, url: String)
         /// A topic of an ntfy server.
@@ -20,10 +22,12 @@ package struct ReceiverConfiguration: Sendable, Hashable {
 
     package var name: String
     package var kind: Kind
+    package var policy = ReceiverPolicy()
 
-    package init(name: String, kind: Kind) {
+    package init(name: String, kind: Kind, policy: ReceiverPolicy = ReceiverPolicy()) {
         self.name = name
         self.kind = kind
+        self.policy = policy
     }
 
     package static func webhook(_ name: String, url: String, secret: String? = nil) -> ReceiverConfiguration {
@@ -38,6 +42,7 @@ package struct ReceiverConfiguration: Sendable, Hashable {
             switch kind {
             case .webhook(let url, let secret): [secret, Self.query(url)]
             case .slack(let url): [url, Self.path(url)]
+            case .slackBot(let token, _, _): [token]
             case .pagerDuty(let routingKey, _): [routingKey]
             // Whoever knows a topic of ntfy.sh can read and write it.
             case .ntfy(_, let topic, let token): [token, topic]

@@ -1,5 +1,6 @@
 package import AlertRules
 import Foundation
+import PushContract
 
 /// Which alerts go to which receivers. Everything that is named must fit.
 package struct AlertRoute: Sendable, Hashable {
@@ -44,6 +45,16 @@ package struct ReceiverSet: Sendable, Hashable {
         let fitting = routes.filter { $0.fits(severity: severity, rule: rule, labels: labels) }.flatMap(\.receivers)
         if !fitting.isEmpty { return all.filter(fitting.contains) }
         return fallback.isEmpty ? all : all.filter(fallback.contains)
+    }
+
+    /// Tries a minute of those that have a limit.
+    var limits: [String: Int] {
+        receivers.reduce(into: [:]) { limits, receiver in receiver.policy.perMinute.map { limits[receiver.name] = $0 } }
+    }
+
+    /// Who is told of pages only, now.
+    func quiet(at now: Timestamp) -> [String] {
+        receivers.filter { $0.policy.quiet?.contains(now) == true }.map(\.name)
     }
 
     func names(for episode: AlertEpisode) -> [String] {

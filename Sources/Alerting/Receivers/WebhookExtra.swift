@@ -13,6 +13,8 @@ struct WebhookExtra: Encodable {
         var acknowledge: String
         /// POST, with a key that has `alerts:write`.
         var silence: String
+        /// PUT, with a key that has `alerts:write`.
+        var throttle: String
         var runbook: String?
     }
 
@@ -25,6 +27,7 @@ struct WebhookExtra: Encodable {
     let evidence: EvidenceDocument
     let contributors: [Contributor]
     let backlog: BacklogNumbers?
+    let affected: AffectedDevices?
     let sql: String
     let links: Links
     let revised: Bool
@@ -41,12 +44,14 @@ struct WebhookExtra: Encodable {
         evidence = EvidenceDocument(message.evidence)
         contributors = message.contributors
         backlog = message.backlog
+        affected = message.affected
         sql = message.reproduceSQL
         links = Links(
             page: message.pageURL,
             alert: message.alertURL,
             acknowledge: message.alertURL + "/acknowledge",
             silence: message.externalURL + "/silences",
+            throttle: message.externalURL + "/sends/throttle",
             runbook: message.runbookURL
         )
         revised = message.revised

@@ -33,6 +33,7 @@ package struct AlertDocument: Encodable, Sendable {
     var evidence: EvidenceDocument
     var contributors: [Contributor]
     var backlog: BacklogNumbers?
+    var affected: AffectedDevices?
     var annotations: [String: String]
     var acknowledgedAt: Timestamp?
     var acknowledgedBy: String?
@@ -57,6 +58,7 @@ package struct AlertDocument: Encodable, Sendable {
         evidence = EvidenceDocument(episode.evidence)
         contributors = episode.contributors
         backlog = episode.backlog
+        affected = episode.affected
         annotations = episode.annotations
         acknowledgedAt = episode.acknowledgedAt
         acknowledgedBy = episode.acknowledgedBy

@@ -66,6 +66,13 @@ int pushwatch_json_parse(pushwatch_json_parser *parser, const char *bytes, size_
 // The next item of the document (its elements, or the root object itself once). Returns 0 when there is none left.
 int pushwatch_json_next(pushwatch_json_parser *parser, pushwatch_json_item *item);
 
+// Measures the elements of the array parsed last, whose text is `bytes`; from now on pushwatch_json_item_bytes knows them. Costs a
+// look at each structural character, so only worth it where an element can be too long at all. Returns 0 when out of memory.
+int pushwatch_json_measure(pushwatch_json_parser *parser, const char *bytes);
+
+// Bytes of the array's element at `index`, from its first brace to its last; 0 for what is neither object nor array.
+size_t pushwatch_json_item_bytes(const pushwatch_json_parser *parser, size_t index);
+
 const char *pushwatch_json_error_message(int code);
 
 #ifdef __cplusplus

@@ -4,6 +4,8 @@ package enum Caller: Sendable, Hashable {
     case key(id: String, name: String, scopes: Set<Scope>)
     /// An app's user, from a verified JWT; `userId` is its `sub`.
     case user(userId: String)
+    /// An app without a session, with the secret of one device's registration: it may unregister that device and nothing else.
+    case deviceSecret(hash: [UInt8])
     /// A person on the on-call page; `id` is the key the session was opened with.
     case session(id: String, name: String, scopes: Set<Scope>)
 
@@ -11,7 +13,7 @@ package enum Caller: Sendable, Hashable {
     package var scopes: Set<Scope> {
         switch self {
         case .key(_, _, let scopes), .session(_, _, let scopes): scopes
-        case .user: []
+        case .user, .deviceSecret: []
         }
     }
 
@@ -24,6 +26,7 @@ package enum Caller: Sendable, Hashable {
         switch self {
         case .key(_, let name, _), .session(_, let name, _): name
         case .user(let userId): userId
+        case .deviceSecret: "device secret"
         }
     }
 }

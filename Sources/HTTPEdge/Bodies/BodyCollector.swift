@@ -6,20 +6,23 @@ struct BodyCollector {
     private var iterator: RequestBody.AsyncIterator
     private let limit: Int
     private let announced: Int?
+    private let share: BodyShare
     private var bytes: [UInt8] = []
 
-    init(body: RequestBody, limit: Int, announced: Int?, padding: Int) {
+    init(body: RequestBody, limit: Int, announced: Int?, padding: Int, share: BodyShare) {
         iterator = body.makeAsyncIterator()
         self.limit = limit
         self.announced = announced
+        self.share = share
         // Trust the announcement only so far: memory is taken for what arrives, not for what is promised.
-        bytes.reserveCapacity(min(announced ?? 0, 256 * 1_024) + padding)
+        bytes.reserveCapacity(min(announced ?? 0, 64 * 1_024) + padding)
     }
 
     /// Takes the next chunk. True when the body is complete.
     mutating func readOne() async throws -> Bool {
         guard let chunk = try await iterator.next(isolation: #isolation) else { return true }
         guard bytes.count + chunk.readableBytes <= limit else { throw Problem.payloadTooLarge(limit: limit) }
+        guard share.take(chunk.readableBytes) else { throw Problem.overloaded() }
         chunk.withUnsafeReadableBytes { bytes.append(contentsOf: $0) }
         return bytes.count == announced
     }

@@ -3,14 +3,21 @@ package import Hummingbird
 
 /// Reads a request's body under limits and undoes gzip.
 ///
-/// Throws `Problem`: 408 too slow, 413 too large, 415 another coding, 400 damaged or cut off. Memory held is at most the two limits.
+/// Throws `Problem`: 408 too slow, 413 too large, 415 another coding, 400 damaged or cut off, 503 when the bodies of all requests
+/// together fill their budget. Memory held is at most the two limits, and over all requests at most the budget.
 package struct BodyReader: Sendable {
     private let limits: BodyLimits
     private let clock: any Clock<Duration>
+    private let budget: BodyBudget
 
-    package init(limits: BodyLimits = BodyLimits(), clock: any Clock<Duration> = ContinuousClock()) {
+    package init(
+        limits: BodyLimits = BodyLimits(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        budget: BodyBudget = .process
+    ) {
         self.limits = limits
         self.clock = clock
+        self.budget = budget
     }
 
     /// The body's bytes. The array has room for at least `padding` more bytes behind its count (simdjson reads past the end).
@@ -18,8 +25,11 @@ package struct BodyReader: Sendable {
         let coding = try Self.coding(of: request)
         let limit = coding == .gzip ? limits.compressed : limits.inflated
         let announced = try Self.announcedLength(of: request, limit: limit)
-        var bytes = try await collect(request.body, limit: limit, announced: announced, padding: padding)
-        if coding == .gzip { bytes = try inflate(bytes) }
+        // Before a byte is read: who is refused should not have had to send it.
+        if let announced, !budget.hasRoom(for: announced) { throw Problem.overloaded() }
+        let share = BodyShare(of: budget)
+        var bytes = try await collect(request.body, limit: limit, announced: announced, padding: padding, share: share)
+        if coding == .gzip { bytes = try inflate(bytes, share) }
         bytes.reserveCapacity(bytes.count + padding)
         return bytes
     }
@@ -45,21 +55,27 @@ package struct BodyReader: Sendable {
         return length
     }
 
-    private func inflate(_ bytes: [UInt8]) throws(Problem) -> [UInt8] {
+    private func inflate(_ bytes: [UInt8], _ share: BodyShare) throws(Problem) -> [UInt8] {
         do {
-            return try Gzip.inflate(bytes, limit: limits.inflated)
+            return try Gzip.inflate(bytes, limit: limits.inflated, mayGrow: share.take)
         } catch {
             switch error {
             case .tooLarge: throw .payloadTooLarge(limit: limits.inflated, inflated: true)
             case .truncated: throw .malformedEncoding("The gzip body is cut off. Send it whole.")
             case .damaged: throw .malformedEncoding("The body is not valid gzip: wrong header, wrong checksum, or bytes after its end.")
-            case .unavailable: throw .overloaded()
+            case .unavailable, .noRoom: throw .overloaded()
             }
         }
     }
 
-    private func collect(_ body: RequestBody, limit: Int, announced: Int?, padding: Int) async throws -> [UInt8] {
-        var collector = BodyCollector(body: body, limit: limit, announced: announced, padding: padding)
+    private func collect(
+        _ body: RequestBody,
+        limit: Int,
+        announced: Int?,
+        padding: Int,
+        share: BodyShare
+    ) async throws -> [UInt8] {
+        var collector = BodyCollector(body: body, limit: limit, announced: announced, padding: padding, share: share)
         // Nearly every body is one chunk that is already here; a timer for each would cost more than reading it
         // (a cancelled sleep stays in the timer heap until it is due). A peer that sends no first chunk at all is
         // closed by the connection's idle timeout.

@@ -9,6 +9,8 @@ package enum Gzip {
         case truncated
         /// Not gzip, a wrong checksum, or bytes after the end that are no further member.
         case damaged
+        /// `mayGrow` has refused.
+        case noRoom
         /// zlib had no memory.
         case unavailable
     }
@@ -17,16 +19,20 @@ package enum Gzip {
     private static let maximumMembers = 1_024
     private static let chunk = 64 * 1_024
 
-    /// The inflated bytes of all members, at most `limit`.
-    package static func inflate(_ bytes: [UInt8], limit: Int) throws(Failure) -> [UInt8] {
+    /// The inflated bytes of all members, at most `limit`. `mayGrow` is asked before each further chunk is kept.
+    package static func inflate(
+        _ bytes: [UInt8],
+        limit: Int,
+        mayGrow: (Int) -> Bool = { _ in true }
+    ) throws(Failure) -> [UInt8] {
         var stream = z_stream()
         return try withStream(&stream) { stream throws(Failure) in
             var output: [UInt8] = []
-            output.reserveCapacity(min(limit, bytes.count * 4))
+            output.reserveCapacity(min(limit, bytes.count * 4, 1 << 20))
             let failure: Failure? = bytes.withUnsafeBufferPointer { input in
                 stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
                 stream.pointee.avail_in = UInt32(input.count)
-                return run(stream, into: &output, limit: limit)
+                return run(stream, into: &output, limit: limit, mayGrow: mayGrow)
             }
             if let failure { throw failure }
             return output
@@ -45,7 +51,12 @@ package enum Gzip {
         }
     }
 
-    private static func run(_ stream: UnsafeMutablePointer<z_stream>, into output: inout [UInt8], limit: Int) -> Failure? {
+    private static func run(
+        _ stream: UnsafeMutablePointer<z_stream>,
+        into output: inout [UInt8],
+        limit: Int,
+        mayGrow: (Int) -> Bool
+    ) -> Failure? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: chunk) { scratch in
             var members = 1
             while true {
@@ -54,6 +65,7 @@ package enum Gzip {
                 let status = CZlib.inflate(stream, Z_NO_FLUSH)
                 let produced = chunk - Int(stream.pointee.avail_out)
                 if output.count + produced > limit { return .tooLarge }
+                if produced > 0, !mayGrow(produced) { return .noRoom }
                 output.append(contentsOf: scratch[..<produced])
                 switch status {
                 case Z_OK: continue

@@ -69,6 +69,24 @@ extension JSONFields {
         return members
     }
 
+    /// An array of so many elements, each read by `element`; a fault names its element.
+    package static func list<Value>(of element: @escaping Reader<Value>, _ count: ClosedRange<Int>) -> Reader<[Value]> {
+        { value, field throws(Problem) in
+            guard case .array(let elements) = value else { throw field.invalid("\"\(field.name)\" is an array; this is \(value.kind).") }
+            guard count.contains(elements.count) else {
+                throw field.invalid(
+                    "\"\(field.name)\" has \(count.lowerBound) to \(count.upperBound) elements; this one has \(elements.count)."
+                )
+            }
+            var values: [Value] = []
+            values.reserveCapacity(elements.count)
+            for (index, value) in elements.enumerated() {
+                values.append(try element(value, Field(name: "\(field.name)[\(index)]", pointer: "\(field.pointer)/\(index)")))
+            }
+            return values
+        }
+    }
+
     /// One of the cases of an enumeration of strings.
     package static func oneOf<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) -> Reader<Choice>
     where Choice.RawValue == String {

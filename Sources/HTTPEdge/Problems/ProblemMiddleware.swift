@@ -4,12 +4,14 @@ import Logging
 /// Turns whatever a route throws into a problem document, and a wrong method into 405.
 ///
 /// Guarantees that no error leaves the server in another shape and that nothing internal is in the answer. Errors of ours
-/// (5xx) are logged with the request id; 503 as a warning, since it is expected under load or without a database.
+/// (5xx) are logged with the request id; 503 as a warning, since it is expected under load or without a database, and ten a second.
 package struct ProblemMiddleware: RouterMiddleware {
     package typealias Context = PushwatchContext
 
     private let routes: RouteTable
     private let translate: ProblemTranslation
+    /// Of 503 alone, which come by the thousand when we are full.
+    private let overload = LogThrottle(perSecond: 10)
 
     package init(routes: RouteTable = RouteTable(), translate: @escaping ProblemTranslation = { _ in nil }) {
         self.routes = routes
@@ -39,11 +41,10 @@ package struct ProblemMiddleware: RouterMiddleware {
 
     private func log(_ error: any Error, as problem: Problem, context: PushwatchContext) {
         guard problem.status.kind == .serverError else { return }
-        let level: Logger.Level = problem.status == .serviceUnavailable ? .warning : .error
-        context.logger.log(
-            level: level,
-            "Request failed",
-            metadata: ["status": "\(problem.status.code)", "code": "\(problem.code)", "reason": "\(error)"]
-        )
+        var metadata: Logger.Metadata = ["status": "\(problem.status.code)", "code": "\(problem.code)", "reason": "\(error)"]
+        guard problem.status == .serviceUnavailable else { return context.logger.error("Request failed", metadata: metadata) }
+        guard let leftOut = overload.admit(now: .now) else { return }
+        if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
+        context.logger.warning("Request failed", metadata: metadata)
     }
 }

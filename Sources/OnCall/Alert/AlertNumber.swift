@@ -40,6 +40,9 @@ struct AlertNumber {
         case .threshold: "above \(evidence.thresholdText)"
         case .learning: "above \(evidence.thresholdText), fixed: the baseline is still learning"
         case .reference: "above \(evidence.thresholdText) what the last days let expect"
+        case .growth: "above \(evidence.thresholdText), and growing"
+        case .absence, .firstSight: evidence.thresholdText
+        case .returning: "below \(evidence.thresholdText)"
         }
     }
 

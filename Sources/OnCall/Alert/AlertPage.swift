@@ -12,6 +12,11 @@ struct AlertPage {
     let state: String
     let acknowledged: String?
     let acknowledgePath: String?
+    /// Where it can be silenced and sends throttled, for those who may.
+    let silencePath: String?
+    let throttlePath: String?
+    let markPath: String?
+    let verdict: String?
     let remarks: [String]
     let action: String?
     let meaning: String?
@@ -28,7 +33,12 @@ struct AlertPage {
     let runbookHTML: String?
     let runbookPath: String?
 
-    init(_ data: AlertData, reader: NowPage.Reader, now: Timestamp) {
+    init(
+        _ data: AlertData,
+        verdict: (verdict: String, author: String)? = nil,
+        reader: NowPage.Reader,
+        now: Timestamp
+    ) {
         let episode = data.episode
         isFiring = episode.state == .firing
         summary = AlertWords.summary(episode)
@@ -45,6 +55,10 @@ struct AlertPage {
         acknowledged = AlertWords.acknowledged(episode, now: now)
         let canAcknowledge = isFiring && reader.mayAcknowledge && episode.acknowledgedAt == nil
         acknowledgePath = canAcknowledge ? episode.pagePath + "/acknowledge" : nil
+        silencePath = isFiring && reader.mayAcknowledge ? episode.pagePath + "/silence" : nil
+        throttlePath = isFiring && reader.mayAcknowledge ? Self.throttlePath(episode) : nil
+        markPath = reader.mayAcknowledge ? episode.pagePath + "/mark" : nil
+        self.verdict = verdict.map { "Marked as \($0.verdict) by \($0.author)." }
         remarks = AlertWords.remarks(episode, now: now)
         action = episode.annotations["action"]
         meaning = episode.annotations["meaning"]
@@ -60,6 +74,11 @@ struct AlertPage {
         sql = episode.reproduceSQL
         runbookHTML = data.runbook.map { MarkdownHTML.html($0, headingsFrom: 3) }
         runbookPath = AlertWords.runbookPath(episode)
+    }
+
+    private static func throttlePath(_ episode: AlertEpisode) -> String {
+        let provider = episode.group.values.first { $0.key == .provider }.map { "provider=\($0.value)&" } ?? ""
+        return "/oncall/throttle?\(provider)back=\(episode.pagePath)"
     }
 
     private static func state(_ episode: AlertEpisode, now: Timestamp) -> String {

@@ -28,11 +28,6 @@ package struct AlertStore: Sendable {
         )
     }
 
-    /// False when the episode is not open any more.
-    func acknowledge(_ id: UUID, by name: String, at now: Timestamp) async throws -> Bool {
-        try await EpisodeStore.acknowledge(id, by: name, at: now, on: pool)
-    }
-
     /// Nil when the rule is in no file any more: what it counted is not known then.
     private func series(of episode: AlertEpisode, now: Timestamp) async throws -> AlertSeries? {
         guard let rule = rules[episode.rule] else { return nil }

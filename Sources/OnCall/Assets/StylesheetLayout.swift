@@ -18,6 +18,15 @@ enum StylesheetLayout {
         .brand { font-weight: 650; color: var(--ink); text-decoration: none; padding: 6px 0; }
         .clock { color: var(--soft); flex: 1; }
         .person { display: flex; align-items: center; gap: 12px; margin: 0; color: var(--soft); }
+        .sub { flex-wrap: wrap; gap: 4px 20px; padding: 2px 16px; }
+        .sub a { color: var(--ink); text-decoration: none; padding: 11px 0; }
+        .sub a:hover { text-decoration: underline; }
+        .search { display: flex; gap: 12px; flex: 1 1 220px; justify-content: flex-end; }
+        .search input { flex: 0 1 320px; }
+        input[type="search"], .fields input:not([type="radio"]) {
+          font: inherit; min-height: 44px; padding: 0 12px; border: 1px solid var(--soft); border-radius: 5px; background: var(--ground);
+          color: var(--ink); min-width: 0;
+        }
         main { max-width: 1120px; margin: 0 auto; padding: 16px; }
         h1, h2, h3, p, dl, ul, ol, pre, table { margin: 0; }
         h1 { font-size: 22px; line-height: 1.25; font-weight: 650; overflow-wrap: anywhere; }
@@ -56,6 +65,12 @@ enum StylesheetLayout {
         }
         button.plain { color: var(--link); background: none; font-weight: 400; padding: 0; }
         form { margin: 0; }
+        .fields { display: grid; gap: 10px; margin-top: 12px; max-width: 560px; }
+        fieldset { border: 1px solid var(--line); border-radius: 5px; margin: 0; padding: 6px 12px; display: flex; flex-wrap: wrap; gap: 4px 20px; }
+        fieldset label { display: flex; align-items: center; gap: 6px; min-height: 40px; }
+        main > .panel { margin-bottom: 16px; }
+        .whole { white-space: nowrap; }
+        meter { width: 96px; height: 12px; }
         @media (min-width: 860px) {
           main { padding: 24px; }
           .panels { columns: 2; column-gap: 16px; }

@@ -43,9 +43,6 @@ struct EvaluationHealth: Hashable {
 extension AlertRule {
     /// Minutes from one decision to the next.
     fileprivate var decidesEvery: Int {
-        switch condition {
-        case .ratio: 1
-        case .baseline(let baseline): baseline.every.minutes
-        }
+        condition.decidesEvery
     }
 }

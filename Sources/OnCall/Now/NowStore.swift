@@ -11,7 +11,7 @@ package struct NowStore: Sendable {
 
     private let pool: PostgresPool
     private let rules: RuleBook
-    private let backlog: @Sendable () async throws -> Backlog
+    let backlog: @Sendable () async throws -> Backlog
     private let throttles: @Sendable () async throws -> [SendThrottle]
 
     /// - Parameters:

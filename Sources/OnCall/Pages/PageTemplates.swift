@@ -3,7 +3,7 @@ import Mustache
 /// All templates, parsed once.
 struct PageTemplates: Sendable {
     enum Page: String, CaseIterable {
-        case now, alert, runbook, signIn, bounce, fault
+        case now, alert, person, search, rules, deliveries, audit, silence, throttle, runbook, signIn, bounce, fault
     }
 
     private let library: MustacheLibrary
@@ -20,7 +20,11 @@ struct PageTemplates: Sendable {
     private static let texts: [(String, String)] = [
         ("head", HeadTemplate.text), ("foot", FootTemplate.text), ("alertCard", AlertCardTemplate.text), ("traffic", TrafficTemplate.text),
         ("queue", QueueTemplate.text), (Page.now.rawValue, NowTemplate.text), (Page.alert.rawValue, AlertTemplate.text),
-        (Page.runbook.rawValue, RunbookTemplate.text), (Page.signIn.rawValue, SignInTemplate.text),
+        (Page.person.rawValue, PersonTemplate.text), (Page.search.rawValue, SearchTemplate.text),
+        (Page.rules.rawValue, RulesTemplate.text), (Page.deliveries.rawValue, DeliveriesTemplate.text),
+        (Page.audit.rawValue, AuditTemplate.text), (Page.silence.rawValue, SilenceTemplate.text),
+        (Page.throttle.rawValue, ThrottleTemplate.text), (Page.runbook.rawValue, RunbookTemplate.text),
+        (Page.signIn.rawValue, SignInTemplate.text),
         (Page.bounce.rawValue, BounceTemplate.text), (Page.fault.rawValue, FaultTemplate.text),
     ]
 }

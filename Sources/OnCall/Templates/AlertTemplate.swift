@@ -7,7 +7,14 @@ enum AlertTemplate {
         <h1>{{summary}}</h1>
         <p>{{state}}</p>
         {{#acknowledged}}<p>{{.}}</p>{{/acknowledged}}
+        <div class="actions">
         {{#acknowledgePath}}<form method="post" action="{{.}}"><button>Acknowledge</button></form>{{/acknowledgePath}}
+        {{#silencePath}}<a href="{{.}}">Silence</a>{{/silencePath}}
+        {{#throttlePath}}<a href="{{.}}">Throttle non-critical sends</a>{{/throttlePath}}
+        {{#markPath}}<form method="post" action="{{.}}"><button class="plain" name="verdict" value="real">Mark as real</button></form>\
+        <form method="post" action="{{.}}"><button class="plain" name="verdict" value="noise">Mark as noise</button></form>{{/markPath}}
+        </div>
+        {{#verdict}}<p>{{.}}</p>{{/verdict}}
         </div>
         {{#remarks}}<p class="notice">{{.}}</p>
         {{/remarks}}

@@ -6,6 +6,8 @@ import PushContract
 struct APNsAuthorization: Sendable {
     /// Older tokens are refused ("Establishing a token-based connection to APNs").
     static let maximumAge: Int64 = 3600
+    /// Seconds between two provider tokens of one connection.
+    static let minimumRenewal: Int64 = 1200
     /// How far ahead of ours a sender's clock may be. Not documented; a minute is what clocks drift.
     static let allowedClockLead: Int64 = 60
 

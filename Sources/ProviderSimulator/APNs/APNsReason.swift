@@ -21,14 +21,23 @@ enum APNsReason: String, Sendable, CaseIterable {
     case payloadTooLarge = "PayloadTooLarge"
     case topicDisallowed = "TopicDisallowed"
     case unregistered = "Unregistered"
+    // Broadcasts and channels.
+    case badRequestPayload = "BadRequestPayload"
+    case cannotCreateChannelConfig = "CannotCreateChannelConfig"
+    case channelNotRegistered = "ChannelNotRegistered"
+    case missingChannelId = "MissingChannelId"
+    case missingPushType = "MissingPushType"
+    case topicMismatch = "TopicMismatch"
+    case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
 
     var status: Int {
         switch self {
-        case .expiredProviderToken, .invalidProviderToken, .missingProviderToken: 403
+        case .expiredProviderToken, .invalidProviderToken, .missingProviderToken, .topicMismatch: 403
         case .badPath: 404
         case .methodNotAllowed: 405
         case .unregistered, .expiredToken: 410
         case .payloadTooLarge: 413
+        case .tooManyProviderTokenUpdates: 429
         default: 400
         }
     }

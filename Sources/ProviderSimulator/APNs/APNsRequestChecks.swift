@@ -52,7 +52,8 @@ struct APNsRequestChecks: Sendable {
         }
     }
 
-    private func provider(_ request: SimulatedRequest, remembered: APNsProvider?) throws(APNsRefusal) -> APNsProvider {
+    /// Who sends, by the provider token.
+    func provider(_ request: SimulatedRequest, remembered: APNsProvider?) throws(APNsRefusal) -> APNsProvider {
         if let remembered { return remembered }
         guard request.header("authorization") != nil else {
             throw APNsRefusal(.missingProviderToken, "the authorization header is missing")

@@ -10,6 +10,8 @@ import NIOCore
 /// - `PUT /tokens/{token}`: what a token is (see `ScriptedToken`). `GET`, `DELETE`.
 /// - `GET /requests?provider=&token=&limit=100`: recorded requests, oldest first, the newest `limit` of them. `DELETE /requests`.
 /// - `GET /stats`: counts by provider and answer, and connections.
+/// - `PUT /connections`: how connections behave (see `ConnectionConditions`); open ones are told. `GET /connections`.
+/// - `POST /connections/goaway`: GOAWAY on every open connection.
 /// - `DELETE /oauth/tokens`: revokes all access tokens.
 ///
 /// What it does not understand is `400 {"error": "faults[0].sharre: unknown key; …"}` and changes nothing.
@@ -23,6 +25,7 @@ struct ControlRoutes: Sendable {
         addFaults(to: router)
         addTokens(to: router)
         addRequests(to: router)
+        addConnections(to: router)
         router.delete("/oauth/tokens") { _, _ in
             simulator.revokeAccessTokens()
             return Response(status: .noContent)
@@ -39,6 +42,26 @@ struct ControlRoutes: Sendable {
         }
         router.delete("/faults") { _, _ in
             simulator.setFaults([])
+            return Response(status: .noContent)
+        }
+    }
+
+    private func addConnections(to router: Router<SimulatorContext>) {
+        router.get("/connections") { _, _ in Self.json(simulator.connectionConditions) }
+        router.put("/connections") { request, _ in
+            let object = try StrictObject(try await Self.body(of: request), at: "connections")
+            try object.allow(["maxStreams", "oneStreamUntilAuthorised", "expiredCertificate", "refusesConnections"])
+            let conditions = ConnectionConditions(
+                maxStreams: Int(try object.integer("maxStreams", in: 0...1_000_000) ?? 1000),
+                oneStreamUntilAuthorised: try object.bool("oneStreamUntilAuthorised") ?? false,
+                expiredCertificate: try object.bool("expiredCertificate") ?? false,
+                refusesConnections: try object.bool("refusesConnections") ?? false
+            )
+            simulator.setConnections(conditions)
+            return Self.json(conditions)
+        }
+        router.post("/connections/goaway") { _, _ in
+            simulator.drainConnections()
             return Response(status: .noContent)
         }
     }

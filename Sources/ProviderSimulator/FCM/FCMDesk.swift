@@ -24,7 +24,9 @@ struct FCMDesk: Sendable {
         let messageId = send.validateOnly ? "fake_message_id" : "0:\(now.microseconds)%\(identifiers.unique.prefix(16).lowercased())"
         let answer = FCMAnswers.accepted(project: send.project, messageId: messageId)
         let token = send.target.token
-        guard let rule = state.with({ $0.faults.take(provider: .fcm, token: token) }) else { return Verdict(answer, token: token) }
+        guard let rule = state.with({ $0.faults.take(provider: .fcm, token: token, now: now) }) else {
+            return Verdict(answer, token: token)
+        }
         return Verdict(rule, accepted: answer, token: token) { fault in
             fault.status < 300 ? answer : FCMAnswers.refused(.scripted(fault))
         }

@@ -99,7 +99,7 @@ extension FCMError {
             let field = fault.field ?? "message.token"
             error.message = "The registration token is not a valid FCM registration token"
             if field != "message.token" { error.message = "Invalid value at '\(field)'" }
-            error.violations = [.init(field: field, description: error.message)]
+            error.violations = field.isEmpty ? [] : [.init(field: field, description: error.message)]
         }
         return error
     }

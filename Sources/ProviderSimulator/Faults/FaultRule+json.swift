@@ -5,6 +5,8 @@ extension FaultRule {
         members["tokens"] = tokens.map { .array($0.sorted().map(JSONValue.string)) }
         members["tokenPrefix"] = tokenPrefix.map(JSONValue.string)
         members["times"] = times.map { .number(Double($0)) }
+        members["afterMs"] = afterMs.map { .number(Double($0)) }
+        members["lastsMs"] = lastsMs.map { .number(Double($0)) }
         members["delayMs"] = delayMs.map { .number(Double($0)) }
         switch effect {
         case .answer(let answer):
@@ -14,12 +16,21 @@ extension FaultRule {
         case .html(let status):
             members["html"] = true
             members["answer"] = ["status": .number(Double(status))]
-        case .hang: members["hang"] = true
-        case .reset: members["reset"] = true
+        case .hang, .reset, .refuseStream, .resetStream, .goaway, .goawayAbrupt, .slowBody: members[effect.flag] = true
         case .delayOnly: break
         }
         return members
     }
+}
+
+extension FaultEffect {
+    /// The effects that `PUT /faults` names by a member that is true.
+    static let flags: [(name: String, effect: FaultEffect)] = [
+        ("hang", .hang), ("reset", .reset), ("refuseStream", .refuseStream), ("resetStream", .resetStream), ("goaway", .goaway),
+        ("goawayAbrupt", .goawayAbrupt), ("slowBody", .slowBody),
+    ]
+
+    fileprivate var flag: String { FaultEffect.flags.first { $0.effect == self }?.name ?? "" }
 }
 
 extension FaultAnswer {

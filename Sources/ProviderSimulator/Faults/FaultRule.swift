@@ -15,6 +15,9 @@ package struct FaultRule: Sendable, Hashable, Codable {
     package var effect: FaultEffect
     /// Wait before the answer.
     package var delayMs: Int?
+    /// It begins to hit so long after it was set, and stops so long after that; nil: at once, and never.
+    package var afterMs: Int?
+    package var lastsMs: Int?
 
     package init(
         provider: SimulatedProvider,
@@ -76,6 +79,16 @@ package enum FaultEffect: Sendable, Hashable, Codable {
     case hang
     /// The connection is closed, with every other request on it.
     case reset
+    /// RST_STREAM with REFUSED_STREAM: not processed, to be sent again elsewhere.
+    case refuseStream
+    /// RST_STREAM with CANCEL after the request was read: nobody knows what became of it.
+    case resetStream
+    /// This request and those under way are answered; a GOAWAY forbids new ones on the connection.
+    case goaway
+    /// A GOAWAY that disowns every stream of the connection, this one included.
+    case goawayAbrupt
+    /// The head of the usual answer at once, its body after `delayMs`.
+    case slowBody
     /// The usual answer, after `delayMs`.
     case delayOnly
 }
@@ -89,7 +102,7 @@ package struct FaultAnswer: Sendable, Hashable, Codable {
     package var retryAfter: Int?
     /// APNs 410: since when the token is dead, milliseconds since 1970; nil: the moment of the answer.
     package var timestamp: Int64?
-    /// FCM INVALID_ARGUMENT: the field at fault; nil: `message.token`.
+    /// FCM INVALID_ARGUMENT: the field at fault; nil: `message.token`; empty: none is named.
     package var field: String?
 
     package init(status: Int, reason: String? = nil, retryAfter: Int? = nil, timestamp: Int64? = nil, field: String? = nil) {

@@ -10,15 +10,18 @@ enum FaultRuleReader {
     }
 
     private static func rule(from object: StrictObject) throws(ControlError) -> FaultRule {
-        try object.allow([
-            "provider", "share", "answer", "tokens", "tokenPrefix", "times", "retryAfter", "delayMs", "hang", "reset", "html", "timestamp",
-        ])
+        try object.allow(
+            [
+                "provider", "share", "answer", "tokens", "tokenPrefix", "times", "retryAfter", "delayMs", "afterMs", "lastsMs", "html",
+                "timestamp",
+            ] + FaultEffect.flags.map(\.name)
+        )
         guard let provider = try object.string("provider").map(SimulatedProvider.init(rawValue:)), let provider else {
             throw ControlError("\(object.path).provider: must be apns, fcm or oauth")
         }
         let share = try object.number("share") ?? 1
         guard (0...1).contains(share) else { throw ControlError("\(object.path).share: must be between 0 and 1") }
-        return FaultRule(
+        var rule = FaultRule(
             provider: provider,
             share: share,
             tokens: try object.strings("tokens").map(Set.init),
@@ -27,18 +30,23 @@ enum FaultRuleReader {
             delayMs: try object.integer("delayMs", in: 0...3_600_000).map(Int.init),
             effect: try effect(from: object)
         )
+        rule.afterMs = try object.integer("afterMs", in: 0...86_400_000).map(Int.init)
+        rule.lastsMs = try object.integer("lastsMs", in: 1...86_400_000).map(Int.init)
+        return rule
     }
 
     private static func effect(from object: StrictObject) throws(ControlError) -> FaultEffect {
         let answer = try answer(from: object)
-        let flags = (try object.bool("hang") ?? false, try object.bool("reset") ?? false, try object.bool("html") ?? false)
-        switch (answer, flags) {
-        case (nil, (true, false, false)): return .hang
-        case (nil, (false, true, false)): return .reset
-        case (let answer, (false, false, true)): return .html(status: answer?.status ?? 502)
-        case (let answer?, (false, false, false)): return .answer(answer)
-        case (nil, (false, false, false)) where try object.integer("delayMs", in: 0...3_600_000) != nil: return .delayOnly
-        case (nil, (false, false, false)): throw ControlError("\(object.path): needs answer, html, hang, reset or delayMs")
+        var named: [FaultEffect] = []
+        for flag in FaultEffect.flags where try object.bool(flag.name) ?? false { named.append(flag.effect) }
+        switch (answer, named, try object.bool("html") ?? false) {
+        case (let answer, [], true): return .html(status: answer?.status ?? 502)
+        case (nil, let named, false) where named.count == 1: return named[0]
+        case (let answer?, [], false): return .answer(answer)
+        case (nil, [], false) where try object.integer("delayMs", in: 0...3_600_000) != nil: return .delayOnly
+        case (nil, [], false):
+            let names = FaultEffect.flags.map(\.name).joined(separator: ", ")
+            throw ControlError("\(object.path): needs answer, html, delayMs, or one of \(names)")
         default: throw ControlError("\(object.path): only one of answer, hang and reset; html may stand with answer.status")
         }
     }

@@ -20,13 +20,13 @@ struct OAuthDesk: Sendable {
     private func issue(to account: GoogleTrustedAccount, now: Timestamp, identifiers: AnswerIdentifiers) -> Verdict {
         let token = "ya29.simulated-\(identifiers.unique)"
         let answer = OAuthAnswers.issued(token, lifetimeSeconds: lifetimeSeconds)
-        let rule = state.with { $0.faults.take(provider: .oauth, token: nil) }
+        let rule = state.with { $0.faults.take(provider: .oauth, token: nil, now: now) }
         let verdict = rule.map { rule in
             Verdict(rule, accepted: answer, token: nil) { fault in
                 OAuthAnswers.refused(OAuthRefusal(fault.reason ?? "internal_failure", "Scripted fault."), status: fault.status)
             }
         }
-        if case .answer(let given) = (verdict ?? Verdict(answer, token: nil)).outcome, given == answer {
+        if (verdict ?? Verdict(answer, token: nil)).answer == answer {
             let expires = now.advanced(by: .seconds(lifetimeSeconds))
             state.with { $0.accessTokens.add(token, for: account, expires: expires, now: now) }
         }

@@ -20,25 +20,36 @@ struct ProviderChannel: ServerChildChannel {
         let channel: any Channel
     }
 
-    /// Seen at APNs; FCM's 100 are a client's to respect or not.
-    static let concurrentStreams = 1000
     /// Bytes of body kept; what comes after is read and dropped. No provider accepts so much.
     private static let bodyLimit = 64 * 1024
     private static let unlimited = 1_000_000_000
 
     private let context: NIOSSLContext
+    private let expiredContext: NIOSSLContext
+    private let connections: ConnectionBoard
     private let responder: HTTPChannelHandler.Responder
     private let http1: HTTP1Channel
 
-    init(tls: TLSConfiguration, responder: @escaping HTTPChannelHandler.Responder) throws {
-        var tls = tls
+    init(
+        tls: TLSConfiguration,
+        expiredTLS: TLSConfiguration,
+        connections: ConnectionBoard,
+        responder: @escaping HTTPChannelHandler.Responder
+    ) throws {
+        var (tls, expiredTLS) = (tls, expiredTLS)
         tls.applicationProtocols = NIOHTTP2SupportedALPNProtocols
+        expiredTLS.applicationProtocols = NIOHTTP2SupportedALPNProtocols
         context = try NIOSSLContext(configuration: tls)
+        expiredContext = try NIOSSLContext(configuration: expiredTLS)
+        self.connections = connections
         self.responder = responder
         http1 = HTTP1Channel(responder: responder)
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        let conditions = connections.conditions
+        if conditions.refusesConnections { return channel.eventLoop.makeFailedFuture(ConnectionDropped()) }
+        let context = conditions.expiredCertificate ? expiredContext : context
         do {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
         } catch {
@@ -47,7 +58,7 @@ struct ProviderChannel: ServerChildChannel {
         return channel.configureHTTP2AsyncSecureUpgrade { channel in
             http1.setup(channel: channel, logger: logger)
         } http2ConnectionInitializer: { channel in
-            channel.eventLoop.makeCompletedFuture { try Self.connection(on: channel) }
+            channel.eventLoop.makeCompletedFuture { try connection(on: channel) }
         }
         .map { Value(negotiated: $0, channel: channel) }
     }
@@ -56,37 +67,40 @@ struct ProviderChannel: ServerChildChannel {
         do {
             switch try await value.negotiated.get() {
             case .http1_1(let channel): await http1.handle(value: channel, logger: logger)
-            case .http2(let connection): try await serve(connection, logger: logger)
+            case .http2(let connection): try await serve(connection, on: value.channel, logger: logger)
             }
         } catch {
             logger.debug("a connection to the simulator ended", metadata: ["error": "\(error)"])
         }
     }
 
-    private static func connection(on channel: any Channel) throws -> Connection {
+    private func connection(on channel: any Channel) throws -> Connection {
         var configuration = NIOHTTP2Handler.Configuration()
         configuration.connection.initialSettings = [
-            HTTP2Setting(parameter: .maxConcurrentStreams, value: concurrentStreams),
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: connections.firstStreams),
             HTTP2Setting(parameter: .maxHeaderListSize, value: 16384),
         ]
         configuration.connection.targetWindowSize = 16 << 20
-        configuration.connection.controlFrameRateLimit.maximumCount = unlimited
-        configuration.connection.maximumConnectionGlitches = unlimited
-        configuration.stream.streamResetFrameRateLimit.maximumCount = unlimited
-        configuration.stream.streamErrorRateLimit.maximumCount = unlimited
+        configuration.connection.controlFrameRateLimit.maximumCount = Self.unlimited
+        configuration.connection.maximumConnectionGlitches = Self.unlimited
+        configuration.stream.streamResetFrameRateLimit.maximumCount = Self.unlimited
+        configuration.stream.streamErrorRateLimit.maximumCount = Self.unlimited
         return try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(
             mode: .server,
             connectionManagerConfiguration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: .seconds(5), keepalive: nil),
             http2HandlerConfiguration: configuration
         ) { stream in
             stream.eventLoop.makeCompletedFuture {
+                try stream.pipeline.syncOperations.addHandler(StreamResetHandler())
                 try stream.pipeline.syncOperations.addHandler(HTTP2FramePayloadToHTTPServerCodec())
                 return try Stream(wrappingChannelSynchronously: stream)
             }
         }
     }
 
-    private func serve(_ connection: Connection, logger: Logger) async throws {
+    private func serve(_ connection: Connection, on channel: any Channel, logger: Logger) async throws {
+        connections.add(channel)
+        defer { connections.remove(channel) }
         try await withThrowingDiscardingTaskGroup { group in
             for try await stream in connection.inbound {
                 group.addTask { await serve(stream, logger: logger) }

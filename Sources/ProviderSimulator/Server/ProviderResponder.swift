@@ -15,21 +15,35 @@ struct ProviderResponder: HTTPResponder {
     let provider: @Sendable (SimulatedRequest) -> SimulatedProvider
     let decide: @Sendable (SimulatedRequest, Timestamp, AnswerIdentifiers) -> Verdict
     let state: SimulatorState
+    let phones: PhoneNetwork
+    let connections: ConnectionBoard
     let now: @Sendable () -> Timestamp
     let clock: any Clock<Duration>
 
     func respond(to request: Request, context: SimulatorContext) async throws -> Response {
-        let simulated = try await read(request)
+        let simulated = try await read(request, connection: context.connectionName)
         let moment = now()
         let identifiers = AnswerIdentifiers(message: UUID().uuidString, unique: UUID().uuidString.replacing("-", with: ""))
         let verdict = decide(simulated, moment, identifiers)
+        if verdict.answer?.status == 200 { connections.authorise(context.connection) }
         record(simulated, verdict, at: moment, connection: context.connectionName)
-        if let delay = verdict.delay {
+        if let delay = verdict.delay, !verdict.delaysBody {
             try await cancelWhenGracefulShutdown { try await clock.sleep(for: delay) }
         }
         switch verdict.outcome {
         case .answer(let answer):
             return Response(answer)
+        case .goaway(let answer):
+            connections.drain(context.connection)
+            return Response(answer)
+        case .slowBody(let answer):
+            return slow(answer, verdict.delay ?? .seconds(1))
+        case .refuseStream: try await reset(.refused, context.channel)
+        case .resetStream: try await reset(.cancelled, context.channel)
+        case .goawayAbrupt:
+            connections.disown(context.connection)
+            await untilClosedOrShutdown(context.channel)
+            throw ConnectionDropped()
         case .reset:
             try? await context.connection.close()
             throw ConnectionDropped()
@@ -39,12 +53,31 @@ struct ProviderResponder: HTTPResponder {
         }
     }
 
-    private func read(_ request: Request) async throws -> SimulatedRequest {
+    private func reset(_ reset: StreamReset, _ stream: any Channel) async throws -> Never {
+        try? await stream.triggerUserOutboundEvent(reset)
+        await untilClosedOrShutdown(stream)
+        throw ConnectionDropped()
+    }
+
+    private func slow(_ answer: SimulatedAnswer, _ delay: Duration) -> Response {
+        var response = Response(answer)
+        let clock = clock
+        response.body = ResponseBody { writer in
+            try await clock.sleep(for: delay)
+            // APNs has no body after success; a space is one all the same.
+            try await writer.write(ByteBuffer(bytes: answer.body.isEmpty ? [0x20] : answer.body))
+            try await writer.finish(nil)
+        }
+        return response
+    }
+
+    private func read(_ request: Request, connection: String) async throws -> SimulatedRequest {
         var body: [UInt8] = []
         for try await chunk in request.body where body.count <= Self.bodyLimit {
             body.append(contentsOf: chunk.readableBytesView)
         }
         return SimulatedRequest(
+            connection: connection,
             method: request.method.rawValue,
             path: request.uri.path,
             headers: request.headers.map { .init($0.name.canonicalName, $0.value) },
@@ -69,7 +102,7 @@ struct ProviderResponder: HTTPResponder {
             answerBody: "",
             fault: true
         )
-        if case .answer(let answer) = verdict.outcome {
+        if let answer = verdict.answer {
             entry.status = answer.status
             entry.reason = answer.reason
             entry.answerHeaders = answer.headers
@@ -77,6 +110,7 @@ struct ProviderResponder: HTTPResponder {
             entry.fault = answer.isFault
         }
         state.with { $0.log.add(entry, label: verdict.label) }
+        if entry.status == 200 { phones.deliver(entry) }
     }
 
     /// Waits until the sender gives the request up, or the simulator stops.
@@ -91,6 +125,12 @@ struct ProviderResponder: HTTPResponder {
 
 /// Ends a request whose connection is gone, or is meant to be.
 struct ConnectionDropped: Error {}
+
+/// Ends a stream with an error code of HTTP/2.
+enum StreamReset: Sendable {
+    case refused
+    case cancelled
+}
 
 extension Response {
     init(_ answer: SimulatedAnswer) {

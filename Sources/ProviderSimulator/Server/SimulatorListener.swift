@@ -38,24 +38,32 @@ struct SimulatorListener: Service {
         host: String,
         port: Int,
         responder: some HTTPResponder<SimulatorContext>,
-        identity: ServerIdentity,
+        identity: (valid: ServerIdentity, expired: ServerIdentity),
+        connections: ConnectionBoard,
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void
     ) throws {
-        var tls = TLSConfiguration.makeServerConfiguration(
-            certificateChain: [.certificate(try NIOSSLCertificate(bytes: Array(identity.certificatePEM.utf8), format: .pem))],
-            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.privateKeyPEM.utf8), format: .pem))
-        )
-        tls.minimumTLSVersion = .tlsv12
+        let (valid, expired) = (try Self.tls(identity.valid), try Self.tls(identity.expired))
         self.init(
             name,
             host: host,
             port: port,
             responder: responder,
-            server: HTTPServerBuilder { [tls] in try ProviderChannel(tls: tls, responder: $0) },
+            server: HTTPServerBuilder {
+                try ProviderChannel(tls: valid, expiredTLS: expired, connections: connections, responder: $0)
+            },
             logger: logger,
             onListening: onListening
         )
+    }
+
+    private static func tls(_ identity: ServerIdentity) throws -> TLSConfiguration {
+        var tls = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [.certificate(try NIOSSLCertificate(bytes: Array(identity.certificatePEM.utf8), format: .pem))],
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.privateKeyPEM.utf8), format: .pem))
+        )
+        tls.minimumTLSVersion = .tlsv12
+        return tls
     }
 
     private init(

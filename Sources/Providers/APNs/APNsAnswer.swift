@@ -27,7 +27,7 @@ package struct APNsAnswer: Sendable, Hashable {
             status: response.status,
             reason: body?["reason"]?.string,
             timestamp: body?["timestamp"]?.integer.flatMap(APNsAnswer.moment),
-            messageId: response.header("apns-id"),
+            messageId: response.header("apns-id") ?? response.header("apns-request-id"),
             retryAfter: RetryAfter.wait(response.header("retry-after"), now: now)
         )
     }
@@ -44,6 +44,9 @@ package struct APNsAnswer: Sendable, Hashable {
         )
         outcome.providerMessageId = messageId
         outcome.retryAfter = retryAfter
+        // Apple counts these by device.
+        outcome.isLimitedToTarget = reason == "TooManyRequests"
+        outcome.reach = .apns(status: status, reason: reason)
         if status == 410 { outcome.tokenInvalidSince = timestamp }
         return outcome
     }

@@ -9,6 +9,8 @@ package struct APNsConfiguration: Sendable {
     package var privateKey: String
     /// Base URL for each environment, without a slash at the end.
     package var endpoints: [PushEnvironment: String]
+    /// Base URL of the channel management of each environment; for anybody but Apple the same as `endpoints`.
+    package var channelEndpoints: [PushEnvironment: String]
     /// For one request, from waiting for a connection to the last byte of the answer.
     package var timeout: Duration
 
@@ -17,17 +19,30 @@ package struct APNsConfiguration: Sendable {
         keyId: String,
         privateKey: String,
         endpoints: [PushEnvironment: String] = APNsConfiguration.apple,
+        channelEndpoints: [PushEnvironment: String]? = nil,
         timeout: Duration = .seconds(20)
     ) {
         self.teamId = teamId
         self.keyId = keyId
         self.privateKey = privateKey
         self.endpoints = endpoints
+        self.channelEndpoints =
+            channelEndpoints
+            ?? Dictionary(
+                uniqueKeysWithValues: endpoints.map { environment, url in
+                    (environment, url == APNsConfiguration.apple[environment] ? APNsConfiguration.appleChannels[environment] ?? url : url)
+                }
+            )
         self.timeout = timeout
     }
 
     package static let apple: [PushEnvironment: String] = [
         .production: "https://api.push.apple.com", .sandbox: "https://api.sandbox.push.apple.com",
+    ]
+
+    package static let appleChannels: [PushEnvironment: String] = [
+        .production: "https://api-manage-broadcast.push.apple.com:2196",
+        .sandbox: "https://api-manage-broadcast.sandbox.push.apple.com:2195",
     ]
 
     /// The client Apple expects: HTTP/2 only, connections kept for hours, up to the 1,000 streams APNs grants.
@@ -36,6 +51,7 @@ package struct APNsConfiguration: Sendable {
         configuration.pool = "apns"
         configuration.httpVersion = .http2Required
         configuration.maxStreamsPerConnection = 1000
+        configuration.startsWithOneStream = true
         return configuration
     }
 }

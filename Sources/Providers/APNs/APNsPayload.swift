@@ -9,7 +9,7 @@ enum APNsPayload {
         return JSONValue.object(payload).overlaid(with: .object(message.apns))
     }
 
-    static func bytes(_ message: PushMessage) -> [UInt8] { Array(json(message).text.utf8) }
+    static func bytes(_ message: PushMessage) -> [UInt8] { message.payload?.bytes ?? Array(json(message).text.utf8) }
 
     static func aps(_ message: PushMessage) -> [String: JSONValue] {
         var aps: [String: JSONValue] = [:]

@@ -6,19 +6,17 @@ package import PushContract
 ///
 /// Teams must not share connections: give each provider a client of its own, made with `APNsConfiguration.client`.
 package struct APNsProvider: PushProvider {
-    private let configuration: APNsConfiguration
-    private let client: CurlClient
-    private let tokens: APNsTokens
-    private let metrics = ProviderMetrics(.apns)
-    private let logger: Logger
+    package let credential: String
+    let configuration: APNsConfiguration
+    let exchange: APNsExchange
+    let metrics = ProviderMetrics(.apns)
 
     /// - Throws: when team id, key id or key cannot be right.
     package init(configuration: APNsConfiguration, client: CurlClient, logger: Logger) throws(CredentialError) {
         let key = try APNsSigningKey(teamId: configuration.teamId, keyId: configuration.keyId, pem: configuration.privateKey)
         self.configuration = configuration
-        self.client = client
-        self.logger = logger
-        tokens = APNsTokens(key: key)
+        credential = CredentialName.of("\(configuration.teamId)/\(configuration.keyId)", secret: configuration.privateKey)
+        exchange = APNsExchange(client: client, tokens: APNsTokens(key: key), keyId: configuration.keyId, logger: logger)
     }
 
     package func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
@@ -33,48 +31,12 @@ package struct APNsProvider: PushProvider {
                 detail: "Not sent: the token is not hexadecimal, or there is no endpoint for \(target.environment.rawValue)."
             )
         }
-        let outcome = await send(message, to: target, url: base + path, attemptId: attemptId, now: now)
-        metrics.note(outcome)
-        return outcome
-    }
-
-    private func send(
-        _ message: PushMessage,
-        to target: PushTarget,
-        url: String,
-        attemptId: String,
-        now: Timestamp
-    ) async -> PushOutcome {
         let body = APNsPayload.bytes(message)
-        func request(_ token: String, fresh: Bool = false) -> OutboundRequest {
+        let reply = await exchange.perform(now: now) { token in
             let headers = APNsRequest.headers(message, app: target.app, attemptId: attemptId, providerToken: token)
-            return OutboundRequest(url: url, headers: headers, body: body, timeout: configuration.timeout, needsFreshConnection: fresh)
+            return OutboundRequest(url: base + path, headers: headers, body: body, timeout: configuration.timeout)
         }
-        do {
-            let token = try await tokens.token(now: now)
-            let first = await exchange(request(token), now: now)
-            guard first.providerErrorCode == "ExpiredProviderToken" else { return first }
-            logger.warning(
-                "APNs calls the provider token expired; is this machine's clock right?",
-                metadata: ["key": "\(configuration.keyId)"]
-            )
-            guard let other = try await tokens.replacement(for: token, now: now) else { return first }
-            // APNs goes on refusing on a connection it has refused a token on.
-            var second = await exchange(request(other, fresh: true), now: now)
-            // Refused with a new token too: one more would not help.
-            if second.providerErrorCode == "ExpiredProviderToken" { second.retryClass = .afterFix }
-            return second
-        } catch {
-            return .failed(Classification(.auth, retry: .afterFix), detail: "The provider token could not be signed: \(error)")
-        }
-    }
-
-    private func exchange(_ request: OutboundRequest, now: Timestamp) async -> PushOutcome {
-        do throws(OutboundFailure) {
-            let response = try await client.send(request)
-            return APNsAnswer(response, now: now).outcome(latency: response.latency)
-        } catch {
-            return .unreached(error)
-        }
+        metrics.note(reply.outcome)
+        return reply.outcome
     }
 }

@@ -3,9 +3,13 @@ import HTTPEdge
 /// What APNs refuses, checked before it is asked.
 enum APNsRules {
     static func check(_ message: PushMessage, app: String) throws(PushFault) {
+        if message.validateOnly {
+            throw PushFault(field: "validateOnly", code: "BadPath", "APNs cannot check a push without delivering it; FCM can.")
+        }
         try checkTopic(message, app: app)
         try PushValidation.checkCollapseId(message)
         try checkPriority(message)
+        if let payload = message.payload { return try check(payload, in: message) }
         if message.data["aps"] != nil {
             throw PushFault(field: "data/aps", code: "PayloadEmpty", "\"aps\" is Apple's own name; put its members into \"apns\".")
         }
@@ -13,15 +17,28 @@ enum APNsRules {
         guard payload["aps"]?.members != nil else {
             throw PushFault(field: "apns/aps", code: "PayloadEmpty", "\"apns.aps\" must be an object.")
         }
-        try checkSize(payload, of: message.pushType)
+        try checkSize(payload.text.utf8.count, of: message.pushType)
         try APNsContentRules.check(payload["aps"]?.members ?? [:], as: message.pushType)
+    }
+
+    /// An encoded payload was checked when it was made; what is left is that it is used as what it is.
+    private static func check(_ payload: EncodedPayload, in message: PushMessage) throws(PushFault) {
+        guard payload.pushType == message.pushType else {
+            throw PushFault(
+                field: "pushType",
+                code: "InvalidPushType",
+                "The payload was made for a \(payload.pushType.rawValue) push, \"pushType\" says \(message.pushType.rawValue)."
+            )
+        }
     }
 
     static func topic(_ message: PushMessage, app: String) -> String { message.topic ?? app + message.pushType.topicSuffix }
 
     private static func checkTopic(_ message: PushMessage, app: String) throws(PushFault) {
-        let topic = topic(message, app: app)
-        let field = message.topic == nil ? "app" : "topic"
+        try check(topic: topic(message, app: app), of: message.pushType, field: message.topic == nil ? "app" : "topic")
+    }
+
+    static func check(topic: String, of pushType: APNsPushType, field: String) throws(PushFault) {
         guard (1...255).contains(topic.utf8.count), topic.utf8.allSatisfy(isTopicByte) else {
             throw PushFault(
                 field: field,
@@ -30,9 +47,9 @@ enum APNsRules {
                     + "push type."
             )
         }
-        let suffix = message.pushType.topicSuffix
+        let suffix = pushType.topicSuffix
         guard topic.hasSuffix(suffix), topic.utf8.count > suffix.utf8.count else {
-            throw PushFault(field: field, code: "BadTopic", "The topic of a \(message.pushType.rawValue) push must end in \"\(suffix)\".")
+            throw PushFault(field: field, code: "BadTopic", "The topic of a \(pushType.rawValue) push must end in \"\(suffix)\".")
         }
     }
 
@@ -41,8 +58,7 @@ enum APNsRules {
         throw PushFault(field: "priority", code: "BadPriority", "A Live Activity push takes priority high or normal.")
     }
 
-    private static func checkSize(_ payload: JSONValue, of pushType: APNsPushType) throws(PushFault) {
-        let size = payload.text.utf8.count
+    static func checkSize(_ size: Int, of pushType: APNsPushType) throws(PushFault) {
         guard size > pushType.payloadLimit else { return }
         throw PushFault(
             field: "",

@@ -49,6 +49,9 @@ package struct FCMAnswer: Sendable, Hashable {
     /// Whether the token is what is wrong with the request.
     package var namesToken: Bool { fields.contains { $0 == "message.token" || $0 == "message.fid" } }
 
+    /// An argument is wrong and nothing says which: payload or token.
+    package var isAmbiguous: Bool { status == 400 && (errorCode ?? errorStatus) == "INVALID_ARGUMENT" && fields.isEmpty }
+
     /// The outcome of the try it answers.
     package func outcome(latency: Duration, target: PushTarget) -> PushOutcome {
         if status == 200 { return .sent(messageId: name, httpStatus: status, latency: latency) }
@@ -61,12 +64,19 @@ package struct FCMAnswer: Sendable, Hashable {
             httpStatus: status,
             latency: latency
         )
+        outcome.reach = .fcm(status: status, errorCode: errorCode ?? argumentFault, quotaSubjects: quotaSubjects)
         // Google: after a 429 without Retry-After wait a minute.
         outcome.retryAfter = retryAfter ?? (status == 429 ? .seconds(60) : nil)
+        outcome.isLimitedToTarget = isTargetQuota
         return outcome
     }
 
     private var argumentFault: String? { status == 400 && errorStatus == "INVALID_ARGUMENT" ? errorStatus : nil }
+
+    /// A quota of one device or topic, not of the project.
+    private var isTargetQuota: Bool {
+        status == 429 && !quotaSubjects.isEmpty && quotaSubjects.allSatisfy { $0.hasPrefix("device") || $0.hasPrefix("topic") }
+    }
 
     private func detail(_ code: String?) -> String {
         var detail = "FCM answered \(status)\(code.map { " \($0)" } ?? " without an error code")"

@@ -8,6 +8,8 @@ package struct FCMConfiguration: Sendable {
     package var endpoint: String
     /// The project to send in; nil is the service account's own.
     package var projectId: String?
+    /// Where access tokens come from; nil is what the key file says. Also the audience of the assertion.
+    package var tokenURL: String?
     /// For one request, from waiting for a connection to the last byte of the answer. Google asks for 10 s at least.
     package var timeout: Duration
 
@@ -15,11 +17,13 @@ package struct FCMConfiguration: Sendable {
         serviceAccount: String,
         endpoint: String = FCMConfiguration.google,
         projectId: String? = nil,
+        tokenURL: String? = nil,
         timeout: Duration = .seconds(20)
     ) {
         self.serviceAccount = serviceAccount
         self.endpoint = endpoint
         self.projectId = projectId
+        self.tokenURL = tokenURL
         self.timeout = timeout
     }
 
@@ -29,6 +33,7 @@ package struct FCMConfiguration: Sendable {
     package static var client: CurlClientConfiguration {
         var configuration = CurlClientConfiguration()
         configuration.pool = "fcm"
+        configuration.httpVersion = .http2Required
         configuration.maxStreamsPerConnection = 100
         return configuration
     }

@@ -6,9 +6,34 @@ enum FCMMessage {
     /// FCM keeps a message for four weeks at most.
     static let longestLife: Int64 = 2_419_200
 
-    static func bytes(_ message: PushMessage, token: String, now: Timestamp) -> [UInt8] {
-        let target = JSONValue.object(["token": .string(token)])
-        return Array(JSONValue.object(["message": json(message, now: now).overlaid(with: target)]).text.utf8)
+    /// - Parameter validateOnly: FCM checks the message and delivers nothing.
+    static func bytes(_ message: PushMessage, to target: PushTarget, validateOnly: Bool = false, now: Timestamp) -> [UInt8] {
+        if let payload = message.payload { return liveActivity(payload, message, to: target, validateOnly: validateOnly) }
+        let address = JSONValue.object([target.address.rawValue: .string(target.token)])
+        var request: [String: JSONValue] = ["message": json(message, now: now).overlaid(with: address)]
+        if validateOnly { request["validate_only"] = .bool(true) }
+        return Array(JSONValue.object(request).text.utf8)
+    }
+
+    /// Nothing but the address, to be checked and not delivered.
+    static func probe(_ target: PushTarget) -> [UInt8] {
+        let message = JSONValue.object([target.address.rawValue: .string(target.token)])
+        return Array(JSONValue.object(["message": message, "validate_only": .bool(true)]).text.utf8)
+    }
+
+    /// The payload stands in it byte for byte. FCM sets topic and push type itself.
+    private static func liveActivity(
+        _ payload: EncodedPayload,
+        _ message: PushMessage,
+        to target: PushTarget,
+        validateOnly: Bool
+    ) -> [UInt8] {
+        let headers = apns(message)["headers"]?.text ?? "{}"
+        let address = "\"\(target.address.rawValue)\":\(JSONValue.string(target.token).text)"
+        let activity = JSONValue.string(target.liveActivityToken ?? "").text
+        var text = validateOnly ? #"{"validate_only":true,"message":{"# : #"{"message":{"#
+        text += #"\#(address),"apns":{"live_activity_token":\#(activity),"headers":\#(headers),"payload":"#
+        return Array(text.utf8) + payload.bytes + Array("}}}".utf8)
     }
 
     /// The `message` without its target.

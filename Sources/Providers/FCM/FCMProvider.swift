@@ -4,6 +4,7 @@ package import PushContract
 
 /// Sends through FCM's HTTP v1 interface with one service account. Thread-safe.
 package struct FCMProvider: PushProvider {
+    package let credential: String
     /// The project messages are sent in.
     package let projectId: String
     private let url: String
@@ -15,10 +16,11 @@ package struct FCMProvider: PushProvider {
 
     /// - Throws: when the service account file cannot be right.
     package init(configuration: FCMConfiguration, client: CurlClient, logger: Logger) throws(CredentialError) {
-        let account = try FCMServiceAccount(file: configuration.serviceAccount)
+        let account = try FCMServiceAccount(file: configuration.serviceAccount, tokenURL: configuration.tokenURL)
         projectId = configuration.projectId ?? account.projectId
         url = "\(configuration.endpoint)/v1/projects/\(projectId)/messages:send"
         timeout = configuration.timeout
+        credential = CredentialName.of(projectId, secret: configuration.serviceAccount)
         self.client = client
         self.logger = logger
         tokens = FCMAccessTokens(account: account, client: client, timeout: configuration.timeout)
@@ -27,48 +29,69 @@ package struct FCMProvider: PushProvider {
     package func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
         do throws(PushFault) {
             try FCMRules.check(message)
+            try FCMRules.check(message, for: target)
         } catch {
             return .refusedHere(error)
         }
-        let outcome = await send(FCMMessage.bytes(message, token: target.token, now: now), to: target, now: now)
-        metrics.note(outcome)
-        return outcome
+        let body = FCMMessage.bytes(message, to: target, validateOnly: message.validateOnly, now: now)
+        var answer = await send(body, to: target, now: now)
+        if answer.isAmbiguous, await isTokenAtFault(target, now: now) {
+            answer.outcome.reasonCode = .tokenInvalid
+            answer.outcome.tokenAction = .suspect
+            answer.outcome.detail += " A message without content is refused too, so the token is at fault."
+        }
+        metrics.note(answer.outcome)
+        return answer.outcome
+    }
+
+    /// What one request came to, and what it says beyond the outcome.
+    private struct Reply {
+        var outcome: PushOutcome
+        var isAccessTokenRefused = false
+        var isAmbiguous = false
+    }
+
+    /// Has FCM check the smallest message there is; nothing is delivered.
+    private func isTokenAtFault(_ target: PushTarget, now: Timestamp) async -> Bool {
+        let probe = FCMMessage.probe(target)
+        return await send(probe, to: target, now: now).outcome.providerErrorCode == "INVALID_ARGUMENT"
     }
 
     /// A refused access token is renewed and the request sent once more: FCM has not looked at it.
-    private func send(_ body: [UInt8], to target: PushTarget, now: Timestamp) async -> PushOutcome {
+    private func send(_ body: [UInt8], to target: PushTarget, now: Timestamp) async -> Reply {
         var token: String
         switch await tokens.token(now: now) {
         case .success(let found): token = found
-        case .failure(let none): return none.outcome
+        case .failure(let none): return Reply(outcome: none.outcome)
         }
         let first = await exchange(body, bearer: token, target: target, now: now)
-        guard first.isAccessTokenRefused else { return first.outcome }
+        guard first.isAccessTokenRefused else { return first }
         logger.info("FCM refused the access token; renewing it", metadata: ["project": "\(projectId)"])
         await tokens.discard(token)
         switch await tokens.token(now: now) {
         case .success(let found): token = found
-        case .failure(let none): return none.outcome
+        case .failure(let none): return Reply(outcome: none.outcome)
         }
-        var second = await exchange(body, bearer: token, target: target, now: now).outcome
+        var second = await exchange(body, bearer: token, target: target, now: now)
         // Refused with a new token too: one more would not help.
-        if second.retryClass == .now && second.reasonCode == .auth { second.retryClass = .afterFix }
+        if second.outcome.retryClass == .now && second.outcome.reasonCode == .auth { second.outcome.retryClass = .afterFix }
         return second
     }
 
-    private func exchange(
-        _ body: [UInt8],
-        bearer: String,
-        target: PushTarget,
-        now: Timestamp
-    ) async -> (outcome: PushOutcome, isAccessTokenRefused: Bool) {
+    private func exchange(_ body: [UInt8], bearer: String, target: PushTarget, now: Timestamp) async -> Reply {
         let headers = [("authorization", "Bearer \(bearer)"), ("content-type", "application/json; charset=utf-8")]
         do throws(OutboundFailure) {
             let response = try await client.send(OutboundRequest(url: url, headers: headers, body: body, timeout: timeout))
             let answer = FCMAnswer(response, now: now)
-            return (answer.outcome(latency: response.latency, target: target), answer.isAccessTokenRefused)
+            var outcome = answer.outcome(latency: response.latency, target: target)
+            outcome.providerTime = response.header("date").flatMap(RetryAfter.date)
+            return Reply(
+                outcome: outcome,
+                isAccessTokenRefused: answer.isAccessTokenRefused,
+                isAmbiguous: answer.isAmbiguous
+            )
         } catch {
-            return (.unreached(error), false)
+            return Reply(outcome: .unreached(error))
         }
     }
 }

@@ -7,6 +7,7 @@ enum FCMRules {
 
     static func check(_ message: PushMessage) throws(PushFault) {
         try PushValidation.checkCollapseId(message)
+        guard message.payload == nil else { return try checkEncoded(message) }
         try checkType(message)
         try checkData(message.data)
         try checkOverrides(message.fcm)
@@ -20,6 +21,23 @@ enum FCMRules {
                 "The FCM payload has \(size) bytes; a message may have \(payloadLimit). Shorten body or data."
             )
         }
+    }
+
+    /// An encoded payload was checked when it was made.
+    private static func checkEncoded(_ message: PushMessage) throws(PushFault) {
+        guard message.pushType == .liveactivity else {
+            throw PushFault(field: "payload", code: "INVALID_ARGUMENT", "FCM carries an encoded APNs payload for Live Activities only.")
+        }
+    }
+
+    /// What the message asks of the address it goes to.
+    static func check(_ message: PushMessage, for target: PushTarget) throws(PushFault) {
+        guard message.payload != nil, target.liveActivityToken?.isEmpty != false else { return }
+        throw PushFault(
+            field: "liveActivityToken",
+            code: "INVALID_ARGUMENT",
+            "A Live Activity through FCM needs the activity's own token beside the app's registration token."
+        )
     }
 
     private static func checkType(_ message: PushMessage) throws(PushFault) {

@@ -14,7 +14,7 @@ struct FCMServiceAccount: Sendable {
     private let key: Insecure.RSA.PrivateKey
 
     /// - Parameter file: the content of the key file.
-    init(file: String) throws(CredentialError) {
+    init(file: String, tokenURL override: String? = nil) throws(CredentialError) {
         guard let json = try? JSONText.parse(Array(file.utf8)), let members = json.members else {
             throw CredentialError(
                 "The service account file is not a JSON object. Use the key file of the service account as the Google Cloud console gave it "
@@ -26,7 +26,7 @@ struct FCMServiceAccount: Sendable {
         }
         projectId = try FCMServiceAccount.text("project_id", in: members)
         clientEmail = try FCMServiceAccount.text("client_email", in: members)
-        tokenURL = try FCMServiceAccount.text("token_uri", in: members)
+        if let override { tokenURL = override } else { tokenURL = try FCMServiceAccount.text("token_uri", in: members) }
         keyId = members["private_key_id"]?.string
         guard projectId.utf8.allSatisfy(FCMServiceAccount.isProjectByte) else {
             throw CredentialError("\"project_id\" of the service account file is not a project id: letters, digits, hyphens, dots, colons.")

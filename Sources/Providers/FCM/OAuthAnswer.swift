@@ -23,6 +23,7 @@ package enum OAuthAnswer: Sendable, Hashable {
             httpStatus: response.status,
             latency: response.latency
         )
+        outcome.reach = response.status >= 500 ? .provider : .credential
         outcome.retryAfter = RetryAfter.wait(response.header("retry-after"), now: now)
         self = .refused(outcome)
     }

@@ -14,11 +14,16 @@ package enum OutcomeDecision {
         }
     }
 
-    /// - Parameter random: in 0...1, for the jitter of a retry.
+    /// - Parameters:
+    ///   - credential: the one it was sent with.
+    ///   - proves: the holds that are refuted if the provider took it.
+    ///   - random: in 0...1, for the jitter of a retry.
     package static func completion(
         of delivery: ClaimedDelivery,
         to token: PushToken,
         result: DeliveryResult,
+        credential: String = "",
+        proves: [Int64] = [],
         at moments: Moments,
         delays: RetryDelays,
         random: Double
@@ -26,18 +31,47 @@ package enum OutcomeDecision {
         var attempt = Attempt(delivery.tryIdentity(token), status: .sent, attemptedAt: moments.startedAt)
         attempt.pushType = result.pushType
         attempt.latencyMs = result.latency.map { Int32(clamping: $0.microseconds / 1000) }
+        let place = CredentialPlace(
+            provider: delivery.provider,
+            app: delivery.app,
+            environment: delivery.environment,
+            credential: credential
+        )
+        let releases = HoldDecision.isCredentialTaken(result.outcome) ? proves : []
         switch result.outcome {
         case .accepted(let messageId):
             attempt.providerMessageId = messageId
             // Only a suspect token has something to prove.
-            let strike = delivery.tokenState == .suspect ? delivery.strike(.proven, token, cause: "", at: moments) : nil
-            return Completion(delivery, attempt: attempt, strike: strike, next: .sent(providerMessageId: messageId))
+            let strike =
+                delivery.tokenState == .suspect ? delivery.strike(.proven, token, cause: "", credential: credential, at: moments) : nil
+            return Completion(
+                delivery,
+                attempt: attempt,
+                strike: strike,
+                judgement: TokenJudgement(.good, at: place),
+                releases: releases,
+                next: .sent(providerMessageId: messageId)
+            )
         case .refused(let refusal):
             attempt.status = .failed
             attempt.reasonCode = refusal.classification.reasonCode
             attempt.providerErrorCode = refusal.providerErrorCode.map { String($0.prefix(200)) }
-            let next = next(of: delivery, after: refusal, now: moments.now, delays: delays, random: random)
-            return Completion(delivery, attempt: attempt, strike: strike(delivery, token, refusal, at: moments), next: next)
+            let opening = HoldDecision.opening(for: delivery, after: refusal, credential: credential, delays: delays, random: random)
+            let next: Completion.Next
+            if let opening, moments.now < delivery.expiresAt {
+                next = .held(.opening(opening), after: refusal.classification.reasonCode)
+            } else {
+                next = self.next(of: delivery, after: refusal, now: moments.now, delays: delays, random: random)
+            }
+            return Completion(
+                delivery,
+                attempt: attempt,
+                strike: strike(delivery, token, refusal, credential: credential, at: moments),
+                judgement: judgement(refusal.classification.tokenAction).map { TokenJudgement($0, at: place) },
+                releases: releases,
+                pause: PauseDecision.request(for: delivery, after: refusal),
+                next: next
+            )
         }
     }
 
@@ -76,13 +110,24 @@ package enum OutcomeDecision {
         _ delivery: ClaimedDelivery,
         _ token: PushToken,
         _ refusal: DeliveryResult.Refusal,
+        credential: String,
         at moments: Moments
     ) -> TokenStrike? {
         let cause = refusal.providerErrorCode ?? refusal.classification.reasonCode.rawValue
         switch refusal.classification.tokenAction {
         case .none: return nil
-        case .suspect: return delivery.strike(.suspect, token, cause: cause, at: moments)
-        case .off: return delivery.strike(.off(goneAt: refusal.goneAt), token, cause: cause, at: moments)
+        case .suspect: return delivery.strike(.suspect, token, cause: cause, credential: credential, at: moments)
+        case .off: return delivery.strike(.off(goneAt: refusal.goneAt), token, cause: cause, credential: credential, at: moments)
+        }
+    }
+}
+
+extension OutcomeDecision {
+    private static func judgement(_ action: TokenAction) -> TokenJudgement.Kind? {
+        switch action {
+        case .none: nil
+        case .suspect: .ambiguous
+        case .off: .gone
         }
     }
 }
@@ -108,6 +153,7 @@ extension ClaimedDelivery {
         _ verdict: TokenStrike.Verdict,
         _ token: PushToken,
         cause: String,
+        credential: String,
         at moments: OutcomeDecision.Moments
     ) -> TokenStrike {
         TokenStrike(
@@ -117,7 +163,10 @@ extension ClaimedDelivery {
             app: app,
             cause: cause,
             registrationVersion: registrationVersion,
-            sentAt: moments.startedAt
+            sentAt: moments.startedAt,
+            environment: environment,
+            credential: credential,
+            attemptId: tryIdentity(token).attemptId
         )
     }
 }

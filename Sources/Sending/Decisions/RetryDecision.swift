@@ -76,7 +76,7 @@ package enum RetryDecision: Sendable, Hashable {
     }
 
     /// Full jitter: spreads the retries of an outage over the whole wait instead of bringing them back in waves.
-    private static func grown(_ growth: RetryDelays.Growth, attemptNumber: Int, random: Double) -> Duration {
+    static func grown(_ growth: RetryDelays.Growth, attemptNumber: Int, random: Double) -> Duration {
         let doublings = min(max(attemptNumber - 1, 0), 30)
         let ceiling = min(growth.base * (1 << doublings), growth.cap)
         return growth.floor + ceiling * min(max(random, 0), 1)

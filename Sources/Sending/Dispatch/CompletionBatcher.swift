@@ -1,4 +1,5 @@
 import CoreMetrics
+import Devices
 import Logging
 import Metrics
 import Postgres
@@ -17,14 +18,18 @@ actor CompletionBatcher {
     private static let limit = 500
 
     private let store: SendStore
+    private let standstill: StandstillBoard
+    private let delays: RetryDelays
     private let patience: Duration
     private let logger: Logger
     private var waiting: [Waiting] = []
     private var isWriting = false
 
     /// - Parameter patience: how long a batch is tried while the database is away.
-    init(store: SendStore, patience: Duration, logger: Logger) {
+    init(store: SendStore, standstill: StandstillBoard, delays: RetryDelays, patience: Duration, logger: Logger) {
         self.store = store
+        self.standstill = standstill
+        self.delays = delays
         self.patience = patience
         self.logger = logger
     }
@@ -48,8 +53,9 @@ actor CompletionBatcher {
 
     private func write(_ completions: [Completion]) async {
         do {
-            let completed = try await persist(completions)
-            report(completions, completed: completed)
+            let written = try await persist(completions)
+            standstill.add(written)
+            report(completions, written)
         } catch let error as PostgresError where completions.count > 1 && !error.isUnavailable {
             // One of them may be at fault; the others must not suffer for it.
             logger.error("outcomes could not be written together, trying one by one", metadata: ["error": "\(error)"])
@@ -62,12 +68,12 @@ actor CompletionBatcher {
         }
     }
 
-    private func persist(_ completions: [Completion]) async throws -> [Int64: Bool] {
+    private func persist(_ completions: [Completion]) async throws -> CompletionReport {
         let start = ContinuousClock.now
         var pause = Duration.milliseconds(50)
         while true {
             do {
-                return try await store.complete(completions)
+                return try await store.complete(completions, delays: delays)
             } catch let error as PostgresError where error.isUnavailable && ContinuousClock.now - start < patience {
                 // The same transaction may have happened: then the leases are gone and the repetition changes nothing.
                 try await Task.sleep(for: pause)
@@ -76,9 +82,33 @@ actor CompletionBatcher {
         }
     }
 
-    private func report(_ completions: [Completion], completed: [Int64: Bool]) {
+    private func report(_ completions: [Completion], _ written: CompletionReport) {
+        for hold in written.opened where hold.refusals == 1 || hold.since == hold.lastRefusedAt {
+            logger.error(
+                "a credential is refused; what needs it is held until it is mended",
+                metadata: [
+                    "provider": "\(hold.scope.provider)", "app": "\(hold.scope.app)", "environment": "\(hold.scope.environment)",
+                    "cause": "\(hold.cause)", "credential": "\(hold.scope.credential)",
+                ]
+            )
+        }
+        for place in written.breakersOpened {
+            logger.critical(
+                "too many tokens are refused at once; none is switched off until somebody decides: pushwatch sends token-breakers",
+                metadata: [
+                    "provider": "\(place.provider)", "app": "\(place.app)", "environment": "\(place.environment)",
+                    "credential": "\(place.credential)",
+                ]
+            )
+        }
+        for pause in written.paused {
+            logger.warning(
+                "a provider asked for fewer requests; its lanes are paused",
+                metadata: ["provider": "\(pause.provider)", "app": "\(pause.app)", "until": "\(pause.until)", "cause": "\(pause.cause)"]
+            )
+        }
         for completion in completions {
-            guard let wentOff = completed[completion.deliveryId] else {
+            guard let wentOff = written.completed[completion.deliveryId] else {
                 SendMetrics.stale.increment()
                 logger.debug("a stale outcome was dropped", metadata: ["deliveryId": "\(completion.deliveryId)"])
                 continue

@@ -19,6 +19,12 @@ package struct DeliveryResult: Sendable {
         package var isThrottled: Bool
         /// Written, and never answered.
         package var isOutcomeUnknown: Bool
+        /// Too many requests for this one target: others may go on.
+        package var isLimitedToTarget: Bool
+        /// The message names its topic itself.
+        package var isOwnTopic: Bool
+        /// The provider said so; else nothing was heard of it.
+        package var wasAnswered: Bool
 
         package init(
             _ classification: Classification,
@@ -26,7 +32,10 @@ package struct DeliveryResult: Sendable {
             goneAt: Timestamp? = nil,
             retryAfter: Duration? = nil,
             isThrottled: Bool = false,
-            isOutcomeUnknown: Bool = false
+            isOutcomeUnknown: Bool = false,
+            isLimitedToTarget: Bool = false,
+            isOwnTopic: Bool = false,
+            wasAnswered: Bool = true
         ) {
             self.classification = classification
             self.providerErrorCode = providerErrorCode
@@ -34,6 +43,9 @@ package struct DeliveryResult: Sendable {
             self.retryAfter = retryAfter
             self.isThrottled = isThrottled
             self.isOutcomeUnknown = isOutcomeUnknown
+            self.isLimitedToTarget = isLimitedToTarget
+            self.isOwnTopic = isOwnTopic
+            self.wasAnswered = wasAnswered
         }
     }
 
@@ -51,5 +63,9 @@ package struct DeliveryResult: Sendable {
 
 /// Makes one try. Never throws: whatever happens is a result.
 package protocol DeliverySender: Sendable {
-    func send(_ delivery: ClaimedDelivery, to token: PushToken) async -> DeliveryResult
+    /// - Parameter permit: only `DeliveryTry` has one to give, and it writes what comes of it.
+    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult
+
+    /// Names the credential that pushes of this place are sent with, without telling it; "" when there is none.
+    func credential(for provider: Provider, app: String, environment: PushEnvironment) -> String
 }

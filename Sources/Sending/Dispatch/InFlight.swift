@@ -1,18 +1,32 @@
 import Synchronization
 
-/// How many tries are under way in this process.
+/// The tries under way in this process, in all and of each lane.
 final class InFlight: Sendable {
-    private let number = Mutex(0)
+    private struct State {
+        var leases: Set<HeldLease> = []
+        var byLane: [Int32: Int] = [:]
+    }
 
-    var count: Int { number.withLock { $0 } }
+    private let state = Mutex(State())
 
-    func enter() { number.withLock { $0 += 1 } }
+    var count: Int { state.withLock { $0.leases.count } }
+    var leases: [HeldLease] { state.withLock { Array($0.leases) } }
 
-    /// How many remain.
-    func leave() -> Int {
-        number.withLock { number in
-            number -= 1
-            return number
+    func count(of lane: Int32) -> Int { state.withLock { $0.byLane[lane, default: 0] } }
+
+    func enter(_ delivery: ClaimedDelivery) {
+        state.withLock { state in
+            state.leases.insert(HeldLease(deliveryId: delivery.deliveryId, leaseToken: delivery.leaseToken))
+            state.byLane[delivery.lane, default: 0] += 1
+        }
+    }
+
+    /// How many remain in all.
+    func leave(_ delivery: ClaimedDelivery) -> Int {
+        state.withLock { state in
+            state.leases.remove(HeldLease(deliveryId: delivery.deliveryId, leaseToken: delivery.leaseToken))
+            state.byLane[delivery.lane, default: 1] -= 1
+            return state.leases.count
         }
     }
 }

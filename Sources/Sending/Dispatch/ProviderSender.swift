@@ -20,7 +20,7 @@ package struct ProviderSender: DeliverySender {
         self.init(lookup: { provider, _, _ in providers[provider] })
     }
 
-    package func send(_ delivery: ClaimedDelivery, to token: PushToken) async -> DeliveryResult {
+    package func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult {
         guard let provider = lookup(delivery.provider, delivery.app, delivery.environment) else {
             // Held until somebody configures it, like a credential that is refused.
             return DeliveryResult(.refused(.init(Classification(.auth, retry: .afterFix), providerErrorCode: "NoCredentials")))
@@ -34,12 +34,16 @@ package struct ProviderSender: DeliverySender {
         let target = PushTarget(provider: delivery.provider, token: token.rawValue, environment: delivery.environment, app: delivery.app)
         // The same for every try of one delivery: a repetition after an unknown outcome is then known as one.
         let outcome = await provider.send(message, to: target, attemptId: delivery.tryIdentity(token).operationKey, now: now())
-        return DeliveryResult(outcome, pushType: message.pushType.rawValue)
+        return DeliveryResult(outcome, pushType: message.pushType.rawValue, isOwnTopic: message.topic != nil)
+    }
+
+    package func credential(for provider: Provider, app: String, environment: PushEnvironment) -> String {
+        lookup(provider, app, environment)?.credential ?? ""
     }
 }
 
 extension DeliveryResult {
-    init(_ outcome: PushOutcome, pushType: String) {
+    init(_ outcome: PushOutcome, pushType: String, isOwnTopic: Bool = false) {
         let answered = outcome.httpStatus != nil
         guard let classification = outcome.classification else {
             self.init(.accepted(providerMessageId: outcome.providerMessageId), latency: outcome.latency, pushType: pushType)
@@ -51,7 +55,10 @@ extension DeliveryResult {
             goneAt: outcome.tokenInvalidSince,
             retryAfter: outcome.retryAfter,
             isThrottled: outcome.isThrottled,
-            isOutcomeUnknown: outcome.outcomeUnknown
+            isOutcomeUnknown: outcome.outcomeUnknown,
+            isLimitedToTarget: outcome.isLimitedToTarget,
+            isOwnTopic: isOwnTopic,
+            wasAnswered: answered
         )
         self.init(.refused(refusal), latency: answered ? outcome.latency : nil, pushType: pushType)
     }

@@ -1,3 +1,4 @@
+import Devices
 package import Logging
 import Postgres
 import ServiceLifecycle
@@ -41,6 +42,7 @@ package struct QueueKeeper: Service {
     private func count() async {
         do {
             SendMetrics.gauge(try await store.backlog())
+            SendMetrics.gauge(try await store.tokenBreakers.open())
         } catch is CancellationError {
         } catch {
             logger.warning("the send queue cannot be counted; trying again", metadata: ["error": "\(error)"])
@@ -50,6 +52,8 @@ package struct QueueKeeper: Service {
     private func forget() async {
         do {
             while try await store.forget(olderThan: retention) == 500 {}
+            try await store.forgetHolds()
+            try await store.tokenBreakers.forget()
         } catch is CancellationError {
         } catch {
             logger.warning("old sends could not be removed; trying again", metadata: ["error": "\(error)"])

@@ -17,7 +17,8 @@ package final class SendDispatcher: Service, Sendable {
     private let wake: WakeSignal
     private let logger: Logger
     private let inFlight = InFlight()
-    private let completions: CompletionBatcher
+    private let standstill = StandstillBoard()
+    private let tries: DeliveryTry
 
     /// - Parameter wake: signalled by `POST /sends`, so that a send need not wait for the next round.
     package init(
@@ -34,12 +35,24 @@ package final class SendDispatcher: Service, Sendable {
         self.configuration = configuration
         self.wake = wake
         self.logger = logger
-        completions = CompletionBatcher(store: store, patience: configuration.lease, logger: logger)
+        tries = DeliveryTry(
+            sender: sender,
+            standstill: standstill,
+            delays: configuration.delays,
+            completions: CompletionBatcher(
+                store: store,
+                standstill: standstill,
+                delays: configuration.delays,
+                patience: configuration.lease,
+                logger: logger
+            )
+        )
     }
 
     package func run() async throws {
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
+                group.addTask { await self.renewLeases() }
                 await claimUntilShutdown { delivery in group.addTask { await self.handle(delivery) } }
                 await drain()
                 group.cancelAll()
@@ -81,6 +94,20 @@ package final class SendDispatcher: Service, Sendable {
         }
     }
 
+    /// Tries that take long keep their leases; those of a process that died run out.
+    private func renewLeases() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: configuration.lease / 3)
+            do {
+                _ = try await store.renew(inFlight.leases, lease: configuration.lease)
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.warning("leases could not be renewed; trying again", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
     private func drain() async {
         let end = ContinuousClock.now + configuration.drainLimit
         while inFlight.count > 0, ContinuousClock.now < end, !Task.isCancelled {
@@ -97,20 +124,21 @@ package final class SendDispatcher: Service, Sendable {
     /// One look at the queue: makes due what is due, reaps now and then, divides the free places, claims.
     func round(_ board: inout LaneBoard) async throws -> Round {
         var round = Round()
-        round.isMoreWaiting = try await store.promote() >= 1000
         let now = ContinuousClock.now
         if board.isSweepDue(configuration.sweep, now: now) {
             try await reap()
             board.throttles = try await throttles.current()
+            round.deliveries += try await lookAtHolds()
             board.floors = [:]
             board.sweptAt = now
         }
+        round.isMoreWaiting = try await store.promote() >= 1000
         let free = configuration.capacity - inFlight.count
         guard free > 0 else { return round }
-        let lanes = try await store.lanes(floors: board.floors).filter(\.hasWork).map(\.lane)
+        let lanes = try await store.lanes(floors: board.floors).filter { $0.hasWork && allowed($0.lane) > 0 }.map(\.lane)
         for grant in board.scheduler.grants(lanes: lanes, free: free, capacity: configuration.capacity) {
             guard let lane = lanes.first(where: { $0.id == grant.lane }) else { continue }
-            let claimed = try await claim(grant, lane, &board)
+            let claimed = try await claim(min(grant.count, allowed(lane)), lane, &board)
             board.scheduler.claimed(claimed.count, of: grant)
             round.deliveries += claimed
             round.isMoreWaiting = round.isMoreWaiting || claimed.count == min(grant.count, configuration.claimLimit)
@@ -130,8 +158,37 @@ package final class SendDispatcher: Service, Sendable {
         }
     }
 
-    private func claim(_ grant: LaneScheduler.Grant, _ lane: Lane, _ board: inout LaneBoard) async throws -> [ClaimedDelivery] {
-        var limit = min(grant.count, configuration.claimLimit)
+    /// Reads holds and pauses, makes due what is held no longer, and takes the turns of probes that are due.
+    private func lookAtHolds() async throws -> [ClaimedDelivery] {
+        let holds = try await store.holds()
+        let (pauses, at) = try await store.pausesByTheirClock()
+        standstill.replace(holds: holds, pauses: pauses, offset: at.map { $0 - .now() } ?? .zero)
+        while try await store.freeHeld() == 5000 {}
+        var probes: [ClaimedDelivery] = []
+        for hold in holds {
+            let credential = sender.credential(for: hold.scope.provider, app: hold.scope.app, environment: hold.scope.environment)
+            let interval = HoldDecision.probeInterval(hold, delays: configuration.delays, random: Double.random(in: 0...1))
+            guard try await store.takeProbeTurn(hold, credential: credential, interval: interval) else { continue }
+            if let probe = try await store.claimProbe(of: hold, lease: configuration.lease, worker: configuration.worker) {
+                inFlight.enter(probe)
+                probes.append(probe)
+            } else {
+                // Nothing waits with it, so nothing can try: what comes next will.
+                _ = try await store.releaseHold(hold.id, by: "nothing waits")
+            }
+        }
+        return probes
+    }
+
+    /// How many more of a lane may be under way now, with regard to what its provider asked for.
+    private func allowed(_ lane: Lane) -> Int {
+        let places = standstill.places(of: lane, capacity: configuration.capacity, ramp: configuration.delays.ramp, now: .now())
+        return places - inFlight.count(of: lane.id)
+    }
+
+    private func claim(_ places: Int, _ lane: Lane, _ board: inout LaneBoard) async throws -> [ClaimedDelivery] {
+        var limit = min(places, configuration.claimLimit)
+        guard limit > 0 else { return [] }
         let throttle = board.throttle(of: lane)
         if let throttle { limit = try await throttles.take(limit, from: throttle) }
         guard limit > 0 else { return [] }
@@ -145,32 +202,13 @@ package final class SendDispatcher: Service, Sendable {
         if let throttle { try await throttles.giveBack(limit - claimed.count, to: throttle) }
         if let last = claimed.last { board.floors[lane.id] = last.seq + 1 }
         SendMetrics.claimed.increment(by: claimed.count)
-        for _ in claimed { inFlight.enter() }
+        for delivery in claimed { inFlight.enter(delivery) }
         return claimed
     }
 
-    /// One delivery from its claim to its written outcome.
     private func handle(_ delivery: ClaimedDelivery) async {
-        // Time goes on from the database's own reading: this machine's clock may be off.
-        let anchor = ContinuousClock.now
-        func databaseNow() -> Timestamp { delivery.claimedAt + (ContinuousClock.now - anchor) }
-        switch Preflight.decide(delivery, now: databaseNow()) {
-        case .end(let completion):
-            await completions.submit(completion)
-        case .send(let token):
-            let startedAt = databaseNow()
-            let result = await sender.send(delivery, to: token)
-            let completion = OutcomeDecision.completion(
-                of: delivery,
-                to: token,
-                result: result,
-                at: .init(startedAt: startedAt, now: databaseNow()),
-                delays: configuration.delays,
-                random: Double.random(in: 0...1)
-            )
-            await completions.submit(completion)
-        }
-        let remaining = inFlight.leave()
+        await tries.make(delivery)
+        let remaining = inFlight.leave(delivery)
         if remaining == 0 || configuration.capacity - remaining == configuration.capacity / 2 { wake.signal() }
     }
 }

@@ -1,4 +1,5 @@
 import CoreMetrics
+import Devices
 import Metrics
 import PushContract
 
@@ -28,12 +29,31 @@ enum SendMetrics {
             let labels = [
                 ("app", lane.lane.app), ("provider", lane.lane.provider.rawValue), ("critical", lane.lane.isCritical ? "true" : "false"),
             ]
-            let states = [("ready", lane.ready), ("retrying", lane.retrying), ("scheduled", lane.scheduled), ("sending", lane.sending)]
+            let states = [
+                ("ready", lane.ready), ("retrying", lane.retrying), ("scheduled", lane.scheduled), ("held", lane.held),
+                ("sending", lane.sending),
+            ]
             for (state, count) in states {
                 Gauge(label: "pushwatch_sends_queue_depth", dimensions: labels + [("state", state)]).record(count)
             }
             let age = lane.oldestReadyAt.map { max(0, (backlog.at - $0).inSeconds) } ?? 0
             Gauge(label: "pushwatch_sends_queue_oldest_seconds", dimensions: labels).record(age)
+            let isPaused = backlog.pauses.contains { $0.applies(to: lane.lane) }
+            Gauge(label: "pushwatch_sends_lane_paused", dimensions: labels).record(isPaused ? 1 : 0)
+        }
+        for provider in Provider.allCases {
+            let holds = backlog.holds.count { $0.scope.provider == provider }
+            Gauge(label: "pushwatch_sends_holds", dimensions: [("provider", provider.rawValue)]).record(holds)
+        }
+    }
+
+    /// Breakers that are open, and the tokens that wait for a decision.
+    static func gauge(_ breakers: [TokenBreaker]) {
+        for provider in Provider.allCases {
+            let own = breakers.filter { $0.place.provider == provider }
+            let labels = [("provider", provider.rawValue)]
+            Gauge(label: "pushwatch_sends_token_breakers", dimensions: labels).record(own.count)
+            Gauge(label: "pushwatch_sends_tokens_withheld", dimensions: labels).record(own.reduce(0) { $0 + $1.withheld })
         }
     }
 
@@ -43,6 +63,7 @@ enum SendMetrics {
         case .sent: "sent"
         case .cancelled: "cancelled"
         case .retry: "retry"
+        case .held: "held"
         case .dead(let outcome, _, _): outcome.rawValue
         }
     }

@@ -10,6 +10,8 @@ package struct LaneBacklog: Sendable, Hashable {
     package var retrying: Int
     /// Not due yet by the caller's wish.
     package var scheduled: Int
+    /// Waiting until a refused credential is mended.
+    package var held: Int
     /// With a provider now.
     package var sending: Int
     /// Since when the oldest ready one has been waiting.
@@ -26,9 +28,11 @@ package struct LaneBacklog: Sendable, Hashable {
         sending: Int,
         oldestReadyAt: Timestamp?,
         arrived: Int,
-        ended: Int
+        ended: Int,
+        held: Int = 0
     ) {
         self.lane = lane
+        self.held = held
         self.ready = ready
         self.retrying = retrying
         self.scheduled = scheduled
@@ -67,10 +71,15 @@ package struct Backlog: Sendable {
     package var lanes: [LaneBacklog]
     /// By the database's clock.
     package var at: Timestamp
+    /// Credentials that are refused.
+    package var holds: [SendHold] = []
+    /// Lanes that wait because their provider asked for it.
+    package var pauses: [LanePause] = []
 
     package var ready: Int { lanes.reduce(0) { $0 + $1.ready } }
     package var retrying: Int { lanes.reduce(0) { $0 + $1.retrying } }
     package var scheduled: Int { lanes.reduce(0) { $0 + $1.scheduled } }
+    package var held: Int { lanes.reduce(0) { $0 + $1.held } }
     package var sending: Int { lanes.reduce(0) { $0 + $1.sending } }
     package var oldestReadyAt: Timestamp? { lanes.compactMap(\.oldestReadyAt).min() }
 
@@ -90,7 +99,8 @@ extension SendStore {
         let rows = try await pool.query(BacklogQueries.lanes)
         let lanes = try rows.map(LaneBacklog.init)
         let at = try await pool.query("SELECT clock_timestamp()")[0].decode(Timestamp.self)
-        return Backlog(lanes: lanes, at: at)
+        let pauses = try await pauses().filter { $0.until > at }
+        return Backlog(lanes: lanes, at: at, holds: try await holds(), pauses: pauses)
     }
 }
 
@@ -99,8 +109,8 @@ private enum BacklogQueries {
         WITH ready AS (
             SELECT lane, count(*) AS ready, min(readyAt) AS oldest FROM pushReady GROUP BY lane
         ), later AS (
-            SELECT lane, count(*) FILTER (WHERE reasonCode IS NOT NULL) AS retrying,
-                count(*) FILTER (WHERE reasonCode IS NULL) AS scheduled
+            SELECT lane, count(*) FILTER (WHERE holdId IS NULL AND reasonCode IS NOT NULL) AS retrying,
+                count(*) FILTER (WHERE holdId IS NULL AND reasonCode IS NULL) AS scheduled, count(holdId) AS held
             FROM pushScheduled GROUP BY lane
         ), leased AS (
             SELECT lane, count(*) AS sending FROM pushLeases GROUP BY lane
@@ -115,7 +125,7 @@ private enum BacklogQueries {
             ) e GROUP BY lane
         )
         SELECT l.lane, l.app, l.provider, l.critical, coalesce(ready, 0), coalesce(retrying, 0), coalesce(scheduled, 0),
-            coalesce(sending, 0), oldest, coalesce(arrived, 0), coalesce(ended, 0)
+            coalesce(sending, 0), oldest, coalesce(arrived, 0), coalesce(ended, 0), coalesce(held, 0)
         FROM pushLanes l
         LEFT JOIN ready USING (lane) LEFT JOIN later USING (lane) LEFT JOIN leased USING (lane)
         LEFT JOIN arrived USING (lane) LEFT JOIN ended USING (lane)
@@ -136,6 +146,7 @@ extension LaneBacklog {
             Int.self,
             Timestamp?.self,
             Int.self,
+            Int.self,
             Int.self
         )
         self.init(
@@ -146,7 +157,8 @@ extension LaneBacklog {
             sending: values.7,
             oldestReadyAt: values.8,
             arrived: values.9,
-            ended: values.10
+            ended: values.10,
+            held: values.11
         )
     }
 }

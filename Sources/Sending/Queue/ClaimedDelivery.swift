@@ -19,6 +19,8 @@ package struct ClaimedDelivery: Sendable {
     package var app: String
     /// Nil when the device has none any more.
     package var token: PushToken?
+    /// Why there is a token that cannot be opened; `token` is then nil.
+    package var tokenFault: TokenVaultError?
     /// The registration the token comes from; nil for a bare token.
     package var registrationVersion: Int64?
     package var tokenState: TokenState?
@@ -35,10 +37,12 @@ package struct ClaimedDelivery: Sendable {
     package var claimedAt: Timestamp
     /// Its place in its lane.
     package var seq: Int64
+    /// The hold it is let through for, to see whether the credential is mended.
+    package var probeOf: Int64?
 }
 
 extension ClaimedDelivery {
-    init(_ row: Row) throws {
+    init(_ row: Row, vault: TokenVault) throws {
         let key = try row.decode(
             Int64.self,
             Int64.self,
@@ -79,7 +83,15 @@ extension ClaimedDelivery {
         provider = try stored(key.10)
         environment = try stored(key.11)
         app = key.12
-        if let raw = key.13, let hash = key.14 { self.token = PushToken(stored: raw, hash: try stored(hash)) }
+        if let sealed = key.13, let hash = key.14 {
+            let tokenHash: TokenHash = try stored(hash)
+            do throws(TokenVaultError) {
+                // A delivery without a device brought its own token.
+                token = try vault.open(sealed, as: key.8 == nil ? .delivery : .push, hash: tokenHash)
+            } catch {
+                tokenFault = error
+            }
+        }
         registrationVersion = key.15
         tokenState = try key.16.map { try stored($0) }
         tokenStateSince = key.17

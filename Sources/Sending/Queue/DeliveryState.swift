@@ -8,12 +8,14 @@ package enum DeliveryState: String, Sendable, Hashable, Codable {
     case sending
     /// Failed, and to be tried again.
     case retrying
+    /// Waiting until a refused credential is mended.
+    case held
     case sent, cancelled, failed, expired, unreachable
 
     /// Nothing will change any more.
     package var isFinal: Bool {
         switch self {
-        case .queued, .scheduled, .sending, .retrying: false
+        case .queued, .scheduled, .sending, .retrying, .held: false
         case .sent, .cancelled, .failed, .expired, .unreachable: true
         }
     }
@@ -21,7 +23,7 @@ package enum DeliveryState: String, Sendable, Hashable, Codable {
 
 /// Where a send stands, told from its deliveries.
 package enum SendState: String, Sendable, Hashable, Codable {
-    case queued, scheduled, sending, retrying
+    case queued, scheduled, sending, retrying, held
     case sent
     /// Some deliveries were sent and the others were not.
     case partial
@@ -36,6 +38,8 @@ package enum SendState: String, Sendable, Hashable, Codable {
             self = .queued
         } else if states.contains(.retrying) {
             self = .retrying
+        } else if states.contains(.held) {
+            self = .held
         } else if states.contains(.scheduled) {
             self = .scheduled
         } else if states == [.sent] {

@@ -64,7 +64,7 @@ enum EnqueueQueries {
                 FROM unnest(\(entries.map(\.send.sendId)), \(laneIds), \(deliveries.map(\.uid)), \(deliveries.map(\.deviceId)),
                     \(deliveries.map(\.platform.rawValue)), \(deliveries.map(\.provider.rawValue)),
                     \(deliveries.map(\.environment.rawValue)), \(deliveries.map(\.app)),
-                    \(deliveries.map(\.token?.rawValue)), \(deliveries.map(\.token?.hash)))
+                    \(deliveries.map(\.token?.sealed)), \(deliveries.map(\.token?.hash)))
                     AS t(sendId, lane, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash)
                 RETURNING deliveryId, lane, sendId
             ), due AS (

@@ -24,7 +24,8 @@ struct NewDelivery: Sendable {
     var app: String
 
     struct StoredToken: Sendable {
-        var rawValue: String
+        /// Never the raw token.
+        var sealed: String
         var hash: String
     }
 }

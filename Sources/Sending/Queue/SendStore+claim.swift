@@ -25,7 +25,7 @@ extension SendStore {
     ///   them keeps a claim short. Rows may commit below the floor, so claims without one are needed now and then.
     package func claim(lane: Int32, floor: Int64, limit: Int, lease: Duration, worker: String) async throws -> [ClaimedDelivery] {
         try await pool.query(ClaimQueries.claim(lane: lane, floor: floor, limit: limit, lease: lease, worker: worker))
-            .map(ClaimedDelivery.init)
+            .map { try ClaimedDelivery($0, vault: vault) }
     }
 
     /// Moves up to 1,000 deliveries that have become due from scheduled to ready; how many.
@@ -59,7 +59,27 @@ enum ClaimQueries {
         ), taken AS (
             DELETE FROM pushReady r USING picked WHERE r.lane = \(lane) AND r.seq = picked.seq
             RETURNING r.seq, r.deliveryId, r.attemptNumber
-        ), fresh AS MATERIALIZED (
+        ), \(leasing(lease: lease, worker: worker))
+        ORDER BY f.seq
+        """
+    }
+
+    /// One delivery that waits with a hold.
+    static func probe(hold: Int64, lease: Duration, worker: String) -> Query {
+        """
+        WITH picked AS MATERIALIZED (
+            SELECT deliveryId FROM pushScheduled WHERE holdId = \(hold) ORDER BY deliveryId LIMIT 1 FOR UPDATE SKIP LOCKED
+        ), taken AS (
+            DELETE FROM pushScheduled s USING picked WHERE s.deliveryId = picked.deliveryId
+            RETURNING 0::bigint AS seq, s.deliveryId, s.attemptNumber
+        ), \(leasing(lease: lease, worker: worker))
+        """
+    }
+
+    /// From what was taken to leases with all that a try needs.
+    private static func leasing(lease: Duration, worker: String) -> Query {
+        """
+        fresh AS MATERIALIZED (
             SELECT t.seq, t.deliveryId, t.attemptNumber, nextval('pushLeaseTokens') AS leaseToken, clock_timestamp() AS claimedAt,
                 d.sendId, d.lane, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
                 coalesce(v.environment, d.environment) AS environment, d.app, coalesce(v.pushToken, d.pushToken) AS pushToken,
@@ -78,7 +98,6 @@ enum ClaimQueries {
             f.provider, f.environment, f.app, f.pushToken, f.tokenHash, f.registrationVersion, f.tokenState, f.tokenStateSince,
             f.appVersion, c.sendId IS NOT NULL, s.content, s.critical, s.policy, s.expiresAt, s.requestId
         FROM fresh f JOIN pushSends s ON s.sendId = f.sendId LEFT JOIN pushCancels c ON c.sendId = f.sendId
-        ORDER BY f.seq
         """
     }
 }

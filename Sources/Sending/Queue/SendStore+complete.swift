@@ -5,13 +5,14 @@ import PushContract
 extension SendStore {
     /// Writes outcomes: lease release, token action, attempt and next place of each delivery, in one transaction for all.
     ///
-    /// A completion whose lease is no longer its own changes nothing and leaves nothing. Returns the deliveries that were completed,
-    /// each with whether its token was switched off.
+    /// A completion whose lease is no longer its own changes nothing and leaves nothing.
+    ///
+    /// - Parameter delays: how long a lane is paused.
     @discardableResult
-    package func complete(_ completions: [Completion]) async throws -> [Int64: Bool] {
-        guard !completions.isEmpty else { return [:] }
-        return try await pool.performTransaction { [record] connection in
-            try CompletionWriter(completions, on: connection).write(record: record)
+    package func complete(_ completions: [Completion], delays: RetryDelays = RetryDelays()) async throws -> CompletionReport {
+        guard !completions.isEmpty else { return CompletionReport() }
+        return try await pool.performTransaction { [record, tokenGuard] connection in
+            try CompletionWriter(completions, on: connection).write(record: record, tokenGuard: tokenGuard, delays: delays)
         }
     }
 }
@@ -36,27 +37,65 @@ struct CompletionWriter {
         held = ordered.filter { released.contains($0.deliveryId) }
     }
 
-    func write(record: AttemptRecorder) throws -> [Int64: Bool] {
-        let off = try switchOffTokens()
+    func write(record: AttemptRecorder, tokenGuard: TokenGuard, delays: RetryDelays) throws -> CompletionReport {
+        var report = CompletionReport()
+        let off = try switchOffTokens(tokenGuard, &report)
         try insertFinished()
         try insertDead()
         try insertScheduled()
+        try insertHeld(&report)
+        report.paused = try HoldQueries.pause(held.compactMap(\.pause), delays: delays, on: connection)
         let attempts = held.compactMap { completion -> Attempt? in
             guard var attempt = completion.attempt else { return nil }
             if off.contains(completion.deliveryId) && attempt.status == .failed { attempt.status = .deactivated }
             return attempt
         }
         if !attempts.isEmpty { try record(attempts, connection) }
-        return Dictionary(uniqueKeysWithValues: held.map { ($0.deliveryId, off.contains($0.deliveryId)) })
+        report.completed = Dictionary(uniqueKeysWithValues: held.map { ($0.deliveryId, off.contains($0.deliveryId)) })
+        return report
+    }
+
+    /// Holds are ended before others are opened: what is refuted by one outcome of the batch may be asserted by another.
+    private func insertHeld(_ report: inout CompletionReport) throws {
+        report.released = Set(held.flatMap(\.releases))
+        try HoldQueries.release(report.released, on: connection)
+        try HoldQueries.probeAgain(Set(held.filter { $0.attempt == nil }.compactMap(\.probeOf)), on: connection)
+        let waiting = held.compactMap { completion -> (Completion, HoldReference, ReasonCode?)? in
+            if case .held(let hold, let reason) = completion.next { (completion, hold, reason) } else { nil }
+        }
+        guard !waiting.isEmpty else { return }
+        let openings = waiting.compactMap { if case .opening(let opening) = $0.1 { opening } else { nil } }
+        let open = try HoldQueries.open(openings, on: connection)
+        report.opened = Array(open.values)
+        let ids = waiting.map { entry -> Int64? in
+            switch entry.1 {
+            case .open(let id): id
+            case .opening(let opening): open[opening.scope]?.id
+            }
+        }
+        // A hold that has ended meanwhile keeps nothing: then it is due now.
+        try connection.execute(
+            """
+            INSERT INTO pushScheduled (deliveryId, lane, runAt, attemptNumber, reasonCode, holdId)
+            SELECT t.deliveryId, t.lane, CASE WHEN h.holdId IS NULL THEN clock_timestamp() ELSE t.expiresAt END, t.attemptNumber,
+                t.reason::pushReason, h.holdId
+            FROM unnest(\(waiting.map(\.0.deliveryId)), \(waiting.map(\.0.lane)), \(waiting.map(\.0.expiresAt)),
+                \(waiting.map { $0.0.triesMade + 1 }), \(waiting.map { $0.2?.rawValue }), \(ids))
+                AS t(deliveryId, lane, expiresAt, attemptNumber, reason, holdId)
+            LEFT JOIN pushHolds h ON h.holdId = t.holdId AND h.releasedAt IS NULL
+            """
+        )
     }
 
     /// The deliveries whose token went off.
-    private func switchOffTokens() throws -> Set<Int64> {
+    private func switchOffTokens(_ tokenGuard: TokenGuard, _ report: inout CompletionReport) throws -> Set<Int64> {
         let struck = held.filter { $0.strike != nil }
-        guard !struck.isEmpty else { return [] }
+        let judgements = held.compactMap(\.judgement)
+        guard !struck.isEmpty || !judgements.isEmpty else { return [] }
         let now = try connection.query("SELECT clock_timestamp()")[0].decode(Timestamp.self)
-        let places = try DeviceTokens.apply(struck.compactMap(\.strike), on: connection, now: now)
-        return Set(places.map { struck[$0].deliveryId })
+        let applied = try tokenGuard.apply(struck.compactMap(\.strike), judgements: judgements, on: connection, now: now)
+        report.breakersOpened = applied.opened
+        return Set(applied.off.map { struck[$0].deliveryId })
     }
 
     private func insertFinished() throws {
@@ -64,7 +103,7 @@ struct CompletionWriter {
             switch completion.next {
             case .sent(let messageId): (completion, "sent", messageId)
             case .cancelled: (completion, "cancelled", nil)
-            case .retry, .dead: nil
+            case .retry, .held, .dead: nil
             }
         }
         guard !rows.isEmpty else { return }

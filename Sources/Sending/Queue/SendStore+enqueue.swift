@@ -16,8 +16,8 @@ extension SendStore {
         check: @escaping PayloadCheck
     ) async throws -> [SendReceipt] {
         guard !requests.isEmpty else { return [] }
-        return try await pool.performTransaction { connection in
-            var enqueueing = try Enqueueing(requests, on: connection, now: now)
+        return try await pool.performTransaction { [vault] connection in
+            var enqueueing = try Enqueueing(requests, vault: vault, on: connection, now: now)
             try enqueueing.admit(check: check)
             try enqueueing.store(requestId: requestId, author: author)
             return enqueueing.receipts
@@ -28,14 +28,19 @@ extension SendStore {
 /// One batch on its way into the queue, inside its transaction.
 private struct Enqueueing {
     private let requests: [SendRequest]
+    private let vault: TokenVault
     private let connection: BlockingConnection
     private let now: Timestamp
     private var known: [String: (hash: [UInt8], deliveries: Int)]
     private var outcome: [SendReceipt?]
     private var deliveries: [Int: [NewDelivery]] = [:]
+    /// Sends to many people, which are stored one by one.
+    private var fanOuts: [Int: FanOut] = [:]
+    private var fanOutKinds: [Int: [PayloadKind]] = [:]
 
-    init(_ requests: [SendRequest], on connection: BlockingConnection, now: Timestamp) throws {
+    init(_ requests: [SendRequest], vault: TokenVault, on connection: BlockingConnection, now: Timestamp) throws {
         self.requests = requests
+        self.vault = vault
         self.connection = connection
         self.now = now
         known = try EnqueueQueries.known(requests.map(\.sendId), on: connection)
@@ -57,14 +62,21 @@ private struct Enqueueing {
             }
         }
         let open = requests.indices.filter { outcome[$0] == nil }
-        let resolution = try TargetResolution(open.map { requests[$0] }, on: connection, now: now)
+        let resolution = try TargetResolution(open.map { requests[$0] }, vault: vault, on: connection, now: now)
         for index in open {
             do {
                 let found = try resolution.deliveries(for: requests[index])
                 // A thousand devices of one app make one check.
-                for kind in Set(found.map(PayloadKind.init)) {
+                var kinds = Set(found.map(PayloadKind.init))
+                if let fanOut = FanOut(requests[index], now: now) {
+                    kinds = Set(try fanOut.kinds(on: connection))
+                    guard !kinds.isEmpty else { throw FanOut.nobody(requests[index]) }
+                    fanOuts[index] = fanOut
+                }
+                for kind in kinds {
                     if let problem = check(requests[index], kind.provider, kind.platform, kind.app) { throw problem }
                 }
+                fanOutKinds[index] = fanOuts[index] == nil ? nil : Array(kinds)
                 deliveries[index] = found
             } catch let problem as Problem {
                 outcome[index] = .refused(problem)
@@ -88,17 +100,27 @@ private struct Enqueueing {
         }
         let stored = open.filter { inserted.contains(requests[$0].sendId) }
         let entries = stored.flatMap { index in deliveries[index, default: []].map { (requests[index], $0) } }
-        let lanes = try LaneRegistry.lanes(for: entries.map { ($0.1.app, $0.1.provider, $0.0.isCritical) }, on: connection)
+        let kinds = stored.flatMap { index in fanOutKinds[index, default: []].map { ($0.app, $0.provider, requests[index].isCritical) } }
+        let lanes = try LaneRegistry.lanes(for: entries.map { ($0.1.app, $0.1.provider, $0.0.isCritical) } + kinds, on: connection)
         try EnqueueQueries.insertDeliveries(entries, lanes: lanes, now: now, on: connection)
-        for index in stored { outcome[index] = .accepted(deliveries: deliveries[index]?.count ?? 0) }
+        for index in stored {
+            let many = try fanOuts[index]?.store(requests[index], on: connection)
+            outcome[index] = .accepted(deliveries: many ?? deliveries[index]?.count ?? 0)
+        }
     }
 }
 
 /// What a payload's rules depend on.
-private struct PayloadKind: Hashable {
+struct PayloadKind: Hashable {
     var provider: Provider
     var platform: Platform
     var app: String
+
+    init(provider: Provider, platform: Platform, app: String) {
+        self.provider = provider
+        self.platform = platform
+        self.app = app
+    }
 
     init(_ delivery: NewDelivery) {
         provider = delivery.provider

@@ -8,7 +8,17 @@ extension SendStore {
     package func send(_ sendId: String) async throws -> StoredSend? {
         guard let row = try await pool.query(ReadQueries.send(sendId)).first else { return nil }
         let deliveries = try await pool.query(ReadQueries.deliveries(of: sendId)).map(StoredSend.Delivery.init)
-        var stored = try StoredSend(row, deliveries: deliveries, attempts: [])
+        var counts = Dictionary(grouping: deliveries, by: \.state).mapValues(\.count)
+        if deliveries.count == ReadQueries.limit {
+            let rows = try await pool.query(ReadQueries.counts(of: sendId))
+            counts = try Dictionary(
+                uniqueKeysWithValues: rows.map { row in
+                    let (state, count) = try row.decode(String.self, Int.self)
+                    return (try Devices.stored(state) as DeliveryState, count)
+                }
+            )
+        }
+        var stored = try StoredSend(row, deliveries: deliveries, counts: counts, attempts: [])
         let uids = Array(Set(deliveries.map(\.uid)))
         stored.attempts = try await AttemptStore(pool).list(sendId: sendId, uids: uids, since: stored.createdAt)
         return stored
@@ -54,23 +64,38 @@ enum ReadQueries {
     /// A delivery that is in none of the other four tables is in pushReady, which has no index to look it up by.
     static func deliveries(of sendId: String) -> Query {
         """
-        SELECT d.deliveryId, d.uid, d.deviceId, d.platform, d.provider, d.environment, d.app,
-            CASE WHEN f.deliveryId IS NOT NULL THEN f.outcome
+        SELECT d.deliveryId, d.uid, d.deviceId, d.platform, d.provider, d.environment, d.app, \(raw: state),
+            coalesce(f.attempts, x.attempts, l.attemptNumber - 1, s.attemptNumber - 1, 0),
+            coalesce(x.reasonCode, s.reasonCode), x.providerErrorCode, f.providerMessageId,
+            CASE WHEN s.holdId IS NULL THEN s.runAt END, coalesce(f.finishedAt, x.finishedAt)
+        \(raw: places)
+        WHERE d.sendId = \(sendId) ORDER BY d.deliveryId LIMIT \(raw: String(limit))
+        """
+    }
+
+    static func counts(of sendId: String) -> Query {
+        "SELECT \(raw: state), count(*) \(raw: places) WHERE d.sendId = \(sendId) GROUP BY 1"
+    }
+
+    static let limit = 1000
+
+    private static let state = """
+        CASE WHEN f.deliveryId IS NOT NULL THEN f.outcome
                 WHEN x.deliveryId IS NOT NULL THEN x.outcome
                 WHEN c.sendId IS NOT NULL AND l.deliveryId IS NULL THEN 'cancelled'
                 WHEN l.deliveryId IS NOT NULL THEN 'sending'
+                WHEN s.holdId IS NOT NULL THEN 'held'
                 WHEN s.reasonCode IS NOT NULL THEN 'retrying'
                 WHEN s.deliveryId IS NOT NULL THEN 'scheduled'
-                ELSE 'queued' END,
-            coalesce(f.attempts, x.attempts, l.attemptNumber - 1, s.attemptNumber - 1, 0),
-            coalesce(x.reasonCode, s.reasonCode), x.providerErrorCode, f.providerMessageId, s.runAt, coalesce(f.finishedAt, x.finishedAt)
+                ELSE 'queued' END
+        """
+
+    private static let places = """
         FROM pushDeliveries d
         LEFT JOIN pushFinished f ON f.deliveryId = d.deliveryId
         LEFT JOIN pushDead x ON x.deliveryId = d.deliveryId
         LEFT JOIN pushLeases l ON l.deliveryId = d.deliveryId
         LEFT JOIN pushScheduled s ON s.deliveryId = d.deliveryId
         LEFT JOIN pushCancels c ON c.sendId = d.sendId
-        WHERE d.sendId = \(sendId) ORDER BY d.deliveryId
         """
-    }
 }

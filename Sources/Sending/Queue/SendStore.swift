@@ -8,11 +8,26 @@ import PushContract
 /// and any number of processes.
 package struct SendStore: Sendable {
     let pool: PostgresPool
+    /// Seals and opens the tokens that deliveries go to.
+    let vault: TokenVault
     /// Writes attempts in the transaction that releases their lease.
     let record: AttemptRecorder
+    /// What every token action goes through.
+    let tokenGuard: TokenGuard
 
-    package init(pool: PostgresPool, record: @escaping AttemptRecorder) {
+    /// - Parameter vault: closed where no token is touched, such as for reading the backlog.
+    package init(
+        pool: PostgresPool,
+        vault: TokenVault = .closed,
+        tokenGuard: TokenGuard = TokenGuard(),
+        record: @escaping AttemptRecorder
+    ) {
         self.pool = pool
+        self.vault = vault
         self.record = record
+        self.tokenGuard = tokenGuard
     }
+
+    /// Where too many tokens were refused at once.
+    package var tokenBreakers: TokenBreakerStore { TokenBreakerStore(pool: pool) }
 }

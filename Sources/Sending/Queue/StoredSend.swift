@@ -32,15 +32,18 @@ package struct StoredSend: Sendable {
     package var notBefore: Timestamp?
     package var expiresAt: Timestamp
     package var cancelledAt: Timestamp?
+    /// The first 1,000.
     package var deliveries: [Delivery]
+    /// All of them, by state.
+    package var counts: [DeliveryState: Int]
     /// The tries' rows, oldest first; at most 1,000.
     package var attempts: [Attempt]
 
-    package var state: SendState { SendState(deliveries.map(\.state)) }
+    package var state: SendState { SendState(Array(counts.keys)) }
 }
 
 extension StoredSend {
-    init(_ row: Row, deliveries: [Delivery], attempts: [Attempt]) throws {
+    init(_ row: Row, deliveries: [Delivery], counts: [DeliveryState: Int], attempts: [Attempt]) throws {
         let values = try row.decode(
             String.self,
             String.self,
@@ -63,6 +66,7 @@ extension StoredSend {
             expiresAt: values.7,
             cancelledAt: values.8,
             deliveries: deliveries,
+            counts: counts,
             attempts: attempts
         )
     }

@@ -5,6 +5,14 @@ package import PushContract
 /// One send as a caller asks for it, checked as far as it can be without the database.
 package struct SendRequest: Sendable {
     package enum Target: Sendable {
+        /// Every device of each of these users; who has none is passed over.
+        case users([String], app: String?)
+        /// These devices; what is not registered is passed over.
+        case devices([String])
+        /// Tokens of one app.
+        case tokens([PushToken], platform: Platform, provider: Provider, environment: PushEnvironment, app: String)
+        /// Every device of the members a stored audience has at this moment.
+        case audience(String, app: String?)
         /// Every device of a user; of one app, if told.
         case user(String, app: String?)
         /// One device; of one user, if told.

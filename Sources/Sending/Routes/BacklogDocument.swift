@@ -6,6 +6,8 @@ struct BacklogDocument: Encodable, Sendable {
         var ready: Int
         var retrying: Int
         var scheduled: Int
+        /// Waiting until a refused credential is mended.
+        var held: Int
         var sending: Int
         /// Age of the oldest ready delivery; null when none is ready.
         var oldestSeconds: Double?
@@ -25,6 +27,8 @@ struct BacklogDocument: Encodable, Sendable {
     var at: Timestamp
     var total: Depth
     var lanes: [InLane]
+    var holds: [HoldDocument]
+    var pauses: [PauseDocument]
 
     init(_ backlog: Backlog) {
         at = backlog.at
@@ -32,6 +36,7 @@ struct BacklogDocument: Encodable, Sendable {
             ready: backlog.ready,
             retrying: backlog.retrying,
             scheduled: backlog.scheduled,
+            held: backlog.held,
             sending: backlog.sending,
             oldestReadyAt: backlog.oldestReadyAt,
             at: backlog.at,
@@ -46,6 +51,7 @@ struct BacklogDocument: Encodable, Sendable {
                     ready: lane.ready,
                     retrying: lane.retrying,
                     scheduled: lane.scheduled,
+                    held: lane.held,
                     sending: lane.sending,
                     oldestReadyAt: lane.oldestReadyAt,
                     at: backlog.at,
@@ -53,12 +59,24 @@ struct BacklogDocument: Encodable, Sendable {
                 )
             )
         }
+        holds = backlog.holds.map(HoldDocument.init)
+        pauses = backlog.pauses.map(PauseDocument.init)
     }
 }
 
 extension BacklogDocument.Depth {
-    init(ready: Int, retrying: Int, scheduled: Int, sending: Int, oldestReadyAt: Timestamp?, at: Timestamp, drain estimate: DrainEstimate) {
+    init(
+        ready: Int,
+        retrying: Int,
+        scheduled: Int,
+        held: Int,
+        sending: Int,
+        oldestReadyAt: Timestamp?,
+        at: Timestamp,
+        drain estimate: DrainEstimate
+    ) {
         self.ready = ready
+        self.held = held
         self.retrying = retrying
         self.scheduled = scheduled
         self.sending = sending

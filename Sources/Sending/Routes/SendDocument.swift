@@ -28,6 +28,9 @@ struct SendDocument: Encodable, Sendable {
     var notBefore: Timestamp?
     var expiresAt: Timestamp
     var cancelledAt: Timestamp?
+    /// How many deliveries there are in each state.
+    var counts: [String: Int]
+    /// The first 1,000.
     var deliveries: [Delivery]
     var attempts: [Attempt]
 
@@ -42,6 +45,7 @@ struct SendDocument: Encodable, Sendable {
         notBefore = send.notBefore
         expiresAt = send.expiresAt
         cancelledAt = send.cancelledAt
+        counts = Dictionary(uniqueKeysWithValues: send.counts.map { ($0.key.rawValue, $0.value) })
         deliveries = send.deliveries.map(Delivery.init)
         attempts = send.attempts
     }

@@ -59,6 +59,8 @@ struct ThrottleDocument: Encodable, Sendable {
         var provider: Provider
         var app: String?
         var perMinute: Double
+        /// Asked for as a share; `perMinute` is what that was when it was set.
+        var share: Double?
         /// What is really let through: never below four a minute, so that recovery is noticed.
         var effectivePerMinute: Double
         var reason: String
@@ -70,6 +72,7 @@ struct ThrottleDocument: Encodable, Sendable {
             provider = throttle.provider
             app = throttle.app
             perMinute = throttle.perMinute
+            share = throttle.share
             effectivePerMinute = ThrottleDecision.effectivePerMinute(throttle.perMinute)
             reason = throttle.reason
             author = throttle.author

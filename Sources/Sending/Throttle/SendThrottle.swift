@@ -9,6 +9,8 @@ package struct SendThrottle: Sendable, Hashable {
     package var app: String?
     /// Sends a minute, over all instances; never applied below `ThrottleDecision.probesPerMinute`.
     package var perMinute: Double
+    /// Asked for as a share of the flow; `perMinute` is then what that was when it was set.
+    package var share: Double?
     package var reason: String
     package var author: String
     package var createdAt: Timestamp
@@ -21,7 +23,8 @@ package struct SendThrottle: Sendable, Hashable {
         reason: String,
         author: String,
         createdAt: Timestamp,
-        expiresAt: Timestamp
+        expiresAt: Timestamp,
+        share: Double? = nil
     ) {
         self.provider = provider
         self.app = app
@@ -30,6 +33,7 @@ package struct SendThrottle: Sendable, Hashable {
         self.author = author
         self.createdAt = createdAt
         self.expiresAt = expiresAt
+        self.share = share
     }
 
     package func applies(to lane: Lane) -> Bool {

@@ -12,7 +12,7 @@ package struct ThrottleStore: Sendable {
     package func current() async throws -> [SendThrottle] {
         try await pool.query(
             """
-            SELECT provider, app, perMinute, reason, author, createdAt, expiresAt FROM pushThrottles
+            SELECT provider, app, perMinute, reason, author, createdAt, expiresAt, share FROM pushThrottles
             WHERE expiresAt > clock_timestamp() ORDER BY provider, app
             """
         ).map(SendThrottle.init)
@@ -22,18 +22,38 @@ package struct ThrottleStore: Sendable {
     package func set(_ throttles: [SendThrottle]) async throws {
         try await pool.performTransaction { connection in
             for throttle in throttles {
+                let perMinute = try throttle.share.map { $0 * (try ThrottleStore.flow(of: throttle, on: connection)) } ?? throttle.perMinute
                 try connection.execute(
                     """
-                    INSERT INTO pushThrottles (provider, app, perMinute, reason, author, createdAt, expiresAt, allowance, refilledAt)
-                    VALUES (\(throttle.provider.rawValue), \(throttle.app ?? ""), \(throttle.perMinute), \(throttle.reason),
-                        \(throttle.author), \(throttle.createdAt), \(throttle.expiresAt), 1, clock_timestamp())
+                    INSERT INTO pushThrottles (provider, app, perMinute, reason, author, createdAt, expiresAt, allowance, refilledAt, share)
+                    VALUES (\(throttle.provider.rawValue), \(throttle.app ?? ""), \(perMinute), \(throttle.reason),
+                        \(throttle.author), \(throttle.createdAt), \(throttle.expiresAt), 1, clock_timestamp(), \(throttle.share))
                     ON CONFLICT (provider, app) DO UPDATE SET perMinute = excluded.perMinute, reason = excluded.reason,
                         author = excluded.author, createdAt = excluded.createdAt, expiresAt = excluded.expiresAt,
-                        allowance = least(pushThrottles.allowance, 1), refilledAt = excluded.refilledAt
+                        allowance = least(pushThrottles.allowance, 1), refilledAt = excluded.refilledAt,
+                        share = excluded.share
                     """
                 )
             }
         }
+    }
+
+    /// Non-critical deliveries a minute, over the last five: those that came, or that ended if these are more.
+    private static func flow(of throttle: SendThrottle, on connection: BlockingConnection) throws -> Double {
+        let lanes: Query = """
+            SELECT lane FROM pushLanes WHERE NOT critical AND provider = \(throttle.provider.rawValue)::pushProvider
+                AND (\(throttle.app)::text IS NULL OR app = \(throttle.app)::text)
+            """
+        let count = try connection.query(
+            """
+            SELECT greatest(
+                (SELECT count(*) FROM pushDeliveries WHERE createdAt > clock_timestamp() - interval '5 minutes' AND lane IN (\(lanes))),
+                (SELECT count(*) FROM pushFinished WHERE finishedAt > clock_timestamp() - interval '5 minutes' AND lane IN (\(lanes)))
+                    + (SELECT count(*) FROM pushDead WHERE finishedAt > clock_timestamp() - interval '5 minutes' AND lane IN (\(lanes)))
+            )
+            """
+        )[0].decode(Int.self)
+        return Double(count) / 5
     }
 
     /// Lifts the throttle of a provider and app; all of them when neither is told.
@@ -92,7 +112,8 @@ extension SendThrottle {
             String.self,
             String.self,
             Timestamp.self,
-            Timestamp.self
+            Timestamp.self,
+            Double?.self
         )
         self.init(
             provider: try stored(values.0),
@@ -101,7 +122,8 @@ extension SendThrottle {
             reason: values.3,
             author: values.4,
             createdAt: values.5,
-            expiresAt: values.6
+            expiresAt: values.6,
+            share: values.7
         )
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Devices
 import Foundation
 import HTTPEdge
 import Hummingbird
@@ -26,6 +27,8 @@ struct BenchServeCommand: AsyncParsableCommand {
         configuration.migrationsDirectory = try ProjectFiles.locate("sql/migrations")
         configuration.alertsDirectory = try ProjectFiles.locate("alerts")
         configuration.roles = [.api]
+        // The same at each start on one database.
+        configuration.tokenKeys = try TokenKeyRing(parsing: "bench:" + Data(count: 32).base64EncodedString())
         var hooks = PushwatchServer.Hooks()
         hooks.migrates = true
         hooks.routes = { router in

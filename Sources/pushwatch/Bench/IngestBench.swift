@@ -12,6 +12,10 @@ struct IngestBench {
         var seconds: Double
         /// Of each slice of COPY.
         var copyRows: Int
+        /// Names of measurements; empty: all.
+        var only: Set<String> = []
+
+        func includes(_ name: String) -> Bool { only.isEmpty || only.contains(name) }
     }
 
     private let settings: Settings
@@ -22,6 +26,8 @@ struct IngestBench {
     /// Enough connections that the writers never lack a request: larger batches need fewer.
     private static let batches: [(rows: Int, connections: Int)] = [(1, 64), (10, 32), (100, 16), (500, 8), (5_000, 4)]
     private static let copyConnections = 2
+    private static let singles = [1, 64, 256]
+    static let names = batches.map { "\($0.rows)" } + singles.map { "single\($0)" }
 
     init(database: BenchDatabase, settings: Settings, logger: Logger) {
         self.database = database
@@ -51,12 +57,13 @@ struct IngestBench {
     }
 
     private func batches(_ server: BenchServer, into report: inout BenchReport) async throws {
+        guard IngestBench.batches.contains(where: { settings.includes("\($0.rows)") }) else { return }
         let copy = try await CopyLimit(rows: settings.copyRows, pool: pool)
         _ = try await slice(copy, connections: IngestBench.copyConnections)
         report.measurements.append(try await slice(copy, connections: 1))
         var before = try await slice(copy, connections: IngestBench.copyConnections)
         report.measurements.append(before)
-        for batch in IngestBench.batches {
+        for batch in IngestBench.batches where settings.includes("\(batch.rows)") {
             var measured = try await measure(
                 "POST of \(batch.rows)",
                 server,
@@ -71,7 +78,7 @@ struct IngestBench {
     }
 
     private func singles(_ server: BenchServer, into report: inout BenchReport) async throws {
-        for connections in [1, 64, 256] {
+        for connections in IngestBench.singles where settings.includes("single\(connections)") {
             let idle = load(server, BenchServeCommand.noOpPath, rows: 1, connections: connections, isSingle: true)
             let before = try await measure("no-op", server, idle)
             var measured = try await measure(
@@ -148,15 +155,7 @@ struct IngestBench {
         return after - before
     }
 
-    /// PostgreSQL's first process, when it runs on this machine.
-    private func postgres() async throws -> ProcessUse? {
-        let rows = try await pool.query("SELECT pg_backend_pid()")
-        let session = try rows[0].decode(Int32.self)
-        guard let name = try? String(contentsOfFile: "/proc/\(session)/comm", encoding: .utf8), name.hasPrefix("postgres") else {
-            return nil
-        }
-        return ProcessUse.parent(of: session).map(ProcessUse.init)
-    }
+    private func postgres() async throws -> ProcessUse? { try await ProcessUse.postgres(of: pool) }
 
     private func wal() async throws -> Int64 {
         try await pool.query("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint")[0].decode(Int64.self)

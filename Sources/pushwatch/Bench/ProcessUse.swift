@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 
 /// What a process, or a family of processes, has used: from /proc; nil where there is none or it is not ours to read.
 struct ProcessUse {
@@ -17,6 +18,25 @@ struct ProcessUse {
 
     /// The most memory the process has held since `resetPeak`, in bytes.
     var peakMemory: Int? { kilobytes("VmHWM:") }
+
+    /// What the process holds now, in bytes.
+    var memory: Int? { kilobytes("VmRSS:") }
+
+    /// The processes that this one has started and that live.
+    var children: [Int32] {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap(Int32.init) ?? []
+        return all.filter { ProcessUse(pid: $0).times?.parent == pid }
+    }
+
+    /// PostgreSQL's first process, when it runs on this machine.
+    static func postgres(of pool: PostgresPool) async throws -> ProcessUse? {
+        let rows = try await pool.query("SELECT pg_backend_pid()")
+        let session = try rows[0].decode(Int32.self)
+        guard let name = try? String(contentsOfFile: "/proc/\(session)/comm", encoding: .utf8), name.hasPrefix("postgres") else {
+            return nil
+        }
+        return parent(of: session).map(ProcessUse.init)
+    }
 
     func resetPeak() {
         guard let file = FileHandle(forWritingAtPath: "/proc/\(pid)/clear_refs") else { return }

@@ -9,12 +9,14 @@ struct API: Sendable {
     var bearer: String?
     private let client: CurlClient
 
-    init(url: String, bearer: String?) {
+    /// `caFile`: whom to trust, where the server speaks TLS with a certificate of the test's own.
+    init(url: String, bearer: String?, caFile: String? = nil) {
         self.url = url
         self.bearer = bearer
         var configuration = CurlClientConfiguration()
         configuration.httpVersion = .http1
         configuration.connectTimeout = .seconds(5)
+        configuration.caFile = caFile
         client = CurlClient(configuration: configuration, logger: .silent)
     }
 

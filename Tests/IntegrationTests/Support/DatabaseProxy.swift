@@ -68,10 +68,11 @@ final class DatabaseProxy: Sendable {
         let deafness = Deafness()
         Thread.detachNewThread { [self] in
             var chunk = [UInt8](repeating: 0, count: 65_536)
+            var frames = ClientFrames()
             while true {
                 let count = recv(near, &chunk, chunk.count, 0)
                 guard count > 0 else { break }
-                if holds(chunk[..<count], "COMMIT"), takeCut() { deafness.begin() }
+                if frames.endTransaction(chunk[..<count]), takeCut() { deafness.begin() }
                 guard send(far, chunk, count, Int32(MSG_NOSIGNAL)) == count else { break }
             }
             Glibc.shutdown(far, Int32(SHUT_RDWR))
@@ -100,10 +101,6 @@ final class DatabaseProxy: Sendable {
         }
     }
 
-    private func holds(_ bytes: ArraySlice<UInt8>, _ word: String) -> Bool {
-        String(decoding: bytes, as: UTF8.self).contains(word)
-    }
-
     private func connectToTarget() -> Int32 {
         switch target {
         case .tcp(let port):
@@ -122,6 +119,67 @@ final class DatabaseProxy: Sendable {
             }
             return descriptor
         }
+    }
+}
+
+/// Follows what a client says, message by message: a pipeline of several statements commits at its Sync, where nobody says COMMIT, and
+/// a prepared COMMIT is called by its name.
+private struct ClientFrames {
+    private var header: [UInt8] = []
+    private var body: [UInt8] = []
+    private var isStarted = false
+    private var rest = 0
+    private var statements = 0
+    private var commitNames: Set<[UInt8]> = []
+    private var commits = false
+    /// A writing transaction in one pipeline: the generations, the ledger, the attempts, the counts. BEGIN and its checks are fewer.
+    private static let fewest = 4
+
+    /// Whether a transaction that writes is committed by something within these bytes.
+    mutating func endTransaction(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var ends = false
+        for byte in bytes {
+            if rest > 0 {
+                rest -= 1
+                if body.count < 64 { body.append(byte) }
+                if rest == 0, take() { ends = true }
+                continue
+            }
+            header.append(byte)
+            guard header.count == (isStarted ? 5 : 4) else { continue }
+            rest = header.suffix(4).reduce(0) { $0 << 8 | Int($1) } - 4
+            if rest <= 0, take() { ends = true }
+        }
+        return ends
+    }
+
+    /// One whole message.
+    private mutating func take() -> Bool {
+        defer {
+            isStarted = true
+            header = []
+            body = []
+        }
+        guard isStarted, let kind = header.first else { return false }
+        let words = body.split(separator: 0, omittingEmptySubsequences: false).map(Array.init)
+        switch kind {
+        case UInt8(ascii: "P"):
+            guard words.count > 1 else { break }
+            if words[1] == Array("COMMIT".utf8) { commitNames.insert(words[0]) } else { commitNames.remove(words[0]) }
+        case UInt8(ascii: "Q"):
+            return words.first == Array("COMMIT".utf8)
+        case UInt8(ascii: "B"):
+            statements += 1
+            if words.count > 1, commitNames.contains(words[1]) { commits = true }
+        case UInt8(ascii: "S"):
+            defer {
+                statements = 0
+                commits = false
+            }
+            return commits || statements >= ClientFrames.fewest
+        default: break
+        }
+        return false
     }
 }
 

@@ -38,9 +38,18 @@ struct Ledger {
 
     /// How many of these ids have a row, with the content that belongs to the id.
     func found(_ ids: Set<String>) async throws -> Int {
+        let all = Array(ids)
+        var found = 0
+        for start in stride(from: 0, to: all.count, by: 50_000) {
+            found += try await foundSome(Array(all[start..<min(start + 50_000, all.count)]))
+        }
+        return found
+    }
+
+    private func foundSome(_ ids: [String]) async throws -> Int {
         try await session.query(
             """
-            SELECT count(DISTINCT a.attemptId) FROM unnest(\(Array(ids))) AS i (id)
+            SELECT count(DISTINCT a.attemptId) FROM unnest(\(ids)) AS i (id)
             JOIN notificationDeliveryAttempts a ON a.attemptId = i.id
             WHERE a.uid = 'user-' || i.id AND a.requestId = 'request-' || i.id AND a.latencyMs = length(i.id)
             """

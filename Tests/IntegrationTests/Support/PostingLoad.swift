@@ -4,7 +4,7 @@ import Synchronization
 
 /// Posters that go on until told to stop, each batch until it is acknowledged, with a journal of what was.
 ///
-/// The load is bounded: after `limit` acknowledged batches a poster rests.
+/// The load is bounded: after `limit` acknowledged batches a poster rests. A soak goes at a pace, so that its journal stays checkable.
 final class PostingLoad: Sendable {
     private struct State {
         var url: String
@@ -18,12 +18,18 @@ final class PostingLoad: Sendable {
     private let state: Mutex<State>
     private let batchSize: Int
     private let sendsToo: Bool
-    private static let limit = 2_000
+    private let limit: Int
+    private let pause: Duration
 
-    init(url: String, batchSize: Int = 20, sendsToo: Bool = false) {
+    /// - Parameters:
+    ///   - limit: batches of each poster at most.
+    ///   - pause: after each batch.
+    init(url: String, batchSize: Int = 20, sendsToo: Bool = false, limit: Int? = nil, pause: Duration = .zero) {
         state = Mutex(State(url: url))
         self.batchSize = batchSize
         self.sendsToo = sendsToo
+        self.limit = limit ?? (Soak.minutes == nil ? 2_000 : 200_000)
+        self.pause = pause
     }
 
     /// Ids whose storing was acknowledged.
@@ -55,17 +61,19 @@ final class PostingLoad: Sendable {
     }
 
     private func post(_ poster: Int) async throws {
-        for batch in 0..<Self.limit where !state.withLock({ $0.isStopped }) {
+        for batch in 0..<limit where !state.withLock({ $0.isStopped }) {
             let name = "p\(poster)-\(batch)"
             let ids = (0..<batchSize).map { "\(name)-\($0)" }
             let now = Timestamp.now()
             let body = ids.enumerated().map { index, id in
                 SampleAttempt(id: id, at: now - .seconds(index * 7), reason: index % 10 == 0 ? "provider_5xx" : nil).json
             }
+            if Soak.minutes != nil { try await Task.sleep(for: .milliseconds(30)) }
             if try await deliver("/attempts", body, good: [200]) { state.withLock { $0.attempts.formUnion(ids) } }
             if sendsToo, batch % 2 == 0, try await deliver("/sends", send(name), good: [200, 202]) {
                 state.withLock { _ = $0.sends.insert(name) }
             }
+            if pause > .zero { try await Task.sleep(for: pause) }
         }
     }
 

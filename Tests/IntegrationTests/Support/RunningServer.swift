@@ -1,4 +1,5 @@
 import Alerting
+import Devices
 import Foundation
 import Logging
 import Observability
@@ -108,6 +109,8 @@ extension ServerConfiguration {
         configuration.alertsDirectory = ProjectPlace.alerts
         configuration.httpPort = 0
         configuration.bootstrapKey = RunningServer.bootstrapKey
+        // The same for every server of a test: several may share a database.
+        configuration.tokenKeys = TestTokenKeys.ring
         configuration.sendRetryBase = .milliseconds(50)
         return configuration
     }

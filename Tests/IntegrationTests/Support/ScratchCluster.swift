@@ -1,5 +1,6 @@
 import Foundation
 import LocalPostgres
+import Postgres
 import PushContract
 import TestDatabase
 
@@ -9,20 +10,50 @@ final class ScratchCluster {
     private var running: LocalPostgres?
     private(set) var url = ""
     private var port: Int?
+    private let settings: [String: String]
 
-    init(in directory: String) { self.directory = directory + "/postgres" }
+    init(in directory: String, settings: [String: String] = [:]) {
+        self.directory = directory + "/postgres"
+        self.settings = settings
+    }
 
     func start() async throws {
         let configuration = LocalPostgresConfiguration(
             directory: directory,
             durable: true,
             port: port,
-            settings: ["shared_buffers": "32MB"]
+            settings: ["shared_buffers": "32MB"].merging(settings) { $1 }
         )
         let cluster = try await LocalPostgres.start(configuration, logger: .silent)
         running = cluster
         port = cluster.port
         url = cluster.tcpURL
+    }
+
+    /// Starts it again if it has ended by itself.
+    func startIfDown() async throws {
+        let state = try? await PostgresConnection.connect(PostgresConfiguration(url: url))
+        guard state == nil else { return }
+        crash()
+        try await start()
+    }
+
+    /// A second server that follows this one until it is promoted.
+    func makeStandby(in directory: String) async throws -> LocalPostgres {
+        guard let running else { throw NeverHappened(description: "the primary does not run") }
+        let configuration = LocalPostgresConfiguration(
+            directory: directory,
+            durable: true,
+            settings: ["shared_buffers": "32MB"].merging(settings) { $1 }
+        )
+        return try await LocalPostgres.startStandby(of: running, configuration, logger: .silent)
+    }
+
+    /// A connection string that finds whichever of the two takes writes.
+    func url(orElse port: Int) -> String {
+        let mine = "127.0.0.1:\(self.port ?? 0)"
+        let both = url.replacingOccurrences(of: mine, with: mine + ",127.0.0.1:\(port)")
+        return both + "?target_session_attrs=read-write"
     }
 
     /// As when the machine loses power: nothing is written any more.

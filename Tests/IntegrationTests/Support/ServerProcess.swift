@@ -40,7 +40,7 @@ final class ServerProcess: Sendable {
         var environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "TMPDIR": NSTemporaryDirectory()]
         let own = [
             "DATABASE_URL": database, "BOOTSTRAP_KEY": RunningServer.bootstrapKey, "HTTP_PORT": "0", "LOG_FORMAT": "text",
-            "SENDS_RETRY_BASE_SECONDS": "1",
+            "SENDS_RETRY_BASE_SECONDS": "1", "TOKEN_KEYS": TestTokenKeys.file,
         ]
         for (name, value) in own.merging(settings, uniquingKeysWith: { $1 }) { environment["PUSHWATCH_" + name] = value }
         process.environment = environment
@@ -98,6 +98,10 @@ final class ServerProcess: Sendable {
         Foundation.kill(process.processIdentifier, SIGKILL)
         try await ended()
     }
+
+    /// SIGSTOP: it stands still and believes afterwards that no time has passed.
+    func freeze() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+    func thaw() { Foundation.kill(process.processIdentifier, SIGCONT) }
 
     /// SIGTERM, as a supervisor stops a service. The exit code, and how long it took.
     func terminate() async throws -> (code: Int32, took: Duration) {

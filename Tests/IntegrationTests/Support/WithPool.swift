@@ -3,7 +3,10 @@ import TestDatabase
 
 /// A look at a database beside the server's own connections.
 func withPool<Value>(_ database: String, _ body: (PostgresPool) async throws -> Value) async throws -> Value {
-    let pool = PostgresPool(configuration: PostgresConfiguration(url: database, maxConnections: 2), logger: .silent)
+    // What a soak leaves behind is counted in one statement.
+    let limit: Duration = Soak.minutes == nil ? .seconds(30) : .seconds(900)
+    let configuration = PostgresConfiguration(url: database, maxConnections: 2, statementTimeout: limit)
+    let pool = PostgresPool(configuration: configuration, logger: .silent)
     defer { pool.close() }
     return try await body(pool)
 }

@@ -15,6 +15,7 @@ package struct AlertmanagerReceiver: AlertReceiver {
     }
 
     package var coalescing: Coalescing { .tellNothing }
+    package var events: Set<AlertMessage.Event> { [.fired, .resolved] }
 
     package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
         .requests(try cluster.requests([AlertmanagerAlert(message, now: now)]))

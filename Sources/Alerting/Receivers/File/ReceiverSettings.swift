@@ -9,7 +9,7 @@ struct ReceiverSettings {
     let yaml: ReceiverYAML
 
     func receiver(_ node: Node) throws -> ReceiverConfiguration {
-        let keys = try yaml.mapping(node, keys: ["name"] + Self.kinds)
+        let keys = try yaml.mapping(node, keys: ["name"] + Self.kinds + PolicySettings.keys)
         let name = try yaml.text(keys["name"], of: "name", at: node)
         guard name.count <= 100, name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }) else {
             throw yaml.fault(keys["name"] ?? node, "a receiver's name has up to 100 letters, digits, '.', '_' and '-'")
@@ -18,7 +18,8 @@ struct ReceiverSettings {
         guard given.count == 1, let settings = keys[given[0]] else {
             throw yaml.fault(node, "the receiver '\(name)' needs exactly one of \(Self.kinds.joined(separator: ", "))")
         }
-        return ReceiverConfiguration(name: name, kind: try kind(given[0], settings))
+        let policy = try PolicySettings(yaml: yaml).policy(keys, kind: given[0], at: node)
+        return ReceiverConfiguration(name: name, kind: try kind(given[0], settings), policy: policy)
     }
 
     private func kind(_ kind: String, _ node: Node) throws -> ReceiverConfiguration.Kind {
@@ -42,8 +43,13 @@ struct ReceiverSettings {
     }
 
     private func slack(_ node: Node) throws -> ReceiverConfiguration.Kind {
-        let keys = try yaml.mapping(node, keys: ["url"])
-        return .slack(url: try yaml.url(keys["url"], of: "slack.url", at: node))
+        let keys = try yaml.mapping(node, keys: ["url", "token", "channel"])
+        guard keys["token"] != nil else { return .slack(url: try yaml.url(keys["url"], of: "slack.url", at: node)) }
+        return .slackBot(
+            token: try yaml.text(keys["token"], of: "slack.token", at: node),
+            channel: try yaml.text(keys["channel"], of: "slack.channel", at: node),
+            url: try keys["url"].map { try yaml.url($0, of: "slack.url", at: node) } ?? SlackBotReceiver.standardURL
+        )
     }
 
     private func pagerDuty(_ node: Node) throws -> ReceiverConfiguration.Kind {

@@ -20,9 +20,10 @@ package struct PagerDutyReceiver: AlertReceiver {
     }
 
     package var coalescing: Coalescing { .tellNothing }
+    package var events: Set<AlertMessage.Event> { [.fired, .acknowledged, .resolved] }
 
     package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
-        let action: PagerDutyEvent.Action = message.kind == .firing ? .trigger : .resolve
+        let action: PagerDutyEvent.Action = message.kind == .resolved ? .resolve : message.event == .acknowledged ? .acknowledge : .trigger
         let body = try PagerDutyEvent(message, action: action, routingKey: routingKey).data()
         let headers = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
         return .request(OutboundRequest(method: "POST", url: url, headers: headers, body: Array(body), timeout: Self.timeout))

@@ -22,10 +22,14 @@ package struct SlackReceiver: AlertReceiver {
     /// Success is the text `ok`. A 200 with anything else may be Slack's `{"ok": false}`, or a proxy's page; only what Slack itself calls
     /// wrong is given up.
     package func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict {
+        Self.verdict(on: response, now: now, isPlainTextFine: true)
+    }
+
+    static func verdict(on response: OutboundResponse, now: Timestamp, isPlainTextFine: Bool) -> DeliveryVerdict {
         let byStatus = DeliveryVerdict(status: response.status, retryAfter: response.header("retry-after"), now: now)
         guard byStatus == .delivered else { return byStatus }
         let text = String(decoding: response.body.prefix(4096), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        if text == "ok" { return .delivered }
+        if isPlainTextFine, text == "ok" { return .delivered }
         guard let answer = try? AlertJSON.value(Answer.self, from: text) else { return .retry(after: nil) }
         if answer.ok { return .delivered }
         return Self.passing.contains(answer.error ?? "") ? .retry(after: nil) : .parked

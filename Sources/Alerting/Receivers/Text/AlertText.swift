@@ -32,8 +32,16 @@ struct AlertText {
     /// `FIRING`, `RESOLVED`, or both in one when the firing message never got through.
     var state: String {
         switch message.kind {
-        case .firing: "FIRING"
+        case .firing: Self.firing(message)
         case .resolved: message.coalesced ? "FIRED AND RESOLVED" : "RESOLVED"
+        }
+    }
+
+    private static func firing(_ message: AlertMessage) -> String {
+        switch message.event {
+        case .acknowledged: "ACKNOWLEDGED" + (message.acknowledgedBy.map { " by \($0)" } ?? "")
+        case .repeated: "STILL FIRING"
+        case .fired, .resolved: "FIRING"
         }
     }
 
@@ -58,6 +66,7 @@ struct AlertText {
         if message.detectedLateBySeconds >= 60 {
             facts.append(Fact(name: "Detected late by", value: Self.duration(message.detectedLateBySeconds)))
         }
+        if let affected = message.affected { facts.append(Fact(name: "Devices", value: affected.text)) }
         if let backlog = message.backlog { facts.append(Fact(name: "Backlog", value: Self.text(backlog))) }
         if message.revised { facts.append(Fact(name: "Revised", value: "late rows changed the numbers it fired with")) }
         return facts
@@ -67,6 +76,7 @@ struct AlertText {
     var contributors: [String] {
         message.contributors.prefix(5).map {
             "\($0.dimension)=\($0.value): \($0.bad) of \($0.attempts) failed, \(Fraction.percent($0.excessShare)) of the excess"
+                + ($0.isEstimated == true ? " (estimated)" : "")
         }
     }
 

@@ -1,0 +1,31 @@
+/// `first-sight/1` over one provider and code.
+struct FirstSightDecision: Decision {
+    let condition: FirstSightCondition
+    let history: GroupHistory
+
+    func decides(at minute: Minute) -> Bool { true }
+
+    func onset(at minute: Minute) -> Onset? {
+        let counts = history.total[minute]
+        guard counts.attempts > 0, !condition.ignore.contains(history.group[.providerErrorCode] ?? ""),
+            let known = history.knownSince, minute - known >= condition.learn.minutes
+        else { return nil }
+        // Codes are kept by day, so the days before this one are looked at, and this one up to now.
+        let before = Minute.firstOf(day: minute.day) - condition.notSeenFor.minutes
+        guard history.total.window(endingAt: minute - 1, minutes: minute - before).attempts == 0 else { return nil }
+        return Onset(level: .firstSight, window: history.total.evidence(endingAt: minute, minutes: 1))
+    }
+
+    func start(of onset: Onset, at minute: Minute) -> Minute { minute }
+
+    func recovery(of episode: OpenEpisode, at minute: Minute) -> Onset? {
+        guard minute - episode.lastSet >= condition.resolveAfter.minutes else { return nil }
+        return Onset(level: .firstSight, window: history.total.evidence(endingAt: minute, minutes: condition.resolveAfter.minutes))
+    }
+
+    func exposure(of episode: OpenEpisode, at minute: Minute) -> Onset? { nil }
+
+    func distance(at minute: Minute) -> Distance {
+        Distance(isSet: onset(at: minute) != nil, parts: [0], text: "codes not seen for \(condition.notSeenFor)")
+    }
+}

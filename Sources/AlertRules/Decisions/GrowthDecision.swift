@@ -1,0 +1,80 @@
+/// `growth/1` over one group: samples of a backlog.
+///
+/// A minute without a sample says nothing; each one is compared with the one a third of the time before it, so that a queue that breathes does not count as growing.
+struct GrowthDecision: Decision {
+    let condition: GrowthCondition
+    let series: MinuteSeries
+
+    func decides(at minute: Minute) -> Bool { true }
+
+    func onset(at minute: Minute) -> Onset? {
+        guard let now = value(at: minute), now > condition.above, isRising(at: minute) == true, growsThroughout(at: minute),
+            let before = before(minute), Double(now) >= before * (1 + condition.growsBy.double)
+        else { return nil }
+        return Onset(level: .growth, window: evidence(at: minute, before: Int64(before.rounded()), now: now))
+    }
+
+    /// At least half of the time was sampled, and in four fifths of that more waited than a third of the time before.
+    private func growsThroughout(at minute: Minute) -> Bool {
+        let length = condition.duration.minutes
+        let verdicts = (0..<length).compactMap { isRising(at: minute - $0) }
+        return verdicts.count * 2 >= length && verdicts.count { $0 } * 5 >= verdicts.count * 4
+    }
+
+    /// Nil when either minute was not sampled.
+    private func isRising(at minute: Minute) -> Bool? {
+        guard let now = value(at: minute), let then = value(at: minute - condition.duration.minutes / 3) else { return nil }
+        return now > then
+    }
+
+    /// What waited in the first third of the time.
+    private func before(_ minute: Minute) -> Double? {
+        let third = condition.duration.minutes / 3
+        return mean(endingAt: minute - (condition.duration.minutes - third), minutes: third)
+    }
+
+    func start(of onset: Onset, at minute: Minute) -> Minute { onset.window.first }
+
+    /// Back at or below the threshold, or shrinking, throughout.
+    func recovery(of episode: OpenEpisode, at minute: Minute) -> Onset? {
+        let length = condition.resolveAfter.minutes
+        let half = length / 2
+        guard let now = value(at: minute), let newer = mean(endingAt: minute, minutes: half),
+            let older = mean(endingAt: minute - half, minutes: length - half)
+        else { return nil }
+        let isLow = (0..<length).allSatisfy { (value(at: minute - $0) ?? 0) <= condition.above }
+        guard isLow || newer < older * 0.95 else { return nil }
+        return Onset(level: .growth, window: evidence(at: minute, before: Int64(older.rounded()), now: now, minutes: length))
+    }
+
+    func exposure(of episode: OpenEpisode, at minute: Minute) -> Onset? {
+        value(at: minute).map { now in
+            Onset(level: .growth, window: evidence(at: minute, before: Int64((before(minute) ?? 0).rounded()), now: now))
+        }
+    }
+
+    func distance(at minute: Minute) -> Distance {
+        let now = value(at: minute) ?? 0
+        let then = before(minute) ?? 0
+        let growth = then > 0 ? Double(now) / then - 1 : now > 0 ? 1 : 0
+        let text = "\(now) waiting, \(Int64(then.rounded())) in the first third of the last \(condition.duration)"
+        let parts = [Double(now) / Double(max(1, condition.above)), growth / condition.growsBy.double]
+        return Distance(isSet: onset(at: minute) != nil, parts: parts, text: text)
+    }
+
+    /// Nil without a sample.
+    private func value(at minute: Minute) -> Int64? {
+        let counts = series[minute]
+        return counts.attempts > 0 ? counts.bad : nil
+    }
+
+    private func evidence(at minute: Minute, before: Int64, now: Int64, minutes: Int? = nil) -> WindowCounts {
+        let length = minutes ?? condition.duration.minutes
+        return WindowCounts(first: minute - (length - 1), minutes: length, counts: AttemptCounts(attempts: before, bad: now))
+    }
+
+    private func mean(endingAt last: Minute, minutes: Int) -> Double? {
+        let values = (0..<minutes).compactMap { value(at: last - $0) }
+        return values.count * 2 >= minutes && !values.isEmpty ? Double(values.reduce(0, +)) / Double(values.count) : nil
+    }
+}

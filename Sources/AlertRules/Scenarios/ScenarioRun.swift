@@ -1,0 +1,91 @@
+import Foundation
+
+/// Plays scenarios to a rule: minutes with arrivals by Poisson's law and failures by lot, the same each time.
+package struct ScenarioRun: Sendable {
+    /// Weeks without a fault, and how many faults.
+    package var weeks: Int
+    package var faults: Int
+    /// Minutes after its beginning within which a fault must be found.
+    private static let patience = 360
+
+    package init(weeks: Int = 4, faults: Int = 40) {
+        self.weeks = weeks
+        self.faults = faults
+    }
+
+    /// Nil for rules that do not look at a share of attempts, or learn from days before.
+    package func result(_ rule: AlertRule, _ scenario: RuleScenario) -> ScenarioResult? {
+        let threshold: Double
+        switch rule.condition {
+        case .ratio(let ratio): threshold = ratio.above.double
+        // Nothing succeeds: what is usual is far away from that.
+        case .absence: threshold = 0.05
+        case .baseline, .growth, .firstSight, .reregistration: return nil
+        }
+        var random = Lot(seed: 4711)
+        var result = ScenarioResult(rule: rule.name, scenario: scenario)
+        if scenario.isHealthy {
+            let firings = firings(rule, scenario, threshold, minutes: weeks * 7 * 1440, &random)
+            result.falseAlarmsPerWeek = Double(firings.count) / Double(weeks)
+        } else {
+            let delays = (0..<faults).compactMap { _ -> Int? in
+                firings(rule, scenario, threshold, minutes: RuleScenario.onset + Self.patience, &random)
+                    .first { $0 > RuleScenario.onset }.map { $0 - RuleScenario.onset }
+            }.sorted()
+            result.found = Double(delays.count) / Double(faults)
+            result.medianDelay = delays.isEmpty ? nil : delays[delays.count / 2]
+        }
+        return result
+    }
+
+    private func firings(_ rule: AlertRule, _ scenario: RuleScenario, _ threshold: Double, minutes: Int, _ random: inout Lot) -> [Int] {
+        let counts = (0..<minutes).map { minute -> AttemptCounts in
+            let (rate, share) = scenario.traffic(at: minute, threshold: threshold)
+            let attempts = random.poisson(rate)
+            return AttemptCounts(attempts: attempts, bad: random.binomial(attempts, share))
+        }
+        let start = RuleTest.start
+        let history = GroupHistory(series: MinuteSeries(first: start, minutes: counts))
+        return RuleEvaluation.fold(rule, history, from: LatchState(asOf: start - 1), through: start + (minutes - 1)).transitions
+            .filter { $0.kind == .fired }.map { $0.firedAt - start }
+    }
+}
+
+/// Chance that repeats itself (SplitMix64).
+struct Lot: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    /// Arrivals of one minute, after Knuth in steps that do not underflow.
+    mutating func poisson(_ mean: Double) -> Int64 {
+        var rest = mean
+        var count: Int64 = 0
+        while rest > 0 {
+            let step = min(rest, 30)
+            rest -= step
+            let limit = exp(-step)
+            var product = Double.random(in: 0..<1, using: &self)
+            while product > limit {
+                count += 1
+                product *= Double.random(in: 0..<1, using: &self)
+            }
+        }
+        return count
+    }
+
+    mutating func binomial(_ trials: Int64, _ share: Double) -> Int64 {
+        if share >= 1 { return trials }
+        var count: Int64 = 0
+        for _ in 0..<trials where Double.random(in: 0..<1, using: &self) < share { count += 1 }
+        return count
+    }
+}

@@ -1,0 +1,34 @@
+import AlertRules
+import Attempts
+import Logging
+import Postgres
+import PushContract
+
+/// Who is affected by an alert that begins: dimension values, app versions, the provider's own codes, and devices.
+struct Impact: Sendable {
+    var contributors: [Contributor]
+    /// Nil when the attempts could not be looked at in time.
+    var devices: AffectedDevices?
+
+    /// The attempts are looked at within a time limit; when it is over the alert goes out with what the rollups say.
+    static func read(
+        _ rule: AlertRule,
+        group: GroupKey,
+        window: WindowCounts,
+        logger: Logger,
+        on pool: PostgresPool
+    ) async throws -> Impact {
+        let shares = try await ContributorRanking.shares(rule, group: group, window: window, on: pool)
+        let sample: FactSample?
+        do {
+            sample = try await FactSample.read(rule, group: group, window: window, on: pool)
+        } catch let error as PostgresError where !error.isUnavailable {
+            logger.warning("the attempts of an alert could not be looked at", metadata: ["rule": "\(rule.name)", "error": "\(error)"])
+            sample = nil
+        }
+        let contributors = ContributorRanking.rank(shares, sample)
+        guard let sample, sample.attempts > 0 else { return Impact(contributors: contributors, devices: nil) }
+        let isComplete = sample.areAllDevices && sample.attempts >= window.counts.attempts
+        return Impact(contributors: contributors, devices: AffectedDevices(withoutSuccess: sample.devices, isComplete: isComplete))
+    }
+}

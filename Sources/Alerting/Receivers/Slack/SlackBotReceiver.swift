@@ -1,0 +1,89 @@
+import AlertRules
+package import CurlHTTP
+import Foundation
+package import PushContract
+
+/// Posts as a Slack app: one message for each episode, edited as it goes on, and a thread below it for each thing that happens.
+///
+/// Slack knows no key by which it would recognise a repetition: after an answer that never came a second message is possible, which shows the same short id.
+package struct SlackBotReceiver: AlertReceiver {
+    package static let standardURL = "https://slack.com/api"
+
+    package let name: String
+    private let token: String
+    private let channel: String
+    private let url: String
+    static let timeout = Duration.seconds(10)
+
+    package init(name: String, token: String, channel: String, url: String = SlackBotReceiver.standardURL) {
+        self.name = name
+        self.token = token
+        self.channel = channel
+        self.url = url
+    }
+
+    package var events: Set<AlertMessage.Event> { Set(AlertMessage.Event.allCases) }
+
+    package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
+        let alert = AlertText(message)
+        let root = SlackMessage(alert)
+        // `channel/ts`, as the answer to the first message named it.
+        guard let thread = message.thread.flatMap(Thread.init) else {
+            return .request(try request("chat.postMessage", Body(channel: channel, text: root.text, blocks: root.blocks)))
+        }
+        let edit = Body(channel: thread.channel, text: root.text, blocks: root.blocks, ts: thread.ts)
+        let line = "\(alert.state): \(SlackMessage.escaped(alert.summary))".cut(toCharacters: 1500)
+        let isLoud = message.event == .resolved && message.severity.pages
+        let reply = Body(channel: thread.channel, text: line, thread_ts: thread.ts, reply_broadcast: isLoud ? true : nil)
+        return .sequence([try request("chat.update", edit), try request("chat.postMessage", reply)])
+    }
+
+    package func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict {
+        SlackReceiver.verdict(on: response, now: now, isPlainTextFine: false)
+    }
+
+    package func thread(in response: OutboundResponse) -> String? {
+        guard let answer = try? JSONDecoder().decode(Posted.self, from: Data(response.body)), answer.message?.thread_ts == nil else {
+            return nil
+        }
+        return "\(answer.channel)/\(answer.ts)"
+    }
+
+    private func request(_ method: String, _ body: Body) throws -> OutboundRequest {
+        let headers = [
+            ("Content-Type", "application/json; charset=utf-8"), ("Authorization", "Bearer \(token)"), ("User-Agent", "Pushwatch"),
+        ]
+        let data = Array(try AlertJSON.data(body))
+        return OutboundRequest(method: "POST", url: "\(url)/\(method)", headers: headers, body: data, timeout: Self.timeout)
+    }
+
+    private struct Thread {
+        var channel: String
+        var ts: String
+
+        init?(_ text: String) {
+            let parts = text.split(separator: "/")
+            guard parts.count == 2 else { return nil }
+            (channel, ts) = (String(parts[0]), String(parts[1]))
+        }
+    }
+
+    private struct Body: Encodable {
+        var channel: String
+        var text: String
+        var blocks: [SlackMessage.Block]?
+        var ts: String?
+        var thread_ts: String?
+        var reply_broadcast: Bool?
+    }
+
+    private struct Posted: Decodable {
+        struct Message: Decodable {
+            var thread_ts: String?
+        }
+
+        var channel: String
+        var ts: String
+        var message: Message?
+    }
+}

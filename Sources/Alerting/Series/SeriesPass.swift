@@ -1,0 +1,34 @@
+import AlertRules
+import Postgres
+import PushContract
+
+/// Brings the series beside the rollups up to date, before rules read them.
+struct SeriesPass {
+    let pool: PostgresPool
+    let lease: AlertLease
+    let recompute: Int
+    let sampling: BacklogSampling?
+    let now: Timestamp
+
+    /// Returns what could not be filled, with the reason; the others are filled all the same. Throws when the database is away or the
+    /// lease is lost.
+    func run(through last: Minute) async throws -> [String: String] {
+        var faults: [String: String] = [:]
+        try await attempt("backlog", &faults) {
+            if let sampling { try await BacklogSeries.add(try await sampling(now), at: now, on: pool) }
+        }
+        try await attempt(CodeSeries.name, &faults) {
+            try await CodeSeries(lease: lease, recompute: recompute, pool: pool).fill(through: last)
+        }
+        try await attempt(ReturnSeries.name, &faults) { try await ReturnSeries(lease: lease, pool: pool).fill(through: last) }
+        return faults
+    }
+
+    private func attempt(_ name: String, _ faults: inout [String: String], _ work: () async throws -> Void) async throws {
+        do {
+            try await work()
+        } catch let error as PostgresError where !error.isUnavailable {
+            faults[name] = error.description
+        }
+    }
+}

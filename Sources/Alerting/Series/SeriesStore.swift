@@ -1,0 +1,90 @@
+import AlertRules
+import Postgres
+import PushContract
+
+/// Reads the minutes of rules that look at something else than the rollups.
+///
+/// Live evaluation and backtests read the same tables, which are never changed for minutes that are over: the same data, the same alerts.
+enum SeriesStore {
+    static func histories(
+        _ rule: AlertRule,
+        from first: Minute,
+        through last: Minute,
+        on session: any PostgresSession
+    ) async throws -> [GroupHistory] {
+        switch rule.condition.source {
+        case .attempts: return []
+        case .backlog: return GroupHistory.groups(of: rule, rows: try await backlog(rule, first, last, session))
+        case .returns: return GroupHistory.groups(of: rule, rows: try await returns(rule, first, last, session))
+        case .codes:
+            let rows = try await codes(rule, first, last, session)
+            let known = try await firstAttempt(on: session)
+            return Dictionary(grouping: rows, by: \.key).map { key, rows in
+                let series = MinuteSeries(rows.map { MinuteCounts(minute: $0.minute, attempts: $0.counts.attempts, bad: $0.counts.bad) })
+                return GroupHistory(group: key, strata: [StratumHistory(key: key, series: series, days: [])], knownSince: known)
+            }.sorted { $0.group < $1.group }
+        }
+    }
+
+    private static func backlog(
+        _ rule: AlertRule,
+        _ first: Minute,
+        _ last: Minute,
+        _ session: any PostgresSession
+    ) async throws -> [KeyedCounts] {
+        let rows = try await session.query(
+            """
+            SELECT minute, provider, waiting FROM sendBacklogMinutes
+            WHERE minute >= \(first.timestamp) AND minute <= \(last.timestamp)
+            """
+        ).map {
+            let (minute, provider, waiting) = try $0.decode(Timestamp.self, String.self, Int64.self)
+            return KeyedCounts(key: GroupKey([.provider: provider]), minute: Minute(minute), attempts: 1, bad: waiting)
+        }
+        return rows.filter { rule.condition.of.admits($0.key) }
+    }
+
+    private static func codes(
+        _ rule: AlertRule,
+        _ first: Minute,
+        _ last: Minute,
+        _ session: any PostgresSession
+    ) async throws -> [KeyedCounts] {
+        let rows = try await session.query(
+            """
+            SELECT firstAt, provider, code, attempts FROM providerCodeDays
+            WHERE day >= (\(first.timestamp) AT TIME ZONE 'UTC')::date AND firstAt <= \(last.timestamp)
+            """
+        ).map {
+            let (minute, provider, code, attempts) = try $0.decode(Timestamp.self, String.self, String.self, Int64.self)
+            let key = GroupKey([.provider: provider, .providerErrorCode: code])
+            return KeyedCounts(key: key, minute: Minute(minute), attempts: attempts, bad: attempts)
+        }
+        let providers = rule.condition.of.allowed[.provider]
+        return rows.filter { providers?.contains($0.key[.provider] ?? "") ?? true }
+    }
+
+    /// A cohort counts in the minute in which its day is over.
+    private static func returns(
+        _ rule: AlertRule,
+        _ first: Minute,
+        _ last: Minute,
+        _ session: any PostgresSession
+    ) async throws -> [KeyedCounts] {
+        let rows = try await session.query(
+            """
+            SELECT hour, provider, app, devices, returned FROM deviceReturnHours
+            WHERE hour >= \((first - ReturnSeries.known).timestamp) AND hour <= \((last - ReturnSeries.known).timestamp)
+            """
+        ).map {
+            let (hour, provider, app, devices, returned) = try $0.decode(Timestamp.self, String.self, String.self, Int64.self, Int64.self)
+            let key = GroupKey([.provider: provider, .app: app])
+            return KeyedCounts(key: key, minute: Minute(hour) + ReturnSeries.known, attempts: devices, bad: devices - returned)
+        }
+        return rows.filter { rule.condition.of.admits($0.key) }
+    }
+
+    private static func firstAttempt(on session: any PostgresSession) async throws -> Minute? {
+        try await session.query("SELECT min(minute) FROM attemptRollups").first?.decode(Timestamp?.self).map { Minute($0) }
+    }
+}

@@ -1,0 +1,73 @@
+import Postgres
+import PushContract
+
+/// Writes a batch as what it nearly always is: all new, and under the generations seen last. A transaction of its own, in one round
+/// trip for small batches.
+///
+/// It assumes and lets the database contradict: the first statement fails when the generations are others, or when the previous one
+/// knows a key; the ledger's key fails when the current one does. Then nothing has happened, and `AttemptWriter` looks at each attempt.
+struct FreshWriter {
+    /// From so many rows on, COPY is cheaper than arrays.
+    static let copyRows = 12
+
+    let hints: LedgerHints
+    let slot: Int16
+
+    /// False: the batch is to be written the other way; nothing of it was.
+    func write(_ batch: AttemptBatch, receivedAt: Timestamp, on connection: BlockingConnection) throws -> Bool {
+        guard let generations = hints.generations, hints.expectsNewKeys() else { return false }
+        let groups = AttemptGroups(batch)
+        guard groups.areDistinct else { return false }
+        var checks = [generations.guardQuery]
+        let suspects = hints.candidates(groups.keys, previousOf: generations)
+        if !suspects.isEmpty { checks.append(LedgerStatements.unknown(suspects, generation: generations.previous)) }
+        let ledger = groups.firstReports(of: batch)
+        do {
+            if batch.count < FreshWriter.copyRows {
+                let writes = [
+                    LedgerStatements.insertNew(ledger, generation: generations.current), FactInsert.query(batch, receivedAt: receivedAt),
+                ]
+                try connection.pipeline(checks + writes + rollups(batch))
+            } else {
+                try copy(batch, ledger: ledger, generation: generations.current, after: checks, receivedAt: receivedAt, on: connection)
+            }
+        } catch let error as PostgresError where error.isContradiction {
+            hints.sawDuplicates()
+            return false
+        }
+        hints.sawNewKeysOnly()
+        return true
+    }
+
+    private func copy(
+        _ batch: AttemptBatch,
+        ledger: [AttemptBatch.Record],
+        generation: Int32,
+        after checks: [Query],
+        receivedAt: Timestamp,
+        on connection: BlockingConnection
+    ) throws {
+        let facts = FactCopy.stream(of: batch, receivedAt: receivedAt)
+        let rollups = rollups(batch)
+        do {
+            try connection.pipeline(["BEGIN"] + checks)
+            try LedgerCopy.copy(ledger, generation: generation, on: connection)
+            try facts.withUnsafeBytes { _ = try connection.copyIn(FactCopy.statement, data: $0) }
+            try connection.pipeline(rollups + ["COMMIT"])
+        } catch {
+            try? connection.executeScript("ROLLBACK")
+            throw error
+        }
+    }
+
+    private func rollups(_ batch: AttemptBatch) -> [Query] {
+        var delta = RollupDelta()
+        for record in batch.records { delta.count(record, of: batch, attemptedAt: record.attemptedAt) }
+        return delta.query(slot: slot).map { [$0] } ?? []
+    }
+}
+
+extension PostgresError {
+    /// What was assumed is not so: a key is known, the generations have changed, or a partition is missing.
+    fileprivate var isContradiction: Bool { code == .uniqueViolation || code == .divisionByZero || code == .checkViolation }
+}

@@ -1,0 +1,53 @@
+package import Postgres
+package import PushContract
+
+/// What a check works with: the database, the moment, and the ways to look without hurting anybody.
+package struct FsckContext: Sendable {
+    package let pool: PostgresPool
+    package let now: Timestamp
+    /// How far back attempts are checked, by `attemptedAt`.
+    package let days: Int64
+    package let plan: PartitionPlan
+    /// Before what looks wrong is looked at again.
+    let pause: Duration
+    let onProgress: @Sendable (_ done: Int, _ total: Int) -> Void
+
+    /// Nothing later than this is compared: the last two minutes are still being written.
+    package var closedUntil: Timestamp { (now - .seconds(120)).flooredToMinute() }
+
+    package func progress(_ done: Int, of total: Int) { onProgress(done, total) }
+
+    /// One small statement in a transaction of its own, in one process of the server.
+    package func look(_ query: Query) async throws -> [Row] {
+        try await run(query, settings: "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off")
+    }
+
+    /// The same for a few rows against a large table: probes of its index. A hash of the whole other side would be made each time.
+    package func probe(_ query: Query) async throws -> [Row] {
+        try await run(
+            query,
+            settings: """
+                SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off;
+                SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off
+                """
+        )
+    }
+
+    private func run(_ query: Query, settings: String) async throws -> [Row] {
+        try await pool.withConnection { connection in
+            try await connection.withTransaction { transaction in
+                try await connection.executeScript(settings)
+                return try await transaction.query(query)
+            }
+        }
+    }
+
+    /// What is found again after a pause. Where tables are distributed, a commit is not atomic across nodes.
+    package func twice(_ look: () async throws -> [FsckFault]) async throws -> [FsckFault] {
+        let first = try await look()
+        guard !first.isEmpty else { return [] }
+        try await Task.sleep(for: pause)
+        let again = Set(try await look().map(\.key))
+        return first.filter { again.contains($0.key) }
+    }
+}

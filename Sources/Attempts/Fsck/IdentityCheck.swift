@@ -1,0 +1,70 @@
+import Postgres
+import PushContract
+
+/// Each attempt stands under the key of its id, and no id was new twice.
+struct IdentityCheck: FsckCheck {
+    let name = "identity"
+
+    func run(_ context: FsckContext) async throws -> [FsckReport.Line] {
+        let slices = try await FactSlices.read(context).within(context.days, before: context.now)
+        let stretches = try await sharedStretches(context)
+        let total = slices.count + stretches.count
+        var faults: [FsckFault] = []
+        for (done, slice) in slices.enumerated() {
+            context.progress(done, of: total)
+            faults += try await misplaced(slice, context)
+        }
+        for (done, keys) in stretches.enumerated() {
+            context.progress(slices.count + done, of: total)
+            faults += try await context.twice { try await newTwice(keys, context) }
+        }
+        return [
+            FsckReport.Line(
+                name,
+                "each attempt stands under the key of its id, and no id was new twice",
+                examined: "attempts of \(context.days) days, the whole ledger",
+                faults: faults
+            )
+        ]
+    }
+
+    private func misplaced(_ slice: Range<Timestamp>, _ context: FsckContext) async throws -> [FsckFault] {
+        try await context.look(
+            """
+            SELECT attemptId, attemptedAt FROM notificationDeliveryAttempts
+            WHERE attemptedAt >= \(slice.lowerBound) AND attemptedAt < \(slice.upperBound)
+              AND uuid_send(attemptKey) <> substring(sha256(convert_to(attemptId, 'UTF8')) FOR 16)
+            LIMIT 100
+            """
+        ).map { row in
+            let (id, at) = try row.decode(String.self, Timestamp.self)
+            return FsckFault("attempt \(id) of \(at) stands under a key that is not its id's")
+        }
+    }
+
+    /// Stretches of keys to look for in both generations; none when one of them is empty.
+    private func sharedStretches(_ context: FsckContext) async throws -> [Range<Int>] {
+        let scope = try await FsckScope.read(context)
+        let counts = try await context.look(
+            """
+            SELECT count(DISTINCT generation) FROM unnest(\([scope.previous, scope.current])) AS live (generation)
+            WHERE EXISTS (SELECT FROM attemptLedger WHERE attemptLedger.generation = live.generation)
+            """
+        )
+        return try counts[0].decode(Int.self) < 2 ? [] : LedgerSlices.keys(estimate: scope.ledgerEstimate)
+    }
+
+    private func newTwice(_ keys: Range<Int>, _ context: FsckContext) async throws -> [FsckFault] {
+        let scope = try await FsckScope.read(context)
+        return try await context.look(
+            """
+            SELECT attemptKey::text FROM attemptLedger
+            WHERE \(LedgerSlices.within(keys, "attemptKey")) AND generation IN (\(scope.previous), \(scope.current))
+            GROUP BY attemptKey HAVING count(*) > 1 ORDER BY 1 LIMIT 100
+            """
+        ).map { row in
+            let key = try row.decode(String.self)
+            return FsckFault("key \(key) is in both generations of the ledger: its id was new twice")
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Postgres
+import PushContract
+
+/// Ledger and attempts agree: the same ids, at the same time, with the same status.
+///
+/// First both sides are summed up, each in one pass: how many, and a sum of digests, for each piece of time. Only pieces that differ,
+/// because reports came late between the two passes or because something is off, are compared id by id.
+struct LedgerCheck: FsckCheck {
+    let name = "ledger"
+
+    /// What a piece of time holds. The digests are cut to 39 bits, so that a sum of millions cannot overflow.
+    private struct Sum: Equatable {
+        var count: Int64 = 0
+        var digest: Int64 = 0
+    }
+
+    func run(_ context: FsckContext) async throws -> [FsckReport.Line] {
+        let slices = try await FactSlices.read(context).all
+        let suspects = try await suspects(slices, context)
+        let faults = suspects.isEmpty ? [] : try await compare(suspects, slices, context)
+        let examined = "the whole ledger; \(suspects.count) of \(slices.count) pieces of time id by id"
+        return [FsckReport.Line(name, "ledger and attempts agree, and each id has one row", examined: examined, faults: faults)]
+    }
+
+    private func suspects(_ slices: [FactSlices.Slice], _ context: FsckContext) async throws -> [Int] {
+        let scope = try await FsckScope.read(context)
+        let pieces = try await LedgerSlices.read(scope, context)
+        let total = pieces.count + slices.count
+        var ledger = Array(repeating: Sum(), count: slices.count)
+        for (done, piece) in pieces.enumerated() {
+            context.progress(done, of: total)
+            for row in try await context.look(ledgerSums(piece, bounds(slices))) {
+                let (bucket, count, digest) = try row.decode(Int32.self, Int64.self, Int64.self)
+                // 0: before the oldest partition; one more than there are: not closed yet.
+                guard slices.indices.contains(Int(bucket) - 1) else { continue }
+                ledger[Int(bucket) - 1].count += count
+                ledger[Int(bucket) - 1].digest &+= digest
+            }
+        }
+        let window = Timestamp(seconds: (context.now.day - context.days) * 86_400)
+        var suspects: [Int] = []
+        for (index, slice) in slices.enumerated() {
+            context.progress(pieces.count + index, of: total)
+            guard ledger[index].count > 0 || slice.range.lowerBound >= window else { continue }
+            let facts = slice.hasPartition ? try await factSum(slice.range, since: scope.ledgerSince, context) : Sum()
+            if facts != ledger[index] { suspects.append(index) }
+        }
+        return suspects
+    }
+
+    /// Where each piece begins, and where the last one ends.
+    private func bounds(_ slices: [FactSlices.Slice]) -> [Timestamp] {
+        slices.map(\.range.lowerBound) + (slices.last.map { [$0.range.upperBound] } ?? [])
+    }
+
+    private static let digest = "sum(hash_record_extended(ROW(attemptKey, attemptedAt, status), 0) & 549755813887)::bigint"
+
+    private func ledgerSums(_ piece: LedgerSlices.Slice, _ bounds: [Timestamp]) -> Query {
+        """
+        SELECT width_bucket(attemptedAt, \(bounds)), count(*), \(raw: LedgerCheck.digest)
+        FROM \(raw: piece.table) AS ledger WHERE \(piece.condition) GROUP BY 1
+        """
+    }
+
+    private func factSum(_ range: Range<Timestamp>, since: Timestamp, _ context: FsckContext) async throws -> Sum {
+        let rows = try await context.look(
+            """
+            SELECT count(*), coalesce(\(raw: LedgerCheck.digest), 0) FROM notificationDeliveryAttempts
+            WHERE attemptedAt >= \(range.lowerBound) AND attemptedAt < \(range.upperBound) AND receivedAt >= \(since)
+            """
+        )
+        let (count, digest) = try rows[0].decode(Int64.self, Int64.self)
+        return Sum(count: count, digest: digest)
+    }
+
+    private func compare(_ suspects: [Int], _ slices: [FactSlices.Slice], _ context: FsckContext) async throws -> [FsckFault] {
+        var faults: [FsckFault] = []
+        for index in suspects where slices[index].hasPartition {
+            faults += try await context.twice { try await unledgered(slices[index].range, context) }
+        }
+        faults += try await context.twice { try await missing(suspects, bounds(slices), context) }
+        return faults
+    }
+
+    /// Attempts that the ledger does not know, knows elsewhere, or knows with another status.
+    private func unledgered(_ range: Range<Timestamp>, _ context: FsckContext) async throws -> [FsckFault] {
+        let scope = try await FsckScope.read(context)
+        let rows = try await context.probe(
+            """
+            SELECT fact.attemptId, fact.attemptedAt, fact.status::text, ledger.attemptedAt, ledger.status::text
+            FROM notificationDeliveryAttempts AS fact LEFT JOIN attemptLedger AS ledger
+                ON ledger.attemptKey = fact.attemptKey AND ledger.generation IN (\(scope.previous), \(scope.current))
+            WHERE fact.attemptedAt >= \(range.lowerBound) AND fact.attemptedAt < \(range.upperBound) AND fact.receivedAt >= \(scope.ledgerSince)
+              AND (ledger.attemptKey IS NULL OR ledger.attemptedAt <> fact.attemptedAt OR ledger.status <> fact.status)
+            ORDER BY fact.attemptedAt, fact.attemptKey LIMIT 100
+            """
+        )
+        return try rows.map { row in
+            let (id, at, status, ledgerAt, ledgerStatus) = try row.decode(
+                String.self,
+                Timestamp.self,
+                String.self,
+                Timestamp?.self,
+                String?.self
+            )
+            guard let ledgerAt else { return FsckFault("attempt \(id) of \(at) is not in the ledger") }
+            guard ledgerAt == at else {
+                return FsckFault("attempt \(id) stands at \(at), its ledger entry names \(ledgerAt): a second row")
+            }
+            return FsckFault(
+                key: "status \(id)",
+                text: "attempt \(id) of \(at) is \(status), the ledger says \(ledgerStatus ?? "nothing")"
+            )
+        }
+    }
+
+    /// Ids of the ledger whose attempt is not there, in the pieces of time that are suspect.
+    private func missing(_ suspects: [Int], _ bounds: [Timestamp], _ context: FsckContext) async throws -> [FsckFault] {
+        let scope = try await FsckScope.read(context)
+        var faults: [FsckFault] = []
+        for piece in try await LedgerSlices.read(scope, context) {
+            let rows = try await context.probe(
+                """
+                SELECT ledger.attemptKey::text, ledger.attemptedAt
+                FROM \(raw: piece.table) AS ledger LEFT JOIN notificationDeliveryAttempts AS fact
+                    ON fact.attemptedAt = ledger.attemptedAt AND fact.attemptKey = ledger.attemptKey
+                WHERE \(piece.condition) AND width_bucket(ledger.attemptedAt, \(bounds)) = ANY(\(suspects.map { Int32($0 + 1) }))
+                  AND fact.attemptKey IS NULL
+                ORDER BY 1 LIMIT 100
+                """
+            )
+            faults += try rows.map { row in
+                let (key, at) = try row.decode(String.self, Timestamp.self)
+                return FsckFault("the ledger knows key \(key) at \(at), but no attempt stands there")
+            }
+        }
+        return faults
+    }
+}

@@ -1,0 +1,56 @@
+import Postgres
+import PushContract
+
+/// Rollups equal a count over the attempts, in either direction.
+struct RollupsCheck: FsckCheck {
+    let name = "rollups"
+
+    func run(_ context: FsckContext) async throws -> [FsckReport.Line] {
+        let slices = try await FactSlices.read(context).within(context.days, before: context.now)
+        var faults: [FsckFault] = []
+        for (done, slice) in slices.enumerated() {
+            context.progress(done, of: slices.count)
+            faults += try await context.twice { try await miscounted(slice, context) }
+        }
+        return [FsckReport.Line(name, "rollups equal a recount", examined: "closed minutes of \(context.days) days", faults: faults)]
+    }
+
+    private func miscounted(_ slice: Range<Timestamp>, _ context: FsckContext) async throws -> [FsckFault] {
+        try await context.look(statement(slice)).map { row in
+            let (minute, dimensions, rollup, recount) = try row.decode(Timestamp.self, String.self, Int64?.self, Int64?.self)
+            return FsckFault(
+                key: "\(minute) \(dimensions)",
+                text: "minute \(minute) [\(dimensions)]: the rollups say \(rollup ?? 0), a recount says \(recount ?? 0)"
+                    + (rollup == recount ? " (latencies differ)" : "")
+            )
+        }
+    }
+
+    /// Both sides are summed before they meet, so that no attempt's row is sorted or spelt out.
+    private func statement(_ slice: Range<Timestamp>) -> Query {
+        """
+        SELECT minute, provider || ' ' || platform || ' ' || eventType || ' ' || status || ' ' || reasonCode || ' ' || app || ' ' ||
+                   environment || ' ' || pushType,
+               (sum(counted) FILTER (WHERE isRollup))::bigint, (sum(counted) FILTER (WHERE NOT isRollup))::bigint
+        FROM (
+            SELECT true AS isRollup, minute, provider, platform, eventType, status, reasonCode, app, environment, pushType,
+                   attempts AS counted, latencyMsSum AS latency, latencyCount AS latencies
+            FROM attemptRollups WHERE minute >= \(slice.lowerBound) AND minute < \(slice.upperBound)
+            UNION ALL
+            SELECT false, minute, provider, platform, eventType, status, coalesce(reasonCode::text, ''), coalesce(app, ''),
+                   coalesce(environment::text, ''), coalesce(pushType, ''), counted, latency, latencies
+            FROM (
+                SELECT date_trunc('minute', attemptedAt) AS minute, provider, platform, eventType, status, reasonCode, app, environment,
+                       pushType, count(*) AS counted, coalesce(sum(latencyMs), 0) AS latency, count(latencyMs) AS latencies
+                FROM notificationDeliveryAttempts WHERE attemptedAt >= \(slice.lowerBound) AND attemptedAt < \(slice.upperBound)
+                GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+            ) AS recount
+        ) AS both_sides
+        GROUP BY minute, provider, platform, eventType, status, reasonCode, app, environment, pushType
+        HAVING sum(CASE WHEN isRollup THEN counted ELSE -counted END) <> 0
+            OR sum(CASE WHEN isRollup THEN latency ELSE -latency END) <> 0
+            OR sum(CASE WHEN isRollup THEN latencies ELSE -latencies END) <> 0
+        ORDER BY 1, 2 LIMIT 100
+        """
+    }
+}

@@ -1,0 +1,132 @@
+extension CricsheetMatch {
+    package struct Innings: Sendable, Decodable {
+        package var team: String
+        package var overs: [Over]?
+        package var target: Target?
+        package var superOver: Bool?
+        package var declared: Bool?
+        package var forfeited: Bool?
+        package var penaltyRuns: Penalty?
+        /// Overs the umpires ended early or late, by the over's number as text.
+        package var miscountedOvers: [String: Miscount]?
+        package var absentHurt: [String]?
+
+        enum CodingKeys: String, CodingKey {
+            case team, overs, target, declared, forfeited
+            case superOver = "super_over"
+            case penaltyRuns = "penalty_runs"
+            case miscountedOvers = "miscounted_overs"
+            case absentHurt = "absent_hurt"
+        }
+    }
+
+    package struct Target: Sendable, Decodable {
+        package var runs: Int
+        package var overs: Overs?
+
+        enum CodingKeys: String, CodingKey { case runs, overs }
+
+        package init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            runs = try container.decode(Int.self, forKey: .runs)
+            // 12, or 14.2 for fourteen overs and two balls.
+            overs = try container.decodeIfPresent(Double.self, forKey: .overs).map { value in
+                let tenths = Int((value * 10).rounded())
+                return Overs(completed: tenths / 10, balls: tenths % 10)
+            }
+        }
+    }
+
+    /// Runs awarded outside of deliveries.
+    package struct Penalty: Sendable, Decodable {
+        package var pre: Int?
+        package var post: Int?
+    }
+
+    package struct Miscount: Sendable, Decodable {
+        package var balls: Int
+    }
+
+    package struct Over: Sendable, Decodable {
+        /// From 0.
+        package var over: Int
+        package var deliveries: [Delivery]
+    }
+
+    package struct Delivery: Sendable, Decodable {
+        package var batter: String
+        package var bowler: String
+        package var nonStriker: String
+        package var runs: Runs
+        package var extras: Extras?
+        package var wickets: [Wicket]?
+        package var replacements: Replacements?
+
+        enum CodingKeys: String, CodingKey {
+            case batter, bowler, runs, extras, wickets, replacements
+            case nonStriker = "non_striker"
+        }
+    }
+
+    package struct Runs: Sendable, Decodable {
+        package var batter: Int
+        package var extras: Int
+        package var total: Int
+        package var nonBoundary: Bool?
+
+        enum CodingKeys: String, CodingKey {
+            case batter, extras, total
+            case nonBoundary = "non_boundary"
+        }
+    }
+
+    package struct Extras: Sendable, Decodable {
+        package var wides: Int?
+        package var noballs: Int?
+        package var byes: Int?
+        package var legbyes: Int?
+        package var penalty: Int?
+    }
+
+    package struct Wicket: Sendable, Decodable {
+        package var playerOut: String
+        package var kind: WicketKind
+        package var fielders: [Fielder]?
+
+        enum CodingKeys: String, CodingKey {
+            case kind, fielders
+            case playerOut = "player_out"
+        }
+
+        package init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            playerOut = try container.decode(String.self, forKey: .playerOut)
+            fielders = try container.decodeIfPresent([Fielder].self, forKey: .fielders)
+            let text = try container.decode(String.self, forKey: .kind)
+            guard let known = WicketKind(rawValue: text) else {
+                let list = WicketKind.allCases.map(\.rawValue).joined(separator: ", ")
+                throw FeedFault(at: container.codingPath + [CodingKeys.kind], "\"\(text)\" is not a kind of wicket: \(list).")
+            }
+            kind = known
+        }
+    }
+
+    package struct Fielder: Sendable, Decodable {
+        package var name: String?
+        package var substitute: Bool?
+    }
+
+    /// Who came in for whom before this delivery. The deliveries after it name the players, so scoring needs no more.
+    package struct Replacements: Sendable, Decodable {
+        package var match: [Replacement]?
+        package var role: [Replacement]?
+    }
+
+    package struct Replacement: Sendable, Decodable {
+        package var `in`: String?
+        package var out: String?
+        package var reason: String?
+        package var team: String?
+        package var role: String?
+    }
+}

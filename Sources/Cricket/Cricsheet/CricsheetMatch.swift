@@ -1,0 +1,116 @@
+package import Foundation
+
+/// A match in the Cricsheet JSON format (https://cricsheet.org/format/json/), as far as scores need it.
+///
+/// Fields nobody here uses are passed over: the format grows. What is used is checked, and a fault names its place.
+package struct CricsheetMatch: Sendable, Decodable {
+    package var info: Info
+    package var innings: [Innings]
+
+    package struct Info: Sendable, Decodable {
+        package var teams: [String]
+        package var dates: [String]
+        package var ballsPerOver: Int?
+        /// The limit of an innings, where there is one.
+        package var overs: Int?
+        package var matchType: String
+        package var event: Event?
+        package var outcome: Outcome
+        package var toss: Toss?
+        package var season: Season?
+
+        enum CodingKeys: String, CodingKey {
+            case teams, dates, overs, event, outcome, toss, season
+            case ballsPerOver = "balls_per_over"
+            case matchType = "match_type"
+        }
+    }
+
+    package struct Event: Sendable, Decodable {
+        package var name: String?
+        package var matchNumber: Int?
+        package var stage: String?
+        package var group: String?
+
+        enum CodingKeys: String, CodingKey {
+            case name, stage, group
+            case matchNumber = "match_number"
+        }
+
+        package init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            name = try container.decodeIfPresent(String.self, forKey: .name)
+            matchNumber = try container.decodeIfPresent(Int.self, forKey: .matchNumber)
+            stage = try container.decodeIfPresent(String.self, forKey: .stage)
+            // A letter, or a number in some competitions; nobody shows it.
+            group = try? container.decodeIfPresent(String.self, forKey: .group)
+        }
+    }
+
+    package struct Toss: Sendable, Decodable {
+        package var winner: String?
+        package var decision: String?
+    }
+
+    /// `"2022"`, or in old files the number.
+    package struct Season: Sendable, Decodable {
+        package var text: String
+
+        package init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            text = try (try? container.decode(String.self)) ?? String(container.decode(Int.self))
+        }
+    }
+
+    package struct Outcome: Sendable, Decodable {
+        package var winner: String?
+        package var by: Margin?
+        package var method: String?
+        /// `tie`, `draw` or `no result`.
+        package var result: String?
+        /// Who won the super overs.
+        package var eliminator: String?
+        package var bowlOut: String?
+
+        enum CodingKeys: String, CodingKey {
+            case winner, by, method, result, eliminator
+            case bowlOut = "bowl_out"
+        }
+    }
+
+    package struct Margin: Sendable, Decodable {
+        package var runs: Int?
+        package var wickets: Int?
+        package var innings: Int?
+    }
+}
+
+extension CricsheetMatch {
+    /// Reads a file. The fault says what is missing and where.
+    package static func read(json: Data) throws(FeedFault) -> CricsheetMatch {
+        let match: CricsheetMatch
+        do {
+            match = try JSONDecoder().decode(CricsheetMatch.self, from: json)
+        } catch let fault as FeedFault {
+            throw fault
+        } catch let error as DecodingError {
+            throw FeedFault(error)
+        } catch {
+            throw FeedFault(code: "malformed_json", pointer: "", detail: "The file is not JSON.")
+        }
+        try match.check()
+        return match
+    }
+
+    private func check() throws(FeedFault) {
+        guard info.teams.count == 2, info.teams[0] != info.teams[1] else {
+            throw FeedFault(pointer: "/info/teams", detail: "A match has two teams with different names.")
+        }
+        guard let ballsPerOver = info.ballsPerOver ?? 6 as Int?, (1...20).contains(ballsPerOver) else {
+            throw FeedFault(pointer: "/info/balls_per_over", detail: "An over has 1 to 20 balls.")
+        }
+        for (index, innings) in innings.enumerated() where !info.teams.contains(innings.team) {
+            throw FeedFault(pointer: "/innings/\(index)/team", detail: "\"\(innings.team)\" is not one of the teams of /info/teams.")
+        }
+    }
+}

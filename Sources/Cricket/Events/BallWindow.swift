@@ -1,0 +1,84 @@
+/// The last 30 deliveries of a match, and per bowler how many wickets in a row lie just before them.
+///
+/// A hat-trick may stretch over spells far apart, so what leaves the window leaves that much behind. A gap in the feed
+/// empties both: what was bowled in it is unknown, and nothing is claimed across it.
+package struct BallWindow: Sendable, Hashable {
+    package static let size = 30
+
+    package private(set) var balls: [Ball] = []
+    /// Credited wickets on a bowler's last deliveries before the window; no entry is none.
+    package private(set) var tails: [String: Int] = [:]
+
+    package init(balls: [Ball] = [], tails: [String: Int] = [:]) {
+        self.balls = Array(balls.suffix(BallWindow.size))
+        self.tails = tails
+    }
+
+    /// What a feed's newest balls changed.
+    package struct Change: Sendable, Hashable {
+        /// New or corrected balls, oldest first.
+        package var fresh: [Ball] = []
+        package var hadGap = false
+    }
+
+    /// Takes the feed's view of its latest balls. It replaces ours where they overlap, so corrections and retractions take hold.
+    ///
+    /// - Parameter isFirst: nothing was known of this match: its balls are history, not news.
+    package mutating func take(_ latest: [Ball], isFirst: Bool) -> Change {
+        guard let first = latest.first else { return Change() }
+        let known = Dictionary(balls.map { ($0.place, $0) }, uniquingKeysWith: { $1 })
+        let older = balls.filter { $0.place < first.place }
+        var change = Change()
+        let mayFollow = older.isEmpty ? follows(first, known: known) : BallWindow.isNext(first, after: older[older.count - 1])
+        if !mayFollow {
+            change.hadGap = !isFirst
+            tails = [:]
+            balls = latest
+        } else {
+            balls = older + latest
+        }
+        if !isFirst { change.fresh = fresh(latest, known: known, hadGap: change.hadGap) }
+        trim()
+        return change
+    }
+
+    /// With nothing older in the window: the very first ball, or the window itself begins here.
+    private func follows(_ first: Ball, known: [Ball.Place: Ball]) -> Bool {
+        known[first.place] != nil || (balls.isEmpty && first.innings == 1 && first.number == 1)
+    }
+
+    private static func isNext(_ ball: Ball, after last: Ball) -> Bool {
+        ball.innings == last.innings ? ball.number == last.number + 1 : ball.innings == last.innings + 1 && ball.number == 1
+    }
+
+    private func fresh(_ latest: [Ball], known: [Ball.Place: Ball], hadGap: Bool) -> [Ball] {
+        // Balls that come without their history are told once, by the last.
+        if known.isEmpty, hadGap { return latest.suffix(1) }
+        return latest.filter { known[$0.place] != $0 }
+    }
+
+    private mutating func trim() {
+        let excess = balls.count - BallWindow.size
+        guard excess > 0 else { return }
+        for ball in balls.prefix(excess) { tails[ball.bowler] = ball.hasCreditedWicket ? (tails[ball.bowler] ?? 0) + 1 : nil }
+        balls.removeFirst(excess)
+    }
+
+    /// How many credited wickets in a row the bowler has with this delivery; 0 when it took none.
+    package func run(endingAt ball: Ball) -> Int {
+        let own = balls.filter { $0.bowler == ball.bowler && $0.place <= ball.place }
+        let inWindow = own.reversed().prefix { $0.hasCreditedWicket }.count
+        return inWindow == own.count ? inWindow + (tails[ball.bowler] ?? 0) : inWindow
+    }
+
+    /// The bowler's latest delivery.
+    package func last(by bowler: String) -> Ball? { balls.last { $0.bowler == bowler } }
+
+    /// The whole over this delivery belongs to, if its first ball is in the window; nil when it reaches back further.
+    package func over(of ball: Ball) -> [Ball]? {
+        let over = balls.filter { $0.innings == ball.innings && $0.over == ball.over && $0.place <= ball.place }
+        guard let first = over.first else { return nil }
+        let begins = first.number == 1 || balls.contains { $0.innings == first.innings && $0.number == first.number - 1 }
+        return begins ? over : nil
+    }
+}

@@ -1,0 +1,49 @@
+package import PushContract
+
+/// One thing that happened, with the words a follower reads.
+package struct MatchEvent: Sendable, Hashable, Codable {
+    package var type: MatchEventType
+    /// 0 for what concerns the match as a whole.
+    package var innings: Int
+    /// The player or team it is about.
+    package var subject: String?
+    /// How many at once (wickets), or how many in a row (sixes); 1 otherwise.
+    package var count: Int
+    /// What tells it from the same event before it: the wicket's number, the target, the delivery's number.
+    package var mark: Int?
+    /// `16.1`.
+    package var ball: String?
+    package var text: String
+    package var at: Timestamp
+
+    package init(
+        _ type: MatchEventType,
+        innings: Int = 0,
+        subject: String? = nil,
+        count: Int = 1,
+        mark: Int? = nil,
+        ball: String? = nil,
+        text: String,
+        at: Timestamp
+    ) {
+        self.type = type
+        self.innings = innings
+        self.subject = subject
+        self.count = count
+        self.mark = mark
+        self.ball = ball
+        self.text = text
+        self.at = at
+    }
+}
+
+extension MatchEvent {
+    /// What a cooldown is kept under: event, subject and innings, and for events that repeat by themselves, which one it is.
+    var cooldownKey: String {
+        let name = "\(type.rawValue)/\(innings)"
+        switch type {
+        case .wicket, .targetSet, .onHattrick, .hattrick, .consecutiveSixes, .bigOver: return "\(name)/\(subject ?? "")/\(mark ?? 0)"
+        default: return subject.map { "\(name)/\($0)" } ?? name
+        }
+    }
+}

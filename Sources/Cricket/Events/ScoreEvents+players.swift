@@ -1,0 +1,47 @@
+/// Milestones of single players: crossings, never equalities, since a poll may jump over the number itself.
+extension ScoreEvents {
+    private static let milestones: [(runs: Int, type: MatchEventType, word: String)] = [
+        (50, .fifty, "FIFTY!"), (100, .hundred, "HUNDRED!"), (150, .hundredAndFifty, "150!"), (200, .twoHundred, "DOUBLE HUNDRED!"),
+    ]
+
+    func batting(_ card: BatterCard, before: BatterCard?, in innings: InningsScore) -> [MatchEvent] {
+        let earlier = before?.runs ?? 0
+        let line = "\(card.name) \(card.runs) (\(card.balls))"
+        var events: [MatchEvent] = []
+        for (runs, type, word) in ScoreEvents.milestones where earlier < runs && card.runs >= runs {
+            events.append(milestone(type, card.name, in: innings, text: "\(word) \(line)"))
+        }
+        if earlier < 90, (90..<100).contains(card.runs), card.state == .batting {
+            events.append(milestone(.batsmanOn90s, card.name, in: innings, text: "\(line) nears a hundred"))
+        }
+        if isOnFire(card), card.state == .batting, !(before.map(isOnFire) ?? false) {
+            events.append(milestone(.batsmanOnFire, card.name, in: innings, text: "\(line) is on fire"))
+        }
+        return events
+    }
+
+    func bowling(_ card: BowlerCard, before: BowlerCard?, in innings: InningsScore) -> [MatchEvent] {
+        let figures = "\(card.wickets)/\(card.runs) (\(card.overs.shortText))"
+        var events: [MatchEvent] = []
+        if (before?.wickets ?? 0) < 5, card.wickets >= 5 {
+            events.append(milestone(.fiveFor, card.name, in: innings, text: "FIVE WICKETS! \(card.name) \(figures)"))
+        }
+        if isOnFire(card), !(before.map(isOnFire) ?? false) {
+            events.append(milestone(.bowlerOnFire, card.name, in: innings, text: "\(card.name) \(figures) is on fire"))
+        }
+        return events
+    }
+
+    private func isOnFire(_ card: BatterCard) -> Bool {
+        card.balls >= thresholds.fireBalls && card.runs * 100 >= thresholds.fireStrikeRate * card.balls
+    }
+
+    private func isOnFire(_ card: BowlerCard) -> Bool {
+        let balls = card.overs.legalBalls(ballsPerOver: after.ballsInOver)
+        return card.wickets >= thresholds.fireWickets && balls > 0 && card.runs * 600 <= thresholds.fireEconomy * balls
+    }
+
+    private func milestone(_ type: MatchEventType, _ name: String, in innings: InningsScore, text: String) -> MatchEvent {
+        MatchEvent(type, innings: innings.number, subject: name, ball: innings.overs.text, text: text, at: now)
+    }
+}

@@ -1,0 +1,62 @@
+/// A batter's line on the card of one innings.
+package struct BatterCard: Sendable, Hashable, Encodable {
+    package enum State: String, Sendable, Hashable, Codable, CaseIterable {
+        /// At the crease.
+        case batting
+        case out
+        /// Gone without being out; may come back.
+        case retired
+        /// The innings ended first.
+        case notOut
+    }
+
+    /// Unique within the innings.
+    package var name: String
+    package var runs: Int
+    package var balls: Int
+    package var fours: Int?
+    package var sixes: Int?
+    package var state: State
+    /// Faces the next ball; only while batting.
+    package var onStrike: Bool?
+    /// `c Rao b Lindqvist`, without the batter's name.
+    package var dismissal: String?
+
+    package init(
+        name: String,
+        runs: Int = 0,
+        balls: Int = 0,
+        fours: Int? = nil,
+        sixes: Int? = nil,
+        state: State = .batting,
+        onStrike: Bool? = nil,
+        dismissal: String? = nil
+    ) {
+        self.name = name
+        self.runs = runs
+        self.balls = balls
+        self.fours = fours
+        self.sixes = sixes
+        self.state = state
+        self.onStrike = onStrike
+        self.dismissal = dismissal
+    }
+}
+
+extension BatterCard: Decodable {
+    package init(from decoder: any Decoder) throws {
+        var fields = try StrictFields(decoder)
+        name = try fields.requiredText("name", 1...100)
+        runs = try fields.requiredNumber("runs", 0...1_000)
+        balls = try fields.requiredNumber("balls", 0...5_000)
+        fours = try fields.number("fours", 0...300)
+        sixes = try fields.number("sixes", 0...300)
+        state = try fields.choice("state", of: State.self)
+        onStrike = try fields.optional("onStrike")
+        if onStrike == true, state != .batting {
+            throw fields.fault("onStrike", "Only a batter whose state is \"batting\" can be on strike.")
+        }
+        dismissal = try fields.text("dismissal", 1...200)
+        try fields.finish()
+    }
+}

@@ -1,0 +1,33 @@
+/// A bowler's figures in one innings.
+package struct BowlerCard: Sendable, Hashable, Encodable {
+    /// Unique within the innings.
+    package var name: String
+    package var overs: Overs
+    package var maidens: Int?
+    package var runs: Int
+    package var wickets: Int
+    /// Bowls the current over.
+    package var bowling: Bool?
+
+    package init(name: String, overs: Overs, maidens: Int? = nil, runs: Int = 0, wickets: Int = 0, bowling: Bool? = nil) {
+        self.name = name
+        self.overs = overs
+        self.maidens = maidens
+        self.runs = runs
+        self.wickets = wickets
+        self.bowling = bowling
+    }
+}
+
+extension BowlerCard: Decodable {
+    package init(from decoder: any Decoder) throws {
+        var fields = try StrictFields(decoder)
+        name = try fields.requiredText("name", 1...100)
+        overs = try fields.required("overs")
+        maidens = try fields.number("maidens", 0...500)
+        runs = try fields.requiredNumber("runs", 0...2_000)
+        wickets = try fields.requiredNumber("wickets", 0...30)
+        bowling = try fields.optional("bowling")
+        try fields.finish()
+    }
+}

@@ -1,0 +1,99 @@
+package import PushContract
+
+/// The state of a match as a score feed tells it: the whole state each time, never a difference (docs/score-feed.md).
+package struct MatchScore: Sendable, Hashable, Encodable {
+    /// Four, and eight super overs of two.
+    package static let maximumInnings = 20
+    /// A feed may send more balls than the last 30 that are kept.
+    package static let maximumBalls = 120
+
+    package struct Team: Sendable, Hashable, Encodable {
+        package var name: String
+        /// What fits on a lock screen: `RR`. Innings and results name a side by it.
+        package var short: String
+
+        package init(name: String, short: String) {
+            self.name = name
+            self.short = short
+        }
+    }
+
+    package var matchId: String
+    /// Rises with every state the feed sends; what is not newer is ignored.
+    package var sequence: Int64?
+    /// When the feed knew this; orders states where there is no `sequence`.
+    package var updatedAt: Timestamp
+    package var title: String?
+    /// The competition: `Harbour Cup · Match 4`.
+    package var event: String?
+    package var teams: [Team]
+    package var phase: MatchPhase
+    /// A line to show instead of ours: `Rain, inspection at 18:30`.
+    package var status: String?
+    package var startsAt: Timestamp?
+    package var ballsPerOver: Int?
+    package var innings: [InningsScore]
+    /// The latest deliveries, oldest first. Left out by feeds that know scores only; then there are no events about balls.
+    package var balls: [Ball]?
+    package var result: MatchResult?
+
+    package init(
+        matchId: String,
+        sequence: Int64? = nil,
+        updatedAt: Timestamp,
+        title: String? = nil,
+        event: String? = nil,
+        teams: [Team],
+        phase: MatchPhase,
+        status: String? = nil,
+        startsAt: Timestamp? = nil,
+        ballsPerOver: Int? = nil,
+        innings: [InningsScore] = [],
+        balls: [Ball]? = nil,
+        result: MatchResult? = nil
+    ) {
+        self.matchId = matchId
+        self.sequence = sequence
+        self.updatedAt = updatedAt
+        self.title = title
+        self.event = event
+        self.teams = teams
+        self.phase = phase
+        self.status = status
+        self.startsAt = startsAt
+        self.ballsPerOver = ballsPerOver
+        self.innings = innings
+        self.balls = balls
+        self.result = result
+    }
+}
+
+extension MatchScore {
+    package var ballsInOver: Int { ballsPerOver ?? 6 }
+    package func innings(_ number: Int) -> InningsScore? { innings.first { $0.number == number } }
+    /// The innings being played, or played last.
+    package var currentInnings: InningsScore? { innings.last }
+    /// Play has begun, or is over.
+    package var hasStarted: Bool { phase != .scheduled }
+    package var displayTitle: String { title ?? "\(teams[0].short) v \(teams[1].short)" }
+
+    /// Over by its own word, or because a later innings has begun.
+    package func isClosed(_ number: Int) -> Bool {
+        guard let innings = innings(number) else { return false }
+        return innings.isClosed || number < (currentInnings?.number ?? 0)
+    }
+
+    /// Whether this state is newer than another of the same match: by `sequence` where both have one, else by `updatedAt`.
+    package func supersedes(_ other: MatchScore) -> Bool {
+        guard let mine = sequence, let theirs = other.sequence else { return updatedAt > other.updatedAt }
+        return mine > theirs
+    }
+
+    /// The same apart from when it was said.
+    package func saysTheSame(as other: MatchScore) -> Bool {
+        var mine = self
+        mine.sequence = other.sequence
+        mine.updatedAt = other.updatedAt
+        return mine == other
+    }
+}

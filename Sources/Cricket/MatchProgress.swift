@@ -1,0 +1,62 @@
+package import PushContract
+
+/// One step of a match: what a newly arrived state means, given what is remembered. Pure; the caller stores what comes out.
+package enum MatchProgress {
+    package enum Step: Sendable {
+        /// Older than what is known, or the same state again: nothing changes.
+        case stale
+        /// Newer, and nothing a follower sees has changed.
+        case unchanged(MatchMemory)
+        case changed(MatchChange)
+        /// The match is over; only its final state may still be corrected.
+        case afterTheEnd
+    }
+
+    package static func step(
+        _ memory: MatchMemory,
+        with arrived: MatchScore,
+        thresholds: EventThresholds = EventThresholds(),
+        now: Timestamp
+    ) -> Step {
+        let before = memory.score
+        if let before {
+            guard arrived.supersedes(before) else { return .stale }
+            if before.phase.isFinal, !arrived.phase.isFinal { return .afterTheEnd }
+        }
+        var memory = memory
+        let balls = memory.window.take(arrived.balls ?? [], isFirst: before == nil)
+        var score = arrived
+        score.balls = nil
+        memory.score = score
+        if let before, balls.fresh.isEmpty, score.saysTheSame(as: before) { return .unchanged(memory) }
+        memory.cooldowns.forget(retractedBy: score, from: before)
+        let detected =
+            ScoreEvents.between(before, and: score, thresholds: thresholds, now: now)
+            + BallEvents.of(balls.fresh, in: memory.window, ballsPerOver: score.ballsInOver, thresholds: thresholds, now: now)
+        let admitted = memory.cooldowns.admit(detected, now: now)
+        let key = KeyEvent.choose(from: admitted, held: memory.key, in: score, window: memory.window, now: now)
+        let isNew = key.map(admitted.contains) ?? false
+        memory.key = key
+        return build(memory, score, hasBalls: arrived.balls != nil, events: admitted, news: isNew ? key : nil, now: now)
+    }
+
+    private static func build(
+        _ memory: MatchMemory,
+        _ score: MatchScore,
+        hasBalls: Bool,
+        events: [MatchEvent],
+        news: MatchEvent?,
+        now: Timestamp
+    ) -> Step {
+        var memory = memory
+        var display = DisplayStateBuilder(score: score, window: memory.window, key: memory.key, tier: hasBalls ? 1 : 0).state()
+        let hash = display.contentHash
+        guard hash != memory.stateHash else { return .unchanged(memory) }
+        memory.seq += 1
+        memory.stateTimestamp = max(now.seconds, memory.stateTimestamp + 1)
+        memory.stateHash = hash
+        display.seq = memory.seq
+        display.updatedAt = memory.stateTimestamp
+        return .changed(MatchChange(memory: memory, score: score, display: display, events: events, news: news))
+    }
+}

@@ -1,0 +1,70 @@
+package import PushContract
+
+/// The states a feed sends during a replay, and when: one for each step of the plan, spoilt by the faults asked for.
+///
+/// A pure function of plan, face, faults and seed.
+package struct ReplayFeed: Sendable {
+    /// One state on its way.
+    package struct Message: Sendable, Hashable {
+        /// Match time at which it arrives.
+        package var milliseconds: Int64
+        /// The step of the plan it tells of.
+        package var step: Int
+        /// A delivery it gets wrong.
+        package var wrong: Ball.Place?
+    }
+
+    package let plan: ReplayPlan
+    package let matchId: String
+    package let face: ReplayFace
+    /// In the order of arrival.
+    package let messages: [Message]
+
+    package init(_ plan: ReplayPlan, matchId: String, face: ReplayFace = .balls, faults: Set<ReplayFault> = [], seed: UInt64 = 1) {
+        self.plan = plan
+        self.matchId = matchId
+        self.face = face
+        messages = ReplayFaults(plan: plan, faults: faults, seed: seed).messages()
+    }
+
+    /// How many messages have arrived at a moment.
+    package func arrived(at now: Timestamp) -> Int {
+        let time = plan.matchTime(at: now)
+        guard now >= plan.startAt else { return messages.first.map { $0.step == 0 ? 1 : 0 } ?? 0 }
+        return messages.prefix { $0.milliseconds <= time }.count
+    }
+
+    /// The state a message carries.
+    package func score(of message: Message) -> MatchScore {
+        let step = plan.steps[message.step]
+        var score = plan.script.score(matchId: matchId, at: step.position, withBalls: face == .balls) { delivery in
+            delivery.ball.place == message.wrong ? delivery.misreported : delivery
+        }
+        score.sequence = Int64(message.step)
+        score.updatedAt = plan.moment(ofMatchTime: step.milliseconds)
+        score.startsAt = plan.startAt
+        return score
+    }
+
+    /// What a poller of a faultless feed would be told now.
+    package func score(at now: Timestamp) -> MatchScore {
+        score(of: Message(milliseconds: 0, step: plan.step(at: now)))
+    }
+}
+
+extension MatchScript.Delivery {
+    /// As a scorer in a hurry has it: a boundary for a six, a wicket that the umpires then take back.
+    fileprivate var misreported: MatchScript.Delivery {
+        var delivery = self
+        if ball.countedWickets > 0 {
+            delivery.ball.wickets = nil
+            delivery.dismissals = []
+        } else if ball.isFour {
+            delivery.ball.runs = 6
+        } else {
+            delivery.ball.wickets = [.init(player: ball.batter, kind: .caught)]
+            delivery.dismissals = ["c sub b \(ball.bowler)"]
+        }
+        return delivery
+    }
+}

@@ -1,0 +1,71 @@
+package import PushContract
+
+/// A match as a function of time: which position it has reached at a moment is computed, never counted.
+package struct ReplayPlan: Sendable {
+    package struct Step: Sendable, Hashable {
+        /// Match time from the start of play; the step before the start has 0 too.
+        package var milliseconds: Int64
+        package var position: MatchScript.Position
+    }
+
+    package let script: MatchScript
+    package let startAt: Timestamp
+    package let tempo: ReplayTempo
+    /// In the order of time. The first is the match before play.
+    package let steps: [Step]
+
+    package init(_ script: MatchScript, startAt: Timestamp, tempo: ReplayTempo = ReplayTempo()) {
+        self.script = script
+        self.startAt = startAt
+        self.tempo = tempo
+        steps = ReplayPlan.steps(of: script, tempo: tempo)
+    }
+
+    private static func steps(of script: MatchScript, tempo: ReplayTempo) -> [Step] {
+        var steps = [Step(milliseconds: 0, position: .init(innings: 0, deliveries: 0, phase: .scheduled))]
+        var clock: Int64 = 0
+        for innings in script.innings {
+            for bowled in 0...innings.deliveries.count {
+                steps.append(Step(milliseconds: clock, position: .init(innings: innings.number, deliveries: bowled, phase: .live)))
+                clock += tempo.millisecondsPerBall
+            }
+            guard innings.number < script.innings.count else { continue }
+            let pause = script.innings[innings.number].isSuperOver ? tempo.shortBreakSeconds : tempo.breakSeconds
+            let position = MatchScript.Position(innings: innings.number, deliveries: innings.deliveries.count, phase: .break)
+            steps.append(Step(milliseconds: clock, position: position))
+            clock += pause * 1_000
+        }
+        if script.result.outcome == .noResult {
+            var position = script.finalPosition
+            position.phase = .interrupted
+            steps.append(Step(milliseconds: clock, position: position))
+            clock += tempo.breakSeconds * 1_000
+        }
+        steps.append(Step(milliseconds: clock, position: script.finalPosition))
+        return steps
+    }
+
+    /// Match time that has passed at a moment.
+    package func matchTime(at now: Timestamp) -> Int64 { (now.microseconds - startAt.microseconds) / 1_000 * tempo.speed }
+
+    /// When a step of the plan is due, as the clock on the wall has it.
+    package func moment(ofMatchTime milliseconds: Int64) -> Timestamp { startAt + .microseconds(milliseconds * 1_000 / tempo.speed) }
+
+    /// The step reached at a moment: the last one that is due; the first before the start.
+    package func step(at now: Timestamp) -> Int {
+        let time = matchTime(at: now)
+        guard time >= 0, now >= startAt else { return 0 }
+        var low = 0
+        var high = steps.count
+        while low < high {
+            let middle = (low + high) / 2
+            if steps[middle].milliseconds <= time { low = middle + 1 } else { high = middle }
+        }
+        return max(0, low - 1)
+    }
+
+    package func isOver(at now: Timestamp) -> Bool { step(at: now) == steps.count - 1 }
+
+    /// How long the replay takes on the wall.
+    package var duration: Duration { .milliseconds((steps.last?.milliseconds ?? 0) / tempo.speed) }
+}

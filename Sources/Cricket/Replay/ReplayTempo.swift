@@ -1,0 +1,18 @@
+/// How fast a match is played again.
+package struct ReplayTempo: Sendable, Hashable {
+    /// Between two deliveries, in match time.
+    package var millisecondsPerBall: Int64 = 40_000
+    /// Between two innings, in match time.
+    package var breakSeconds: Int64 = 1_200
+    /// Between the innings of super overs.
+    package var shortBreakSeconds: Int64 = 300
+    /// How much faster than match time.
+    package var speed: Int64 = 1
+
+    package init(millisecondsPerBall: Int64 = 40_000, breakSeconds: Int64 = 1_200, shortBreakSeconds: Int64 = 300, speed: Int64 = 1) {
+        self.millisecondsPerBall = millisecondsPerBall
+        self.breakSeconds = breakSeconds
+        self.shortBreakSeconds = shortBreakSeconds
+        self.speed = speed
+    }
+}

@@ -1,0 +1,55 @@
+import CCurl
+import Glibc
+
+/// The descriptors of all lines, waited for at once, and a door bell that other threads may ring.
+///
+/// Belongs to the loop's thread but for `ring`, which any thread may call until `close`.
+final class EventPoller: Sendable {
+    private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+    private let bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    private static let bellTag = UInt64.max
+
+    init() {
+        precondition(epoll >= 0 && bell >= 0, "no descriptors left for the HTTP client")
+        pw_epoll_set(epoll, bell, EPOLLIN.rawValue, EventPoller.bellTag)
+    }
+
+    func watch(_ descriptor: Int32, line: UInt32, reads: Bool, writes: Bool) {
+        let events = (reads ? EPOLLIN.rawValue : 0) | (writes ? EPOLLOUT.rawValue : 0)
+        pw_epoll_set(epoll, descriptor, events, UInt64(line) << 32 | UInt64(UInt32(bitPattern: descriptor)))
+    }
+
+    func forget(_ descriptor: Int32) { pw_epoll_set(epoll, descriptor, 0, 0) }
+
+    func ring() { eventfd_write(bell, 1) }
+
+    /// Waits, at most so long, and tells which descriptors have something.
+    func wait(milliseconds: Int32, _ body: (_ line: UInt32, _ descriptor: Int32, _ mask: Int32) -> Void) {
+        withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
+            let count = epoll_wait(epoll, events.baseAddress, 64, milliseconds)
+            guard count > 0 else { return }
+            for index in 0..<Int(count) {
+                let tag = pw_epoll_tag(&events[index])
+                guard tag != EventPoller.bellTag else {
+                    var rings: eventfd_t = 0
+                    eventfd_read(bell, &rings)
+                    continue
+                }
+                body(UInt32(tag >> 32), Int32(bitPattern: UInt32(tag & 0xFFFF_FFFF)), EventPoller.mask(events[index].events))
+            }
+        }
+    }
+
+    func close() {
+        Glibc.close(epoll)
+        Glibc.close(bell)
+    }
+
+    private static func mask(_ events: UInt32) -> Int32 {
+        var mask: Int32 = 0
+        if events & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 { mask |= CURL_CSELECT_IN }
+        if events & EPOLLOUT.rawValue != 0 { mask |= CURL_CSELECT_OUT }
+        if events & EPOLLERR.rawValue != 0 { mask |= CURL_CSELECT_ERR }
+        return mask
+    }
+}

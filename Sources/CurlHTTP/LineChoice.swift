@@ -1,0 +1,51 @@
+/// What is known about a line when an exchange is to be given to one.
+struct LineState: Sendable, Hashable {
+    var running = 0
+    /// Of those, without a stream yet.
+    var unissued = 0
+    var isProven = false
+    var isRetired = false
+    var port = 0
+}
+
+/// Which connection carries the next request. Pure.
+///
+/// A connection takes `spread` requests before the next one is opened, so that load is spread over several; when no more may be opened,
+/// each takes what the peer allows. A request that found no free stream shows what the peer's SETTINGS allow at the moment, lowered or
+/// raised, so a connection with one waiting gets no other. One connection is opened at a time, and where the peer wants to see one
+/// authorised request first, a new connection gets one.
+enum LineChoice: Sendable, Hashable {
+    case use(Int)
+    case open
+    /// No room now.
+    case wait
+
+    struct Rules: Sendable, Hashable {
+        var maxConnections = 16
+        var maxStreams = 1000
+        /// Requests at once on a connection before another is opened.
+        var spread = 64
+        var startsWithOneStream = false
+    }
+
+    static func pick(_ lines: [LineState], rules: Rules) -> LineChoice {
+        var best: Int?
+        var alive = 0
+        var isOpening = false
+        for (index, line) in lines.enumerated() where !line.isRetired {
+            alive += 1
+            if !line.isProven { isOpening = true }
+            guard hasRoom(line, rules) else { continue }
+            if let found = best, lines[found].running <= line.running { continue }
+            best = index
+        }
+        if let best, lines[best].running < rules.spread { return .use(best) }
+        if alive < rules.maxConnections, !isOpening { return .open }
+        return best.map(LineChoice.use) ?? .wait
+    }
+
+    private static func hasRoom(_ line: LineState, _ rules: Rules) -> Bool {
+        if line.isProven { return line.running < rules.maxStreams && line.unissued == 0 }
+        return line.running < (rules.startsWithOneStream ? 1 : min(rules.spread, rules.maxStreams))
+    }
+}

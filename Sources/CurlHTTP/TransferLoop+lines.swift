@@ -1,0 +1,133 @@
+import CCurl
+
+extension TransferLoop {
+    /// Queues an exchange for its origin.
+    func accept(_ exchange: Exchange) {
+        let pool = pool(for: exchange.request.url)
+        if let port = exchange.request.avoidedConnection { pool.retire(port: port) }
+        pool.add(exchange)
+    }
+
+    private func pool(for url: String) -> Pool {
+        if let known = pools.first(where: { $0.serves(url) }) { return known }
+        let pool = Pool(origin: configuration.isPooled ? Pool.origin(of: url) : [])
+        pools.append(pool)
+        return pool
+    }
+
+    /// Gives waiting exchanges to lines while there is room.
+    func assign(_ pool: Pool) {
+        while running.count < configuration.maxInFlight, pool.hasWaiting {
+            guard let line = line(for: pool) else { return }
+            while let exchange = pool.takeNext() {
+                guard !exchange.isCancelled else {
+                    give(exchange, .notWritten, .cancelled, "cancelled before it was sent")
+                    continue
+                }
+                start(exchange, on: line, pool)
+                break
+            }
+        }
+    }
+
+    private func line(for pool: Pool) -> Line? {
+        guard configuration.isPooled else { return pool.lines.first ?? open(pool) }
+        switch LineChoice.pick(pool.lines.map(\.state), rules: configuration.lineRules) {
+        case .use(let index): return pool.lines[index]
+        case .open: return open(pool)
+        case .wait: return nil
+        }
+    }
+
+    private func open(_ pool: Pool) -> Line? {
+        lastLine &+= 1
+        guard let line = Line(id: lastLine, isPooled: configuration.isPooled, configuration: configuration, poller: poller) else {
+            return nil
+        }
+        pool.lines.append(line)
+        lines[line.id] = line
+        return line
+    }
+
+    private func start(_ exchange: Exchange, on line: Line, _ pool: Pool) {
+        guard let transfer = idle.popLast() ?? Transfer(limits: configuration) else {
+            return give(exchange, .notWritten, .other, "libcurl gave no handle")
+        }
+        transfer.begin(exchange, on: line, of: pool)
+        transfer.index = running.count
+        running.append(transfer)
+        line.running += 1
+        line.unissued += 1
+        curl_multi_add_handle(line.multi, transfer.easy)
+    }
+
+    /// Takes finished transfers out of a line. True when there were any.
+    func collect(_ line: Line) -> Bool {
+        var hasAny = false
+        var remaining: Int32 = 0
+        while let message = curl_multi_info_read(line.multi, &remaining) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            let code = pw_message_result(message)
+            var context: UnsafeMutableRawPointer?
+            pw_easy_get_pointer(easy, CURLINFO_PRIVATE, &context)
+            guard let context else { continue }
+            finish(Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), code, on: line)
+            hasAny = true
+        }
+        return hasAny
+    }
+
+    private func finish(_ transfer: Transfer, _ code: CURLcode, on line: Line) {
+        let result = transfer.result(code)
+        metrics.note(result, connectionsOpened: transfer.connectionsOpened)
+        switch result {
+        // Until a request is authorised a peer may allow one at a time.
+        case .success(let response): if response.status != 403 { line.isProven = true }
+        case .failure(let failure):
+            // libcurl counts its own retries by handle and across transfers.
+            transfer.isSpoilt = true
+            if !line.isProven || failure.kind == .reset || failure.kind == .goaway { line.isRetired = configuration.isPooled }
+            // Provably not processed: at once on another connection.
+            if let exchange = transfer.exchange, let pool = transfer.pool, failure.isUnprocessed, !exchange.isCancelled,
+                exchange.takeResend(atMost: 3)
+            {
+                release(transfer)
+                pool.addFirst(exchange)
+                return
+            }
+        }
+        if let exchange = transfer.exchange { finished.append((exchange, result)) }
+        release(transfer)
+    }
+
+    /// Takes the transfer out of libcurl and keeps its handle.
+    func release(_ transfer: Transfer) {
+        if let line = transfer.line {
+            curl_multi_remove_handle(line.multi, transfer.easy)
+            line.running -= 1
+            if !transfer.wasIssued { line.unissued -= 1 }
+            if line.running == 0 { line.idleSince = ContinuousClock.now }
+        }
+        let last = running.removeLast()
+        if last !== transfer {
+            running[transfer.index] = last
+            last.index = transfer.index
+        }
+        transfer.end()
+        if idle.count < 1024, !transfer.isSpoilt { idle.append(transfer) }
+    }
+
+    /// Closes retired lines that are done, and lines not used for long; one not used for a while counts as new, since its connection may
+    /// have been closed by the peer.
+    func closeIdleLines(now: ContinuousClock.Instant) {
+        guard configuration.isPooled else { return }
+        for pool in pools {
+            for line in pool.lines where line.running == 0 && line.isProven && now - line.idleSince > .seconds(30) { line.isProven = false }
+            pool.lines.removeAll { line in
+                guard line.running == 0, line.isRetired || now - line.idleSince > configuration.idleLifetime else { return false }
+                lines[line.id] = nil
+                return true
+            }
+        }
+    }
+}

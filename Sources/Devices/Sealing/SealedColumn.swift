@@ -1,0 +1,50 @@
+package import Postgres
+
+/// A column that holds sealed tokens.
+package struct SealedColumn: Sendable, Hashable {
+    package let table: String
+    /// The sealed token.
+    package let token: String
+    /// Its hash, which the seal is bound to.
+    package let hash: String
+    package let kind: TokenKind
+
+    package var name: String { "\(table).\(token)" }
+
+    /// Every one there is.
+    package static let all: [SealedColumn] = [
+        SealedColumn(table: "devices", token: "pushToken", hash: "pushTokenHash", kind: .push),
+        SealedColumn(table: "devices", token: "pushToStartToken", hash: "pushToStartTokenHash", kind: .pushToStart),
+        SealedColumn(table: "pushDeliveries", token: "pushToken", hash: "tokenHash", kind: .delivery),
+        SealedColumn(table: "liveActivities", token: "updateToken", hash: "updateTokenHash", kind: .update),
+    ]
+
+    /// How many pages the table has: the measure of a pass over it.
+    func pages() -> Query { "SELECT (pg_relation_size(\(table)::regclass) / current_setting('block_size')::bigint)::bigint" }
+
+    /// What in these pages is to be sealed anew, held until the transaction ends.
+    ///
+    /// - Parameter prefix: of what is as it should be.
+    func stale(pages: Range<Int64>, prefix: String) -> Query {
+        """
+        SELECT ctid::text, \(raw: token), \(raw: hash) FROM \(raw: table)
+        WHERE ctid >= \("(\(pages.lowerBound),0)")::tid AND ctid < \("(\(pages.upperBound),0)")::tid
+          AND \(raw: token) IS NOT NULL AND NOT starts_with(\(raw: token), \(prefix))
+        ORDER BY ctid FOR NO KEY UPDATE
+        """
+    }
+
+    func replace(_ sealed: [(place: String, text: String)]) -> Query {
+        """
+        UPDATE \(raw: table) t SET \(raw: token) = s.sealed
+        FROM unnest(\(sealed.map(\.place)), \(sealed.map(\.text))) AS s(place, sealed) WHERE t.ctid = s.place::tid
+        """
+    }
+
+    /// How many tokens there are, and how many of them lie in the clear.
+    package func count() -> Query {
+        """
+        SELECT count(\(raw: token)), count(*) FILTER (WHERE \(raw: token) NOT LIKE 'sealed:%:%') FROM \(raw: table)
+        """
+    }
+}

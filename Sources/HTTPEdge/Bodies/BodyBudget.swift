@@ -1,0 +1,48 @@
+import Synchronization
+
+/// How many bytes of request bodies are in memory at once, over all requests: as they arrive, and as they are inflated.
+///
+/// Many senders with large bodies, slow ones above all, thus cannot fill the memory. Safe to use from any task.
+package final class BodyBudget: Sendable {
+    /// The process's own; every reader draws on it unless it is given another.
+    package static let process = BodyBudget(bytes: 64 << 20)
+
+    private let limit: Int
+    private let used = Mutex(0)
+
+    package init(bytes: Int) { limit = bytes }
+
+    package var usedBytes: Int { used.withLock { $0 } }
+
+    /// Whether a body of that length would fit now; asked before it is read, and no promise.
+    func hasRoom(for bytes: Int) -> Bool { used.withLock { $0 + bytes <= limit } }
+
+    fileprivate func take(_ bytes: Int) -> Bool {
+        used.withLock { used in
+            guard used + bytes <= limit else { return false }
+            used += bytes
+            return true
+        }
+    }
+
+    fileprivate func give(_ bytes: Int) { used.withLock { $0 -= bytes } }
+}
+
+/// One request's part of the budget, given back when the request lets go of it.
+///
+/// `@unchecked Sendable`: used by one task at a time.
+final class BodyShare: @unchecked Sendable {
+    private let budget: BodyBudget
+    private var bytes = 0
+
+    init(of budget: BodyBudget) { self.budget = budget }
+
+    deinit { if bytes > 0 { budget.give(bytes) } }
+
+    /// Takes more; false when the budget is used up.
+    func take(_ more: Int) -> Bool {
+        guard budget.take(more) else { return false }
+        bytes += more
+        return true
+    }
+}

@@ -1,0 +1,56 @@
+package import PushContract
+
+/// Why an activity went from the screen, as the app reports it.
+package enum DismissalCause: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The person swiped it away.
+    case user
+    /// The app ended it because it had not been updated for half an hour.
+    case stale
+    /// The system, or the app for a reason of its own (an end push, a replacement).
+    case system
+}
+
+/// What becomes of a dismissal.
+package enum DismissalVerdict: Sendable, Hashable {
+    /// The person does not want this match: unfollow, on all devices.
+    case unfollow(Int)
+    /// The activity is gone, and comes back with the next real change.
+    case gone(Int)
+    case ignored(Ignored)
+
+    package enum Ignored: String, Sendable, Hashable, Codable {
+        case notByUser, afterOwnEnd, afterRestart, afterSystemLimit, oldGeneration, unknownActivity
+    }
+}
+
+extension ActivityHistory {
+    /// So long after a push of ours ended or restarted an activity, its going is our own doing.
+    package static let ownWindow = Duration.seconds(60)
+    /// After that the system itself ends an activity.
+    package static let systemLimit = Duration.seconds(8 * 3600)
+
+    package func verdict(onDismissal cause: DismissalCause, generation named: Int?, now: Timestamp) -> DismissalVerdict {
+        guard let latest else { return .ignored(.unknownActivity) }
+        guard let current = named.map({ generation($0) }) ?? active ?? pending ?? latest else { return .ignored(.unknownActivity) }
+        if current.status == .ended {
+            let isRecent = current.endedAt.map { now - $0 <= ActivityHistory.ownWindow } ?? false
+            return .ignored(isRecent && current.number == latest.number ? .afterOwnEnd : .oldGeneration)
+        }
+        if let active, current.number < latest.number, current.number != active.number { return .ignored(.oldGeneration) }
+        if cause == .system { return .ignored(.notByUser) }
+        if let since = current.activatedAt ?? current.startSentAt, now - since > ActivityHistory.systemLimit {
+            return .ignored(.afterSystemLimit)
+        }
+        if cause == .stale { return .gone(current.number) }
+        // Whose going it is cannot be told while one is replaced by another, unless the app names it.
+        if named == nil, let previous = generations.last(where: { $0.status == .ended }), let ended = previous.endedAt,
+            now - ended <= ActivityHistory.ownWindow
+        {
+            return .ignored(.afterOwnEnd)
+        }
+        if named == nil, current.number > 1, let started = current.startSentAt, now - started <= ActivityHistory.ownWindow {
+            return .ignored(.afterRestart)
+        }
+        return .unfollow(current.number)
+    }
+}

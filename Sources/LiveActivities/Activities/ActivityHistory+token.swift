@@ -1,0 +1,42 @@
+package import PushContract
+
+/// What becomes of an update token that an app posts.
+package enum TokenVerdict: Sendable, Hashable {
+    /// Known already: nothing happens.
+    case unchanged(Int)
+    /// iOS gave the running activity another token.
+    case rotate(Int)
+    /// The activity that was started is there. With `replacing`, the generation it takes over from ends now.
+    case adopt(Int, replacing: Int?)
+    /// The app started an activity by itself.
+    case create(Int)
+    /// The token is of an activity that is over (409): the app ends it.
+    case activityEnded
+    /// Nobody asked for this activity.
+    case notFollowing
+}
+
+extension ActivityHistory {
+    /// - Parameters:
+    ///   - named: the generation the app says the token is of; an app that does not know it leaves it out.
+    ///   - mayStart: whether the user follows the subject, it is live, and the follow is newer than the last end (unless that may recover).
+    package func verdict(on hash: TokenHash, generation named: Int?, mayStart: Bool) -> TokenVerdict {
+        if let named, let known = generation(named) { return verdict(on: hash, of: known) }
+        if let active, active.tokenHash == hash { return .unchanged(active.number) }
+        // A stream that yields once more after its activity's end must not take the new one's place.
+        if generations.contains(where: { $0.status == .ended && $0.tokenHash == hash }) { return .activityEnded }
+        if let named, let latest, named != latest.number + 1 { return .activityEnded }
+        if let pending, active == nil || pending.startSentAt != nil { return .adopt(pending.number, replacing: active?.number) }
+        if let active { return .rotate(active.number) }
+        guard mayStart else { return latest == nil ? .notFollowing : .activityEnded }
+        return .create((latest?.number ?? 0) + 1)
+    }
+
+    private func verdict(on hash: TokenHash, of generation: ActivityGeneration) -> TokenVerdict {
+        switch generation.status {
+        case .ended: .activityEnded
+        case .active: generation.tokenHash == hash ? .unchanged(generation.number) : .rotate(generation.number)
+        case .pending: .adopt(generation.number, replacing: active?.number)
+        }
+    }
+}

@@ -1,0 +1,15 @@
+/// Which activity: one subject on one device of one user, in its n-th start.
+package struct ActivityKey: Sendable, Hashable {
+    /// A matchId, or `<attributesType>/<activityId>`.
+    package var subject: String
+    package var userId: String
+    package var deviceId: String
+    package var generation: Int
+
+    package init(subject: String, userId: String, deviceId: String, generation: Int) {
+        self.subject = subject
+        self.userId = userId
+        self.deviceId = deviceId
+        self.generation = generation
+    }
+}

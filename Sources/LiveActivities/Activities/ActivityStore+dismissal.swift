@@ -1,0 +1,58 @@
+import Devices
+import Postgres
+package import PushContract
+
+/// What an app tells when an activity went from the screen.
+package struct Dismissal: Sendable {
+    package var subject: String
+    package var userId: String
+    package var deviceId: String
+    package var cause: DismissalCause
+    package var generation: Int?
+
+    package init(subject: String, userId: String, deviceId: String, cause: DismissalCause = .user, generation: Int? = nil) {
+        self.subject = subject
+        self.userId = userId
+        self.deviceId = deviceId
+        self.cause = cause
+        self.generation = generation
+    }
+}
+
+extension ActivityStore {
+    /// Dismissal by the person is an unfollow on all of their devices; anything else leaves the follow.
+    package func dismiss(_ dismissal: Dismissal, now: Timestamp) async throws -> DismissalVerdict {
+        try await pool.performTransaction { connection in
+            _ = try connection.query(
+                ActivityQueries.lock(subject: dismissal.subject, userId: dismissal.userId, deviceId: dismissal.deviceId)
+            )
+            let rows = try connection.query(
+                ActivityQueries.generations(subject: dismissal.subject, userId: dismissal.userId, deviceId: dismissal.deviceId)
+            )
+            let history = ActivityHistory(try rows.map(ActivityGeneration.init))
+            let verdict = history.verdict(onDismissal: dismissal.cause, generation: dismissal.generation, now: now)
+            switch verdict {
+            case .unfollow:
+                try FollowQueries.unfollow(
+                    userId: dismissal.userId,
+                    matchId: dismissal.subject,
+                    reason: .userDismissed,
+                    gone: dismissal.deviceId,
+                    on: connection,
+                    now: now
+                )
+            case .gone(let number):
+                try connection.execute(
+                    """
+                    UPDATE liveActivities SET status = 'ended', endReason = 'token_invalid', endCause = 'stale', endedAt = \(now),
+                        nextStartAt = NULL
+                    WHERE matchId = \(dismissal.subject) AND userId = \(dismissal.userId) AND deviceId = \(dismissal.deviceId)
+                      AND generation = \(number) AND status <> 'ended'
+                    """
+                )
+            case .ignored: break
+            }
+            return verdict
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package import Devices
+import Postgres
+package import PushContract
+
+/// An update token as an app posts it.
+package struct TokenPost: Sendable {
+    package var subject: String
+    package var userId: String
+    package var deviceId: String
+    package var token: PushToken
+    package var generation: Int?
+
+    package init(subject: String, userId: String, deviceId: String, token: PushToken, generation: Int? = nil) {
+        self.subject = subject
+        self.userId = userId
+        self.deviceId = deviceId
+        self.token = token
+        self.generation = generation
+    }
+}
+
+extension ActivityStore {
+    /// Stores the token where it belongs. Nil: the device is not registered.
+    ///
+    /// No push leaves here: an activity that just became active gets the current state from the fan-out, which looks for it.
+    package func post(_ post: TokenPost, now: Timestamp) async throws -> TokenVerdict? {
+        var tries = 1
+        while true {
+            do {
+                return try await tryToPost(post, now: now)
+            } catch let error as PostgresError where error.code == .uniqueViolation && tries < 4 {
+                // The orchestrator made the activity's next generation meanwhile: seen from there the token has another place.
+                tries += 1
+            }
+        }
+    }
+
+    private func tryToPost(_ post: TokenPost, now: Timestamp) async throws -> TokenVerdict? {
+        try await pool.performTransaction { [vault] connection in
+            _ = try connection.query(ActivityQueries.lock(subject: post.subject, userId: post.userId, deviceId: post.deviceId))
+            _ = try connection.query(TokenQueries.lock(post.token.hash))
+            let known = try connection.query(TokenQueries.device(post, now: now))
+            guard !known.isEmpty else { return nil }
+            let rows = try connection.query(
+                ActivityQueries.generations(subject: post.subject, userId: post.userId, deviceId: post.deviceId)
+            )
+            let history = ActivityHistory(try rows.map(ActivityGeneration.init))
+            let mayStart = try !connection.query(TokenQueries.mayStart(post, latest: history.latest)).isEmpty
+            let verdict = history.verdict(on: post.token.hash, generation: post.generation, mayStart: mayStart)
+            try TokenQueries.apply(verdict, post, sealed: try vault.seal(post.token, as: .update), on: connection, now: now)
+            return verdict
+        }
+    }
+}
+
+private enum TokenQueries {
+    static func lock(_ hash: TokenHash) -> Query {
+        "SELECT pg_advisory_xact_lock(hashtextextended('updateToken:' || \(hash.rawValue), 0)) IS NULL"
+    }
+
+    static func device(_ post: TokenPost, now: Timestamp) -> Query {
+        "SELECT app FROM devices WHERE userId = \(post.userId) AND deviceId = \(post.deviceId) AND expiresAt > \(now)"
+    }
+
+    /// A follow of a live match, newer than the last end unless that one may recover.
+    static func mayStart(_ post: TokenPost, latest: ActivityGeneration?) -> Query {
+        let endedAt = latest.flatMap { $0.endReason?.mayRecover == true ? nil : $0.endedAt }
+        return """
+            SELECT 1 FROM follows f JOIN activeMatches m ON m.matchId = f.matchId
+            WHERE f.userId = \(post.userId) AND f.matchId = \(post.subject) AND m.phase IN ('live', 'break', 'interrupted')
+              AND f.followedAt >= coalesce(\(endedAt)::timestamptz, '-infinity')
+            """
+    }
+
+    static func apply(
+        _ verdict: TokenVerdict,
+        _ post: TokenPost,
+        sealed: String,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws {
+        switch verdict {
+        case .unchanged, .activityEnded, .notFollowing: return
+        case .rotate(let number):
+            try takeFromOthers(post, number, on: connection, now: now)
+            try connection.execute(
+                """
+                UPDATE liveActivities SET updateToken = \(sealed), updateTokenHash = \(post.token.hash.rawValue), tokenRegisteredAt = \(now)
+                WHERE \(key(post, number))
+                """
+            )
+        case .adopt(let number, let replacing):
+            try takeFromOthers(post, number, on: connection, now: now)
+            if let replacing {
+                try connection.execute(ActivityQueries.end(key(post, replacing), reason: .rolledOver, now: now))
+            }
+            try connection.execute(activate(post, number, sealed: sealed, now: now))
+            try connection.execute(
+                """
+                UPDATE activityStarts SET adoptedAt = \(now)
+                WHERE deviceId = \(post.deviceId) AND matchId = \(post.subject) AND generation = \(number) AND adoptedAt IS NULL
+                """
+            )
+        case .create(let number):
+            try takeFromOthers(post, number, on: connection, now: now)
+            try connection.execute(
+                """
+                INSERT INTO liveActivities (matchId, userId, deviceId, generation, status, attributesType, app, environment, updateToken,
+                    updateTokenHash, tokenRegisteredAt, createdAt, activatedAt)
+                SELECT \(post.subject), userId, deviceId, \(number), 'active', \(MatchSubject.attributesType), app, environment, \(sealed),
+                    \(post.token.hash.rawValue), \(now), \(now), \(now)
+                FROM devices WHERE userId = \(post.userId) AND deviceId = \(post.deviceId)
+                """
+            )
+        }
+    }
+
+    private static func activate(_ post: TokenPost, _ number: Int, sealed: String, now: Timestamp) -> Query {
+        """
+        UPDATE liveActivities SET status = 'active', updateToken = \(sealed), updateTokenHash = \(post.token.hash.rawValue),
+            tokenRegisteredAt = \(now), activatedAt = \(now), nextStartAt = NULL
+        WHERE \(key(post, number)) AND status = 'pending'
+        """
+    }
+
+    /// A token belongs to one activity; who posted it last has it.
+    private static func takeFromOthers(_ post: TokenPost, _ number: Int, on connection: BlockingConnection, now: Timestamp) throws {
+        try connection.execute(
+            """
+            UPDATE liveActivities SET status = 'ended', endReason = 'device_unregistered', endedAt = \(now), nextStartAt = NULL
+            WHERE updateTokenHash = \(post.token.hash.rawValue) AND status = 'active'
+              AND (matchId, userId, deviceId, generation) <> (\(post.subject), \(post.userId), \(post.deviceId), \(number))
+            """
+        )
+    }
+
+    private static func key(_ post: TokenPost, _ number: Int) -> Query {
+        "matchId = \(post.subject) AND userId = \(post.userId) AND deviceId = \(post.deviceId) AND generation = \(number)"
+    }
+}

@@ -1,0 +1,75 @@
+package import Devices
+package import Postgres
+package import PushContract
+
+/// Live Activities in PostgreSQL: the calls apps make about them. Safe to use from any task.
+package struct ActivityStore: Sendable {
+    let pool: PostgresPool
+    let policy: StartPolicy
+    let vault: TokenVault
+
+    package init(pool: PostgresPool, policy: StartPolicy = StartPolicy(), vault: TokenVault) {
+        self.pool = pool
+        self.policy = policy
+        self.vault = vault
+    }
+
+    /// Where one key stands.
+    package func history(subject: String, userId: String, deviceId: String) async throws -> ActivityHistory {
+        ActivityHistory(
+            try await pool.query(ActivityQueries.generations(subject: subject, userId: userId, deviceId: deviceId))
+                .map(ActivityGeneration.init)
+        )
+    }
+}
+
+enum ActivityQueries {
+    static func generations(subject: String, userId: String, deviceId: String) -> Query {
+        """
+        SELECT generation, status, endReason, updateTokenHash, startSentAt, activatedAt, endedAt FROM liveActivities
+        WHERE matchId = \(subject) AND userId = \(userId) AND deviceId = \(deviceId) ORDER BY generation
+        """
+    }
+
+    /// Calls about one key take turns, also while it has no row yet.
+    static func lock(subject: String, userId: String, deviceId: String) -> Query {
+        "SELECT pg_advisory_xact_lock(hashtextextended('activity:' || \(subject) || ' ' || \(userId) || ' ' || \(deviceId), 0)) IS NULL"
+    }
+
+    /// Ends activities of a user; the push that takes them off the screen is owed where there is a token to send it to.
+    static func end(
+        _ filter: Query,
+        reason: EndReason,
+        gone deviceId: String? = nil,
+        now: Timestamp
+    ) -> Query {
+        """
+        UPDATE liveActivities SET status = 'ended', endReason = \(reason.rawValue), endedAt = \(now), nextStartAt = NULL,
+            endDueAt = CASE WHEN updateToken IS NOT NULL AND deviceId IS DISTINCT FROM \(deviceId) THEN \(now) END
+        WHERE status <> 'ended' AND \(filter)
+        """
+    }
+}
+
+extension ActivityGeneration {
+    init(_ row: Row) throws {
+        let values = try row.decode(
+            Int32.self,
+            String.self,
+            String?.self,
+            String?.self,
+            Timestamp?.self,
+            Timestamp?.self,
+            Timestamp?.self
+        )
+        self.init(
+            number: Int(values.0),
+            status: try stored(values.1),
+            endReason: try values.2.map { try stored($0) },
+            tokenHash: try values.3.map { try stored($0) },
+            startSentAt: values.4,
+            activatedAt: values.5,
+            endedAt: values.6
+        )
+    }
+}

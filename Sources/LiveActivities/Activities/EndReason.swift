@@ -1,0 +1,17 @@
+/// Why an activity ended, spelled as stored.
+package enum EndReason: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Its subject is over.
+    case matchEnd = "match_end"
+    case userUnfollow = "user_unfollow"
+    /// Swiped away; for the match that is an unfollow.
+    case userDismissed = "user_dismissed"
+    /// The provider called its update token dead: the only end that heals itself.
+    case tokenInvalid = "token_invalid"
+    /// The user signed out on the device, or another user signed in.
+    case deviceUnregistered = "device_unregistered"
+    /// Not an end for the follower: the next generation took its place before the system's eight hours were over.
+    case rolledOver = "rolled_over"
+
+    /// Whether the activity may be started again without the user asking for it.
+    package var mayRecover: Bool { self == .tokenInvalid }
+}

@@ -1,0 +1,120 @@
+package import HTTPEdge
+import HTTPTypes
+import Hummingbird
+package import PushContract
+package import Sending
+
+/// `POST /live-activities/{attributesType}/start`, `/update` and `/end`: Live Activities of any registered type, for services.
+package struct CustomActivityRoutes: Sendable {
+    private let store: CustomActivityStore
+    private let types: AttributesTypes
+    private let wake: WakeSignal
+    private let reader: BodyReader
+    private let now: @Sendable () -> Timestamp
+
+    package init(
+        store: CustomActivityStore,
+        types: AttributesTypes,
+        wake: WakeSignal,
+        reader: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
+        now: @escaping @Sendable () -> Timestamp = { .now() }
+    ) {
+        self.store = store
+        self.types = types
+        self.wake = wake
+        self.reader = reader
+        self.now = now
+    }
+
+    package func add(to router: EdgeRouter) {
+        router.post("/live-activities/{attributesType}/start") { request, context in try await start(request, context) }
+        router.post("/live-activities/{attributesType}/update") { request, context in try await update(request, context) }
+        router.post("/live-activities/{attributesType}/end") { request, context in try await end(request, context) }
+    }
+
+    private func start(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        let (type, body) = try await call(request, context)
+        let start = try CustomStart(body, type: type)
+        let now = now()
+        try CustomActivity.checkSize(LiveSubject(start, type: type.name, now: now), now: now)
+        let result = try await store.start(start, type: type, now: now)
+        wake.signal()
+        switch result {
+        case .started(let devices): return try answer(start.activityId, "starting", devices: devices, status: .accepted)
+        case .repeated(let devices): return try answer(start.activityId, "starting", devices: devices, status: .ok)
+        case .conflict:
+            throw Problem.conflict("Another activity has this activityId. Use a new one, or end that one first.", pointer: "/activityId")
+        case .unknownTarget:
+            throw Problem(
+                status: .notFound,
+                code: "device_not_registered",
+                title: "Not registered",
+                detail: "No device of this uid or deviceId is registered. Register it with POST /devices."
+            )
+        case .unreachable:
+            throw Problem.invalid(
+                "No Live Activity can be started there by a push: that needs iOS 17.2 and a start token (POST /devices/push-to-start-token).",
+                code: "no_start_token",
+                pointer: start.deviceId == nil ? "/uid" : "/deviceId"
+            )
+        }
+    }
+
+    private func update(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        let (type, body) = try await call(request, context)
+        let update = try CustomUpdate(body, type: type)
+        guard try await store.update(update, type: type, now: now()) else { throw CustomActivityRoutes.unknown }
+        wake.signal()
+        return try answer(update.activityId, "updating", devices: nil, status: .accepted)
+    }
+
+    private func end(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        let (type, body) = try await call(request, context)
+        let end = try CustomEnd(body, type: type)
+        guard try await store.end(end, type: type, now: now()) else { throw CustomActivityRoutes.unknown }
+        wake.signal()
+        return try answer(end.activityId, "ending", devices: nil, status: .accepted)
+    }
+
+    private func call(_ request: Request, _ context: PushwatchContext) async throws -> (AttributesType, JSONValue) {
+        try context.require(.sendsWrite)
+        let type = try types.type(try context.parameters.require("attributesType"))
+        _ = try request.requireContentType("application/json")
+        return (type, try JSONText.parse(try await reader.read(request)))
+    }
+
+    private func answer(_ activityId: String, _ state: String, devices: Int?, status: HTTPResponse.Status) throws -> Response {
+        try JSONResponse(CustomActivityDocument(activityId: activityId, state: state, devices: devices), status: status).response()
+    }
+
+    private static let unknown = Problem.notFound("There is no running activity with this activityId and type. Start it first.")
+}
+
+struct CustomActivityDocument: Encodable, Sendable {
+    var activityId: String
+    var state: String
+    /// How many devices it was started on.
+    var devices: Int?
+}
+
+extension LiveSubject {
+    /// As it will be sent, for checks before it is stored.
+    init(_ start: CustomStart, type: String, now: Timestamp) {
+        self.init(
+            id: SubjectName.of(attributesType: type, activityId: start.activityId),
+            attributesType: type,
+            attributes: start.attributes,
+            state: start.contentState,
+            stateHash: "",
+            timestamp: now.seconds,
+            builtAt: now,
+            event: .alerting,
+            alert: start.alert,
+            startAlert: start.alert,
+            isLive: true,
+            isOver: false,
+            dismissAt: nil,
+            epoch: 0
+        )
+    }
+}

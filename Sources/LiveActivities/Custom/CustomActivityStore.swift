@@ -1,0 +1,117 @@
+import Crypto
+import Devices
+import HTTPEdge
+package import Postgres
+package import PushContract
+
+/// Activities of registered types in PostgreSQL. The orchestrator and the fan-out treat them as they treat matches.
+package struct CustomActivityStore: Sendable {
+    private let pool: PostgresPool
+
+    package init(pool: PostgresPool) { self.pool = pool }
+
+    enum StartResult: Sendable, Hashable {
+        case started(devices: Int)
+        /// The same start came before.
+        case repeated(devices: Int)
+        /// Something else has this activityId.
+        case conflict
+        case unknownTarget
+        /// Registered, and no Live Activity can be started there by a push: no start token, or iOS below 17.2.
+        case unreachable
+    }
+
+    /// Stores the activity with one pending row for each device; all or nothing.
+    func start(_ start: CustomStart, type: AttributesType, now: Timestamp) async throws -> StartResult {
+        let subject = SubjectName.of(attributesType: type.name, activityId: start.activityId)
+        return try await pool.performTransaction { connection in
+            let known = try connection.query(CustomQueries.devices(start, now: now))
+            guard !known.isEmpty else { return .unknownTarget }
+            let made = try connection.execute(CustomQueries.insert(start, subject: subject, type: type.name, now: now))
+            if made == 0 {
+                let same = try connection.query(CustomQueries.isSame(start, subject: subject))
+                guard !same.isEmpty else { return .conflict }
+                let rows = try connection.query("SELECT count(*) FROM liveActivities WHERE matchId = \(subject)")
+                return .repeated(devices: try rows[0].decode(Int.self))
+            }
+            let devices = try connection.execute(CustomQueries.pending(start, subject: subject, type: type.name, now: now))
+            guard devices > 0 else {
+                try connection.execute("DELETE FROM activitySubjects WHERE subject = \(subject)")
+                return .unreachable
+            }
+            return .started(devices: devices)
+        }
+    }
+
+    /// False: there is none of this name that still runs.
+    func update(_ update: CustomUpdate, type: AttributesType, now: Timestamp) async throws -> Bool {
+        let subject = SubjectName.of(attributesType: type.name, activityId: update.activityId)
+        return try await pool.execute(
+            """
+            UPDATE activitySubjects SET contentState = \(update.contentState), stateHash = \(CustomQueries.hash(update.contentState)),
+                seq = seq + 1, stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now),
+                lastUpdatedAt = \(now), critical = \(update.isCritical), alertTitle = \(update.alert?.title), alertBody = \(update.alert?.body)
+            WHERE subject = \(subject) AND endedAt IS NULL
+            """
+        ) == 1
+    }
+
+    /// False: there is none of this name. Ending twice is fine.
+    func end(_ end: CustomEnd, type: AttributesType, now: Timestamp) async throws -> Bool {
+        let subject = SubjectName.of(attributesType: type.name, activityId: end.activityId)
+        let hash = end.contentState.map(CustomQueries.hash)
+        let ended = try await pool.execute(
+            """
+            UPDATE activitySubjects SET contentState = coalesce(\(end.contentState), contentState), stateHash = coalesce(\(hash), stateHash),
+                seq = seq + 1, stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now),
+                lastUpdatedAt = \(now), critical = false, alertTitle = NULL, alertBody = NULL, endedAt = \(now), dismissAt = \(end.dismissAt)
+            WHERE subject = \(subject) AND endedAt IS NULL
+            """
+        )
+        guard ended == 0 else { return true }
+        return try await !pool.query("SELECT 1 FROM activitySubjects WHERE subject = \(subject)").isEmpty
+    }
+}
+
+private enum CustomQueries {
+    static func hash(_ text: String) -> String {
+        SHA256.hash(data: Array(text.utf8)).prefix(16).reduce(into: "") { hash, byte in
+            hash += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        }
+    }
+
+    private static func target(_ start: CustomStart) -> Query {
+        "(\(start.uid)::text IS NULL OR d.userId = \(start.uid)) AND (\(start.deviceId)::text IS NULL OR d.deviceId = \(start.deviceId))"
+    }
+
+    static func devices(_ start: CustomStart, now: Timestamp) -> Query {
+        "SELECT 1 FROM devices d WHERE \(target(start)) AND d.expiresAt > \(now) LIMIT 1"
+    }
+
+    static func insert(_ start: CustomStart, subject: String, type: String, now: Timestamp) -> Query {
+        """
+        INSERT INTO activitySubjects (subject, attributesType, attributes, contentState, stateHash, stateTimestamp, stateBuiltAt,
+            startAlertTitle, startAlertBody, createdAt, lastUpdatedAt)
+        VALUES (\(subject), \(type), \(start.attributes), \(start.contentState), \(hash(start.contentState)), \(now.seconds), \(now),
+            \(start.alert.title), \(start.alert.body), \(now), \(now))
+        ON CONFLICT (subject) DO NOTHING
+        """
+    }
+
+    /// What it was started with, as far as it does not change.
+    static func isSame(_ start: CustomStart, subject: String) -> Query {
+        """
+        SELECT 1 FROM activitySubjects WHERE subject = \(subject) AND attributes = \(start.attributes)
+            AND startAlertTitle = \(start.alert.title) AND startAlertBody = \(start.alert.body)
+        """
+    }
+
+    static func pending(_ start: CustomStart, subject: String, type: String, now: Timestamp) -> Query {
+        """
+        INSERT INTO liveActivities (matchId, userId, deviceId, generation, status, attributesType, app, environment, createdAt, nextStartAt)
+        SELECT \(subject), d.userId, d.deviceId, 1, 'pending', \(type), d.app, d.environment, \(now), \(now)
+        FROM devices d WHERE \(target(start)) AND d.platform = 'ios' AND \(StartTargets.usable(at: now))
+        ON CONFLICT DO NOTHING
+        """
+    }
+}

@@ -1,0 +1,66 @@
+package import Devices
+package import Postgres
+package import PushContract
+
+/// The active activities of a subject: the only ones that get updates.
+package struct AudienceStore: Sendable {
+    private let pool: PostgresPool
+    private let vault: TokenVault
+
+    package init(pool: PostgresPool, vault: TokenVault) {
+        self.pool = pool
+        self.vault = vault
+    }
+
+    /// One active activity without its token.
+    package struct Member: Sendable, Hashable {
+        package var key: ActivityKey
+        package var tokenHash: String
+        package var lastTimestamp: Int64
+    }
+
+    /// - Parameter behind: only those that have not been sent this timestamp.
+    package func members(of subject: String, behind timestamp: Int64? = nil) async throws -> [Member] {
+        try await pool.query(
+            """
+            SELECT userId, deviceId, generation, updateTokenHash, lastTimestampSent FROM liveActivities
+            WHERE matchId = \(subject) AND status = 'active' AND updateTokenHash IS NOT NULL
+              AND lastTimestampSent < coalesce(\(timestamp)::bigint, 9223372036854775807)
+            ORDER BY lastTimestampSent, startOrder
+            """
+        ).map { row in
+            let (userId, deviceId, generation, hash, last) = try row.decode(String.self, String.self, Int32.self, String.self, Int64.self)
+            let key = ActivityKey(subject: subject, userId: userId, deviceId: deviceId, generation: Int(generation))
+            return Member(key: key, tokenHash: hash, lastTimestamp: last)
+        }
+    }
+
+    /// The same with tokens, for those whose token is not known yet.
+    package func recipients(_ members: [Member]) async throws -> [Recipient] {
+        guard let subject = members.first?.key.subject else { return [] }
+        return try await pool.query(
+            """
+            SELECT userId, deviceId, generation, updateToken, updateTokenHash, app, environment, lastTimestampSent FROM liveActivities
+            WHERE matchId = \(subject) AND status = 'active' AND updateTokenHash = ANY(\(members.map(\.tokenHash)))
+            """
+        ).map { row in
+            let values = try row.decode(
+                String.self,
+                String.self,
+                Int32.self,
+                String.self,
+                String.self,
+                String.self,
+                String.self,
+                Int64.self
+            )
+            return Recipient(
+                key: ActivityKey(subject: subject, userId: values.0, deviceId: values.1, generation: Int(values.2)),
+                token: try vault.open(values.3, as: .update, hash: try stored(values.4)),
+                app: values.5,
+                environment: try stored(values.6),
+                lastTimestamp: values.7
+            )
+        }
+    }
+}

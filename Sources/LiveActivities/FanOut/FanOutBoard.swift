@@ -1,0 +1,190 @@
+import Devices
+package import Providers
+package import PushContract
+
+/// Who has to be sent what: for each update token one request under way, and behind it the newest state.
+///
+/// There is no queue of states. A token that is free and lacks the current state waits in line once; what it is sent is decided when its
+/// turn comes. So a slow provider skips states instead of piling them up, and the newest is never dropped. Pure.
+package struct FanOutBoard: Sendable {
+    /// One update to make.
+    package struct Job: Sendable {
+        package var recipient: Recipient
+        package var state: PublishedState
+        package var priority: PushPriority
+        package var attemptNumber: Int
+    }
+
+    private struct Slot {
+        var recipient: Recipient
+        var isUnderWay = false
+        var isInLine = false
+        /// Gone from the audience while a request was under way.
+        var isGone = false
+        var failures = 0
+        var attempts = (timestamp: Int64(0), count: 0)
+        var restUntil: Timestamp?
+        var budget: BoundaryBudget
+    }
+
+    /// A subject's states, the newest last; older ones only to know what a token missed.
+    private struct Line {
+        var state: PublishedState
+        var events: [(timestamp: Int64, event: KeyEventClass)] = []
+    }
+
+    /// Waits after failures of one token, for as long as no newer state resets them.
+    private static let rests: [Duration] = [.seconds(1), .seconds(5), .seconds(15), .seconds(60)]
+
+    private var lines: [String: Line] = [:]
+    private var slots: [ActivityKey: Slot] = [:]
+    private var inLine = Queue<ActivityKey>()
+    private var resting: [ActivityKey: Timestamp] = [:]
+    /// No rest ends before this.
+    private var earliestRest: Timestamp?
+
+    package init() {}
+
+    /// Tokens that wait for their turn, rest after failures, and are being sent to.
+    package var waiting: Int { inLine.count }
+    package var restingCount: Int { resting.count }
+    package private(set) var underWay = 0
+    package var subjects: [String] { Array(lines.keys) }
+
+    package func state(of subject: String) -> PublishedState? { lines[subject]?.state }
+
+    /// A newer state of a subject; an older one is ignored.
+    package mutating func publish(_ state: PublishedState) {
+        var line = lines[state.subject] ?? Line(state: state)
+        guard line.events.isEmpty || state.timestamp > line.state.timestamp else { return }
+        line.state = state
+        line.events.append((state.timestamp, state.event))
+        if line.events.count > 64 { line.events.removeFirst() }
+        lines[state.subject] = line
+    }
+
+    /// All activities of a subject that are active now; others leave, and those that lack the state wait in line.
+    package mutating func keepOnly(_ keys: [ActivityKey], of subject: String, now: Timestamp) {
+        let present = Set(keys)
+        for key in Array(slots.keys) where key.subject == subject && !present.contains(key) { leave(key) }
+        for key in keys { line(up: key, now: now) }
+    }
+
+    /// One activity is there, or has another token.
+    package mutating func join(_ recipient: Recipient, now: Timestamp) {
+        if var slot = slots[recipient.key] {
+            if slot.recipient.token != recipient.token {
+                slot.failures = 0
+                slot.restUntil = nil
+                resting[recipient.key] = nil
+            }
+            let sent = max(slot.recipient.lastTimestamp, recipient.lastTimestamp)
+            slot.recipient = recipient
+            slot.recipient.lastTimestamp = sent
+            slot.isGone = false
+            slots[recipient.key] = slot
+        } else {
+            slots[recipient.key] = Slot(recipient: recipient, budget: BoundaryBudget(now: now))
+        }
+        line(up: recipient.key, now: now)
+    }
+
+    package func token(of key: ActivityKey) -> TokenHash? { slots[key]?.recipient.token.hash }
+
+    /// The subject is over, or another instance has it now.
+    package mutating func forget(_ subject: String) {
+        lines[subject] = nil
+        for key in Array(slots.keys) where key.subject == subject { leave(key) }
+    }
+
+    /// The next update to make; nil when every token has the newest state, is being sent to, or rests.
+    package mutating func next(now: Timestamp) -> Job? {
+        wake(now: now)
+        while let key = inLine.popFirst() {
+            guard var slot = slots[key] else { continue }
+            slot.isInLine = false
+            slots[key] = slot
+            guard !slot.isUnderWay, !slot.isGone, let line = lines[key.subject], slot.recipient.lastTimestamp < line.state.timestamp
+            else { continue }
+            let missed = line.events.filter { $0.timestamp > slot.recipient.lastTimestamp }.map(\.event).max() ?? line.state.event
+            let priority = UpdatePriority.choose(missed, budget: &slot.budget, now: now)
+            slot.attempts =
+                slot.attempts.timestamp == line.state.timestamp
+                ? (line.state.timestamp, slot.attempts.count + 1) : (line.state.timestamp, 1)
+            slot.isUnderWay = true
+            slots[key] = slot
+            underWay += 1
+            return Job(recipient: slot.recipient, state: line.state, priority: priority, attemptNumber: slot.attempts.count)
+        }
+        return nil
+    }
+
+    /// What becomes of a token after a request.
+    package enum Ending: Sendable, Hashable {
+        case sent
+        /// Try again after a rest, or with the next state.
+        case failed(retryAfter: Duration?)
+        /// This state cannot be sent to this token; the next may.
+        case skipped
+        /// No more updates to it.
+        case over
+    }
+
+    package mutating func finish(_ job: Job, _ ending: Ending, now: Timestamp) {
+        guard var slot = slots[job.recipient.key] else { return }
+        slot.isUnderWay = false
+        underWay -= 1
+        switch ending {
+        case .sent, .skipped:
+            slot.recipient.lastTimestamp = max(slot.recipient.lastTimestamp, job.state.timestamp)
+            slot.failures = 0
+        case .failed(let retryAfter):
+            let rest = max(FanOutBoard.rests[min(slot.failures, FanOutBoard.rests.count - 1)], retryAfter ?? .zero)
+            slot.failures += 1
+            slot.restUntil = now + rest
+            resting[job.recipient.key] = now + rest
+            earliestRest = min(earliestRest ?? now + rest, now + rest)
+        case .over: slot.isGone = true
+        }
+        if slot.isGone {
+            slots[job.recipient.key] = nil
+            resting[job.recipient.key] = nil
+            return
+        }
+        slots[job.recipient.key] = slot
+        line(up: job.recipient.key, now: now)
+    }
+
+    private mutating func leave(_ key: ActivityKey) {
+        resting[key] = nil
+        guard slots[key]?.isUnderWay == true else {
+            slots[key] = nil
+            return
+        }
+        slots[key]?.isGone = true
+    }
+
+    private mutating func line(up key: ActivityKey, now: Timestamp) {
+        guard let slot = slots[key], !slot.isInLine, !slot.isUnderWay, !slot.isGone, let line = lines[key.subject],
+            slot.recipient.lastTimestamp < line.state.timestamp, slot.restUntil.map({ $0 <= now }) ?? true
+        else { return }
+        slots[key]?.isInLine = true
+        inLine.append(key)
+    }
+
+    /// Tokens whose rest is over wait in line again; how many wait then.
+    package mutating func wakeRested(now: Timestamp) -> Int {
+        wake(now: now)
+        return waiting
+    }
+
+    private mutating func wake(now: Timestamp) {
+        guard let earliestRest, earliestRest <= now else { return }
+        for (key, until) in resting where until <= now {
+            resting[key] = nil
+            slots[key]?.restUntil = nil
+            line(up: key, now: now)
+        }
+        self.earliestRest = resting.values.min()
+    }
+}

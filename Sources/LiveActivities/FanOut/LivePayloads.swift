@@ -1,0 +1,96 @@
+import Crypto
+package import HTTPEdge
+package import Providers
+package import PushContract
+
+/// The pushes of a subject. Pure: the same subject gives the same bytes, whoever they go to.
+package enum LivePayloads {
+    /// A state nobody followed up for so long is shown as out of date: two heartbeats.
+    package static let staleAfter = Duration.seconds(1800)
+    /// Nobody is alerted of something that long ago.
+    package static let alertFreshness = Duration.seconds(120)
+    package static let startLifetime = Duration.seconds(600)
+    package static let endLifetime = Duration.seconds(4 * 3600)
+    package static let dismissal = Duration.seconds(900)
+
+    /// One for all followers; its priority is each device's own.
+    package static func update(_ subject: LiveSubject, now: Timestamp) throws(PushFault) -> PushMessage {
+        let stale = Timestamp(seconds: subject.timestamp) + staleAfter
+        return try LiveActivityPush(
+            .update,
+            contentState: Array(subject.state.utf8),
+            timestamp: Timestamp(seconds: subject.timestamp),
+            alert: alert(subject, now: now),
+            staleDate: stale,
+            priority: .normal,
+            expiresAt: stale
+        ).message()
+    }
+
+    /// - Parameter channel: what the activity listens to instead of bringing a token.
+    package static func start(
+        _ subject: LiveSubject,
+        generation: Int,
+        channel: String? = nil,
+        now: Timestamp
+    ) throws(PushFault) -> PushMessage {
+        try LiveActivityPush(
+            .start(
+                .init(
+                    attributesType: subject.attributesType,
+                    attributes: Array(attributes(subject, generation: generation).utf8),
+                    input: channel.map { .channel($0) } ?? .token
+                )
+            ),
+            contentState: Array(subject.state.utf8),
+            timestamp: Timestamp(seconds: subject.timestamp),
+            alert: LiveActivityAlert(title: subject.startAlert.title, body: subject.startAlert.body),
+            staleDate: Timestamp(seconds: subject.timestamp) + staleAfter,
+            collapseId: collapseId(subject.id, generation: generation),
+            expiresAt: now + startLifetime
+        ).message()
+    }
+
+    package static func end(
+        _ subject: LiveSubject,
+        timestamp: Int64,
+        reason: EndReason,
+        now: Timestamp
+    ) throws(PushFault) -> PushMessage {
+        let stamp = Timestamp(seconds: timestamp)
+        return try LiveActivityPush(
+            .end(dismissal: dismissal(subject, reason: reason, stamp: stamp, now: now)),
+            contentState: Array(subject.state.utf8),
+            timestamp: stamp,
+            alert: reason == .matchEnd ? alert(subject, now: now) : nil,
+            expiresAt: now + endLifetime
+        ).message()
+    }
+
+    /// The start's own members, and which start it is: an app names the generation with its token.
+    package static func attributes(_ subject: LiveSubject, generation: Int) -> String {
+        guard case .object(var members)? = try? JSONText.parse(Array(subject.attributes.utf8)) else { return subject.attributes }
+        if subject.attributesType == MatchSubject.attributesType { members["generation"] = .integer(Int64(generation)) }
+        return JSONValue.object(members).text
+    }
+
+    /// Two starts of one generation leave one card.
+    package static func collapseId(_ subject: String, generation: Int) -> String {
+        let digest = SHA256.hash(data: Array("\(subject)\n\(generation)".utf8)).prefix(16)
+        return digest.reduce(into: "la-") { text, byte in
+            text += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        }
+    }
+
+    private static func alert(_ subject: LiveSubject, now: Timestamp) -> LiveActivityAlert? {
+        guard subject.event == .alerting, let alert = subject.alert, now - subject.builtAt <= alertFreshness else { return nil }
+        return LiveActivityAlert(title: alert.title, body: alert.body)
+    }
+
+    private static func dismissal(_ subject: LiveSubject, reason: EndReason, stamp: Timestamp, now: Timestamp) -> Timestamp {
+        // In the past: at once.
+        guard reason == .matchEnd else { return Timestamp(seconds: stamp.seconds - 1) }
+        let latest = stamp + .seconds(4 * 3600)
+        return min(latest, subject.dismissAt ?? now + dismissal)
+    }
+}

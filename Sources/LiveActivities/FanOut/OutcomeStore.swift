@@ -1,0 +1,222 @@
+import CoreMetrics
+package import Devices
+package import Postgres
+package import PushContract
+
+/// Writes what came of pushes: activity rows, token actions and attempts, in one transaction for many.
+package struct OutcomeStore: Sendable {
+    private let pool: PostgresPool
+    private let record: AttemptRecorder
+
+    package init(pool: PostgresPool, record: @escaping AttemptRecorder) {
+        self.pool = pool
+        self.record = record
+    }
+
+    package func write(_ outcomes: [LiveOutcome]) async throws {
+        guard !outcomes.isEmpty else { return }
+        try await pool.performTransaction { [record] connection in
+            try OutcomeQueries.updated(outcomes, on: connection)
+            try OutcomeQueries.ended(outcomes, on: connection)
+            var off = try OutcomeQueries.dead(outcomes, on: connection)
+            off.formUnion(try started(outcomes, on: connection))
+            let attempts = outcomes.enumerated().map { place, outcome -> Attempt in
+                var attempt = outcome.attempt
+                if off.contains(place) && attempt.status == .failed { attempt.status = .deactivated }
+                return attempt
+            }
+            try record(attempts, connection)
+        }
+    }
+
+    /// The places of starts that switched their token off.
+    private func started(_ outcomes: [LiveOutcome], on connection: BlockingConnection) throws -> Set<Int> {
+        try OutcomeQueries.started(outcomes, on: connection)
+        var places: [Int] = []
+        var strikes: [TokenStrike] = []
+        for (place, outcome) in outcomes.enumerated() {
+            guard case .started(let claim, _, _, _) = outcome.effect, let verdict = claim.strikeVerdict else { continue }
+            places.append(place)
+            strikes.append(claim.strike(verdict, outcome))
+        }
+        guard !strikes.isEmpty else { return [] }
+        return Set(try StartTokens.apply(strikes, on: connection, now: outcomes[0].at).map { places[$0] })
+    }
+}
+
+extension StartClaim {
+    fileprivate func strike(_ verdict: TokenStrike.Verdict, _ outcome: LiveOutcome) -> TokenStrike {
+        let cause = outcome.attempt.providerErrorCode ?? outcome.attempt.reasonCode?.rawValue ?? ""
+        return TokenStrike(
+            verdict: verdict,
+            tokenHash: token.hash,
+            provider: .apns,
+            app: app,
+            cause: cause,
+            registrationVersion: startTokenVersion,
+            sentAt: claimedAt
+        )
+    }
+}
+
+enum OutcomeQueries {
+    /// Timestamps rise: a late answer about an older state changes nothing.
+    static func updated(_ outcomes: [LiveOutcome], on connection: BlockingConnection) throws {
+        var keys = KeyColumns()
+        var stamps: [Int64] = []
+        var hashes: [String] = []
+        var moments: [Timestamp] = []
+        for outcome in outcomes {
+            guard case .updated(let timestamp, let hash) = outcome.effect else { continue }
+            keys.append(outcome.key)
+            stamps.append(timestamp)
+            hashes.append(hash)
+            moments.append(outcome.at)
+        }
+        guard !stamps.isEmpty else { return }
+        try connection.execute(
+            """
+            UPDATE liveActivities a SET lastTimestampSent = o.stamp, lastStateHash = o.hash, lastSentAt = o.at, suspicions = 0
+            FROM unnest(\(keys.columns), \(stamps), \(hashes), \(moments)) AS o(subject, userId, deviceId, generation, stamp, hash, at)
+            WHERE \(KeyColumns.match) AND a.lastTimestampSent < o.stamp
+            """
+        )
+    }
+
+    /// Which of them ended an activity: those whose token was not replaced meanwhile.
+    static func dead(_ outcomes: [LiveOutcome], on connection: BlockingConnection) throws -> Set<Int> {
+        var keys = KeyColumns()
+        var places: [Int] = []
+        var hashes: [String] = []
+        var goneAts: [Timestamp?] = []
+        var certain: [Bool] = []
+        var moments: [Timestamp] = []
+        for (place, outcome) in outcomes.enumerated() {
+            switch outcome.effect {
+            case .tokenOff(let goneAt):
+                certain.append(true)
+                goneAts.append(goneAt)
+            case .tokenSuspect:
+                certain.append(false)
+                goneAts.append(nil)
+            default: continue
+            }
+            keys.append(outcome.key)
+            places.append(place)
+            hashes.append(outcome.tokenHash.rawValue)
+            moments.append(outcome.at)
+        }
+        guard !places.isEmpty else { return [] }
+        let rows = try connection.query(
+            """
+            UPDATE liveActivities a SET suspicions = a.suspicions + 1,
+                status = (CASE WHEN o.certain OR a.suspicions >= 1 THEN 'ended' ELSE 'active' END)::activityStatus,
+                endReason = CASE WHEN o.certain OR a.suspicions >= 1 THEN 'token_invalid' END,
+                endedAt = CASE WHEN o.certain OR a.suspicions >= 1 THEN o.at END
+            FROM unnest(\(keys.columns), \(places), \(hashes), \(goneAts), \(certain), \(moments))
+                AS o(subject, userId, deviceId, generation, place, hash, goneAt, certain, at)
+            WHERE \(KeyColumns.match) AND a.status = 'active' AND a.updateTokenHash = o.hash
+              AND a.tokenRegisteredAt <= coalesce(o.goneAt, 'infinity')
+            RETURNING o.place, a.status
+            """
+        )
+        return Set(
+            try rows.compactMap { row in
+                let (place, status) = try row.decode(Int.self, String.self)
+                return status == "ended" ? place : nil
+            }
+        )
+    }
+
+    static func started(_ outcomes: [LiveOutcome], on connection: BlockingConnection) throws {
+        var columns = StartColumns()
+        for outcome in outcomes {
+            guard case .started(let claim, let decision, let stamp, let hash) = outcome.effect else { continue }
+            columns.append(outcome, claim, decision, stamp, hash)
+        }
+        guard !columns.isEmpty else { return }
+        try connection.execute(columns.activities)
+        try connection.execute(columns.starts)
+    }
+
+    static func ended(_ outcomes: [LiveOutcome], on connection: BlockingConnection) throws {
+        var keys = KeyColumns()
+        var retries: [Timestamp?] = []
+        for outcome in outcomes {
+            guard case .ended(let retryAt) = outcome.effect else { continue }
+            keys.append(outcome.key)
+            retries.append(retryAt)
+        }
+        guard !retries.isEmpty else { return }
+        try connection.execute(
+            """
+            UPDATE liveActivities a SET endDueAt = o.retryAt
+            FROM unnest(\(keys.columns), \(retries)) AS o(subject, userId, deviceId, generation, retryAt)
+            WHERE \(KeyColumns.match) AND a.status = 'ended'
+            """
+        )
+    }
+}
+
+/// Keys as columns, for `unnest`.
+struct KeyColumns {
+    private var subjects: [String] = []
+    private var users: [String] = []
+    private var devices: [String] = []
+    private var generations: [Int32] = []
+
+    mutating func append(_ key: ActivityKey) {
+        subjects.append(key.subject)
+        users.append(key.userId)
+        devices.append(key.deviceId)
+        generations.append(Int32(key.generation))
+    }
+
+    var columns: Query { "\(subjects), \(users), \(devices), \(generations)" }
+
+    static let match: Query = "a.matchId = o.subject AND a.userId = o.userId AND a.deviceId = o.deviceId AND a.generation = o.generation"
+}
+
+/// Outcomes of starts as columns.
+private struct StartColumns {
+    private var keys = KeyColumns()
+    private var startIds: [Int64] = []
+    private var records: [String] = []
+    private var nexts: [Timestamp?] = []
+    private var acceptedAts: [Timestamp?] = []
+    private var stamps: [Int64] = []
+    private var hashes: [String] = []
+
+    var isEmpty: Bool { startIds.isEmpty }
+
+    mutating func append(_ outcome: LiveOutcome, _ claim: StartClaim, _ decision: StartDecision, _ stamp: Int64, _ hash: String) {
+        keys.append(outcome.key)
+        startIds.append(claim.startId)
+        records.append(decision.record.rawValue)
+        nexts.append(decision.nextStartAt)
+        acceptedAts.append(decision.record == .accepted ? outcome.at : nil)
+        stamps.append(decision.record == .refused ? 0 : stamp)
+        hashes.append(hash)
+    }
+
+    /// The token may have come while the start's answer was on its way: then only what was sent is noted.
+    var activities: Query {
+        """
+        UPDATE liveActivities a SET startAcceptedAt = coalesce(o.acceptedAt, a.startAcceptedAt),
+            nextStartAt = CASE WHEN a.status = 'pending' THEN o.nextStartAt END,
+            startsDelivered = a.startsDelivered - (o.record = 'refused')::integer,
+            lastTimestampSent = greatest(a.lastTimestampSent, o.stamp),
+            lastStateHash = CASE WHEN o.stamp > a.lastTimestampSent THEN o.hash ELSE a.lastStateHash END
+        FROM unnest(\(keys.columns), \(records), \(nexts), \(acceptedAts), \(stamps), \(hashes))
+            AS o(subject, userId, deviceId, generation, record, nextStartAt, acceptedAt, stamp, hash)
+        WHERE \(KeyColumns.match)
+        """
+    }
+
+    var starts: Query {
+        """
+        UPDATE activityStarts s SET outcome = o.record FROM unnest(\(startIds), \(records)) AS o(startId, record)
+        WHERE s.startId = o.startId
+        """
+    }
+}

@@ -1,0 +1,22 @@
+package import Providers
+package import PushContract
+
+/// A state as it goes to all followers of its subject.
+package struct PublishedState: Sendable {
+    package var subject: String
+    package var timestamp: Int64
+    package var hash: String
+    package var builtAt: Timestamp
+    package var event: KeyEventClass
+    /// Built once; only the priority differs from device to device.
+    package var message: PushMessage
+
+    package init(subject: String, timestamp: Int64, hash: String, builtAt: Timestamp, event: KeyEventClass, message: PushMessage) {
+        self.subject = subject
+        self.timestamp = timestamp
+        self.hash = hash
+        self.builtAt = builtAt
+        self.event = event
+        self.message = message
+    }
+}

@@ -1,0 +1,109 @@
+import Cricket
+package import CurlHTTP
+import Foundation
+package import Logging
+package import Postgres
+import PushContract
+package import ServiceLifecycle
+
+/// Polls configured URLs for scores, one instance each, until shutdown.
+package struct ScoreFeedPoller: Service {
+    package typealias Send = @Sendable (OutboundRequest) async throws -> OutboundResponse
+
+    private let urls: [String]
+    private let store: MatchStore
+    private let lease: FeedLease
+    private let interval: Duration
+    private let logger: Logger
+    private let send: Send
+
+    package init(
+        urls: [String],
+        store: MatchStore,
+        pool: PostgresPool,
+        owner: String =
+            "\(ProcessInfo.processInfo.hostName):\(ProcessInfo.processInfo.processIdentifier):\(UInt32.random(in: 0...UInt32.max))",
+        interval: Duration = FeedPace.usual,
+        logger: Logger,
+        send: @escaping Send
+    ) {
+        self.urls = urls
+        self.store = store
+        lease = FeedLease(pool: pool, owner: owner)
+        self.interval = interval
+        self.logger = logger
+        self.send = send
+    }
+
+    package func run() async throws {
+        try? await cancelWhenGracefulShutdown {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for url in urls { group.addTask { try await poll(url) } }
+                group.addTask { try await markSilent() }
+                try await group.waitForAll()
+            }
+        }
+        try? await lease.release()
+    }
+
+    private func poll(_ url: String) async throws {
+        var reader = FeedReader(url: url)
+        var pace = FeedPace(usual: interval)
+        while !Task.isCancelled {
+            guard let outcome = await ask(&reader) else {
+                try await Task.sleep(for: interval)
+                continue
+            }
+            let wait = pace.wait(after: outcome, now: .now())
+            // The lease outlasts the pause, else the instances would take turns and each ask at its own pace.
+            if let source = reader.source.url { _ = try? await lease.claim(source, for: wait + FeedLease.margin) }
+            try await Task.sleep(for: wait)
+        }
+    }
+
+    /// Pushed feeds fall silent as well, so this looks at all matches.
+    private func markSilent() async throws {
+        while !Task.isCancelled {
+            try? await store.pauseSilent(since: .now() - FeedPace.patience)
+            try await Task.sleep(for: .seconds(30))
+        }
+    }
+
+    /// One question and what came of it; nil when another instance asks.
+    func ask(_ reader: inout FeedReader) async -> FeedPace.Outcome? {
+        do {
+            guard let source = reader.source.url, try await lease.claim(source) else { return nil }
+            let outcome = try await outcome(of: await reader.read(send), source: reader.source)
+            if outcome == .news || outcome == .same || outcome == .over { reader.confirm() }
+            return outcome
+        } catch {
+            logger.warning("a score feed could not be taken in", metadata: ["error": "\(error)"])
+            MatchMetrics.count(poll: "error")
+            return .failed(retryAfter: nil)
+        }
+    }
+
+    private func outcome(of answer: FeedReader.Answer, source: MatchSource) async throws -> FeedPace.Outcome {
+        switch answer {
+        case .notModified:
+            MatchMetrics.count(poll: "notModified")
+            return .same
+        case .failed(let why, let retryAfter):
+            logger.warning("a score feed does not answer as it should", metadata: ["feed": "\(source.url ?? "")", "why": "\(why)"])
+            MatchMetrics.count(poll: "failed")
+            return .failed(retryAfter: retryAfter)
+        case .states(let states):
+            var hasNews = false
+            for state in states {
+                do {
+                    if try await store.accept(state, from: source, now: .now()).result == .accepted { hasNews = true }
+                } catch let over as MatchIsOver {
+                    logger.warning("a score feed goes on after the end", metadata: ["why": "\(over)"])
+                }
+            }
+            MatchMetrics.count(poll: hasNews ? "news" : "same")
+            if !states.isEmpty, states.allSatisfy(\.phase.isFinal) { return .over }
+            return hasNews ? .news : .same
+        }
+    }
+}

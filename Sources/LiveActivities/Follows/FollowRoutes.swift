@@ -1,0 +1,73 @@
+package import HTTPEdge
+import HTTPTypes
+import Hummingbird
+package import PushContract
+package import Sending
+
+/// `GET`, `POST` and `DELETE /user/follow/match`, and `DELETE /user/follow/match/{matchId}`: for app users.
+package struct FollowRoutes: Sendable {
+    private let store: FollowStore
+    private let wake: WakeSignal
+    private let reader: BodyReader
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameter wake: the live service's, if it runs in this process.
+    package init(
+        store: FollowStore,
+        wake: WakeSignal,
+        reader: BodyReader = BodyReader(limits: BodyLimits(compressed: 16 << 10, inflated: 16 << 10)),
+        now: @escaping @Sendable () -> Timestamp = { .now() }
+    ) {
+        self.store = store
+        self.wake = wake
+        self.reader = reader
+        self.now = now
+    }
+
+    package func add(to router: EdgeRouter) {
+        router.get("/user/follow/match") { _, context in try await list(context) }
+        router.post("/user/follow/match") { request, context in try await follow(request, context) }
+        router.delete("/user/follow/match") { request, context in try await unfollowByBody(request, context) }
+        router.delete("/user/follow/match/{matchId}") { _, context in
+            let matchId = try SubjectName.check(try context.parameters.require("matchId"), "matchId")
+            return try await unfollow(matchId, context)
+        }
+    }
+
+    private func list(_ context: PushwatchContext) async throws -> Response {
+        let userId = try context.requireUser()
+        return try JSONResponse(FollowList(matches: try await store.follows(of: userId, now: now()))).response()
+    }
+
+    private func follow(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        let userId = try context.requireUser()
+        var fields = try await fields(of: request)
+        let matchId = try fields.required("matchId", SubjectName.id)
+        let deviceId = try fields.optional("deviceId", JSONFields.identifier)
+        let startsHere = try fields.optional("startsHere", JSONFields.bool) ?? false
+        try fields.finish()
+        let standing = try await store.follow(userId: userId, matchId: matchId, deviceId: deviceId, startsHere: startsHere, now: now())
+        wake.signal()
+        return try JSONResponse(FollowDocument(matchId: matchId, standing)).response()
+    }
+
+    private func unfollowByBody(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        var fields = try await fields(of: request)
+        let matchId = try fields.required("matchId", SubjectName.id)
+        _ = try fields.optional("deviceId", JSONFields.identifier)
+        try fields.finish()
+        return try await unfollow(matchId, context)
+    }
+
+    /// 204 also when the match is not followed: an unfollow may be sent again.
+    private func unfollow(_ matchId: String, _ context: PushwatchContext) async throws -> Response {
+        try await store.unfollow(userId: try context.requireUser(), matchId: matchId, now: now())
+        wake.signal()
+        return Response(status: .noContent)
+    }
+
+    private func fields(of request: Request) async throws -> JSONFields {
+        _ = try request.requireContentType("application/json")
+        return try JSONFields(try JSONText.parse(try await reader.read(request)))
+    }
+}

@@ -1,0 +1,86 @@
+import Devices
+package import Postgres
+package import PushContract
+
+/// Who follows which match. Safe to use from any task.
+package struct FollowStore: Sendable {
+    private let pool: PostgresPool
+    private let policy: StartPolicy
+
+    package init(pool: PostgresPool, policy: StartPolicy = StartPolicy()) {
+        self.pool = pool
+        self.policy = policy
+    }
+
+    /// Where a followed match stands.
+    package struct Standing: Sendable {
+        package var phase: String
+        /// `UnifiedDisplayState` as its bytes.
+        package var displayState: String
+    }
+
+    /// Follows; a live match gets its pending activities in the same transaction, on every device of the user that can be started.
+    ///
+    /// - Parameters:
+    ///   - deviceId: where the person tapped.
+    ///   - startsHere: the app starts the activity on that device by itself, so no start is sent to it unless its token stays away.
+    /// - Returns: where the match stands; nil when nothing is known of it yet.
+    package func follow(
+        userId: String,
+        matchId: String,
+        deviceId: String?,
+        startsHere: Bool,
+        now: Timestamp
+    ) async throws -> Standing? {
+        try await pool.performTransaction { [policy] connection in
+            try connection.execute(
+                """
+                INSERT INTO follows (userId, matchId, deviceId, followedAt) VALUES (\(userId), \(matchId), \(deviceId), \(now))
+                ON CONFLICT (userId, matchId) DO NOTHING
+                """
+            )
+            try connection.execute(
+                PendingActivities.create(matches: [matchId], userId: userId, startedByApp: startsHere ? deviceId : nil, policy, now: now)
+            )
+            return try connection.query("SELECT phase, displayState FROM activeMatches WHERE matchId = \(matchId)").first.map { row in
+                let (phase, state) = try row.decode(String.self, String.self)
+                return Standing(phase: phase, displayState: state)
+            }
+        }
+    }
+
+    /// Ends the follow and every activity of it, on all of the user's devices. Nothing happens when there is none.
+    package func unfollow(userId: String, matchId: String, now: Timestamp) async throws {
+        try await pool.performTransaction { connection in
+            try FollowQueries.unfollow(userId: userId, matchId: matchId, reason: .userUnfollow, gone: nil, on: connection, now: now)
+        }
+    }
+
+    package func follows(of userId: String, now: Timestamp) async throws -> [String] {
+        try await pool.query(
+            "SELECT matchId FROM follows WHERE userId = \(userId) AND coalesce(expiresAt, 'infinity') > \(now) ORDER BY followedAt, matchId"
+        ).map { try $0.decode(String.self) }
+    }
+}
+
+enum FollowQueries {
+    static func unfollow(
+        userId: String,
+        matchId: String,
+        reason: EndReason,
+        gone deviceId: String?,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws {
+        try connection.execute("DELETE FROM follows WHERE userId = \(userId) AND matchId = \(matchId)")
+        // In one order everywhere: the device's own end and an unfollow from another must not wait for each other in a circle.
+        _ = try connection.query(
+            """
+            SELECT 1 FROM liveActivities WHERE matchId = \(matchId) AND userId = \(userId) AND status <> 'ended'
+            ORDER BY deviceId, generation FOR UPDATE
+            """
+        )
+        let mine: Query = "matchId = \(matchId) AND userId = \(userId)"
+        try connection.execute(ActivityQueries.end(mine, reason: reason, gone: deviceId, now: now))
+    }
+}

@@ -1,0 +1,128 @@
+import CoreMetrics
+import Logging
+import Postgres
+import Providers
+import PushContract
+import Synchronization
+
+extension LiveEngine {
+    /// Keeps leases alive, takes what is free, and lets go of what others took.
+    func hold(all: Bool, now: Timestamp) async throws {
+        let due = state.withLock { state in
+            state.heldAt.map { now - $0 >= configuration.lease / 3 } ?? true
+        }
+        guard due || all else { return }
+        let started = ContinuousClock.now
+        let held = try await stores.subjects.hold(owner: configuration.owner, lease: configuration.lease)
+        let known = state.withLock { state in
+            let before = state.subjects
+            state.heldAt = now
+            state.heldUntil = started + configuration.lease
+            for gone in Set(before.keys).subtracting(held.map(\.id)) {
+                state.subjects[gone] = nil
+                state.board.forget(gone)
+            }
+            // The state itself is taken up by publishChanges, which compares timestamps.
+            for subject in held { state.subjects[subject.id]?.epoch = subject.epoch }
+            return before
+        }
+        for subject in held where known[subject.id] == nil {
+            if subject.epoch > 1 { LiveMetrics.takeovers.increment() }
+            try await take(up: subject, now: now)
+        }
+    }
+
+    /// States that were written since the last look.
+    func publishChanges(now: Timestamp) async throws {
+        let known = state.withLock { $0.subjects.mapValues(\.timestamp) }
+        guard !known.isEmpty else { return }
+        for subject in try await stores.subjects.changed(owner: configuration.owner, known: known) {
+            try await take(up: subject, now: now)
+        }
+    }
+
+    /// One subject with a new state: followers who lack an activity get one, those who have one get the state, or the end.
+    private func take(up subject: LiveSubject, now: Timestamp) async throws {
+        let before = state.withLock { state in
+            defer { state.subjects[subject.id] = subject }
+            return state.subjects[subject.id]
+        }
+        if subject.isOver {
+            state.withLock { $0.board.forget(subject.id) }
+            _ = try await stores.orchestrator.endOver([subject.id], now: now)
+            return
+        }
+        guard subject.isLive else { return }
+        if before?.isLive != true {
+            let created = try await stores.orchestrator.createMissing([subject.id], now: now)
+            LiveMetrics.created.increment(by: created)
+        }
+        try await publish(subject, now: now)
+    }
+
+    private func publish(_ subject: LiveSubject, now: Timestamp) async throws {
+        let message: PushMessage
+        do throws(PushFault) {
+            message = try LivePayloads.update(subject, now: now)
+        } catch {
+            LiveMetrics.unsendable.increment()
+            logger.error("a state cannot be sent", metadata: ["subject": "\(subject.id)", "fault": "\(error)"])
+            return
+        }
+        LiveMetrics.built.increment()
+        let published = PublishedState(
+            subject: subject.id,
+            timestamp: subject.timestamp,
+            hash: subject.stateHash,
+            builtAt: subject.builtAt,
+            event: subject.event,
+            message: message
+        )
+        state.withLock { $0.board.publish(published) }
+        try await gather(subject.id, behind: nil, now: now)
+    }
+
+    /// Reads who is active; tokens only of those that are new or have another one.
+    private func gather(_ subject: String, behind timestamp: Int64?, now: Timestamp) async throws {
+        let members = try await stores.audience.members(of: subject, behind: timestamp)
+        let unknown = state.withLock { state in members.filter { state.board.token(of: $0.key)?.rawValue != $0.tokenHash } }
+        let fresh = try await stores.audience.recipients(unknown)
+        state.withLock { state in
+            for recipient in fresh { state.board.join(recipient, now: now) }
+            guard timestamp == nil else { return }
+            state.board.keepOnly(members.map(\.key), of: subject, now: now)
+        }
+    }
+
+    /// Activities that became active, or got another token, since the state was published.
+    func lookForNewcomers(all: Bool, now: Timestamp) async throws {
+        let (due, live) = state.withLock { state in
+            let due = state.lookedAt.map { now - $0 >= .milliseconds(500) } ?? true
+            if due || all { state.lookedAt = now }
+            return (due || all, state.subjects.values.filter(\.isLive).map { ($0.id, $0.timestamp) })
+        }
+        guard due else { return }
+        for (subject, timestamp) in live { try await gather(subject, behind: timestamp, now: now) }
+    }
+
+    /// What the 30-second loop does: create, recover, roll over, beat, end, forget.
+    func cycle(all: Bool, now: Timestamp) async throws {
+        let due = state.withLock { state in
+            let due = state.cycledAt.map { now - $0 >= configuration.cycle } ?? true
+            if due || all { state.cycledAt = now }
+            return due || all
+        }
+        guard due else { return }
+        let subjects = state.withLock { Array($0.subjects.values) }
+        let live = subjects.filter { $0.isLive && !$0.id.contains("/") }.map(\.id)
+        let created = try await stores.orchestrator.createMissing(live, now: now)
+        LiveMetrics.created.increment(by: created)
+        if created > 0 { logger.info("activities were created", metadata: ["count": "\(created)"]) }
+        _ = try await stores.orchestrator.endOver(subjects.filter(\.isOver).map(\.id), now: now)
+        try await stores.subjects.beat(owner: configuration.owner, now: now)
+        while try await stores.starts.settleLost(now: now) == 500 {}
+        _ = try await stores.orchestrator.sweep(now: now)
+        let starts = try await stores.orchestrator.starts(since: now - .seconds(3600))
+        LiveMetrics.gauge(adopted: starts.adopted, unanswered: starts.unanswered, medianTimeToToken: starts.medianTimeToToken)
+    }
+}

@@ -1,0 +1,143 @@
+import CoreMetrics
+package import Logging
+import Postgres
+package import Providers
+package import PushContract
+package import Sending
+import Synchronization
+
+/// Finds what has to be pushed, and pushes it: starts, updates and ends, each in a lane of its own.
+///
+/// `turn` looks into the database and returns jobs; `perform` does one. The service runs them side by side; tests run them to the end.
+package final class LiveEngine: Sendable {
+    package enum Job: Sendable {
+        /// Sends updates until no token waits.
+        case updates
+        case start(LiveSubject, StartClaim)
+        case end(LiveSubject, EndClaim)
+    }
+
+    struct State {
+        var subjects: [String: LiveSubject] = [:]
+        var board = FanOutBoard()
+        var workers = 0
+        var starting = 0
+        var ending = 0
+        var rate: StartRate
+        var heldUntil: ContinuousClock.Instant?
+        var cycledAt: Timestamp?
+        var heldAt: Timestamp?
+        var lookedAt: Timestamp?
+    }
+
+    let configuration: LiveConfiguration
+    let stores: LiveStores
+    let lookup: ProviderLookup
+    let logger: Logger
+    let batcher: OutcomeBatcher
+    let now: @Sendable () -> Timestamp
+    let state: Mutex<State>
+
+    /// - Parameter now: the clock that everything is decided by.
+    package init(
+        configuration: LiveConfiguration = LiveConfiguration(),
+        stores: LiveStores,
+        lookup: @escaping ProviderLookup,
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp = { .now() }
+    ) {
+        self.configuration = configuration
+        self.stores = stores
+        self.lookup = lookup
+        self.logger = logger
+        self.now = now
+        batcher = OutcomeBatcher(store: stores.outcomes, logger: logger)
+        state = Mutex(State(rate: StartRate(perSecond: configuration.policy.perSecond, now: now())))
+    }
+
+    /// One look at everything: leases, states, activities, starts, ends.
+    ///
+    /// - Parameter all: also what is only due every cycle, at once.
+    package func turn(all: Bool = false) async throws -> [Job] {
+        let now = now()
+        try await hold(all: all, now: now)
+        try await publishChanges(now: now)
+        try await cycle(all: all, now: now)
+        try await lookForNewcomers(all: all, now: now)
+        var jobs = updateJobs()
+        jobs += try await startJobs(now: now)
+        jobs += try await endJobs(now: now)
+        gauge()
+        return jobs
+    }
+
+    package func perform(_ job: Job) async {
+        switch job {
+        case .updates: await sendUpdates()
+        case .start(let subject, let claim):
+            await send(claim, of: subject)
+            state.withLock { $0.starting -= 1 }
+        case .end(let subject, let claim):
+            await send(claim, of: subject)
+            state.withLock { $0.ending -= 1 }
+        }
+    }
+
+    /// Turns until there is nothing to do. For tests and one-off runs.
+    package func runUntilIdle(all: Bool = true) async throws {
+        var all = all
+        while true {
+            let jobs = try await turn(all: all)
+            all = false
+            guard !jobs.isEmpty else { return }
+            await withDiscardingTaskGroup { group in
+                for job in jobs { group.addTask { await self.perform(job) } }
+            }
+        }
+    }
+
+    /// Whether this process may send for its subjects: never beyond its lease.
+    var isHolding: Bool {
+        state.withLock { state in state.heldUntil.map { ContinuousClock.now < $0 } ?? false }
+    }
+
+    package var isIdle: Bool { state.withLock { $0.workers == 0 && $0.starting == 0 && $0.ending == 0 } }
+
+    /// Lets others have what this process holds.
+    package func release() async {
+        try? await stores.subjects.release(owner: configuration.owner)
+    }
+
+    private func gauge() {
+        let (waiting, underWay, resting, held) = state.withLock {
+            ($0.board.waiting, $0.board.underWay, $0.board.restingCount, $0.subjects.count)
+        }
+        LiveMetrics.gauge(waiting: waiting, underWay: underWay, resting: resting, held: held)
+    }
+}
+
+/// The stores the engine works with.
+package struct LiveStores: Sendable {
+    package var subjects: SubjectStore
+    package var orchestrator: OrchestratorStore
+    package var audience: AudienceStore
+    package var starts: StartStore
+    package var ends: EndStore
+    package var outcomes: OutcomeStore
+
+    package init(
+        subjects: SubjectStore,
+        orchestrator: OrchestratorStore,
+        audience: AudienceStore,
+        starts: StartStore,
+        ends: EndStore,
+        outcomes: OutcomeStore
+    ) {
+        self.subjects = subjects
+        self.orchestrator = orchestrator
+        self.audience = audience
+        self.starts = starts
+        self.ends = ends
+        self.outcomes = outcomes
+    }
+}

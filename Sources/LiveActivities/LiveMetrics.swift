@@ -1,0 +1,40 @@
+import CoreMetrics
+import Metrics
+import PushContract
+
+/// The numbers of Live Activities. Labels are closed sets.
+enum LiveMetrics {
+    static let built = Counter(label: "pushwatch_live_states_built_total")
+    static let startsSent = Counter(label: "pushwatch_live_starts_sent_total")
+    static let created = Counter(label: "pushwatch_live_activities_created_total")
+    static let takeovers = Counter(label: "pushwatch_live_takeovers_total")
+    static let lostOutcomes = Counter(label: "pushwatch_live_outcomes_lost_total")
+    static let unsendable = Counter(label: "pushwatch_live_states_unsendable_total")
+    /// From the building of a state to the start of the request that carries it.
+    static let stateAge = Metrics.Timer(label: "pushwatch_live_state_age_seconds")
+    private static let waiting = Gauge(label: "pushwatch_live_slots_waiting")
+    private static let underWay = Gauge(label: "pushwatch_live_slots_in_flight")
+    private static let resting = Gauge(label: "pushwatch_live_slots_resting")
+    private static let held = Gauge(label: "pushwatch_live_subjects_held")
+
+    static func started(_ record: StartDecision.Record) {
+        Counter(label: "pushwatch_live_starts_results_total", dimensions: [("outcome", record.rawValue)]).increment()
+    }
+
+    static func pushed(_ event: String, _ outcome: String) {
+        Counter(label: "pushwatch_live_pushes_total", dimensions: [("event", event), ("outcome", outcome)]).increment()
+    }
+
+    static func gauge(waiting count: Int, underWay: Int, resting: Int, held: Int) {
+        waiting.record(count)
+        self.underWay.record(underWay)
+        self.resting.record(resting)
+        self.held.record(held)
+    }
+
+    static func gauge(adopted: Int, unanswered: Int, medianTimeToToken: Double?) {
+        Gauge(label: "pushwatch_live_starts_adopted_hour").record(adopted)
+        Gauge(label: "pushwatch_live_starts_without_token_hour").record(unanswered)
+        if let medianTimeToToken { Gauge(label: "pushwatch_live_time_to_token_seconds").record(medianTimeToToken) }
+    }
+}

@@ -1,0 +1,43 @@
+package import Logging
+import PushContract
+package import Sending
+package import ServiceLifecycle
+
+/// Runs the engine: looks often, works side by side, and at shutdown lets what is under way end and gives its matches away.
+package struct LiveService: Service {
+    private let engine: LiveEngine
+    private let wake: WakeSignal
+    private let logger: Logger
+
+    /// - Parameter wake: signalled by follows, tokens and states that come in through this process.
+    package init(engine: LiveEngine, wake: WakeSignal, logger: Logger) {
+        self.engine = engine
+        self.wake = wake
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        await withGracefulShutdownHandler {
+            await withDiscardingTaskGroup { group in
+                while !Task.isShuttingDownGracefully && !Task.isCancelled {
+                    var pause = engine.configuration.poll
+                    do {
+                        for job in try await engine.turn() { group.addTask { await engine.perform(job) } }
+                    } catch is CancellationError {
+                        break
+                    } catch {
+                        logger.warning("Live Activities cannot be looked after; trying again", metadata: ["error": "\(error)"])
+                        pause = .seconds(1)
+                    }
+                    await wake.wait(upTo: pause)
+                }
+                let end = ContinuousClock.now + engine.configuration.drainLimit
+                while !engine.isIdle, ContinuousClock.now < end, !Task.isCancelled { await wake.wait(upTo: .milliseconds(50)) }
+                await engine.release()
+                group.cancelAll()
+            }
+        } onGracefulShutdown: { [wake] in
+            wake.signal()
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Cricket
+import Postgres
+import PushContract
+
+/// The SQL of matches. Who sends to followers (`owner`, `leaseUntil`, `epoch`) is not touched here.
+enum MatchQueries {
+    /// The row, locked until the transaction ends: states of one match are taken in one after another.
+    static func lock(_ matchId: String) -> Query {
+        "SELECT \(raw: StoredMatch.columns) FROM activeMatches WHERE matchId = \(matchId) FOR UPDATE"
+    }
+
+    /// The first state of a match. Nothing when another instance was quicker.
+    static func insert(_ change: MatchChange, source: MatchSource, now: Timestamp) throws -> Query {
+        let detection = StoredMatch.Detection(tails: change.memory.window.tails, key: change.memory.key)
+        let alert = MatchAlert(change)
+        return """
+            INSERT INTO activeMatches (matchId, phase, displayState, seq, stateHash, stateTimestamp, stateBuiltAt, keyEvent,
+                keyEventPriority, alertTitle, alertBody, previousScores, cooldowns, lastBalls, detection, feedState, pollerState, feedUrl,
+                startsAt, wentLiveAt, endedAt, lastUpdatedAt, expiresAt)
+            VALUES (\(change.score.matchId), \(change.score.phase.rawValue), \(change.text), \(change.memory.seq),
+                \(change.memory.stateHash), \(change.memory.stateTimestamp), \(now), \(change.news?.type.rawValue),
+                \(change.news.map { Int16($0.type.priority) }), \(alert?.title), \(alert?.body),
+                \(try StoredMatch.json(PreviousScores.of(change.score)))::jsonb, \(try StoredMatch.json(change.memory.cooldowns))::jsonb,
+                \(try StoredMatch.json(change.memory.window.balls))::jsonb, \(try StoredMatch.json(detection))::jsonb,
+                \(try StoredMatch.json(change.score))::jsonb, \(PollerState.of(change.score).rawValue), \(source.url),
+                \(change.score.startsAt), \(change.score.isBeingPlayed ? now : nil), \(change.score.phase.isFinal ? now : nil), \(now),
+                \(change.score.phase.isFinal ? now + MatchStore.retention : nil))
+            ON CONFLICT (matchId) DO NOTHING
+            """
+    }
+
+    static func update(_ change: MatchChange, source: MatchSource, now: Timestamp) throws -> Query {
+        let detection = StoredMatch.Detection(tails: change.memory.window.tails, key: change.memory.key)
+        let alert = MatchAlert(change)
+        return """
+            UPDATE activeMatches SET phase = \(change.score.phase.rawValue), displayState = \(change.text), seq = \(change.memory.seq),
+                stateHash = \(change.memory.stateHash), stateTimestamp = \(change.memory.stateTimestamp), stateBuiltAt = \(now),
+                keyEvent = \(change.news?.type.rawValue), keyEventPriority = \(change.news.map { Int16($0.type.priority) }),
+                alertTitle = \(alert?.title), alertBody = \(alert?.body),
+                previousScores = \(try StoredMatch.json(PreviousScores.of(change.score)))::jsonb,
+                cooldowns = \(try StoredMatch.json(change.memory.cooldowns))::jsonb,
+                lastBalls = \(try StoredMatch.json(change.memory.window.balls))::jsonb,
+                detection = \(try StoredMatch.json(detection))::jsonb, feedState = \(try StoredMatch.json(change.score))::jsonb,
+                pollerState = \(PollerState.of(change.score).rawValue), feedUrl = coalesce(\(source.url), feedUrl),
+                startsAt = coalesce(\(change.score.startsAt), startsAt),
+                wentLiveAt = coalesce(wentLiveAt, \(change.score.isBeingPlayed ? now : nil)),
+                endedAt = coalesce(endedAt, \(change.score.phase.isFinal ? now : nil)),
+                expiresAt = coalesce(expiresAt, \(change.score.phase.isFinal ? now + MatchStore.retention : nil)), lastUpdatedAt = \(now)
+            WHERE matchId = \(change.score.matchId)
+            """
+    }
+
+    /// Newer, and nothing to show: only what detection remembers. The display state and its number stay as they are.
+    static func remember(_ memory: MatchMemory, source: MatchSource, now: Timestamp) throws -> Query {
+        let detection = StoredMatch.Detection(tails: memory.window.tails, key: memory.key)
+        let score = memory.score
+        return """
+            UPDATE activeMatches SET cooldowns = \(try StoredMatch.json(memory.cooldowns))::jsonb,
+                previousScores = \(try StoredMatch.json(score.map(PreviousScores.of) ?? [:]))::jsonb,
+                lastBalls = \(try StoredMatch.json(memory.window.balls))::jsonb, detection = \(try StoredMatch.json(detection))::jsonb,
+                feedState = \(try score.map { try StoredMatch.json($0) })::jsonb,
+                pollerState = \(score.map(PollerState.of)?.rawValue ?? PollerState.paused.rawValue),
+                feedUrl = coalesce(\(source.url), feedUrl), lastUpdatedAt = \(now)
+            WHERE matchId = \(score?.matchId)
+            """
+    }
+
+    static func display(_ matchId: String, now: Timestamp) -> Query {
+        """
+        SELECT displayState, seq FROM activeMatches
+        WHERE matchId = \(matchId) AND (expiresAt IS NULL OR expiresAt > \(now))
+        """
+    }
+
+    /// A feed that says nothing new for that long is asked less often.
+    static func pauseSilent(since: Timestamp) -> Query {
+        "UPDATE activeMatches SET pollerState = 'paused' WHERE pollerState = 'polling' AND lastUpdatedAt < \(since)"
+    }
+}

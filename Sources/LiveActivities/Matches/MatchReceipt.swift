@@ -1,0 +1,27 @@
+package import Cricket
+
+/// What became of a state that a feed sent.
+package struct MatchReceipt: Sendable, Hashable {
+    package enum Result: String, Sendable, Hashable, CaseIterable {
+        /// A new display state was stored.
+        case accepted
+        /// Newer, and nothing a follower sees has changed.
+        case unchanged
+        /// Not newer than what is known; ignored.
+        case stale
+    }
+
+    package var result: Result
+    package var matchId: String
+    /// Of the display state that is in force now.
+    package var seq: Int64
+    package var phase: MatchPhase
+    /// What was told, in the order it was found; empty unless accepted.
+    package var events: [MatchEventType]
+}
+
+/// A feed went on with a match that is over. Nothing was stored.
+package struct MatchIsOver: Error, Sendable, CustomStringConvertible {
+    package let matchId: String
+    package var description: String { "the match \(matchId) has ended; only its final state may still be corrected" }
+}

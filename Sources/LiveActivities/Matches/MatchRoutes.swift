@@ -1,0 +1,96 @@
+import Cricket
+import Foundation
+package import HTTPEdge
+import HTTPTypes
+import Hummingbird
+package import PushContract
+
+/// `PUT` and `GET /matches/{matchId}`: a feed's scores in, display states out.
+package struct MatchRoutes: Sendable {
+    private let store: MatchStore
+    private let reader: BodyReader
+    private let now: @Sendable () -> Timestamp
+
+    package init(
+        store: MatchStore,
+        reader: BodyReader = BodyReader(limits: BodyLimits(compressed: 256 << 10, inflated: 256 << 10)),
+        now: @escaping @Sendable () -> Timestamp = { .now() }
+    ) {
+        self.store = store
+        self.reader = reader
+        self.now = now
+    }
+
+    package func add(to router: EdgeRouter) {
+        router.put("/matches/{matchId}") { request, context in try await put(request, context) }
+        router.get("/matches/{matchId}") { request, context in try await show(request, context) }
+    }
+
+    private func put(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        try context.require(.matchesWrite)
+        _ = try request.requireContentType("application/json")
+        let score = try MatchRoutes.read(try await reader.read(request))
+        guard score.matchId == (try MatchRoutes.matchId(context)) else {
+            throw Problem.invalid("\"matchId\" is another than the one in the path. Send the same.", pointer: "/matchId")
+        }
+        do {
+            return try JSONResponse(MatchReceiptDocument(try await store.accept(score, now: now()))).response()
+        } catch is MatchIsOver {
+            throw Problem.conflict(
+                "This match has ended. Its final state may still be corrected; to go on with play, use another matchId.",
+                code: "match_ended",
+                pointer: "/phase"
+            )
+        }
+    }
+
+    /// Syntax by the API's own strict reader (duplicate keys, depth), meaning by the feed's.
+    static func read(_ bytes: [UInt8]) throws(Problem) -> MatchScore {
+        _ = try JSONText.parse(bytes)
+        do {
+            return try MatchScore.read(json: Data(bytes))
+        } catch {
+            throw Problem.invalid(error.detail, code: error.code, pointer: error.pointer)
+        }
+    }
+
+    private func show(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        try MatchRoutes.checkReader(context)
+        let matchId = try MatchRoutes.matchId(context)
+        guard let (text, seq) = try await store.display(matchId, now: now()) else {
+            throw Problem.notFound("No match has this matchId, or it ended more than two days ago.")
+        }
+        let tag = "\"\(seq)\""
+        let headers: HTTPFields = [.contentType: "application/json", .eTag: tag, .cacheControl: "no-cache"]
+        if request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: headers) }
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    /// The router hands path segments over as they were sent.
+    private static func matchId(_ context: PushwatchContext) throws -> String {
+        let segment = try context.parameters.require("matchId")
+        return segment.removingPercentEncoding ?? segment
+    }
+
+    /// Scores are for app users, and for whoever feeds them.
+    private static func checkReader(_ context: PushwatchContext) throws(Problem) {
+        if try context.requireCaller().userId == nil { try context.require(.matchesWrite) }
+    }
+}
+
+/// The answer to a state that was sent.
+struct MatchReceiptDocument: Encodable {
+    var result: String
+    var matchId: String
+    var seq: Int64
+    var phase: String
+    var events: [String]
+
+    init(_ receipt: MatchReceipt) {
+        result = receipt.result.rawValue
+        matchId = receipt.matchId
+        seq = receipt.seq
+        phase = receipt.phase.rawValue
+        events = receipt.events.map(\.rawValue)
+    }
+}

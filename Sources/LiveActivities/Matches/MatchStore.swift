@@ -1,0 +1,84 @@
+import CoreMetrics
+package import Cricket
+import Devices
+package import Postgres
+package import PushContract
+
+/// The matches' states in PostgreSQL. Safe to use from any task and any number of instances.
+package struct MatchStore: Sendable {
+    /// How long a match stays after its end.
+    package static let retention: Duration = .seconds(48 * 3600)
+
+    private let pool: PostgresPool
+    private let wake: @Sendable () -> Void
+    private let thresholds: EventThresholds
+
+    /// - Parameter wake: called after a changed state was committed, so that the fan-out of this instance need not wait for its next look.
+    package init(pool: PostgresPool, thresholds: EventThresholds = EventThresholds(), wake: @escaping @Sendable () -> Void = {}) {
+        self.pool = pool
+        self.thresholds = thresholds
+        self.wake = wake
+    }
+
+    /// Takes in a state: one transaction that locks the match, detects, builds the display state once and stores all of it, or nothing.
+    ///
+    /// What is not newer is ignored, so a feed may repeat and reorder. Throws `MatchIsOver` when play would go on after the end.
+    package func accept(_ score: MatchScore, from source: MatchSource = .pushed, now: Timestamp) async throws -> MatchReceipt {
+        let receipt = try await pool.performTransaction { [thresholds] connection in
+            try MatchStore.accept(score, source, thresholds, now, connection)
+        }
+        MatchMetrics.count(receipt)
+        if receipt.result == .accepted { wake() }
+        return receipt
+    }
+
+    private static func accept(
+        _ score: MatchScore,
+        _ source: MatchSource,
+        _ thresholds: EventThresholds,
+        _ now: Timestamp,
+        _ connection: BlockingConnection
+    ) throws -> MatchReceipt {
+        while true {
+            let stored = try connection.query(MatchQueries.lock(score.matchId)).first.map(StoredMatch.init)
+            let memory = stored?.memory ?? MatchMemory()
+            switch MatchProgress.step(memory, with: score, thresholds: thresholds, now: now) {
+            case .stale:
+                return MatchReceipt(
+                    result: .stale,
+                    matchId: score.matchId,
+                    seq: memory.seq,
+                    phase: stored?.phase ?? score.phase,
+                    events: []
+                )
+            case .afterTheEnd: throw MatchIsOver(matchId: score.matchId)
+            case .unchanged(let memory):
+                try connection.execute(MatchQueries.remember(memory, source: source, now: now))
+                return MatchReceipt(result: .unchanged, matchId: score.matchId, seq: memory.seq, phase: score.phase, events: [])
+            case .changed(let change):
+                MatchMetrics.built.increment()
+                let isNew = stored == nil
+                let query =
+                    try isNew
+                    ? MatchQueries.insert(change, source: source, now: now) : MatchQueries.update(change, source: source, now: now)
+                // Another instance may have had the same first sight: then its row is there now, and this state follows it.
+                guard try connection.execute(query) == 1 || !isNew else { continue }
+                return MatchReceipt(
+                    result: .accepted,
+                    matchId: score.matchId,
+                    seq: change.memory.seq,
+                    phase: score.phase,
+                    events: change.events.map(\.type)
+                )
+            }
+        }
+    }
+
+    /// The display state's own bytes, and its number; nil for an unknown match and for one that ended long ago.
+    package func display(_ matchId: String, now: Timestamp) async throws -> (text: String, seq: Int64)? {
+        try await pool.query(MatchQueries.display(matchId, now: now)).first.map { try $0.decode(String.self, Int64.self) }
+    }
+
+    /// Marks matches whose feed has been silent for long.
+    package func pauseSilent(since: Timestamp) async throws { try await pool.execute(MatchQueries.pauseSilent(since: since)) }
+}

@@ -1,0 +1,59 @@
+import Cricket
+import Foundation
+import Postgres
+import PushContract
+
+/// A match as its row has it: what detection remembers, and what readers see.
+struct StoredMatch {
+    var memory: MatchMemory
+    var phase: MatchPhase
+
+    static let columns = "seq, stateTimestamp, stateHash, cooldowns::text, lastBalls::text, detection::text, feedState::text, phase"
+
+    init(_ row: Row) throws {
+        let (seq, timestamp, hash, cooldowns, balls, detection, feed, phase) = try row.decode(
+            Int64.self,
+            Int64.self,
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            String?.self,
+            String.self
+        )
+        let carried = try StoredMatch.decode(Detection.self, detection)
+        memory = MatchMemory(
+            score: try feed.map { try StoredMatch.decode(MatchScore.self, $0) },
+            window: BallWindow(balls: try StoredMatch.decode([Ball].self, balls), tails: carried.tails ?? [:]),
+            cooldowns: try StoredMatch.decode(Cooldowns.self, cooldowns),
+            key: carried.key,
+            seq: seq,
+            stateTimestamp: timestamp,
+            stateHash: hash
+        )
+        guard let known = MatchPhase(rawValue: phase) else { throw PostgresError(.decoding, "the database holds an unknown phase") }
+        self.phase = known
+    }
+
+    /// What has no column of its own.
+    struct Detection: Codable {
+        /// Wickets in a row per bowler before the last balls.
+        var tails: [String: Int]?
+        /// What the card tells of.
+        var key: MatchEvent?
+    }
+
+    static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    private static func decode<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(json.utf8))
+        } catch {
+            throw PostgresError(.decoding, "a match holds a \(type) this version does not know: \(error)")
+        }
+    }
+}

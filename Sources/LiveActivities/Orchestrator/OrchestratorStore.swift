@@ -1,0 +1,77 @@
+import Devices
+package import Postgres
+package import PushContract
+
+/// The statements of one cycle. Each concerns all followers of the subjects at once and may be run again at any time.
+package struct OrchestratorStore: Sendable {
+    private let pool: PostgresPool
+    private let policy: StartPolicy
+
+    package init(pool: PostgresPool, policy: StartPolicy = StartPolicy()) {
+        self.pool = pool
+        self.policy = policy
+    }
+
+    /// Pending activities for followers who should have one and do not; how many were made.
+    package func createMissing(_ matches: [String], now: Timestamp) async throws -> Int {
+        guard !matches.isEmpty else { return 0 }
+        let created = try await pool.execute(PendingActivities.create(matches: matches, policy, now: now))
+        return created + (try await pool.execute(PendingActivities.rollOver(matches: matches, policy, now: now)))
+    }
+
+    /// Ends what is shown of subjects that are over, and says when all of it may be forgotten; how many activities ended.
+    package func endOver(_ subjects: [String], now: Timestamp) async throws -> Int {
+        guard !subjects.isEmpty else { return 0 }
+        return try await pool.performTransaction { connection in
+            let ended = try connection.execute(
+                ActivityQueries.end("matchId = ANY(\(subjects))", reason: .matchEnd, now: now)
+            )
+            let expiry = now + SubjectStore.retention
+            try connection.execute(
+                """
+                UPDATE activeMatches SET endedAt = coalesce(endedAt, \(now)), expiresAt = coalesce(expiresAt, \(expiry)), pollerState = 'ended'
+                WHERE matchId = ANY(\(subjects)) AND (expiresAt IS NULL OR endedAt IS NULL OR pollerState <> 'ended')
+                """
+            )
+            try connection.execute(
+                "UPDATE activitySubjects SET expiresAt = \(expiry) WHERE subject = ANY(\(subjects)) AND expiresAt IS NULL"
+            )
+            for table in ["follows", "liveActivities"] {
+                try connection.execute(
+                    "UPDATE \(raw: table) SET expiresAt = \(expiry) WHERE matchId = ANY(\(subjects)) AND expiresAt IS NULL"
+                )
+            }
+            return ended
+        }
+    }
+
+    /// Forgets what ended long ago; how many rows.
+    package func sweep(now: Timestamp) async throws -> Int {
+        var swept = 0
+        for table in ["liveActivities", "follows", "activeMatches", "activitySubjects"] {
+            swept += try await pool.execute("DELETE FROM \(raw: table) WHERE expiresAt <= \(now)")
+        }
+        return swept + (try await pool.execute("DELETE FROM activityStarts WHERE claimedAt < \(now) - interval '7 days'"))
+    }
+
+    /// What came of the starts that were accepted since then.
+    package struct Starts: Sendable {
+        package var adopted: Int
+        /// Accepted more than a minute ago, and no token came back.
+        package var unanswered: Int
+        package var medianTimeToToken: Double?
+    }
+
+    package func starts(since: Timestamp) async throws -> Starts {
+        let row = try await pool.query(
+            """
+            SELECT count(adoptedAt), count(*) FILTER (WHERE adoptedAt IS NULL AND outcome = 'accepted'
+                AND claimedAt < clock_timestamp() - interval '1 minute'),
+                percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM adoptedAt - claimedAt)::double precision)
+            FROM activityStarts WHERE claimedAt > \(since)
+            """
+        )[0]
+        let (adopted, unanswered, median) = try row.decode(Int.self, Int.self, Double?.self)
+        return Starts(adopted: adopted, unanswered: unanswered, medianTimeToToken: median)
+    }
+}

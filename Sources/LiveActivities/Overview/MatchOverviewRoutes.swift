@@ -1,0 +1,20 @@
+package import HTTPEdge
+import Hummingbird
+
+/// `GET /matches`: what is on, and how many follow it.
+package struct MatchOverviewRoutes: Sendable {
+    private let store: MatchOverviewStore
+
+    package init(store: MatchOverviewStore) { self.store = store }
+
+    package func add(to router: EdgeRouter) {
+        router.get("/matches") { _, context in
+            try context.require(.sendsRead)
+            return try JSONResponse(MatchList(matches: try await store.matches())).response()
+        }
+    }
+}
+
+struct MatchList: Encodable, Sendable {
+    var matches: [MatchOverviewStore.Entry]
+}

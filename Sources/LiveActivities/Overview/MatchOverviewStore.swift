@@ -1,0 +1,63 @@
+import Devices
+package import Postgres
+package import PushContract
+
+/// The matches there are, each with how many follow it and how their activities stand.
+package struct MatchOverviewStore: Sendable {
+    private let pool: PostgresPool
+
+    package init(pool: PostgresPool) { self.pool = pool }
+
+    package struct Entry: Encodable, Sendable {
+        package var matchId: String
+        package var phase: String
+        package var title: String?
+        package var status: String?
+        package var updatedAt: Timestamp
+        package var followers: Int
+        package var pending: Int
+        package var active: Int
+        package var ended: Int
+        /// Active ones that have not been sent the newest state yet.
+        package var behind: Int
+    }
+
+    package func matches(limit: Int = 100) async throws -> [Entry] {
+        try await pool.query(
+            """
+            SELECT m.matchId, m.phase, m.displayState::jsonb->>'title', m.displayState::jsonb->>'status', m.lastUpdatedAt,
+                (SELECT count(*) FROM follows f WHERE f.matchId = m.matchId),
+                count(*) FILTER (WHERE a.status = 'pending'), count(*) FILTER (WHERE a.status = 'active'),
+                count(*) FILTER (WHERE a.status = 'ended'),
+                count(*) FILTER (WHERE a.status = 'active' AND a.lastTimestampSent < m.stateTimestamp)
+            FROM activeMatches m LEFT JOIN liveActivities a ON a.matchId = m.matchId
+            GROUP BY m.matchId ORDER BY m.phase IN ('ended', 'abandoned'), m.lastUpdatedAt DESC, m.matchId LIMIT \(limit)
+            """
+        ).map { row in
+            let values = try row.decode(
+                String.self,
+                String.self,
+                String?.self,
+                String?.self,
+                Timestamp.self,
+                Int.self,
+                Int.self,
+                Int.self,
+                Int.self,
+                Int.self
+            )
+            return Entry(
+                matchId: values.0,
+                phase: values.1,
+                title: values.2,
+                status: values.3,
+                updatedAt: values.4,
+                followers: values.5,
+                pending: values.6,
+                active: values.7,
+                ended: values.8,
+                behind: values.9
+            )
+        }
+    }
+}

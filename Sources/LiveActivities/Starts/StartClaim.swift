@@ -1,0 +1,20 @@
+package import Devices
+package import PushContract
+
+/// A start that this process has taken on itself to send, once.
+package struct StartClaim: Sendable {
+    package var key: ActivityKey
+    package var startId: Int64
+    package var token: PushToken
+    package var app: String
+    package var environment: PushEnvironment
+    package var osVersion: String?
+    /// Starts of this generation, this one included.
+    package var attempts: Int
+    /// Of those before this one, how many may have reached the device.
+    package var delivered: Int
+    package var startTokenVersion: Int64?
+    package var claimedAt: Timestamp
+    /// What its outcome says about the token; nil: nothing.
+    package var strikeVerdict: TokenStrike.Verdict?
+}

@@ -1,0 +1,138 @@
+package import Devices
+package import Postgres
+package import PushContract
+
+/// Which starts are due, and who sends them. Safe to use from any task.
+package struct StartStore: Sendable {
+    private let pool: PostgresPool
+    private let policy: StartPolicy
+    private let vault: TokenVault
+    private let record: AttemptRecorder
+
+    package init(pool: PostgresPool, policy: StartPolicy = StartPolicy(), vault: TokenVault, record: @escaping AttemptRecorder) {
+        self.pool = pool
+        self.policy = policy
+        self.vault = vault
+        self.record = record
+    }
+
+    /// Takes up to `limit` due starts of a subject, in the order of the devices' hashes. Each is claimed before it is sent and counts as
+    /// delivered until its outcome says otherwise: a start whose sender dies is not sent again before its grace is over.
+    ///
+    /// Nothing is claimed for an epoch that is no longer current, or beyond a device's budget.
+    package func claim(_ subject: LiveSubject, limit: Int, now: Timestamp) async throws -> [StartClaim] {
+        try await pool.query(StartQueries.claim(subject, policy, limit: limit, now: now)).map { row in
+            let values = try row.decode(
+                String.self,
+                String.self,
+                Int32.self,
+                Int32.self,
+                Int32.self,
+                String.self,
+                String.self,
+                String?.self,
+                String.self,
+                String.self,
+                Int64.self,
+                Int64?.self
+            )
+            return StartClaim(
+                key: ActivityKey(subject: subject.id, userId: values.0, deviceId: values.1, generation: Int(values.2)),
+                startId: values.10,
+                token: try vault.open(values.8, as: .pushToStart, hash: try stored(values.9)),
+                app: values.5,
+                environment: try stored(values.6),
+                osVersion: values.7,
+                attempts: Int(values.3),
+                delivered: Int(values.4) - 1,
+                startTokenVersion: values.11,
+                claimedAt: now
+            )
+        }
+    }
+
+    /// Starts whose sender did not come back: nobody knows whether they arrived, which is what their attempts say.
+    package func settleLost(olderThan age: Duration = .seconds(120), now: Timestamp) async throws -> Int {
+        try await pool.performTransaction { [record] connection in
+            let lost = try connection.query(StartQueries.lost(before: now - age)).map { row in
+                let values = try row.decode(
+                    String.self,
+                    String.self,
+                    String.self,
+                    Int32.self,
+                    Timestamp.self,
+                    String.self,
+                    Int32.self,
+                    String.self,
+                    String.self
+                )
+                return LiveAttempt.make(
+                    ActivityKey(subject: values.0, userId: values.1, deviceId: values.2, generation: Int(values.3)),
+                    "start",
+                    tokenHash: try stored(values.5),
+                    app: values.7,
+                    environment: try stored(values.8),
+                    attemptNumber: Int(values.6),
+                    at: values.4,
+                    requestId: "live-start:\(values.0)",
+                    outcome: .lost
+                )
+            }
+            if !lost.isEmpty { try record(lost, connection) }
+            return lost.count
+        }
+    }
+}
+
+enum StartQueries {
+    static func claim(_ subject: LiveSubject, _ policy: StartPolicy, limit: Int, now: Timestamp) -> Query {
+        let isMatch = !subject.id.contains("/")
+        let fence: Query =
+            isMatch
+            ? "EXISTS (SELECT 1 FROM activeMatches WHERE matchId = \(subject.id) AND epoch = \(subject.epoch))"
+            : "EXISTS (SELECT 1 FROM activitySubjects WHERE subject = \(subject.id) AND epoch = \(subject.epoch))"
+        // A follow that ended meanwhile never yields a start.
+        let wanted: Query = isMatch ? "EXISTS (SELECT 1 FROM follows f WHERE f.userId = a.userId AND f.matchId = a.matchId)" : "true"
+        return """
+            WITH due AS MATERIALIZED (
+                SELECT a.matchId, a.userId, a.deviceId, a.generation, d.pushToStartToken, d.pushToStartTokenHash, d.osVersion,
+                    d.pushToStartVersion AS version
+                FROM liveActivities a JOIN devices d ON d.userId = a.userId AND d.deviceId = a.deviceId
+                WHERE a.matchId = \(subject.id) AND a.status = 'pending' AND a.nextStartAt <= \(now) AND \(fence) AND \(wanted)
+                  AND \(StartTargets.usable(at: now))
+                  AND (SELECT count(*) FILTER (WHERE s.claimedAt > \(now) - interval '1 hour') < \(policy.perHour)
+                          AND count(*) < \(policy.perDay)
+                       FROM activityStarts s WHERE s.deviceId = a.deviceId AND s.claimedAt > \(now) - interval '1 day'
+                         AND s.outcome IS DISTINCT FROM 'refused')
+                ORDER BY a.startOrder LIMIT \(limit) FOR UPDATE OF a SKIP LOCKED
+            ), claimed AS (
+                UPDATE liveActivities a SET startAttempts = startAttempts + 1, startsDelivered = startsDelivered + 1, startSentAt = \(now),
+                    nextStartAt = CASE WHEN startsDelivered + 1 < \(policy.deliveredLimit) THEN \(now + policy.grace) END
+                FROM due WHERE a.matchId = due.matchId AND a.userId = due.userId AND a.deviceId = due.deviceId
+                  AND a.generation = due.generation
+                RETURNING a.userId, a.deviceId, a.generation, a.startAttempts, a.startsDelivered, a.app, a.environment, due.osVersion,
+                    due.pushToStartToken, due.pushToStartTokenHash, due.version, a.startOrder
+            ), noted AS (
+                INSERT INTO activityStarts (matchId, userId, deviceId, generation, claimedAt, tokenHash, attemptNumber)
+                SELECT \(subject.id), userId, deviceId, generation, \(now), pushToStartTokenHash, startAttempts FROM claimed
+                ORDER BY startOrder
+                RETURNING startId, userId, deviceId
+            )
+            SELECT c.userId, c.deviceId, c.generation, c.startAttempts, c.startsDelivered, c.app, c.environment, c.osVersion,
+                c.pushToStartToken, c.pushToStartTokenHash, n.startId, c.version
+            FROM claimed c JOIN noted n ON n.userId = c.userId AND n.deviceId = c.deviceId ORDER BY n.startId
+            """
+    }
+
+    static func lost(before limit: Timestamp) -> Query {
+        """
+        WITH lost AS (
+            UPDATE activityStarts SET outcome = 'unknown' WHERE startId IN (
+                SELECT startId FROM activityStarts WHERE outcome IS NULL AND claimedAt < \(limit) LIMIT 500 FOR UPDATE SKIP LOCKED)
+            RETURNING matchId, userId, deviceId, generation, claimedAt, tokenHash, attemptNumber
+        )
+        SELECT l.matchId, l.userId, l.deviceId, l.generation, l.claimedAt, l.tokenHash, l.attemptNumber, a.app, a.environment
+        FROM lost l JOIN liveActivities a USING (matchId, userId, deviceId, generation)
+        """
+    }
+}

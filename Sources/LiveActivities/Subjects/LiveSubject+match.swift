@@ -1,0 +1,65 @@
+import Cricket
+import HTTPEdge
+import Postgres
+import PushContract
+
+extension LiveSubject {
+    static let matchColumns = """
+        matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, keyEventPriority, alertTitle, alertBody, epoch
+        """
+
+    init(match row: Row) throws {
+        let values = try row.decode(
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            Int64.self,
+            Timestamp.self,
+            Int16?.self,
+            String?.self,
+            String?.self,
+            Int64.self
+        )
+        let phase = MatchPhase(rawValue: values.1) ?? .scheduled
+        let shown = MatchFacts(displayState: values.2)
+        id = values.0
+        attributesType = MatchSubject.attributesType
+        attributes = shown.attributes(matchId: values.0)
+        state = values.2
+        stateHash = values.3
+        timestamp = values.4
+        builtAt = values.5
+        event = KeyEventClass(priority: values.6.map(Int.init))
+        alert = values.7.map { Alert(title: $0, body: values.8 ?? "") }
+        startAlert = Alert(title: shown.title ?? "Live now", body: shown.status ?? "The match you follow is live.")
+        isOver = phase.isFinal
+        isLive = !phase.isFinal && phase != .scheduled
+        dismissAt = nil
+        epoch = values.9
+    }
+}
+
+/// The few members of a display state that a start needs in its attributes and alert.
+private struct MatchFacts {
+    var title: String?
+    var event: String?
+    var status: String?
+
+    init(displayState: String) {
+        guard case .object(let members)? = try? JSONText.parse(Array(displayState.utf8)) else { return }
+        func text(_ name: String) -> String? {
+            if case .string(let text)? = members[name] { text } else { nil }
+        }
+        title = text("title")
+        event = text("event")
+        status = text("status")
+    }
+
+    func attributes(matchId: String) -> String {
+        var members: [String: JSONValue] = ["matchId": .string(matchId)]
+        members["title"] = title.map(JSONValue.string)
+        members["event"] = event.map(JSONValue.string)
+        return JSONValue.object(members).text
+    }
+}

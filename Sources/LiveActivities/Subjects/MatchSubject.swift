@@ -1,0 +1,5 @@
+/// What activities of matches have in common.
+package enum MatchSubject {
+    /// The name of the app's `ActivityAttributes` type for matches.
+    package static let attributesType = "MatchActivityAttributes"
+}

@@ -1,0 +1,106 @@
+import Devices
+package import Postgres
+package import PushContract
+
+/// Who sends for which subject, and what there is to send. Safe to use from any task.
+package struct SubjectStore: Sendable {
+    /// A subject that does not change for so long is sent again, so that no activity grows stale while its match pauses.
+    package static let heartbeat = Duration.seconds(900)
+    /// How long rows stay after their match ended.
+    package static let retention = Duration.seconds(48 * 3600)
+
+    private let pool: PostgresPool
+
+    package init(pool: PostgresPool) { self.pool = pool }
+
+    /// Takes subjects that nobody holds, or whose holder is late, and keeps those held; all that are held then.
+    ///
+    /// The epoch rises with each change of hands; whoever writes for a subject names it.
+    package func hold(owner: String, lease: Duration) async throws -> [LiveSubject] {
+        let matches = try await pool.query(
+            """
+            UPDATE activeMatches SET \(SubjectStore.take(owner, lease)) WHERE matchId IN (
+                SELECT matchId FROM activeMatches WHERE \(SubjectStore.free(owner)) ORDER BY matchId FOR UPDATE SKIP LOCKED)
+            RETURNING \(raw: LiveSubject.matchColumns)
+            """
+        ).map(LiveSubject.init(match:))
+        let others = try await pool.query(
+            """
+            UPDATE activitySubjects SET \(SubjectStore.take(owner, lease)) WHERE subject IN (
+                SELECT subject FROM activitySubjects WHERE \(SubjectStore.free(owner)) ORDER BY subject FOR UPDATE SKIP LOCKED)
+            RETURNING \(raw: LiveSubject.customColumns)
+            """
+        ).map(LiveSubject.init(custom:))
+        return matches + others
+    }
+
+    /// Those of the held subjects whose state is another than the one known.
+    package func changed(owner: String, known: [String: Int64]) async throws -> [LiveSubject] {
+        let ids = Array(known.keys)
+        let stamps = ids.map { known[$0] ?? 0 }
+        let matches = try await pool.query(
+            """
+            SELECT \(raw: LiveSubject.matchColumns) FROM activeMatches
+            WHERE owner = \(owner) AND leaseUntil > clock_timestamp()
+              AND (matchId, stateTimestamp) NOT IN (SELECT * FROM unnest(\(ids), \(stamps)))
+            """
+        ).map(LiveSubject.init(match:))
+        let others = try await pool.query(
+            """
+            SELECT \(raw: LiveSubject.customColumns) FROM activitySubjects
+            WHERE owner = \(owner) AND leaseUntil > clock_timestamp()
+              AND (subject, stateTimestamp) NOT IN (SELECT * FROM unnest(\(ids), \(stamps)))
+            """
+        ).map(LiveSubject.init(custom:))
+        return matches + others
+    }
+
+    /// Any subjects, for ends that outlive them.
+    package func subjects(_ ids: [String]) async throws -> [LiveSubject] {
+        guard !ids.isEmpty else { return [] }
+        let matches = try await pool.query(
+            "SELECT \(raw: LiveSubject.matchColumns) FROM activeMatches WHERE matchId = ANY(\(ids))"
+        ).map(LiveSubject.init(match:))
+        let others = try await pool.query(
+            "SELECT \(raw: LiveSubject.customColumns) FROM activitySubjects WHERE subject = ANY(\(ids))"
+        ).map(LiveSubject.init(custom:))
+        return matches + others
+    }
+
+    /// Gives everything held to whoever wants it; at shutdown.
+    package func release(owner: String) async throws {
+        for table in ["activeMatches", "activitySubjects"] {
+            try await pool.execute("UPDATE \(raw: table) SET leaseUntil = NULL WHERE owner = \(owner)")
+        }
+    }
+
+    /// Gives live subjects that have been silent for long a new timestamp, and nothing else: no event is told twice.
+    package func beat(owner: String, now: Timestamp) async throws {
+        let limit = (now - SubjectStore.heartbeat).seconds
+        for table in ["activeMatches", "activitySubjects"] {
+            let live = table == "activeMatches" ? "phase IN ('live', 'break', 'interrupted')" : "endedAt IS NULL"
+            let quiet = table == "activeMatches" ? "keyEvent = NULL, keyEventPriority = NULL" : "critical = false"
+            try await pool.execute(
+                """
+                UPDATE \(raw: table) SET stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now),
+                    \(raw: quiet), alertTitle = NULL, alertBody = NULL
+                WHERE owner = \(owner) AND \(raw: live) AND stateTimestamp <= \(limit)
+                """
+            )
+        }
+    }
+
+    private static func take(_ owner: String, _ lease: Duration) -> Query {
+        """
+        owner = \(owner), leaseUntil = clock_timestamp() + \(lease.inSeconds) * interval '1 second',
+            epoch = epoch + (owner IS DISTINCT FROM \(owner) OR leaseUntil IS NULL OR leaseUntil < clock_timestamp())::integer
+        """
+    }
+
+    private static func free(_ owner: String) -> Query {
+        """
+        (owner IS NULL OR owner = \(owner) OR leaseUntil IS NULL OR leaseUntil < clock_timestamp())
+            AND coalesce(expiresAt, 'infinity') > clock_timestamp()
+        """
+    }
+}

@@ -1,0 +1,64 @@
+package import Access
+package import Alerting
+import Foundation
+package import Postgres
+import PushContract
+package import Sending
+
+/// What people do from the pages. Each action leaves its entry in the audit log.
+package struct OnCallActions: Sendable {
+    private let pool: PostgresPool
+    private let throttles: ThrottleStore
+
+    package init(pool: PostgresPool, throttles: ThrottleStore) {
+        self.pool = pool
+        self.throttles = throttles
+    }
+
+    /// False when the alert is not open any more.
+    func acknowledge(_ id: UUID, by name: String, at now: Timestamp) async throws -> Bool {
+        guard try await EpisodeStore.acknowledge(id, by: name, at: now, on: pool) else { return false }
+        try await record(.acknowledgeAlert, id.uuidString.lowercased(), "", by: name, at: now)
+        return true
+    }
+
+    func silence(_ draft: SilenceDraft, by name: String, at now: Timestamp) async throws {
+        let silence = draft.silence(author: name, now: now)
+        try await SilenceStore.insert(silence, on: pool)
+        let what = draft.matchers.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
+        try await record(.silenceAlerts, what, "until \(silence.endsAt.rfc3339): \(draft.reason)", by: name, at: now)
+    }
+
+    func mark(_ id: UUID, verdict: String, in rules: RulesStore, by name: String, at now: Timestamp) async throws -> Bool {
+        guard try await rules.mark(id, verdict: verdict, by: name, at: now) else { return false }
+        try await record(.markAlert, id.uuidString.lowercased(), verdict, by: name, at: now)
+        return true
+    }
+
+    func throttle(_ draft: ThrottleDraft, by name: String, at now: Timestamp) async throws {
+        let throttles = draft.throttles(author: name, now: now)
+        try await self.throttles.set(throttles)
+        for throttle in throttles {
+            let detail = "\(draft.perMinute) a minute until \(throttle.expiresAt.rfc3339): \(draft.reason)"
+            try await record(.throttleSends, throttle.provider.rawValue, detail, by: name, at: now)
+        }
+    }
+
+    /// - Parameter app: empty for the throttle of every app.
+    func lift(_ provider: Provider, app: String, by name: String, at now: Timestamp) async throws {
+        guard try await throttles.lift(provider: provider, app: app) > 0 else { return }
+        try await record(.liftThrottle, app.isEmpty ? provider.rawValue : "\(provider.rawValue) \(app)", "", by: name, at: now)
+    }
+
+    func currentThrottles() async throws -> [SendThrottle] { try await throttles.current() }
+
+    func audited() async throws -> [AuditEntry] { try await AuditLog(pool).latest(AuditPage.limit) }
+
+    func firing() async throws -> [AlertEpisode] { try await EpisodeStore.open(on: pool) }
+
+    func episode(_ id: UUID) async throws -> AlertEpisode? { try await EpisodeStore.episode(id, on: pool) }
+
+    private func record(_ action: AuditAction, _ subject: String, _ detail: String, by name: String, at now: Timestamp) async throws {
+        try await AuditLog(pool).record(AuditEntry(at: now, actor: name, action: action, subject: subject, detail: detail))
+    }
+}

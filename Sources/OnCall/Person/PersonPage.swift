@@ -1,0 +1,154 @@
+import PushContract
+
+/// A person's page as its template sees it.
+struct PersonPage {
+    struct DeviceLine {
+        let name: String
+        let detail: String
+        let app: String
+        let state: String
+        let isBad: Bool
+        let cause: String?
+        let seen: String
+        let hash: String
+    }
+
+    struct ActivityLine {
+        let subject: String
+        let detail: String
+        let state: String
+        let when: String
+    }
+
+    struct WaitingLine {
+        let send: String
+        let detail: String
+        let state: String
+        let next: String
+    }
+
+    struct AttemptLine {
+        let when: String
+        let whenAttribute: String
+        let what: String
+        let detail: String
+        let result: String
+        let isBad: Bool
+        let code: String?
+        let ids: String
+    }
+
+    let frame: PageFrame
+    let uid: String
+    let sentences: [String]
+    let devices: [DeviceLine]
+    let hasDevices: Bool
+    let activities: [ActivityLine]
+    let hasActivities: Bool
+    let waiting: [WaitingLine]
+    let hasWaiting: Bool
+    let attempts: [AttemptLine]
+    let hasAttempts: Bool
+    let attemptsCaption: String
+
+    init(_ person: PersonData, reader: String, now: Timestamp) {
+        frame = PageFrame(title: "\(person.uid) · Pushwatch", person: reader, now: now)
+        uid = person.uid
+        sentences = PersonVerdict.sentences(person, now: now)
+        devices = person.devices.map { Self.line($0, now: now) }
+        hasDevices = !devices.isEmpty
+        activities = person.activities.map { Self.line($0, now: now) }
+        hasActivities = !activities.isEmpty
+        waiting = person.waiting.map { Self.line($0, now: now) }
+        hasWaiting = !waiting.isEmpty
+        attempts = person.attempts.map { Self.line($0, now: now) }
+        hasAttempts = !attempts.isEmpty
+        let kept = "of the last \(PersonStore.days) days, newest first"
+        attemptsCaption = person.hasMoreAttempts ? "The latest \(PersonStore.limit) attempts \(kept)." : "All attempts \(kept)."
+    }
+
+    private static func line(_ device: PersonData.Device, now: Timestamp) -> DeviceLine {
+        let isExpired = device.expiresAt <= now
+        let versions = [device.platform.rawValue, device.osVersion].compactMap { $0 }.joined(separator: " ")
+        return DeviceLine(
+            name: device.deviceId,
+            detail: "\(versions), \(ProviderName.text(device.provider)) \(device.environment)"
+                + (device.hasStartToken ? ", can start Live Activities" : ""),
+            app: [device.app, device.appVersion].compactMap { $0 }.joined(separator: " "),
+            state: isExpired ? "not seen for 90 days" : device.tokenState,
+            isBad: isExpired || device.tokenState != "active",
+            cause: device.tokenStateCause.map { "\($0), \(SpanText.ago(device.tokenStateSince, now: now))" },
+            seen: SpanText.ago(device.lastSeenAt, now: now),
+            hash: String(device.tokenHash.prefix(15))
+        )
+    }
+
+    private static func line(_ activity: PersonData.Activity, now: Timestamp) -> ActivityLine {
+        let latest = activity.endedAt ?? activity.lastSentAt ?? activity.activatedAt ?? activity.createdAt
+        return ActivityLine(
+            subject: activity.subject,
+            detail: "device \(activity.deviceId), start \(activity.generation)",
+            state: activity.endReason.map { "\(activity.status): \($0)" } ?? activity.status,
+            when: SpanText.ago(latest, now: now)
+        )
+    }
+
+    private static func line(_ waiting: PersonData.Waiting, now: Timestamp) -> WaitingLine {
+        WaitingLine(
+            send: waiting.sendId,
+            detail: [ProviderName.text(waiting.provider), waiting.app, waiting.deviceId].compactMap { $0 }.joined(separator: ", "),
+            state: waiting.reasonCode.map { "\(waiting.state), after \($0)" } ?? waiting.state,
+            next: waiting.nextTryAt.map { SpanText.ago($0, now: now) } ?? "asked for \(SpanText.ago(waiting.createdAt, now: now))"
+        )
+    }
+
+    private static func line(_ attempt: Attempt, now: Timestamp) -> AttemptLine {
+        let result = [attempt.status.rawValue, attempt.reasonCode?.rawValue].compactMap { $0 }.joined(separator: ": ")
+        let latency = attempt.latencyMs.map { "\(NumberText.count($0)) ms" }
+        return AttemptLine(
+            when: "\(ClockText.date(attempt.attemptedAt)) \(ClockText.timeWithSeconds(attempt.attemptedAt))",
+            whenAttribute: attempt.attemptedAt.rfc3339,
+            what: [attempt.eventType.rawValue, attempt.pushType].compactMap { $0 }.joined(separator: " "),
+            detail: [ProviderName.text(attempt.provider), attempt.environment?.rawValue, attempt.app, attempt.appVersion]
+                .compactMap { $0 }.joined(separator: ", "),
+            result: [result, latency].compactMap { $0 }.joined(separator: ", "),
+            isBad: attempt.status == .failed || attempt.status == .deactivated,
+            code: attempt.providerErrorCode,
+            ids: [attempt.sendId.map { "send \($0)" }, "attempt \(attempt.attemptId)", "token \(attempt.tokenHash.rawValue.prefix(15))"]
+                .compactMap { $0 }.joined(separator: ", ")
+        )
+    }
+}
+
+/// What a search found that is not one person: several, or nobody.
+struct SearchPage {
+    struct Person {
+        let uid: String
+        let path: String
+    }
+
+    let frame: PageFrame
+    let heading: String
+    let advice: String
+    let people: [Person]
+    let hasPeople: Bool
+
+    init(sendId: String, uids: [String], reader: String, now: Timestamp) {
+        frame = PageFrame(title: "Send \(sendId) · Pushwatch", person: reader, now: now)
+        heading = "Send \(sendId)"
+        let all = uids.count == PersonStore.limit ? "the first \(uids.count)" : "\(uids.count)"
+        advice = "It went to more than one person; here are \(all)."
+        people = uids.map { Person(uid: $0, path: PersonPath.path(uid: $0)) }
+        hasPeople = true
+    }
+
+    init(nobody reader: String, now: Timestamp) {
+        frame = PageFrame(title: "Nobody found · Pushwatch", person: reader, now: now)
+        heading = "Nobody found"
+        advice =
+            "Search for a uid, a deviceId, an attemptId, a sendId or a tokenHash (sha256: and 64 hex digits). Attempts are found "
+            + "by their uid for \(PersonStore.days) days, by their attemptId for 8."
+        people = []
+        hasPeople = false
+    }
+}

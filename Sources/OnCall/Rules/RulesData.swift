@@ -1,0 +1,33 @@
+import AlertRules
+import Alerting
+import PushContract
+
+/// Everything the page of rules shows.
+struct RulesData {
+    struct Entry {
+        var rule: AlertRule
+        var progress: RuleProgress?
+        var firing: Int
+        /// In the last 28 days.
+        var fired: Int
+        var real: Int
+        var noise: Int
+        /// Nil for rules that compare with a past of their own, and where there is no traffic.
+        var distance: RuleDistance?
+    }
+
+    struct Past: Hashable {
+        var id: String
+        var rule: String
+        var group: String
+        var firedAt: Timestamp
+        var resolvedAt: Timestamp?
+        var verdict: String?
+    }
+
+    var entries: [Entry]
+    /// The alerts of 28 days, newest first.
+    var past: [Past]
+    /// What is wrong with the files.
+    var faults: [String]
+}

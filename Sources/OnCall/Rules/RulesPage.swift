@@ -1,0 +1,99 @@
+import AlertRules
+import Alerting
+import PushContract
+
+/// The page of rules as its template sees it.
+struct RulesPage {
+    struct Line {
+        let name: String
+        let severity: String
+        let says: String
+        let state: String
+        let isFiring: Bool
+        let distance: String
+        let detail: String?
+        /// For `<meter>`: 0 to 100, where 100 is the threshold.
+        let meter: String?
+        let evaluated: String
+        let fired: String
+        let marks: String?
+        let runbook: String?
+    }
+
+    struct PastLine {
+        let when: String
+        let name: String
+        let path: String
+        let lasted: String
+        let verdict: String
+    }
+
+    let frame: PageFrame
+    let headline: String
+    let isFiring: Bool
+    let faults: [String]
+    let rules: [Line]
+    let past: [PastLine]
+    let hasPast: Bool
+    let days: String
+
+    init(_ data: RulesData, reader: String, now: Timestamp) {
+        let firing = data.entries.filter { $0.firing > 0 }.count
+        frame = PageFrame(title: "Rules · Pushwatch", mood: firing > 0 ? .alarmed : .calm, person: reader, now: now)
+        isFiring = firing > 0
+        headline =
+            "\(data.entries.count) \(data.entries.count == 1 ? "rule" : "rules"), "
+            + (firing == 0 ? "none firing" : "\(firing) firing")
+        faults = data.faults
+        rules = data.entries.map { Self.line($0, now: now) }
+        past = data.past.map { Self.line($0, now: now) }
+        hasPast = !past.isEmpty
+        days = "\(RulesStore.days)"
+    }
+
+    private static func line(_ entry: RulesData.Entry, now: Timestamp) -> Line {
+        let rule = entry.rule
+        return Line(
+            name: rule.name,
+            severity: rule.severity.rawValue,
+            says: says(rule),
+            state: entry.firing > 0 ? "firing" : "quiet",
+            isFiring: entry.firing > 0,
+            distance: entry.distance.map { "\(NumberText.percent($0.share)) of \(NumberText.percent($0.threshold))" } ?? "–",
+            detail: entry.distance.map {
+                "\($0.group): \(NumberText.count($0.bad)) of \(NumberText.count($0.attempts)) attempts in its window"
+            },
+            meter: entry.distance.map { "\(Int(min(100, ($0.fraction * 100).rounded())))" },
+            evaluated: entry.progress.map { SpanText.ago($0.evaluatedAt, now: now) } ?? "not yet",
+            fired: "\(entry.fired)",
+            marks: entry.real + entry.noise > 0 ? "\(entry.real) real, \(entry.noise) noise" : nil,
+            runbook: RunbookShelf.name(of: rule.annotations.runbook).map { "/runbooks/\($0)" }
+        )
+    }
+
+    /// `provider_5xx above 5 % for 15 min, by provider`
+    private static func says(_ rule: AlertRule) -> String {
+        let by = rule.by.isEmpty ? "" : ", by \(rule.by.map(\.rawValue).joined(separator: " and "))"
+        let reasons = rule.condition.reasons.joined(separator: ", ")
+        let says =
+            switch rule.condition {
+            case .ratio(let ratio): "\(reasons) above \(ratio.above.percent) for \(ratio.duration.words)"
+            case .baseline: "\(reasons) above \(rule.condition.threshold.multiple) of its baseline"
+            case .absence: "sends, and no success"
+            case .growth: "a backlog that grows"
+            case .firstSight: "a code of the provider that was never seen"
+            case .reregistration: "devices that stay away after token_not_registered"
+            }
+        return says + by
+    }
+
+    private static func line(_ past: RulesData.Past, now: Timestamp) -> PastLine {
+        PastLine(
+            when: ClockText.moment(past.firedAt, now: now),
+            name: past.group == "all" ? past.rule : "\(past.rule) · \(past.group)",
+            path: "/oncall/alerts/\(past.id)",
+            lasted: past.resolvedAt.map { SpanText.span($0 - past.firedAt) } ?? "firing",
+            verdict: past.verdict ?? ""
+        )
+    }
+}

@@ -1,0 +1,73 @@
+/// Before a silence is made.
+enum SilenceTemplate {
+    static let text = """
+        {{> head}}
+        <div class="state unsure">
+        <p class="over">Silence</p>
+        <h1>{{name}}</h1>
+        <p>Alerts with {{matchers}} will be recorded and shown, and nobody will be told of them.</p>
+        </div>
+        <section class="panel">
+        <h2>It would hold back now</h2>
+        {{#holdsSome}}<ul class="plainList">
+        {{#held}}<li><a href="{{path}}">{{name}}</a></li>
+        {{/held}}
+        </ul>{{/holdsSome}}
+        {{^holdsSome}}<p class="soft">Nothing that fires now.</p>{{/holdsSome}}
+        <form class="fields" method="post" action="{{path}}">
+        <fieldset><legend>For how long</legend>
+        {{#choices}}<label><input type="radio" name="minutes" value="{{value}}"{{#isChosen}} checked{{/isChosen}}> {{label}}</label>
+        {{/choices}}
+        </fieldset>
+        <label for="reason">Why</label>
+        <input id="reason" name="reason" required maxlength="500" autocomplete="off">
+        <div class="actions"><button>Silence</button><a href="{{back}}">Back</a></div>
+        </form>
+        </section>
+        {{> foot}}
+        """
+}
+
+/// Before a throttle is set.
+enum ThrottleTemplate {
+    static let text = """
+        {{> head}}
+        <div class="state unsure">
+        <h1>Throttle non-critical sends</h1>
+        <p>{{waiting}} non-critical deliveries wait now. Critical ones are never throttled; a small probe flow always passes; every instance \
+        obeys within 2 s.</p>
+        </div>
+        {{#hasCurrent}}
+        <section class="panel">
+        <h2>In force</h2>
+        <ul class="plainList">
+        {{#current}}<li>{{text}}<form method="post" action="/oncall/throttle/lift"><input type="hidden" name="provider" value="{{provider}}">\
+        <input type="hidden" name="app" value="{{app}}"><input type="hidden" name="back" value="{{back}}">\
+        <button class="plain">Lift</button></form></li>
+        {{/current}}
+        </ul>
+        </section>
+        {{/hasCurrent}}
+        <section class="panel">
+        <form class="fields" method="post" action="/oncall/throttle">
+        <input type="hidden" name="back" value="{{back}}">
+        <fieldset><legend>Provider</legend>
+        {{#providers}}<label><input type="radio" name="provider" value="{{value}}"{{#isChosen}} checked{{/isChosen}}> {{label}}</label>
+        {{/providers}}
+        </fieldset>
+        <fieldset><legend>Let through</legend>
+        {{#rates}}<label><input type="radio" name="perMinute" value="{{value}}"{{#isChosen}} checked{{/isChosen}}> {{label}}</label>
+        {{/rates}}
+        </fieldset>
+        <fieldset><legend>For how long</legend>
+        {{#choices}}<label><input type="radio" name="minutes" value="{{value}}"{{#isChosen}} checked{{/isChosen}}> {{label}}</label>
+        {{/choices}}
+        </fieldset>
+        <label for="reason">Why</label>
+        <input id="reason" name="reason" required maxlength="500" autocomplete="off">
+        <div class="actions"><button>Throttle</button><a href="{{back}}">Back</a></div>
+        </form>
+        </section>
+        {{> foot}}
+        """
+}

@@ -1,0 +1,23 @@
+/// Who did what.
+enum AuditTemplate {
+    static let text = """
+        {{> head}}
+        <div class="state">
+        <h1>Who did what</h1>
+        <p>The latest first. Entries are only ever added.</p>
+        </div>
+        <section class="panel">
+        {{#hasEntries}}
+        <div class="scroll" tabindex="0"><table>
+        <thead><tr><th scope="col">At</th><th scope="col">Who</th><th scope="col">What</th></tr></thead>
+        <tbody>
+        {{#entries}}<tr><td><time datetime="{{whenAttribute}}">{{when}}</time></td><td>{{actor}}</td>\
+        <td>{{action}} {{subject}}<span class="detail">{{detail}}</span></td></tr>
+        {{/entries}}
+        </tbody></table></div>
+        {{/hasEntries}}
+        {{^hasEntries}}<p class="soft">Nobody has done anything yet.</p>{{/hasEntries}}
+        </section>
+        {{> foot}}
+        """
+}

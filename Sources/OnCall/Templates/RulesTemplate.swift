@@ -1,0 +1,39 @@
+/// The page of rules.
+enum RulesTemplate {
+    static let text = """
+        {{> head}}
+        <div class="state{{#isFiring}} burning{{/isFiring}}">
+        <h1>{{headline}}</h1>
+        <p>How near each is to firing, over its own window and in its worst group; and what they did in {{days}} days.</p>
+        </div>
+        {{#faults}}<p class="notice" role="status">{{.}}</p>
+        {{/faults}}
+        <section class="panel">
+        <h2>Rules</h2>
+        <div class="scroll" tabindex="0"><table>
+        <thead><tr><th scope="col">Rule</th><th scope="col">Now</th><th scope="col">State</th><th scope="col">Evaluated</th>\
+        <th scope="col" class="n">Alerts</th></tr></thead>
+        <tbody>
+        {{#rules}}<tr><td>{{#runbook}}<a href="{{.}}">{{/runbook}}{{name}}{{#runbook}}</a>{{/runbook}}\
+        <span class="detail">{{severity}}: {{says}}</span></td>\
+        <td>{{distance}}{{#meter}} <meter min="0" max="100" low="50" high="80" optimum="0" value="{{.}}">{{.}} % of the threshold</meter>{{/meter}}\
+        {{#detail}}<span class="detail">{{.}}</span>{{/detail}}</td>\
+        <td><span class="whole{{#isFiring}} warn{{/isFiring}}">{{state}}</span></td><td>{{evaluated}}</td>\
+        <td class="n">{{fired}}{{#marks}}<span class="detail">{{.}}</span>{{/marks}}</td></tr>
+        {{/rules}}
+        </tbody></table></div>
+        </section>
+        {{#hasPast}}
+        <section class="panel">
+        <h2>Alerts of {{days}} days</h2>
+        <div class="scroll" tabindex="0"><table>
+        <thead><tr><th scope="col">Fired</th><th scope="col">Alert</th><th scope="col" class="n">Lasted</th><th scope="col">Marked</th></tr></thead>
+        <tbody>
+        {{#past}}<tr><td>{{when}}</td><td><a href="{{path}}">{{name}}</a></td><td class="n">{{lasted}}</td><td>{{verdict}}</td></tr>
+        {{/past}}
+        </tbody></table></div>
+        </section>
+        {{/hasPast}}
+        {{> foot}}
+        """
+}

@@ -1,0 +1,50 @@
+import Synchronization
+
+/// Carries what the provider simulator accepted to the simulated phones: by token, or by broadcast channel.
+///
+/// Delivery only fills a phone's mailbox; the phone looks into it when it is stepped. Safe to use from any thread.
+package final class PhoneNetwork: Sendable {
+    /// What arrived at one phone and was not looked at yet.
+    package final class Mailbox: Sendable {
+        private let pushes = Mutex<[RecordedRequest]>([])
+
+        func put(_ push: RecordedRequest) { pushes.withLock { $0.append(push) } }
+
+        func takeAll() -> [RecordedRequest] {
+            pushes.withLock { pushes in
+                defer { pushes = [] }
+                return pushes
+            }
+        }
+    }
+
+    private struct Routes {
+        var tokens: [String: Mailbox] = [:]
+        var channels: [String: [ObjectIdentifier: Mailbox]] = [:]
+    }
+
+    private let routes = Mutex(Routes())
+
+    package init() {}
+
+    /// From now on pushes to this token go there.
+    func route(token: String, to mailbox: Mailbox) { routes.withLock { $0.tokens[SimulatorState.canonical(token)] = mailbox } }
+
+    /// The token is nobody's any more.
+    func unroute(token: String) { routes.withLock { $0.tokens[SimulatorState.canonical(token)] = nil } }
+
+    func join(channel: String, mailbox: Mailbox) {
+        routes.withLock { $0.channels[channel, default: [:]][ObjectIdentifier(mailbox)] = mailbox }
+    }
+
+    /// Called by the simulator for each push it accepted.
+    func deliver(_ push: RecordedRequest) {
+        guard push.provider == .apns else { return }
+        let mailboxes = routes.withLock { routes -> [Mailbox] in
+            if let token = push.token { return [routes.tokens[token]].compactMap { $0 } }
+            guard let channel = push.header("apns-channel-id") else { return [] }
+            return routes.channels[channel].map { Array($0.values) } ?? []
+        }
+        for mailbox in mailboxes { mailbox.put(push) }
+    }
+}

@@ -1,0 +1,21 @@
+package import PushContract
+
+/// An activity on a simulated phone's lock screen.
+package struct ShownActivity: Sendable, Hashable {
+    package let activityId: String
+    package let matchId: String
+    package let generation: Int?
+    package let startedAt: Timestamp
+    /// Started by a push: it has no update token before the person allows it.
+    package let byPush: Bool
+    package internal(set) var updateToken: String?
+    package internal(set) var channel: String?
+    /// `aps.timestamp` of what is shown; older content is dropped.
+    package internal(set) var timestamp: Int64
+    /// The content state as it arrived.
+    package internal(set) var contentState: JSONValue?
+    /// How many updates it showed.
+    package internal(set) var updates = 0
+    /// When it leaves the screen after its end; nil while it runs.
+    package internal(set) var dismissalAt: Timestamp?
+}

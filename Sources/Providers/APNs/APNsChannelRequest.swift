@@ -1,0 +1,49 @@
+import CurlHTTP
+import HTTPEdge
+import PushContract
+
+/// Requests about broadcast channels (Apple, "Sending channel management requests to APNs", "Sending broadcast push notification requests
+/// to APNs"). Pure.
+enum APNsChannelRequest {
+    static func create(_ storage: BroadcastChannel.Storage, app: String, base: String) -> OutboundRequest {
+        let body = #"{"message-storage-policy":\#(storage.rawValue),"push-type":"LiveActivity"}"#
+        return OutboundRequest(url: channels(app, base), headers: [json], body: Array(body.utf8))
+    }
+
+    static func read(_ id: String, app: String, base: String) -> OutboundRequest {
+        OutboundRequest(method: "GET", url: channels(app, base), headers: [channel(id)])
+    }
+
+    static func delete(_ id: String, app: String, base: String) -> OutboundRequest {
+        OutboundRequest(method: "DELETE", url: channels(app, base), headers: [channel(id)])
+    }
+
+    static func list(app: String, base: String) -> OutboundRequest {
+        OutboundRequest(method: "GET", url: "\(base)/1/apps/\(app)/all-channels")
+    }
+
+    static func send(_ push: LiveActivityPush, _ body: [UInt8], to target: BroadcastChannel, app: String, base: String) -> OutboundRequest {
+        let headers = [
+            channel(target.id), ("apns-push-type", APNsPushType.liveactivity.rawValue),
+            ("apns-priority", String(APNsPushType.liveactivity.priority(push.priority))),
+            ("apns-expiration", String(APNsChannelRules.expiration(push, channel: target))),
+        ]
+        return OutboundRequest(url: "\(base)/4/broadcasts/apps/\(app)", headers: headers, body: body)
+    }
+
+    /// A channel as `GET` describes it; nil when the answer is not one.
+    static func channel(_ id: String, in response: OutboundResponse) -> BroadcastChannel? {
+        guard let policy = (try? JSONText.parse(response.body))?["message-storage-policy"]?.integer,
+            let storage = BroadcastChannel.Storage(rawValue: Int(clamping: policy))
+        else { return nil }
+        return BroadcastChannel(id: id, storage: storage)
+    }
+
+    static func ids(in response: OutboundResponse) -> [String]? {
+        (try? JSONText.parse(response.body))?["channels"]?.elements.map { $0.compactMap(\.string) }
+    }
+
+    private static let json = ("content-type", "application/json")
+    private static func channel(_ id: String) -> (String, String) { ("apns-channel-id", id) }
+    private static func channels(_ app: String, _ base: String) -> String { "\(base)/1/apps/\(app)/channels" }
+}

@@ -1,0 +1,46 @@
+import PushContract
+
+/// What APNs refuses about a broadcast, checked before it is asked.
+enum APNsChannelRules {
+    static let payloadLimit = 5120
+    /// How long the newest message of a storing channel is kept.
+    static let longestStorage = Duration.seconds(8 * 3600)
+
+    /// The payload of a broadcast.
+    static func payload(_ push: LiveActivityPush, channel: BroadcastChannel) throws(PushFault) -> [UInt8] {
+        if case .start = push.event {
+            throw PushFault(
+                field: "event",
+                code: "InvalidPushType",
+                "A start cannot be broadcast; start each activity by its push-to-start token and let it listen to the channel."
+            )
+        }
+        try check(channel: channel.id)
+        if channel.storage == .none, let expiresAt = push.expiresAt, expiresAt > push.timestamp {
+            throw PushFault(
+                field: "expiresAt",
+                code: "BadExpirationDate",
+                "This channel keeps no message, so its messages cannot expire later; leave \"expiresAt\" out."
+            )
+        }
+        return try push.payload(limit: payloadLimit).bytes
+    }
+
+    /// `apns-expiration`, which a broadcast must have: 0 where nothing is stored.
+    static func expiration(_ push: LiveActivityPush, channel: BroadcastChannel) -> Int64 {
+        switch channel.storage {
+        case .none: 0
+        case .newest: max(0, (push.expiresAt ?? push.timestamp + longestStorage).seconds)
+        }
+    }
+
+    static func check(channel id: String) throws(PushFault) {
+        guard !id.isEmpty, PushValidation.isHeaderText(id) else {
+            throw PushFault(field: "channel", code: "BadChannelId", "\"channel\" must be the id the channel was made with.")
+        }
+    }
+
+    static func check(app: String) throws(PushFault) {
+        try APNsRules.check(topic: app, of: .alert, field: "app")
+    }
+}

@@ -1,0 +1,23 @@
+import HTTPEdge
+
+/// A complete APNs payload, as the bytes that leave. Checked when it was made, so that the same bytes can go to any number of devices
+/// without being looked at again.
+package struct EncodedPayload: Sendable, Hashable {
+    package let bytes: [UInt8]
+    package let pushType: APNsPushType
+
+    /// Checks JSON text that is to be a push's payload.
+    package init(_ bytes: [UInt8], pushType: APNsPushType) throws(PushFault) {
+        guard let json = try? JSONText.parse(bytes), let aps = json["aps"]?.members else {
+            throw PushFault(field: "payload", code: "PayloadEmpty", "The payload must be a JSON object with an object \"aps\".")
+        }
+        try APNsRules.checkSize(bytes.count, of: pushType)
+        try APNsContentRules.check(aps, as: pushType)
+        self.init(checked: bytes, pushType: pushType)
+    }
+
+    init(checked bytes: [UInt8], pushType: APNsPushType) {
+        self.bytes = bytes
+        self.pushType = pushType
+    }
+}

@@ -1,0 +1,52 @@
+/// What else an answer is about, besides the one message: what a lane has to do with it.
+package enum OutcomeReach: String, Sendable, Hashable, CaseIterable {
+    /// This message or this address alone: the lane goes on.
+    case message
+    /// Every message to this topic, which the credential may not send to or which is wrong: hold the app's lane of this push type.
+    case topic
+    /// The credential, or the project it sends in: hold everything that uses it until it is mended, and let probes through.
+    case credential
+    /// iOS and web push of this Firebase project, whose own keys are refused; Android goes on.
+    case platform
+    /// The quota of the whole project is used up: pause the lane for `retryAfter`.
+    case quota
+    /// The provider is in trouble or cannot be reached: back off.
+    case provider
+}
+
+extension OutcomeReach {
+    static func apns(status: Int, reason: String?) -> OutcomeReach {
+        switch reason {
+        case "BadTopic", "MissingTopic", "TopicDisallowed", "FeatureNotEnabled", "TopicMismatch", "CannotCreateChannelConfig": .topic
+        case "TooManyProviderTokenUpdates": .credential
+        case "Shutdown", "IdleTimeout": .message
+        default:
+            switch status {
+            case 403: .credential
+            case 500...599: .provider
+            default: .message
+            }
+        }
+    }
+
+    /// - Parameter quotaSubjects: who the quota belongs to, in Google's words, such as `project:x` or `device`.
+    static func fcm(status: Int, errorCode: String?, quotaSubjects: [String]) -> OutcomeReach {
+        switch errorCode {
+        case "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR": .platform
+        case "QUOTA_EXCEEDED": quotaSubjects.contains(where: isNarrow) ? .message : .quota
+        case "SENDER_ID_MISMATCH", "UNREGISTERED", "INVALID_ARGUMENT": .message
+        default:
+            switch status {
+            case 401, 403, 404: .credential
+            case 429: .quota
+            case 500...599: .provider
+            default: .message
+            }
+        }
+    }
+
+    private static func isNarrow(_ subject: String) -> Bool {
+        let subject = subject.lowercased()
+        return subject.contains("device") || subject.contains("topic") || subject.contains("token")
+    }
+}

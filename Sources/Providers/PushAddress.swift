@@ -1,0 +1,7 @@
+/// What kind of address a device is reached by.
+package enum PushAddress: String, Sendable, Hashable, CaseIterable {
+    /// An APNs device token, or an FCM registration token.
+    case token
+    /// A Firebase installation id; FCM only.
+    case fid
+}

@@ -1,0 +1,37 @@
+/// The example of an attributes type that is not a match: a pager that shows one message at a time.
+///
+/// App, widget extension and server share this one definition; in the app add `extension PagerActivityAttributes: ActivityAttributes {}`.
+/// Its name is the `attributes-type` of a start. Source: the pager's token-flow requirements, 4.2 to 5.4.
+public struct PagerActivityAttributes: Sendable, Hashable, Codable {
+    /// The dynamic part: the `content-state` of every push. A default `JSONDecoder` reads it.
+    public struct ContentState: Sendable, Hashable, Codable {
+        /// Who sent the message.
+        public var sender: String
+        /// Its text.
+        public var message: String
+        /// When it was sent, Unix seconds. Not a `Date`: ActivityKit would count it from 2001.
+        public var timestamp: Int
+        /// True for messages that only show how it looks.
+        public var isDemo: Bool
+        /// The message's place among those that wait, from 0.
+        public var messageIndex: Int
+        /// How many messages wait, at least 1.
+        public var totalMessages: Int
+
+        /// Makes a state.
+        public init(sender: String, message: String, timestamp: Int, isDemo: Bool, messageIndex: Int, totalMessages: Int) {
+            self.sender = sender
+            self.message = message
+            self.timestamp = timestamp
+            self.isDemo = isDemo
+            self.messageIndex = messageIndex
+            self.totalMessages = totalMessages
+        }
+    }
+
+    /// Whose pager it is.
+    public var recipient: String
+
+    /// Makes the static part.
+    public init(recipient: String) { self.recipient = recipient }
+}

@@ -1,0 +1,45 @@
+public import PushContract
+
+/// The device and app the client speaks for.
+public struct PushDevice: Sendable, Hashable {
+    /// `identifierForVendor`; another one after a reinstall.
+    public var deviceId: String
+    /// Where it runs.
+    public var platform: Platform
+    /// The provider's world its tokens belong to.
+    public var environment: PushEnvironment
+    /// The bundle id, or the FCM app.
+    public var app: String
+    /// For example `18.2`.
+    public var osVersion: String
+    /// The app's version.
+    public var appVersion: String
+
+    /// Describes one.
+    public init(
+        deviceId: String,
+        platform: Platform = .ios,
+        environment: PushEnvironment = .production,
+        app: String,
+        osVersion: String,
+        appVersion: String
+    ) {
+        self.deviceId = deviceId
+        self.platform = platform
+        self.environment = environment
+        self.app = app
+        self.osVersion = osVersion
+        self.appVersion = appVersion
+    }
+
+    /// Through whom it is reached.
+    public var provider: Provider { platform == .ios ? .apns : .fcm }
+
+    /// Whether its system hands out push-to-start tokens (iOS 17.2).
+    public var hasStartTokens: Bool {
+        guard platform == .ios else { return false }
+        let parts = osVersion.split(separator: ".").map { Int($0) ?? 0 }
+        let first = TokenManager.firstSystemWithStartTokens
+        return (parts.first ?? 0, parts.count > 1 ? parts[1] : 0) >= (first.major, first.minor)
+    }
+}

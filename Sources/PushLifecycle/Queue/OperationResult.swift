@@ -1,0 +1,52 @@
+/// What came of one try.
+public enum OperationResult: Sendable, Hashable {
+    /// An answer of the server: its status, the problem's `code`, and `Retry-After` in seconds.
+    case answered(status: Int, code: String? = nil, retryAfter: Int? = nil)
+    /// No answer: offline, DNS, TLS, reset, timeout.
+    case unanswered
+}
+
+/// What an answer means for an operation.
+enum OperationVerdict: Hashable {
+    case success
+    case retry(after: Duration?)
+    /// The session is not good any more.
+    case hold
+    /// The server does not know the device: register it, then try again.
+    case registerFirst
+    /// The activity is over, or not wanted: drop the token, end the activity.
+    case endActivity
+    case giveUp
+
+    init(_ result: OperationResult, of kind: OperationKind) {
+        guard case .answered(let status, let code, let retryAfter) = result else {
+            self = .retry(after: nil)
+            return
+        }
+        switch status {
+        case 200..<300: self = .success
+        case 401: self = .hold
+        case 404: self = Self.missing(kind, code: code)
+        case 409: self = Self.conflict(kind)
+        case 408, 425, 429, 500...599: self = .retry(after: retryAfter.map { .seconds($0) })
+        default: self = .giveUp
+        }
+    }
+
+    private static func missing(_ kind: OperationKind, code: String?) -> OperationVerdict {
+        switch kind {
+        // What was to go is gone.
+        case .unregister, .unfollow, .dismissal: .success
+        case .startToken, .activityToken: code == "device_not_registered" ? .registerFirst : .giveUp
+        case .register, .follow: .giveUp
+        }
+    }
+
+    private static func conflict(_ kind: OperationKind) -> OperationVerdict {
+        switch kind {
+        case .activityToken: .endActivity
+        case .dismissal, .unfollow: .success
+        default: .giveUp
+        }
+    }
+}

@@ -1,0 +1,210 @@
+public import PushContract
+
+/// The offline queue: what has to reach the server, in order, on the contract's schedule. A value; decides, and does nothing.
+///
+/// The moment of each call counts, and time never runs backwards in here: a clock that is set back does not extend the window.
+public struct PendingOperations: Codable, Sendable, Hashable {
+    /// All operations that are not settled, oldest first.
+    public private(set) var operations: [PendingOperation] = []
+    private var latest = Timestamp(microseconds: 0)
+
+    /// An empty queue.
+    public init() {}
+
+    /// What became of a request to queue.
+    public enum Admission: Sendable, Hashable {
+        /// Queued; these were dropped because the new one replaces them.
+        case added(PendingOperation, superseded: [PendingOperation])
+        /// The same waits already; it is tried at once.
+        case waitsAlready(operationId: String)
+    }
+
+    /// What became of an operation after a try.
+    public enum Settlement: Sendable, Hashable {
+        case success(PendingOperation)
+        /// Tried again at `nextAttemptAt`.
+        case retry(PendingOperation)
+        case held(PendingOperation)
+        case needsAttention(PendingOperation)
+        /// Waits behind a registration that has to be queued now.
+        case needsRegistration(PendingOperation)
+        /// The server has no such activity any more.
+        case activityEnded(PendingOperation)
+        /// Not in the queue: cancelled meanwhile.
+        case unknown
+    }
+
+    /// Queues an operation, unless the same waits already. It is due at once, and so is what waits before it.
+    public mutating func enqueue(
+        _ kind: OperationKind,
+        uid: String,
+        tokenHash: TokenHash? = nil,
+        operationId: String,
+        now: Timestamp
+    ) -> Admission {
+        let now = advance(to: now)
+        let same = operations.first {
+            $0.kind == kind && $0.uid == uid && $0.tokenHash == tokenHash && [.queued, .inFlight].contains($0.state)
+                && !isFollowedByItsOpposite($0)
+        }
+        if let same {
+            hurry(kind.lane, now: now)
+            return .waitsAlready(operationId: same.operationId)
+        }
+        let superseded = operations.filter { $0.uid == uid && $0.state != .inFlight && $0.kind.isSuperseded(by: kind) }
+        operations.removeAll { old in superseded.contains { $0.operationId == old.operationId } }
+        var operation = PendingOperation(operationId: operationId, kind: kind, uid: uid, tokenHash: tokenHash, enqueuedAt: now)
+        operation.nextAttemptAt = now
+        operations.append(operation)
+        hurry(kind.lane, now: now)
+        return .added(operation, superseded: superseded)
+    }
+
+    /// A register behind which an unregister waits is not the same as one asked for now.
+    private func isFollowedByItsOpposite(_ operation: PendingOperation) -> Bool {
+        guard let place = operations.firstIndex(where: { $0.operationId == operation.operationId }) else { return false }
+        return operations[(place + 1)...].contains { later in
+            later.uid == operation.uid
+                && ((operation.kind == .register && later.kind == .unregister)
+                    || (operation.kind == .unregister && later.kind == .register))
+        }
+    }
+
+    /// Drops what waits and matches; what is in flight stays until its answer comes.
+    public mutating func cancel(where matches: (PendingOperation) -> Bool) -> [PendingOperation] {
+        let cancelled = operations.filter { $0.state != .inFlight && matches($0) }
+        operations.removeAll { old in cancelled.contains { $0.operationId == old.operationId } }
+        return cancelled
+    }
+
+    /// The operations to try now: at most the first of each lane. They are in flight from here on.
+    ///
+    /// - Parameter mayTry: whether there is a session, or another credential, for this one.
+    public mutating func take(now: Timestamp, mayTry: (PendingOperation) -> Bool) -> [PendingOperation] {
+        let now = advance(to: now)
+        var busy: Set<OperationKind.Lane> = []
+        var taken: [PendingOperation] = []
+        for index in operations.indices {
+            let operation = operations[index]
+            guard [.queued, .inFlight].contains(operation.state), !busy.contains(operation.kind.lane) else { continue }
+            // One that nobody may try now does not block those behind it.
+            guard operation.state == .inFlight || mayTry(operation) else { continue }
+            busy.insert(operation.kind.lane)
+            guard operation.state == .queued, let due = operation.nextAttemptAt, due <= now else { continue }
+            operations[index].state = .inFlight
+            taken.append(operations[index])
+        }
+        return taken
+    }
+
+    /// The answer to a try.
+    public mutating func settle(_ operationId: String, _ result: OperationResult, now: Timestamp) -> Settlement {
+        let now = advance(to: now)
+        guard let index = operations.firstIndex(where: { $0.operationId == operationId }), operations[index].state == .inFlight else {
+            return .unknown
+        }
+        switch OperationVerdict(result, of: operations[index].kind) {
+        case .success: return .success(operations.remove(at: index))
+        case .endActivity: return .activityEnded(operations.remove(at: index))
+        case .giveUp:
+            operations[index].state = .needsAttention
+            operations[index].nextAttemptAt = nil
+            return .needsAttention(operations[index])
+        case .hold:
+            operations[index].state = .held
+            return .held(operations[index])
+        case .registerFirst:
+            _ = reschedule(index, after: nil, now: now)
+            // At once behind the registration; a server that goes on saying so is asked on the schedule like any other.
+            if operations[index].failures == 1 { operations[index].nextAttemptAt = now }
+            return .needsRegistration(operations[index])
+        case .retry(let wait): return reschedule(index, after: wait, now: now)
+        }
+    }
+
+    private mutating func reschedule(_ index: Int, after wait: Duration?, now: Timestamp) -> Settlement {
+        operations[index].failures += 1
+        operations[index].state = .queued
+        let step = RetrySchedule.next(
+            enqueuedAt: operations[index].enqueuedAt,
+            failures: operations[index].failures,
+            failedAt: now,
+            retryAfter: wait
+        )
+        switch step {
+        case .retry(let at): operations[index].nextAttemptAt = at
+        case .needsAttention: operations[index].nextAttemptAt = nil
+        }
+        return .retry(operations[index])
+    }
+
+    /// Moves an operation before everything else of its lane that is not in flight.
+    mutating func moveFirst(_ operationId: String) {
+        guard let index = operations.firstIndex(where: { $0.operationId == operationId }) else { return }
+        let operation = operations.remove(at: index)
+        let place = operations.firstIndex { $0.kind.lane == operation.kind.lane && $0.state != .inFlight } ?? operations.endIndex
+        operations.insert(operation, at: place)
+    }
+
+    /// The app came to the foreground, the network is back, or the user asks: what waits is tried now. Schedule and window stay.
+    public mutating func wake(now: Timestamp) {
+        let now = advance(to: now)
+        for index in operations.indices where operations[index].state == .queued {
+            operations[index].nextAttemptAt = min(operations[index].nextAttemptAt ?? now, now)
+        }
+    }
+
+    /// A session of this user is there: what was held for it is tried now.
+    public mutating func release(uid: String, now: Timestamp) {
+        let now = advance(to: now)
+        for index in operations.indices where operations[index].uid == uid && operations[index].state == .held {
+            operations[index].state = .queued
+            operations[index].nextAttemptAt = now
+        }
+    }
+
+    /// Marks what has been tried for 24 hours; which these are.
+    public mutating func expire(now: Timestamp) -> [PendingOperation] {
+        let now = advance(to: now)
+        var expired: [PendingOperation] = []
+        for index in operations.indices {
+            guard [.queued, .held].contains(operations[index].state), operations[index].windowEnd <= now else { continue }
+            operations[index].state = .needsAttention
+            operations[index].nextAttemptAt = nil
+            expired.append(operations[index])
+        }
+        return expired
+    }
+
+    /// The process was started anew: tries that were under way are made again.
+    public mutating func restart(now: Timestamp) {
+        let now = advance(to: now)
+        for index in operations.indices where operations[index].state == .inFlight {
+            operations[index].state = .queued
+            operations[index].nextAttemptAt = now
+        }
+    }
+
+    /// When `take` or `expire` has something to do next; nil when nothing waits.
+    public var nextWake: Timestamp? {
+        operations.compactMap { operation in
+            switch operation.state {
+            case .queued: min(operation.nextAttemptAt ?? operation.windowEnd, operation.windowEnd)
+            case .held: operation.windowEnd
+            case .inFlight, .needsAttention: nil
+            }
+        }.min()
+    }
+
+    /// What is before it in its lane is tried at once, too: order is kept, and nothing waits for half an hour behind an old failure.
+    private mutating func hurry(_ lane: OperationKind.Lane, now: Timestamp) {
+        for index in operations.indices where operations[index].state == .queued && operations[index].kind.lane == lane {
+            operations[index].nextAttemptAt = min(operations[index].nextAttemptAt ?? now, now)
+        }
+    }
+
+    private mutating func advance(to now: Timestamp) -> Timestamp {
+        latest = max(latest, now)
+        return latest
+    }
+}

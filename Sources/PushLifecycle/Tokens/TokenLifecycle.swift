@@ -1,0 +1,183 @@
+public import PushContract
+
+/// The push token's life on a device: when it is registered and unregistered, and the queue that gets it done. A value: takes stimuli, and
+/// returns effects, the same on every platform.
+///
+/// Persist it after each change: it holds hashes and never a token.
+public struct TokenLifecycle: Codable, Sendable, Hashable {
+    /// What happened on the device.
+    public enum Stimulus: Sendable, Hashable {
+        case launch
+        case foreground
+        case sessionEstablished(uid: String)
+        case permission(PushPermission)
+        case tokenCallback(TokenHash)
+        case connectivityUp
+        case signOut
+        case pushDisabled
+        case pushEnabled
+        case serverTokenState(TokenHash, ReasonCode)
+        case deviceUnknown
+        /// The process was started anew from what was persisted.
+        case processRestart
+        /// Another operation, of activities and follows.
+        case queue(OperationKind, TokenHash?)
+        case result(operationId: String, OperationResult)
+        /// Time passed.
+        case tick
+    }
+
+    /// What to do, in this order.
+    public enum Effect: Sendable, Hashable {
+        case askPermission
+        case readPermission
+        case askForToken
+        case enqueued(PendingOperation)
+        /// Make this try now; answer with `result`.
+        case attempt(PendingOperation)
+        case success(PendingOperation)
+        case needsAttention(PendingOperation)
+        case cancelled(PendingOperation)
+        case setLastSubmitted(TokenHash)
+        /// End the activity of this match on the device: the server has none.
+        case endActivity(matchId: String)
+        case clearLocal
+    }
+
+    /// The rules' state.
+    public private(set) var registration = RegistrationState()
+    /// What waits.
+    public private(set) var queue = PendingOperations()
+    /// Users whose registration here was answered with an unregister secret: they can be unregistered without a session.
+    public private(set) var usersWithSecret: Set<String> = []
+
+    /// A new installation.
+    public init() {}
+
+    /// Takes a stimulus in.
+    ///
+    /// - Parameters:
+    ///   - hasToken: whether the raw token of this hash is in memory; without it an operation waits for the system to hand it out.
+    ///   - newId: makes the id of a new operation.
+    public mutating func handle(
+        _ stimulus: Stimulus,
+        at now: Timestamp,
+        hasToken: (TokenHash) -> Bool = { _ in true },
+        newId: () -> String
+    ) -> [Effect] {
+        // Whoever signs out still has the session this moment.
+        let session = stimulus == .signOut ? registration.uid : nil
+        var effects = queue.expire(now: now).map(Effect.needsAttention)
+        switch stimulus {
+        case .launch:
+            queue.wake(now: now)
+            effects += apply(.launch, now, newId)
+        case .foreground:
+            queue.wake(now: now)
+            effects += apply(.foreground, now, newId)
+        case .sessionEstablished(let uid):
+            queue.release(uid: uid, now: now)
+            effects += apply(.sessionEstablished(uid: uid), now, newId)
+        case .permission(let permission): effects += apply(.permission(permission), now, newId)
+        case .tokenCallback(let hash): effects += apply(.tokenReceived(hash), now, newId)
+        case .connectivityUp: queue.wake(now: now)
+        case .signOut: effects += leave(now, newId) { .signOut(mayBeRegistered: $0) }
+        case .pushDisabled: effects += leave(now, newId) { .pushDisabled(mayBeRegistered: $0) }
+        case .pushEnabled: effects += apply(.pushEnabled, now, newId)
+        case .serverTokenState(let hash, let reason): effects += apply(.tokenInvalidated(hash, reason), now, newId)
+        case .deviceUnknown: effects += apply(.deviceUnknown, now, newId)
+        case .processRestart: queue.restart(now: now)
+        case .queue(let kind, let hash):
+            if let uid = registration.uid { effects += enqueue(kind, uid: uid, hash, now, newId) }
+        case .result(let operationId, let result): effects += settle(operationId, result, now, newId)
+        case .tick: break
+        }
+        let (uid, secrets) = (registration.uid ?? session, usersWithSecret)
+        effects += queue.take(now: now) { operation in
+            if operation.kind == .unregister { return operation.uid == uid || secrets.contains(operation.uid) }
+            return operation.uid == uid && (operation.tokenHash.map(hasToken) ?? true)
+        }.map(Effect.attempt)
+        return effects
+    }
+
+    /// An unregister secret for this user is kept, or is not any more.
+    public mutating func noteSecret(of uid: String, isKept: Bool) {
+        if isKept { usersWithSecret.insert(uid) } else { usersWithSecret.remove(uid) }
+    }
+
+    /// The user goes, or wants no pushes: what was to be registered is dropped, but what may have reached the server is undone.
+    private mutating func leave(_ now: Timestamp, _ newId: () -> String, _ event: (Bool) -> RegistrationState.Event) -> [Effect] {
+        guard let uid = registration.uid else { return apply(event(false), now, newId) }
+        let mayBeRegistered = queue.operations.contains { $0.uid == uid && $0.kind == .register }
+        let event = event(mayBeRegistered)
+        let cancelled = queue.cancel { operation in
+            guard operation.uid == uid else { return false }
+            if case .signOut = event { return operation.kind != .unregister }
+            return operation.kind == .register || operation.kind == .startToken
+        }
+        return cancelled.map(Effect.cancelled) + apply(event, now, newId)
+    }
+
+    private mutating func apply(_ event: RegistrationState.Event, _ now: Timestamp, _ newId: () -> String) -> [Effect] {
+        registration.handle(event, now: now).flatMap { step -> [Effect] in
+            switch step {
+            case .askPermission: [.askPermission]
+            case .readPermission: [.readPermission]
+            case .askForToken: [.askForToken]
+            case .clearLocal: [.clearLocal]
+            case .register(let uid, let hash): enqueue(.register, uid: uid, hash, now, newId)
+            case .unregister(let uid, let hash): enqueue(.unregister, uid: uid, hash, now, newId)
+            }
+        }
+    }
+
+    private mutating func enqueue(
+        _ kind: OperationKind,
+        uid: String,
+        _ hash: TokenHash?,
+        _ now: Timestamp,
+        _ newId: () -> String
+    ) -> [Effect] {
+        switch queue.enqueue(kind, uid: uid, tokenHash: hash, operationId: newId(), now: now) {
+        case .added(let operation, let superseded): superseded.map(Effect.cancelled) + [.enqueued(operation)]
+        case .waitsAlready: []
+        }
+    }
+
+    private mutating func settle(
+        _ operationId: String,
+        _ result: OperationResult,
+        _ now: Timestamp,
+        _ newId: () -> String
+    ) -> [Effect] {
+        switch queue.settle(operationId, result, now: now) {
+        case .success(let operation): return [.success(operation)] + confirmed(operation, now, newId)
+        case .needsAttention(let operation): return [.needsAttention(operation)]
+        case .needsRegistration: return registerFirst(now, newId)
+        case .activityEnded(let operation):
+            guard case .activityToken(let matchId, _) = operation.kind else { return [.cancelled(operation)] }
+            return [.cancelled(operation), .endActivity(matchId: matchId)]
+        case .retry, .held, .unknown: return []
+        }
+    }
+
+    private mutating func confirmed(_ operation: PendingOperation, _ now: Timestamp, _ newId: () -> String) -> [Effect] {
+        switch operation.kind {
+        case .register:
+            guard let hash = operation.tokenHash else { return [] }
+            _ = registration.handle(.registered(uid: operation.uid, hash), now: now)
+            return registration.lastSubmitted?.tokenHash == hash ? [.setLastSubmitted(hash)] : []
+        case .unregister:
+            usersWithSecret.remove(operation.uid)
+            return []
+        default: return []
+        }
+    }
+
+    /// The device's registration, before the token that needs it.
+    private mutating func registerFirst(_ now: Timestamp, _ newId: () -> String) -> [Effect] {
+        let effects = apply(.deviceUnknown, now, newId)
+        for case .enqueued(let operation) in effects { queue.moveFirst(operation.operationId) }
+        return effects
+    }
+}

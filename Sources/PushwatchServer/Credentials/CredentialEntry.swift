@@ -1,0 +1,68 @@
+package import PushContract
+
+/// One credential as it is configured: what it is, which apps it serves, and where it is used.
+package struct CredentialEntry: Sendable, Hashable {
+    /// Names it in logs and reports.
+    package var name: String
+    package var kind: Kind
+    /// The apps it serves; empty: every app that no other entry of the provider names.
+    package var apps: Set<String> = []
+    /// PEM file of the only authorities to trust; nil: the common setting, or the system's.
+    package var caFile: String?
+    /// Proxy URL; nil: none.
+    package var proxy: String?
+
+    package enum Kind: Sendable, Hashable {
+        case apns(APNs)
+        case fcm(FCM)
+    }
+
+    package struct APNs: Sendable, Hashable {
+        package var teamId: String
+        package var keyId: String
+        package var keyFile: String
+        /// Base URLs, by environment; an environment that is not named is not served.
+        package var endpoints: [PushEnvironment: String]
+        /// Of channel management; nil: Apple's, or the same as `endpoints` for anybody else.
+        package var channelEndpoints: [PushEnvironment: String]?
+    }
+
+    package struct FCM: Sendable, Hashable {
+        package var serviceAccountFile: String
+        package var url: String
+        /// Nil: the service account's own.
+        package var projectId: String?
+        /// Nil: the one the service account file names.
+        package var tokenURL: String?
+    }
+
+    package var provider: Provider {
+        switch kind {
+        case .apns: .apns
+        case .fcm: .fcm
+        }
+    }
+
+    /// The file with the secret.
+    package var keyFile: String {
+        switch kind {
+        case .apns(let apns): apns.keyFile
+        case .fcm(let fcm): fcm.serviceAccountFile
+        }
+    }
+
+    package var environments: [PushEnvironment] {
+        switch kind {
+        case .apns(let apns): PushEnvironment.allCases.filter { apns.endpoints[$0] != nil }
+        case .fcm: [.production]
+        }
+    }
+
+    /// The best entry for a delivery: one that names the app, else one for all apps.
+    static func index(of entries: [CredentialEntry], _ provider: Provider, app: String, _ environment: PushEnvironment) -> Int? {
+        let fitting = entries.indices.filter { index in
+            entries[index].provider == provider && (provider == .fcm || entries[index].environments.contains(environment))
+        }
+        return fitting.first { entries[$0].apps.contains(app) } ?? fitting.first { entries[$0].apps.isEmpty }
+    }
+}

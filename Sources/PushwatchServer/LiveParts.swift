@@ -1,0 +1,58 @@
+import Devices
+import HTTPEdge
+import LiveActivities
+import Logging
+import Postgres
+import PushContract
+import Sending
+import ServiceLifecycle
+
+/// Everything Live Activities consist of, wired: stores and routes for the API, the service for the role `live`.
+struct LiveParts: Sendable {
+    let service: LiveService
+    /// Signalled by whatever changes what has to be pushed.
+    let wake = WakeSignal()
+    private let follows: FollowStore
+    private let activities: ActivityStore
+    private let custom: CustomActivityStore
+    private let overview: MatchOverviewStore
+    private let types: AttributesTypes
+
+    init(
+        _ configuration: ServerConfiguration,
+        pool: PostgresPool,
+        vault: TokenVault,
+        record: @escaping AttemptRecorder,
+        lookup: @escaping ProviderLookup,
+        logger: Logger
+    ) throws {
+        do throws(AttributesTypesError) {
+            types = try AttributesTypes(directory: configuration.liveDirectory)
+        } catch {
+            throw ConfigurationError("A Live Activity type cannot be used: \(error)")
+        }
+        var live = LiveConfiguration()
+        live.policy.perSecond = Double(configuration.liveStartsPerSecond)
+        follows = FollowStore(pool: pool, policy: live.policy)
+        activities = ActivityStore(pool: pool, policy: live.policy, vault: vault)
+        custom = CustomActivityStore(pool: pool)
+        overview = MatchOverviewStore(pool: pool)
+        let stores = LiveStores(
+            subjects: SubjectStore(pool: pool),
+            orchestrator: OrchestratorStore(pool: pool, policy: live.policy),
+            audience: AudienceStore(pool: pool, vault: vault),
+            starts: StartStore(pool: pool, policy: live.policy, vault: vault, record: record),
+            ends: EndStore(pool: pool, vault: vault),
+            outcomes: OutcomeStore(pool: pool, record: record)
+        )
+        let engine = LiveEngine(configuration: live, stores: stores, lookup: lookup, logger: logger)
+        service = LiveService(engine: engine, wake: wake, logger: logger)
+    }
+
+    func addRoutes(to router: EdgeRouter) {
+        FollowRoutes(store: follows, wake: wake).add(to: router)
+        ActivityRoutes(store: activities, wake: wake).add(to: router)
+        CustomActivityRoutes(store: custom, types: types, wake: wake).add(to: router)
+        MatchOverviewRoutes(store: overview).add(to: router)
+    }
+}

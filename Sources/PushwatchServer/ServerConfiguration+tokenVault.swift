@@ -1,0 +1,32 @@
+package import Devices
+import PushContract
+
+extension ServerConfiguration {
+    /// What seals and opens push tokens. Refused without keys where tokens are stored or sent to: there is no mode that keeps them in the
+    /// clear. An instance that only evaluates alerts needs none.
+    package func tokenVault() throws(ConfigurationError) -> TokenVault {
+        if let tokenKeys { return TokenVault(tokenKeys) }
+        guard roles == [.alert] else {
+            throw ConfigurationError(
+                """
+                No keys for push tokens are configured; they are stored encrypted only. Make a file with \
+                `pushwatch keys make-token-key > token-keys`, keep it as safe as the database's backups, and set \
+                \(ConfigurationKey.tokenKeys.environmentName) to its path, the same on every instance.
+                """
+            )
+        }
+        return .closed
+    }
+}
+
+extension ServerParts {
+    /// Stops a server whose keys do not fit what is stored, before it takes good tokens for damaged ones.
+    func admitTokenKeys() async throws {
+        guard let ring = configuration.tokenKeys else { return }
+        do {
+            try await TokenKeyStore(pool).admit(ring, now: .now())
+        } catch let mismatch as TokenKeyStore.Mismatch {
+            throw ConfigurationError("\(ConfigurationKey.tokenKeys.environmentName): \(mismatch).")
+        }
+    }
+}

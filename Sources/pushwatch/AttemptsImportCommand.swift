@@ -1,0 +1,100 @@
+import ArgumentParser
+import Attempts
+import Foundation
+import Logging
+import Observability
+import Postgres
+import PushContract
+import PushwatchServer
+import Synchronization
+import UnixSignals
+
+/// `pushwatch attempts import FILE`
+struct AttemptsImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Import older attempts from NDJSON, plain or gzip.",
+        discussion: """
+            A line is one attempt in the form of POST /attempts. Anything up to the retention of 90 days is accepted. An import that broke
+            off (Ctrl-C, a lost database) goes on where it stood when it is run again; one that went through adds nothing. Lines that are
+            refused go to FILE.rejects.ndjson, with their number and the reason.
+            """
+    )
+
+    @OptionGroup var options: ConfigurationOptions
+    @Argument(help: "The file.") var file: String
+    @Flag(help: "Begin at the first line, wherever the last import stopped.") var restart = false
+
+    func run() async throws {
+        LogBootstrap.bootstrap(level: .warning)
+        let configuration = try await options.load()
+        guard FileManager.default.isReadableFile(atPath: file) else { throw CommandFailure.environment("\(file) cannot be read.") }
+        let pool = PostgresPool(
+            configuration: PostgresConfiguration(url: configuration.databaseURL, maxConnections: 2, applicationName: "pushwatch import"),
+            logger: Logger(label: "import")
+        )
+        defer { pool.close() }
+        do {
+            try await run(AttemptImporter(pool: pool, keeper: PartitionKeeper(pool: pool, logger: Logger(label: "partitions"))))
+        } catch let error as PostgresError where error.isUnavailable {
+            throw CommandFailure.environment(
+                "The database cannot be reached: \(error.message). Run the import again: it goes on where it stood, and nothing is stored twice."
+            )
+        } catch let error as PostgresError where error.code == .undefinedTable {
+            throw CommandFailure.check("The database's schema is missing or old. Run `pushwatch migrate`.")
+        }
+    }
+
+    private func run(_ importer: AttemptImporter) async throws {
+        let place = restart ? nil : try await importer.place(of: file)
+        if let place { Terminal.complain("Going on after line \(place.lines), where the last import of this file stopped.") }
+        let rejects = try RejectFile(path: file + ".rejects.ndjson", keepingLines: place?.lines ?? 0)
+        let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int) ?? 0
+        let start = ContinuousClock.now
+        let before = place?.lines ?? 0
+        let result = try await StopSignal.listening { stop in
+            try await importer.run(
+                path: file,
+                from: place,
+                now: .now(),
+                shouldStop: { stop.isRaised },
+                onReject: rejects.append,
+                onProgress: { progress in Terminal.progress(progress.line(of: size, since: start, before: before)) }
+            )
+        }
+        Terminal.progress(result.line(of: size, since: start, before: before), isLast: true)
+        guard result.isComplete else {
+            throw CommandFailure.environment("Stopped after line \(result.lines). Run it again to go on from there.")
+        }
+        if result.rejected + result.conflict > 0 {
+            throw CommandFailure.check("\(result.rejected + result.conflict) lines were not stored; see \(rejects.path)")
+        }
+    }
+}
+
+/// Ctrl-C and SIGTERM as a wish, which long work asks for between its steps.
+private final class StopSignal: Sendable {
+    private let state = Mutex(false)
+
+    var isRaised: Bool { state.withLock { $0 } }
+
+    static func listening<Value: Sendable>(_ body: (StopSignal) async throws -> Value) async throws -> Value {
+        let signal = StopSignal()
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: [.sigint, .sigterm]) { signal.state.withLock { $0 = true } }
+            }
+            defer { group.cancelAll() }
+            return try await body(signal)
+        }
+    }
+}
+
+extension AttemptImporter.Progress {
+    fileprivate func line(of size: Int, since start: ContinuousClock.Instant, before: Int) -> String {
+        let seconds = max((ContinuousClock.now - start).inSeconds, 0.001)
+        let share = isComplete ? "100 %" : size > 0 ? "\(min(100, bytes * 100 / size)) %" : "–"
+        return "\(share)  \(lines) lines, \(accepted) new, \(duplicate) known, \(advanced) advanced, \(conflict + rejected) refused, "
+            + "\(Int(Double(lines - before) / seconds))/s"
+    }
+}

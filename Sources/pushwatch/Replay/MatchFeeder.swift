@@ -1,0 +1,105 @@
+import Cricket
+import CurlHTTP
+import Foundation
+import PushContract
+
+/// Puts the states of a replay to a running server, when they are due.
+///
+/// Where the replay stands follows from the clock: after a pause, a restart or a lost server it goes on from where the match is by then.
+struct MatchFeeder: Sendable {
+    typealias Send = @Sendable (OutboundRequest) async throws -> OutboundResponse
+
+    /// What the server made of one state.
+    struct Receipt: Sendable, Decodable {
+        var result: String
+        var seq: Int64
+        var phase: String
+        var events: [String]
+    }
+
+    struct Tally: Sendable {
+        var sent = 0
+        var accepted = 0
+        var stale = 0
+        var failed = 0
+    }
+
+    let feed: ReplayFeed
+    let url: String
+    let key: String
+    let send: Send
+    var onReceipt: @Sendable (_ index: Int, _ receipt: Receipt, _ tally: Tally) -> Void = { _, _, _ in }
+    var onTrouble: @Sendable (_ why: String) -> Void = { _ in }
+
+    /// Plays until the last state was taken in. Throws when the server refuses what would be refused again.
+    func run(now: @Sendable () -> Timestamp = { .now() }) async throws -> Tally {
+        var tally = Tally()
+        // Who joins in mid-match begins with the state of the moment.
+        var next = max(0, feed.arrived(at: now()) - 1)
+        while next < feed.messages.count {
+            try Task.checkCancellation()
+            let due = feed.arrived(at: now())
+            guard next < due else {
+                try await Task.sleep(for: wait(for: next, now: now()))
+                continue
+            }
+            do {
+                let receipt = try await put(feed.score(of: feed.messages[next]))
+                tally.count(receipt)
+                onReceipt(next, receipt, tally)
+                next += 1
+            } catch let trouble as ServerIsAway {
+                tally.failed += 1
+                onTrouble(trouble.why)
+                try await Task.sleep(for: .seconds(1))
+                next = max(next, feed.arrived(at: now()) - 1)
+            }
+        }
+        return tally
+    }
+
+    private func wait(for index: Int, now: Timestamp) -> Duration {
+        let due = feed.plan.moment(ofMatchTime: feed.messages[index].milliseconds)
+        return max(.milliseconds(1), due - now)
+    }
+
+    private func put(_ score: MatchScore) async throws -> Receipt {
+        let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "/"))
+        let path = score.matchId.addingPercentEncoding(withAllowedCharacters: allowed) ?? score.matchId
+        let request = OutboundRequest(
+            method: "PUT",
+            url: "\(url)/matches/\(path)",
+            headers: [("authorization", "Bearer \(key)"), ("content-type", "application/json")],
+            body: Array(score.json),
+            timeout: .seconds(10)
+        )
+        let response: OutboundResponse
+        do {
+            response = try await send(request)
+        } catch {
+            try Task.checkCancellation()
+            throw ServerIsAway(why: "\(error)")
+        }
+        switch response.status {
+        case 200: return try JSONDecoder().decode(Receipt.self, from: Data(response.body))
+        case 429, 500...: throw ServerIsAway(why: "the server answered \(response.status)")
+        default: throw CommandFailure.check(MatchFeeder.refusal(response))
+        }
+    }
+
+    private static func refusal(_ response: OutboundResponse) -> String {
+        struct Problem: Decodable { var detail: String }
+        let detail = (try? JSONDecoder().decode(Problem.self, from: Data(response.body)))?.detail ?? ""
+        return "The server refused the score (\(response.status)). \(detail)"
+    }
+
+    private struct ServerIsAway: Error { var why: String }
+}
+
+extension MatchFeeder.Tally {
+    fileprivate mutating func count(_ receipt: MatchFeeder.Receipt) {
+        sent += 1
+        if receipt.result == "accepted" { accepted += 1 }
+        if receipt.result == "stale" { stale += 1 }
+    }
+}

@@ -1,0 +1,156 @@
+import ArgumentParser
+import Cricket
+import CurlHTTP
+import Foundation
+import Logging
+import Observability
+import PushContract
+import UnixSignals
+
+/// `pushwatch replay`
+struct ReplayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Play a match file as a live match: its states are put to a running server, ball by ball.",
+        discussion: """
+            The file is in the Cricsheet JSON format; without one, the bundled demo match is played. Where the match stands follows from the
+            clock alone: stop it, start it again with the same --start-at, and it goes on where the match is by then.
+
+              pushwatch replay matches/demo.json --speed 60 --key pw_…
+              pushwatch replay MATCH.json --speed 20 --faults late,duplicate,reorder,correct,gap,stall --seed 7 --key pw_…
+              pushwatch replay MATCH.json --dry-run          the states and events, without a server
+
+            Follow it: GET /matches/{matchId} with the same key.
+            """
+    )
+
+    @Argument(help: "The match file; the bundled demo match if left out.") var file: String?
+    @Option(help: "How many times faster than play: at 60 a ball takes two thirds of a second.") var speed: Int64 = 60
+    @Option(help: "What the feed does wrong, separated by commas: late, duplicate, reorder, correct, gap, stall.") var faults: String?
+    @Option(help: "Chooses the faults; the same seed gives the same faults.") var seed: UInt64 = 1
+    @Option(help: "What the feed knows: scores, or balls as well.") var face = "balls"
+    @Option(help: "Where the server is.") var url = "http://127.0.0.1:8080"
+    @Option(help: "An API key with the scope matches:write; else PUSHWATCH_BOOTSTRAP_KEY.") var key: String?
+    @Option(help: "The match's id at the server; made from the file's name and the start if left out.") var matchId: String?
+    @Option(help: "When play begins (RFC 3339); now if left out. A time in the past joins in mid-match.") var startAt: String?
+    @Option(help: "Seconds from ball to ball, before --speed.") var ballSeconds: Int64 = 40
+    @Option(help: "Seconds between innings, before --speed.") var breakSeconds: Int64 = 1_200
+    @Flag(help: "Print the timeline of states and events, and send nothing.") var dryRun = false
+    @Flag(help: "A line of JSON for each state.") var json = false
+
+    func validate() throws {
+        guard (1...1_000_000).contains(speed) else { throw ValidationError("--speed is a whole number from 1 to 1000000.") }
+        guard (1...3_600).contains(ballSeconds), (0...86_400).contains(breakSeconds) else {
+            throw ValidationError("--ball-seconds is from 1 to 3600, --break-seconds from 0 to 86400.")
+        }
+        _ = try chosenFaults()
+        guard ReplayFace(rawValue: face) != nil else { throw ValidationError("--face is scores or balls.") }
+        if let startAt, Timestamp(rfc3339: startAt) == nil {
+            throw ValidationError("--start-at is an RFC 3339 date-time with offset, such as 2026-11-21T15:00:00Z.")
+        }
+    }
+
+    func run() async throws {
+        LogBootstrap.bootstrap(level: .warning)
+        let feed = try makeFeed()
+        if dryRun {
+            try printTimeline(of: feed)
+        } else {
+            try await play(feed)
+        }
+    }
+
+    private func chosenFaults() throws -> Set<ReplayFault> {
+        guard let faults, !faults.isEmpty else { return [] }
+        return Set(
+            try faults.split(separator: ",").map { name in
+                guard let fault = ReplayFault(rawValue: name.trimmingCharacters(in: .whitespaces)) else {
+                    let known = ReplayFault.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw ValidationError("`\(name)` is not a fault: \(known).")
+                }
+                return fault
+            }
+        )
+    }
+
+    private func makeFeed() throws -> ReplayFeed {
+        let path = try file ?? ProjectFiles.locate("matches/demo.json")
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw CommandFailure.environment("The match file \(path) cannot be read.")
+        }
+        let start = startAt.flatMap { Timestamp(rfc3339: $0) } ?? .now()
+        do {
+            let script = MatchScript(try CricsheetMatch.read(json: data))
+            let tempo = ReplayTempo(
+                millisecondsPerBall: ballSeconds * 1_000,
+                breakSeconds: breakSeconds,
+                shortBreakSeconds: breakSeconds / 4,
+                speed: speed
+            )
+            let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
+            return ReplayFeed(
+                ReplayPlan(script, startAt: start, tempo: tempo),
+                matchId: matchId ?? "\(name)-\(start.seconds)",
+                face: ReplayFace(rawValue: face) ?? .balls,
+                faults: try chosenFaults(),
+                seed: seed
+            )
+        } catch let fault as FeedFault {
+            throw CommandFailure.check("\(path) is not a match in the Cricsheet format: \(fault)")
+        }
+    }
+
+    private func printTimeline(of feed: ReplayFeed) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        try ReplayTimeline(feed: feed).walk { entry in
+            Terminal.say(json ? String(decoding: try encoder.encode(entry), as: UTF8.self) : entry.line)
+        }
+    }
+
+    private func play(_ feed: ReplayFeed) async throws {
+        guard let key = key ?? ProcessInfo.processInfo.environment["PUSHWATCH_BOOTSTRAP_KEY"] else {
+            throw ValidationError("Name an API key with the scope matches:write: --key pw_…, or --dry-run to send nothing.")
+        }
+        let client = CurlClient(configuration: CurlClientConfiguration(), logger: Logger(label: "replay"))
+        let total = feed.messages.count
+        Terminal.complain("\(feed.matchId): \(total) states in \(Int(feed.plan.duration.inSeconds)) s. Ctrl-C stops.")
+        let feeder = MatchFeeder(
+            feed: feed,
+            url: url.hasSuffix("/") ? String(url.dropLast()) : url,
+            key: key,
+            send: { try await client.send($0) },
+            onReceipt: { [json] index, receipt, tally in
+                if json { Terminal.say(ReplayCommand.line(index, receipt)) }
+                Terminal.progress(
+                    "\(index + 1) of \(total) states, \(tally.accepted) changed the card, \(tally.stale) stale; now \(receipt.phase), seq \(receipt.seq)"
+                )
+            },
+            onTrouble: { Terminal.complain("The server is away (\($0)); trying again.") }
+        )
+        guard let tally = try await untilInterrupted({ try await feeder.run() }) else {
+            Terminal.progress("Stopped. Go on with --match-id \(feed.matchId) --start-at \(feed.plan.startAt)", isLast: true)
+            throw CommandFailure(message: "", code: 130)
+        }
+        Terminal.progress("Over: \(tally.sent) states sent, \(tally.accepted) changed the card, \(tally.stale) were stale.", isLast: true)
+    }
+
+    private static func line(_ index: Int, _ receipt: MatchFeeder.Receipt) -> String {
+        let events = receipt.events.map { "\"\($0)\"" }.joined(separator: ",")
+        return
+            "{\"message\":\(index),\"result\":\"\(receipt.result)\",\"seq\":\(receipt.seq),\"phase\":\"\(receipt.phase)\",\"events\":[\(events)]}"
+    }
+
+    /// Nil when Ctrl-C or SIGTERM came first.
+    private func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value? {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: [.sigint, .sigterm]) { return nil }
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+    }
+}

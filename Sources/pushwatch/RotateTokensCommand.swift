@@ -1,0 +1,63 @@
+import ArgumentParser
+import Devices
+import Foundation
+import Logging
+import Observability
+import Postgres
+import PushContract
+import PushwatchServer
+
+/// `pushwatch keys rotate-tokens`
+struct RotateTokensCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate-tokens",
+        abstract: "Seal all stored push tokens with the current key.",
+        discussion: """
+            To change the key:
+              1. add the new key as the last line of the file, on every instance, and restart them: now all can open what it seals;
+              2. make it the first line, and restart them again: now it seals what is stored from here on;
+              3. run this command: it seals anew what older keys have sealed;
+              4. remove the older keys from the file.
+            Small transactions beside live traffic. It may be broken off with Ctrl-C and run again; what is done is skipped.
+            """
+    )
+
+    @OptionGroup var options: ConfigurationOptions
+    @Flag(help: "Print the result as one JSON object.") var json = false
+
+    func run() async throws {
+        LogBootstrap.bootstrap(level: .warning)
+        let configuration = try await options.load()
+        guard let ring = configuration.tokenKeys else {
+            throw CommandFailure(message: "PUSHWATCH_TOKEN_KEYS is not set: there is no key to seal with.", code: 2)
+        }
+        try await withPool(options) { pool in
+            let report = try await rotate(pool, ring)
+            if json {
+                Terminal.say(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
+            } else {
+                Terminal.say("\(report.resealed) tokens were sealed anew with the key \(ring.current.id).")
+            }
+            guard report.unreadable == 0 else {
+                throw CommandFailure.check(
+                    "\(report.unreadable) tokens cannot be opened: their key is not in the file, or they were changed. Add the key and run this "
+                        + "again; without it their apps have to register anew."
+                )
+            }
+        }
+    }
+
+    private func rotate(_ pool: PostgresPool, _ ring: TokenKeyRing) async throws -> TokenResealer.Report {
+        do {
+            try await TokenKeyStore(pool).admit(ring, now: .now())
+        } catch let mismatch as TokenKeyStore.Mismatch {
+            throw CommandFailure.check("PUSHWATCH_TOKEN_KEYS: \(mismatch).")
+        }
+        let report = try await TokenResealer(pool: pool, ring: ring).run { progress in
+            Terminal.progress("\(progress.column)  \(progress.pagesDone)/\(progress.pages) pages, \(progress.resealed) tokens sealed anew")
+        }
+        if Terminal.isInteractive { Terminal.progress("") }
+        if report.unreadable == 0 { try await TokenKeyStore(pool).retireAllBut(ring.current.id) }
+        return report
+    }
+}

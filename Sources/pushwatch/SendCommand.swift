@@ -1,0 +1,116 @@
+import ArgumentParser
+import Foundation
+import HTTPEdge
+import Logging
+import Observability
+import PushContract
+
+/// `pushwatch send`
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Send a push through a running server.",
+        discussion: """
+            To every device of a user, one device, a token, or a stored audience. Without --wait it ends when the server has stored the send; \
+            with it, when every delivery has ended, and then with 1 if not all were sent.
+
+              pushwatch send --uid ann --title "Goal" --body "1:0" --wait
+              pushwatch send --device my-phone --title "Kick-off" --critical
+              pushwatch send --token 5a5a… --provider apns --environment sandbox --app com.example.scores --title "Test"
+              pushwatch send --audience fans --title "Goal" --send-id goal-17     (again with the same id: nothing is sent twice)
+            """
+    )
+
+    @OptionGroup var api: APIOptions
+    @Option(help: "All devices of this user.") var uid: String?
+    @Option(help: "One device.") var device: String?
+    @Option(help: "One push token; needs --provider and --app.") var token: String?
+    @Option(help: "A stored audience (PUT /audiences/ID).") var audience: String?
+    @Option(help: "apns or fcm; with --token.") var provider: String?
+    @Option(help: "production or sandbox; with --token.") var environment: String?
+    @Option(help: "Only devices of this app; with --token, the app it belongs to.") var app: String?
+    @Option(help: "What is shown first.") var title: String?
+    @Option(help: "What is shown below it.") var body: String?
+    @Option(help: "A JSON object for the app.") var data: String?
+    @Option(help: "alert, background, liveactivity …; alert unless told.") var pushType: String?
+    @Option(help: "Replaces an earlier push with the same one.") var collapseId: String?
+    @Option(help: "Names the send; the same again is not sent twice. Made up unless told.") var sendId: String?
+    @Option(help: "Give up after so many seconds; a day unless told.") var expiresIn: Int?
+    @Flag(help: "Goes before others, and is never throttled.") var critical = false
+    @Flag(help: "Rather not at all than twice, if an answer is lost.") var atMostOnce = false
+    @Flag(help: "Wait until every delivery has ended.") var wait = false
+    @Option(help: "How many seconds to wait at most.") var timeout = 60
+    @Flag(help: "Print the server's answer.") var json = false
+
+    func validate() throws {
+        guard [uid, device, token, audience].count(where: { $0 != nil }) == 1 else {
+            throw ValidationError("Say whom to send to: one of --uid, --device, --token, --audience.")
+        }
+        guard token == nil || (provider != nil && app != nil) else { throw ValidationError("--token needs --provider and --app.") }
+        if let expiresIn, expiresIn < 1 { throw ValidationError("--expires-in must be 1 or more.") }
+    }
+
+    func run() async throws {
+        LogBootstrap.bootstrap(level: .error)
+        let caller = try api.caller()
+        let sent = try await caller.call("POST", "/sends", try request(now: .now()))
+        guard let id = sent.json.member("sendId") else { throw CommandFailure.check("\(api.url) is not a Pushwatch server.") }
+        guard wait else {
+            Terminal.say(json ? sent.text : "\(sent.status == 200 ? "Stored before" : "Accepted"): \(id). See GET /sends/\(id), or --wait.")
+            return
+        }
+        try await report(caller, id)
+    }
+
+    private func request(now: Timestamp) throws -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        let texts = [
+            "uid": uid, "deviceId": device, "token": token, "audience": audience, "provider": provider, "environment": environment,
+            "app": app,
+            "title": title, "body": body, "pushType": pushType, "collapseId": collapseId, "sendId": sendId,
+        ]
+        for (name, text) in texts { members[name] = text.map(JSONValue.string) }
+        if let data {
+            guard let object = try? JSONText.parse(Array(data.utf8)), case .object = object else {
+                throw CommandFailure(message: "--data must be a JSON object, such as '{\"match\": \"17\"}'.", code: 2)
+            }
+            members["data"] = object
+        }
+        if let expiresIn { members["expiresAt"] = .string((now + .seconds(expiresIn)).rfc3339) }
+        if critical { members["critical"] = .bool(true) }
+        if atMostOnce { members["policy"] = .string("at_most_once") }
+        return .object(members)
+    }
+
+    private func report(_ caller: APICaller, _ id: String) async throws {
+        let path = "/sends/" + (id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? id)
+        let end = ContinuousClock.now + .seconds(timeout)
+        let final: Set<String> = ["sent", "partial", "cancelled", "failed", "expired", "unreachable"]
+        var answer = try await caller.call("GET", path)
+        while !final.contains(answer.json.member("state") ?? ""), ContinuousClock.now < end {
+            Terminal.progress("\(id): \(answer.json.member("state") ?? "?")")
+            try await Task.sleep(for: .milliseconds(200))
+            answer = try await caller.call("GET", path)
+        }
+        Terminal.progress("", isLast: Terminal.isInteractive)
+        let state = answer.json.member("state") ?? "unknown"
+        if json {
+            Terminal.say(answer.text)
+        } else {
+            Terminal.say("\(id): \(state)")
+            for line in deliveries(answer.json) { Terminal.say("  " + line) }
+        }
+        guard state == "sent" else { throw ExitCode(1) }
+    }
+
+    private func deliveries(_ send: JSONValue) -> [String] {
+        guard case .object(let members) = send, case .array(let deliveries)? = members["deliveries"] else { return [] }
+        return deliveries.map { delivery in
+            let target = [delivery.member("uid"), delivery.member("deviceId")].compactMap { $0 }.joined(separator: "/")
+            let reason = [delivery.member("reasonCode"), delivery.member("providerErrorCode")].compactMap { $0 }.joined(separator: " ")
+            return "\(target) \(delivery.member("provider") ?? ""): \(delivery.member("state") ?? "?") \(reason)".trimmingCharacters(
+                in: .whitespaces
+            )
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import AlertRules
+import Testing
+
+/// Conditions beside ratio and baseline: the definitions stand in alerts/README.md.
+@Suite("absence/1, growth/1, first-sight/1, reregistration/1")
+struct OtherConditionTests {
+    private let absence = Make.rule(.absence(AbsenceCondition(for: RuleDuration(minutes: 10))), severity: .critical)
+    private let growth = Make.rule(.growth(GrowthCondition(above: 1000, for: RuleDuration(minutes: 15))))
+
+    @Test("no success fires when the tenth minute closes, at any rate from one a minute on", arguments: [1, 2, 50, 10_000] as [Int64])
+    func absenceFires(rate: Int64) {
+        #expect(Make.firings(absence, [(60, rate, 0), (30, rate, rate), (60, rate, 0)]) == [70])
+        #expect(Make.firings(absence, [(60, rate, 0), (9, rate, rate), (60, rate, 0)]) == [], "nine minutes are not ten")
+    }
+
+    @Test("one success in the time keeps it silent, whatever the number of failures")
+    func oneSuccess() {
+        #expect(Make.firings(absence, [(60, 100, 0), (5, 100, 100), (1, 100, 99), (9, 100, 100), (1, 100, 99), (60, 100, 0)]) == [])
+    }
+
+    @Test("without attempts absence is held; a few successes are not recovery, ten over ten minutes are")
+    func absenceHeld() throws {
+        let runs: [(Int, Int64, Int64)] = [(60, 10, 0), (20, 10, 10), (600, 0, 0), (5, 1, 0), (30, 1, 1), (30, 2, 0)]
+        let transitions = Make.transitions(absence, Make.history(runs))
+        #expect(transitions.map(\.kind) == [.fired, .resolved])
+        #expect(transitions[0].firedAt - Make.start == 70)
+        #expect(transitions[0].startsAt - Make.start == 60)
+        // Five successes after ten hours of nothing prove nothing: the failures that follow are the same alert.
+        #expect(transitions[1].minute - Make.start == 724)
+    }
+
+    @Test("evidence says what it counts")
+    func words() throws {
+        let fired = try #require(Make.transitions(absence, Make.history([(60, 10, 0), (20, 10, 10)])).first)
+        #expect(fired.evidence.observedText == "0 successes")
+        #expect(fired.evidence.thresholdText == "no success")
+        #expect(fired.evidence.observed.counts == AttemptCounts(attempts: 100, bad: 100))
+    }
+
+    /// A sample a minute of what waits.
+    private func queue(_ values: [Int64?]) -> GroupHistory {
+        let rows = values.enumerated().compactMap { minute, value in
+            value.map { MinuteCounts(minute: Make.start + minute, attempts: 1, bad: $0) }
+        }
+        return GroupHistory(series: MinuteSeries(rows))
+    }
+
+    @Test("a queue fires when it grew for the time and is above the threshold; a steady one, a full one and a shrinking one do not")
+    func growing() {
+        func firings(_ values: [Int64?]) -> [Int] {
+            Make.transitions(growth, queue(values)).filter { $0.kind == .fired }.map { $0.firedAt - Make.start }
+        }
+        let calm = [Int64?](repeating: 50, count: 30)
+        #expect(firings(calm + (1...30).map { $0 * 200 }) == [42], "four fifths of fifteen minutes")
+        #expect(firings(calm + (1...30).map { $0 * 20 }) == [], "growing, but small")
+        #expect(firings(calm + [Int64?](repeating: 50_000, count: 60)) == [], "one jump is not growth")
+        #expect(firings(calm + (0..<60).map { 60_000 - $0 * 1000 }) == [], "a campaign that drains")
+        #expect(firings((0..<60).map { 5000 + ($0.isMultiple(of: 2) ? 400 : -400) }) == [], "a queue that breathes")
+        #expect(firings(calm + (1...30).map { $0.isMultiple(of: 2) ? nil : $0 * 200 }).count == 0, "every second minute was not looked at")
+    }
+
+    @Test("what is not sampled holds the alert; shrinking or small resolves it")
+    func drained() {
+        let calm = [Int64?](repeating: 50, count: 30)
+        let grown = calm + (1...20).map { $0 * 200 }
+        let unseen = Make.transitions(growth, queue(grown + [Int64?](repeating: nil, count: 200)))
+        #expect(unseen.map(\.kind) == [.fired])
+        let drained = Make.transitions(growth, queue(grown + (0..<20).map { max(0, 4000 - $0 * 400) }))
+        #expect(drained.map(\.kind) == [.fired, .resolved])
+        #expect(drained.last?.evidence.worst.counts.bad == 4000)
+    }
+
+    /// Cohorts of 20 an hour, as they become known, `returned` of them.
+    private func cohorts(_ days: [Int64]) -> GroupHistory {
+        let rows = days.enumerated().flatMap { day, returned in
+            (0..<24).map { MinuteCounts(minute: Make.start + day * 1440 + $0 * 60 + 59, attempts: 20, bad: 20 - returned) }
+        }
+        return GroupHistory(series: MinuteSeries(rows))
+    }
+
+    @Test("devices that return far less than usual fire; a lasting low share, little data and the first days do not")
+    func returning() {
+        let rule = Make.rule(.reregistration(ReturnCondition(below: Fraction(1, 2))), severity: .ticket)
+        func kinds(_ days: [Int64]) -> [Transition.Kind] { Make.transitions(rule, cohorts(days)).map(\.kind) }
+        #expect(kinds([8, 8, 8, 8, 8, 8, 8, 2, 2, 8, 8]) == [.fired, .resolved])
+        #expect(kinds([8, 8, 8, 8, 8, 8, 8, 4, 4, 4]) == [], "exactly half is not below half")
+        #expect(kinds([1, 1, 1, 1, 1, 1, 1, 1, 1, 1]) == [], "as few as ever")
+        #expect(kinds([8, 8, 0]) == [], "two days teach nothing")
+    }
+}

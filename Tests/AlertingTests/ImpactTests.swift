@@ -1,0 +1,141 @@
+import AlertRules
+import Alerting
+import Foundation
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@Suite("Who is affected, and the numbers again")
+struct ImpactTests {
+    /// A release fails with one code; persons 0–9 of it get a push all the same later.
+    private func incident(_ pool: PostgresPool) async throws -> AlertEpisode {
+        let traffic = try await Traffic(pool)
+        for minute in 0..<35 {
+            try await traffic.addFacts(Traffic.start + minute, count: 80, appVersion: "3.1.0", prefix: "good")
+            let reason = minute < 20 ? nil : "provider_5xx"
+            try await traffic.addFacts(
+                Traffic.start + minute,
+                count: 20,
+                reason: reason,
+                code: reason == nil ? nil : "UNAVAILABLE",
+                appVersion: "3.2.0",
+                prefix: "bad"
+            )
+        }
+        try await traffic.addFacts(Traffic.start + 34, count: 5, appVersion: "3.2.0", prefix: "bad")
+        let evaluator = RuleEvaluator.forTest(pool)
+        try await evaluator.evaluate(minutes: 20)
+        try await evaluator.evaluate(minutes: 35)
+        return try #require(try await EpisodeStore.open(on: pool).first)
+    }
+
+    @Test("app version and the provider's own code are among the contributors; devices without a success are counted")
+    func affected() async throws {
+        try await withDatabase { pool in
+            let episode = try await incident(pool)
+            let named = episode.contributors.map { "\($0.dimension)=\($0.value) \($0.bad)" }
+            #expect(named.contains("appVersion=3.2.0 300") && named.contains("providerErrorCode=UNAVAILABLE 300"), "\(named)")
+            #expect(!named.contains { $0.contains("3.1.0") })
+            #expect(episode.contributors.allSatisfy { $0.isEstimated == nil }, "all attempts were looked at")
+            #expect(episode.affected == AffectedDevices(withoutSuccess: 15, isComplete: true))
+            #expect(episode.contributors.count <= 5)
+        }
+    }
+
+    @Test("with more attempts than are looked at, shares are estimated and devices are at least so many")
+    func sampled() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.addFacts(Traffic.start, count: 60_000, appVersion: "1")
+            try await traffic.addFacts(
+                Traffic.start,
+                count: 30_000,
+                reason: "auth",
+                code: "InvalidProviderToken",
+                appVersion: "2",
+                prefix: "v"
+            )
+            let rule = Rules.make(
+                "Auth",
+                .ratio(RatioCondition(reasons: ["auth"], above: Fraction(1, 100), for: RuleDuration(minutes: 2))),
+                by: []
+            )
+            let evaluator = RuleEvaluator.forTest(pool, [rule])
+            try await traffic.addFacts(
+                Traffic.start + 1,
+                count: 100,
+                reason: "auth",
+                code: "InvalidProviderToken",
+                appVersion: "2",
+                prefix: "v"
+            )
+            try await evaluator.evaluate(minutes: -1)
+            try await evaluator.evaluate(minutes: 2)
+            let episode = try #require(try await EpisodeStore.open(on: pool).first)
+            let version = try #require(episode.contributors.first { $0.dimension == "appVersion" })
+            #expect(version.value == "2" && version.isEstimated == true)
+            #expect(abs(version.bad - 30_100) < 100, "\(version.bad)")
+            let affected = try #require(episode.affected)
+            #expect(!affected.isComplete && affected.withoutSuccess == 2000)
+        }
+    }
+
+    @Test(
+        "the SQL of an alert runs in psql as the analyst and returns the numbers of the verdict",
+        .enabled(if: Psql.isInstalled, "psql is not installed")
+    )
+    func psql() async throws {
+        try await withDatabaseURL { url in
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 4), logger: .silent)
+            defer { pool.close() }
+            let episode = try await incident(pool)
+            let answer = try Psql.run(episode.reproduceSQL, at: url)
+            #expect(answer.status == 0, "\(answer.text)")
+            let last = try #require(answer.text.split(separator: "\n").last)
+            let counts = episode.evidence.observed.counts
+            #expect(last.hasPrefix("|\(counts.attempts)|\(counts.bad)|"), "\(last)")
+            let writing = try Psql.run("DELETE FROM alertEpisodes", at: url)
+            #expect(writing.status != 0, "an analyst only reads")
+        }
+    }
+
+    @Test("the SQL of rules beside the rollups runs as the analyst too", .enabled(if: Psql.isInstalled, "psql is not installed"))
+    func otherSQL() async throws {
+        let growth = Rules.make("Growth", .growth(GrowthCondition(above: 10, for: RuleDuration(minutes: 15))), by: [.provider])
+        let codes = Rules.make("Codes", .firstSight(FirstSightCondition()), by: FirstSightCondition.by)
+        let clients = Rules.make("Clients", .reregistration(ReturnCondition(below: Fraction(1, 2))), by: [.provider])
+        try await withDatabaseURL { url in
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 4), logger: .silent)
+            defer { pool.close() }
+            let traffic = try await Traffic(pool, daysBack: 2)
+            try await traffic.addFacts(Traffic.start - 2 * 1440, count: 1)
+            try await traffic.addFacts(Traffic.start + 35, count: 3, reason: "unknown", code: "it's new")
+            for minute in 0..<40 {
+                try await pool.execute(
+                    "INSERT INTO sendBacklogMinutes VALUES (\((Traffic.start + minute).timestamp), 'fcm', \(Int64(minute * 10)), NULL)"
+                )
+            }
+            // Nine days of cohorts of which half return, then a day of which a tenth does.
+            try await pool.execute(
+                """
+                INSERT INTO deviceReturnHours
+                SELECT \((Traffic.start - 48 * 60).timestamp)::timestamptz - i * interval '1 hour', 'fcm', 'a', 20,
+                       CASE WHEN i < 24 THEN 2 ELSE 10 END
+                FROM generate_series(0, 240) AS i
+                """
+            )
+            let evaluator = RuleEvaluator.forTest(pool, [growth, codes, clients])
+            try await evaluator.evaluate(minutes: -1440)
+            try await evaluator.evaluate(minutes: 40)
+            #expect(evaluator.faults == [:])
+            let episodes = try await EpisodeStore.open(on: pool)
+            #expect(Set(episodes.map(\.rule)) == ["Growth", "Codes", "Clients"])
+            for episode in episodes {
+                let answer = try Psql.run(episode.reproduceSQL, at: url)
+                #expect(answer.status == 0 && !answer.text.isEmpty, "\(episode.rule): \(answer.text)")
+                #expect(answer.text.split(separator: "\n").count >= 3, "\(episode.rule): \(answer.text)")
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import CZlib
+import Foundation
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Attempts
+
+@Suite("Importing history")
+struct AttemptImporterTests {
+    private func line(_ number: Int, at: Timestamp = Sample.now - .seconds(30 * 86_400)) throws -> [UInt8] {
+        try Sample.bytes(Sample.json(id: "i-\(number)", at: at - .seconds(Int64(number) * 60))) + [0x0A]
+    }
+
+    private func withFile(_ bytes: [UInt8], packed: Bool = false, _ body: (String) async throws -> Void) async throws {
+        let path = NSTemporaryDirectory() + "/import-\(UInt64.random(in: 0...UInt64.max)).ndjson" + (packed ? ".gz" : "")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        if packed {
+            let file = try #require(gzopen(path, "wb"))
+            #expect(bytes.withUnsafeBytes { gzwrite(file, $0.baseAddress, UInt32($0.count)) } == Int32(bytes.count))
+            gzclose(file)
+        } else {
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+        }
+        try await body(path)
+    }
+
+    private func importer(_ store: AttemptDatabase) -> AttemptImporter {
+        AttemptImporter(pool: store.pool, keeper: store.keeper, chunkBytes: 4_096)
+    }
+
+    @Test("a file, plain or packed: what is fine is stored and counted, what is not is named with its line", arguments: [false, true])
+    func imports(packed: Bool) async throws {
+        var bytes: [UInt8] = []
+        for number in 0..<100 { bytes += try line(number) }
+        bytes += Array("\n{\"broken\n".utf8)
+        bytes += try line(1000, at: Sample.now - .seconds(91 * 86_400))
+        bytes += try line(100)
+        try await withAttempts { store in
+            try await withFile(bytes, packed: packed) { path in
+                var rejects: [AttemptImporter.Reject] = []
+                let result = try await importer(store).run(
+                    path: path,
+                    now: Sample.now,
+                    onReject: { rejects.append($0) },
+                    onProgress: { _ in }
+                )
+                #expect(result.isComplete && result.lines == 103 && result.accepted == 101 && result.rejected == 2)
+                #expect(rejects.map(\.line) == [101, 102])
+                #expect(rejects.map(\.code) == ["malformed_json", "attempted_at_out_of_range"])
+                try await store.expectRollupsEqualRecount(total: 101)
+                let again = try await importer(store).run(path: path, now: Sample.now, onReject: { _ in }, onProgress: { _ in })
+                #expect(again.accepted == 0 && again.duplicate == 101)
+                try await store.expectRollupsEqualRecount(total: 101)
+            }
+        }
+    }
+
+    @Test(
+        "one that is stopped goes on where it stood, also packed; each reject comes once; the whole is stored once",
+        arguments: [false, true]
+    )
+    func resumes(packed: Bool) async throws {
+        var bytes: [UInt8] = []
+        for number in 0..<200 { bytes += number % 50 == 7 ? Array("[\(number)]\n".utf8) : try line(number) }
+        try await withAttempts { store in
+            try await withFile(bytes, packed: packed) { path in
+                var rejected: [Int] = []
+                var places: [Int] = []
+                var rounds = 0
+                var isComplete = false
+                while !isComplete, rounds < 100 {
+                    let place = try await importer(store).place(of: path)
+                    #expect((place == nil) == (rounds == 0))
+                    places.append(place?.lines ?? 0)
+                    var chunks = 0
+                    let result = try await importer(store).run(
+                        path: path,
+                        from: place,
+                        now: Sample.now,
+                        shouldStop: { chunks >= 3 },
+                        onReject: { rejected.append($0.line) },
+                        onProgress: { _ in chunks += 1 }
+                    )
+                    isComplete = result.isComplete
+                    rounds += 1
+                    if isComplete {
+                        #expect(result.accepted == 196 && result.duplicate == 0 && result.rejected == 4 && result.lines == 200)
+                    }
+                }
+                #expect(rounds > 2 && places == places.sorted() && Set(places).count == places.count)
+                #expect(rejected == [8, 58, 108, 158])
+                #expect(try await importer(store).place(of: path) == nil, "it went through")
+                try await store.expectRollupsEqualRecount(total: 196)
+            }
+        }
+    }
+
+    @Test("one that was killed goes on a few lines before the end of what it stored; nothing is lost or doubled")
+    func killed() async throws {
+        struct Killed: Error {}
+        var bytes: [UInt8] = []
+        for number in 0..<200 { bytes += number == 90 ? Array("[]\n".utf8) : try line(number) }
+        try await withAttempts { store in
+            try await withFile(bytes) { path in
+                // It dies where it hurts most: after the commit, before the reject is written.
+                await #expect(throws: Killed.self) {
+                    try await importer(store).run(path: path, now: Sample.now, onReject: { _ in throw Killed() }, onProgress: { _ in })
+                }
+                let place = try #require(try await importer(store).place(of: path))
+                #expect(place.lines > 50 && place.lines <= 90)
+                var rejected: [Int] = []
+                let result = try await importer(store).run(
+                    path: path,
+                    from: place,
+                    now: Sample.now,
+                    onReject: { rejected.append($0.line) },
+                    onProgress: { _ in }
+                )
+                #expect(result.isComplete && rejected == [91])
+                #expect(result.accepted + result.duplicate == 199 && result.lines == 200)
+                try await store.expectRollupsEqualRecount(total: 199)
+            }
+        }
+    }
+
+    @Test("a file that has changed is another file; a packed one that was cut off says so")
+    func otherFiles() async throws {
+        var bytes: [UInt8] = []
+        for number in 0..<60 { bytes += try line(number) }
+        try await withAttempts { store in
+            try await withFile(bytes) { path in
+                var chunks = 0
+                _ = try await importer(store).run(
+                    path: path,
+                    now: Sample.now,
+                    shouldStop: { chunks >= 1 },
+                    onReject: { _ in },
+                    onProgress: { _ in chunks += 1 }
+                )
+                #expect(try await importer(store).place(of: path) != nil)
+                try Data(bytes + line(77)).write(to: URL(fileURLWithPath: path))
+                #expect(try await importer(store).place(of: path) == nil)
+            }
+            try await withFile(bytes, packed: true) { path in
+                let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+                try whole.dropLast(40).write(to: URL(fileURLWithPath: path))
+                await #expect(throws: LineReader.Failure.self) {
+                    try await importer(store).run(path: path, now: Sample.now, onReject: { _ in }, onProgress: { _ in })
+                }
+            }
+        }
+    }
+}

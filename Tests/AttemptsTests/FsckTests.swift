@@ -1,0 +1,205 @@
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Attempts
+
+@Suite("Checking what is stored")
+struct FsckTests {
+    @Test("what the writer wrote is clean, across days, generations and progress")
+    func clean() async throws {
+        try await withCheckedAttempts { store in
+            let report = try await store.fsck()
+            #expect(report.faults.isEmpty, "\(report.faults)")
+            #expect(report.line("tokens").examined.hasPrefix("300 attempts"))
+        }
+    }
+
+    /// Each damage, and the checks that must find it. Damage to the facts shows in the recount, too.
+    static let damages: [(name: String, sql: String, found: Set<String>)] = [
+        (
+            "a deleted attempt", "DELETE FROM notificationDeliveryAttempts WHERE attemptId = 'a-17'",
+            ["ledger", "rollups"]
+        ),
+        (
+            "a rollup that counts one too many",
+            """
+            UPDATE attemptRollups SET attempts = attempts + 1 WHERE ctid = (SELECT min(ctid) FROM attemptRollups)
+            AND tableoid = (SELECT min(tableoid) FROM attemptRollups)
+            """,
+            ["rollups"]
+        ),
+        (
+            "a rollup with another latency",
+            """
+            UPDATE attemptRollups SET latencyMsSum = latencyMsSum + 1 WHERE ctid = (SELECT min(ctid) FROM attemptRollups)
+            AND tableoid = (SELECT min(tableoid) FROM attemptRollups)
+            """,
+            ["rollups"]
+        ),
+        (
+            "an id that stands on two days, counted on both",
+            """
+            WITH copied AS (
+                INSERT INTO notificationDeliveryAttempts
+                SELECT attemptId, uid, platform, provider, tokenHash, eventType, status, reasonCode, providerErrorCode,
+                    attemptedAt - interval '1 day', requestId, app, environment, pushType, appVersion, providerMessageId, latencyMs, sendId,
+                    receivedAt, attemptKey
+                FROM notificationDeliveryAttempts WHERE attemptId = 'a-17' RETURNING *)
+            INSERT INTO attemptRollups SELECT date_trunc('minute', attemptedAt), provider, platform, eventType, status,
+                coalesce(reasonCode::text, ''), coalesce(app, ''), coalesce(environment::text, ''), coalesce(pushType, ''), 77, 1,
+                coalesce(latencyMs, 0), count(latencyMs) OVER () FROM copied
+            """,
+            ["ledger"]
+        ),
+        (
+            "an id that both generations of the ledger hold",
+            """
+            INSERT INTO attemptLedger SELECT attemptKey, 0, fingerprint, attemptedAt, status FROM attemptLedger
+            WHERE generation = 1 ORDER BY attemptKey LIMIT 1
+            """,
+            ["identity"]
+        ),
+        (
+            "an attempt under another id's key",
+            "UPDATE notificationDeliveryAttempts SET attemptId = 'someone-else' WHERE attemptId = 'a-17'",
+            ["identity"]
+        ),
+        (
+            "an attempt that the ledger lost",
+            "DELETE FROM attemptLedger WHERE attemptKey = (SELECT attemptKey FROM notificationDeliveryAttempts WHERE attemptId = 'a-17')",
+            ["ledger"]
+        ),
+        (
+            "an attempt whose status differs from the ledger's",
+            """
+            UPDATE attemptLedger SET status = 'queued'
+            WHERE attemptKey = (SELECT attemptKey FROM notificationDeliveryAttempts WHERE attemptId = 'a-17')
+            """,
+            ["ledger"]
+        ),
+        (
+            "a dropped partition in the middle", "DROP TABLE notificationDeliveryAttempts_20260309",
+            ["partitions", "ledger"]
+        ),
+        (
+            "a rollup partition that is gone", "DROP TABLE attemptRollups_202603",
+            ["partitions", "rollups"]
+        ),
+        (
+            "a default partition", "CREATE TABLE rest PARTITION OF notificationDeliveryAttempts DEFAULT",
+            ["partitions"]
+        ),
+        (
+            "a generation of the ledger that is gone", "DROP TABLE attemptLedger_0",
+            ["partitions"]
+        ),
+        (
+            "a raw token where the hash should be",
+            "UPDATE notificationDeliveryAttempts SET tokenHash = repeat('0a', 32) WHERE attemptId = 'a-17'",
+            ["tokens"]
+        ),
+        (
+            "a raw token in the provider's code",
+            "UPDATE notificationDeliveryAttempts SET providerErrorCode = 'bad token ' || repeat('0A', 32) WHERE attemptId = 'a-17'",
+            ["tokens"]
+        ),
+    ]
+
+    @Test("each planted damage is found by the right check, and by no other", arguments: damages.indices)
+    func finds(_ index: Int) async throws {
+        let damage = FsckTests.damages[index]
+        try await withCheckedAttempts { store in
+            try await store.pool.execute(Query(text: damage.sql))
+            let report = try await store.fsck()
+            #expect(Set(report.lines.filter { $0.faultCount > 0 }.map(\.check)) == damage.found, "\(damage.name): \(report.faults)")
+        }
+    }
+
+    @Test("stays clean while four writers go on in closed minutes and the ledger rotates")
+    func besideTraffic() async throws {
+        try await withCheckedAttempts { store in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in 0..<4 {
+                    group.addTask {
+                        for round in 0..<40 {
+                            let ids = (0..<50).map { "w\(writer)-\(round / 2)-\($0)" }
+                            let at = Sample.now - .seconds(Int64(round / 2) * 700)
+                            // Every other round takes the last one's attempts forward.
+                            let status: AttemptStatus = round % 2 == 0 ? .queued : .sent
+                            _ = try await store.write(ids.map { Sample.attempt($0, status: status, at: at) }, slot: Int16(writer))
+                        }
+                    }
+                }
+                group.addTask { try await store.rotate() }
+                for _ in 0..<2 { #expect(try await store.fsck().faults.isEmpty) }
+                try await group.waitForAll()
+            }
+            let report = try await store.fsck()
+            #expect(report.faults.isEmpty && report.line("tokens").examined.hasPrefix("4300 attempts"), "\(report)")
+        }
+    }
+
+    @Test("days that an import left out are no gap; days with counts and no partition are")
+    func importedDays() {
+        let plan = PartitionPlan()
+        let now = Sample.now
+        var partitions = FsckPartitions()
+        partitions.rollups = plan.months(from: now.day - 60, through: now.day + 5)
+        partitions.facts = plan.facts(now: now) + [PartitionPlan.fact(day: now.day - 40)]
+        for index in partitions.facts.indices { partitions.facts[index].name = partitions.facts[index].name.lowercased() }
+        #expect(partitions.faults(plan: plan, countedDays: [], now: now).isEmpty)
+        #expect(partitions.faults(plan: plan, countedDays: [now.day - 20], now: now).count == 1)
+        #expect(partitions.faults(plan: plan, countedDays: [], now: now + .seconds(6 * 86_400)).count >= 2)
+    }
+
+    @Test("time is cut without gap or overlap, finer where a day is large; days that have no partition are pieces, too")
+    func slices() throws {
+        let day = Sample.now.day
+        let partitions = [day - 6, day - 3, day - 2, day, day + 1].map(PartitionPlan.fact(day:))
+        let sizes = [partitions[1].name: 900 << 20 as Int64, partitions[2].name: 5 << 40]
+        let slices = FactSlices(partitions, sizes: sizes, until: Sample.now).all
+        #expect(zip(slices, slices.dropFirst()).allSatisfy { $0.range.upperBound == $1.range.lowerBound && !$0.range.isEmpty })
+        #expect(slices.first?.range.lowerBound == partitions[0].from && slices.last?.range.upperBound == Sample.now)
+        #expect(slices.filter { $0.range.lowerBound.day == day - 3 }.count == 24)
+        #expect(slices.filter { $0.range.lowerBound.day == day - 2 }.count == 288)
+        #expect(slices.filter { !$0.hasPartition }.map(\.range.lowerBound.day) == [day - 5, day - 1])
+        #expect(slices.allSatisfy { $0.range.lowerBound.flooredToMinute() == $0.range.lowerBound })
+    }
+
+    @Test("keys are cut without gap or overlap")
+    func stretches() {
+        for estimate in [0, 5_000_000, 700_000_000] as [Int64] {
+            let stretches = LedgerSlices.keys(estimate: estimate)
+            #expect(stretches.first?.lowerBound == 0 && stretches.last?.upperBound == 65_536)
+            #expect(zip(stretches, stretches.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
+        }
+    }
+}
+
+extension FsckReport {
+    var faults: [String] { lines.flatMap { line in line.faults.map { "\(line.check): \($0)" } } }
+    func line(_ check: String) -> Line { lines.first { $0.check == check }! }
+}
+
+extension AttemptDatabase {
+    func fsck() async throws -> FsckReport {
+        try await Fsck(pool: pool, pause: .zero, now: Sample.now + .seconds(600)).run()
+    }
+}
+
+/// 300 attempts of two days, a third of them advanced, after a rotation that lies two days back.
+func withCheckedAttempts(_ body: (AttemptDatabase) async throws -> Void) async throws {
+    try await withAttempts { store in
+        try await store.keeper.keep()
+        try await store.pool.execute("UPDATE ledgerState SET rotatedAt = \(Sample.now - .seconds(2 * 86_400))")
+        for part in 0..<3 {
+            let ids = part * 100..<part * 100 + 100
+            let at = { (id: Int) in Sample.now - .seconds(Int64(id) * 400) }
+            _ = try await store.write(ids.map { Sample.attempt("a-\($0)", uid: "u-\($0 % 9)", status: .queued, at: at($0)) })
+            _ = try await store.write(ids.filter { $0 % 3 != 0 }.map { Sample.attempt("a-\($0)", uid: "u-\($0 % 9)", at: at($0)) })
+        }
+        try await body(store)
+    }
+}

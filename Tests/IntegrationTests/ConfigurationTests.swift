@@ -1,0 +1,60 @@
+import Foundation
+import PushwatchServer
+import TestDatabase
+import Testing
+
+@Suite("Configuration")
+struct ConfigurationTests {
+    @Test("a secret may stand in a file of its own; the file's last line end does not count")
+    func secretFromFile() async throws {
+        try await withTestDirectory { directory in
+            let path = directory + "/url"
+            try "postgresql://pushwatch@db.example/pushwatch\n".write(toFile: path, atomically: true, encoding: .utf8)
+            let fromEnvironment = try await ServerConfiguration.load(file: nil, environment: ["PUSHWATCH_DATABASE_URL_FILE": path])
+            #expect(fromEnvironment.databaseURL == "postgresql://pushwatch@db.example/pushwatch")
+            let yaml = directory + "/pushwatch.yml"
+            try "database:\n  urlFile: \(path)\nhttp:\n  port: 9000\n".write(toFile: yaml, atomically: true, encoding: .utf8)
+            let fromFile = try await ServerConfiguration.load(file: yaml, environment: [:])
+            #expect(fromFile.databaseURL == fromEnvironment.databaseURL && fromFile.httpPort == 9000)
+        }
+    }
+
+    @Test("every setting is in the table of docs/operations.md, under both of its names")
+    func documented() throws {
+        let table = try String(contentsOfFile: ProjectPlace.root + "/docs/operations.md", encoding: .utf8)
+        #expect(ConfigurationKey.all.count > 30)
+        for key in ConfigurationKey.all {
+            #expect(table.contains("| `\(key.name)` | `\(key.environmentName)` |"), "\(key.name)")
+        }
+    }
+
+    @Test("the environment goes before the file")
+    func precedence() async throws {
+        try await withTestDirectory { directory in
+            let yaml = directory + "/pushwatch.yml"
+            try "database:\n  url: postgresql://a\nhttp:\n  port: 9000\n".write(toFile: yaml, atomically: true, encoding: .utf8)
+            let loaded = try await ServerConfiguration.load(file: yaml, environment: ["PUSHWATCH_HTTP_PORT": "9001"])
+            #expect(loaded.httpPort == 9001 && loaded.databaseURL == "postgresql://a")
+        }
+    }
+
+    @Test(
+        "what cannot be used is refused with a sentence that names the setting, and never shows a secret",
+        arguments: [
+            (["PUSHWATCH_HTTP_PROT": "1"], "PUSHWATCH_HTTP_PROT is not a setting"), ([:], "No database is configured"),
+            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_PORT": "eighty"], "PUSHWATCH_HTTP_PORT"),
+            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_PORT_FILE": "/x"], "PUSHWATCH_HTTP_PORT_FILE is not a setting"),
+            (["PUSHWATCH_DATABASE_URL_FILE": "/nowhere/url"], "/nowhere/url, which cannot be read"),
+            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_BOOTSTRAP_KEY": "hush-hush"], "PUSHWATCH_BOOTSTRAP_KEY must have at least 24"),
+            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_TLS_KEY_FILE": "/k"], "PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE is missing"),
+            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE": "/c"], "PUSHWATCH_HTTP_TLS_KEY_FILE is missing"),
+        ] as [([String: String], String)]
+    )
+    func refused(_ environment: [String: String], _ sentence: String) async throws {
+        let error = await #expect(throws: ConfigurationError.self) {
+            try await ServerConfiguration.load(file: nil, environment: environment)
+        }
+        #expect(error?.description.contains(sentence) == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains("hush-hush") == false)
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import PushContract
+import TestDatabase
+import Testing
+
+extension WholeService {
+    @Suite("The database's disk is full", .enabled(if: SmallDisk.isAvailable, "needs leave to mount a file system (root)"))
+    struct FullDiskTests {
+        @Test("503 while there is no room, the server lives through it, goes on by itself when there is room, and nothing is lost")
+        func full() async throws {
+            var soak = Soak(rounds: 1)
+            try await SmallDisk.with(megabytes: 220) { disk in
+                let cluster = ScratchCluster(in: disk.directory, settings: ["max_wal_size": "64MB", "min_wal_size": "32MB"])
+                defer { cluster.crash() }
+                try await cluster.start()
+                let server = try await ServerProcess.start(database: cluster.url, arguments: ["--migrate"])
+                try await server.waitUntilReady()
+                let load = PostingLoad(url: server.api.url, batchSize: 100)
+                try await load.run(posters: 4) {
+                    try await load.progress(400)
+                    while soak.next() {
+                        try disk.fill(leaving: 2)
+                        try await eventually("attempts are refused") { (load.refusals[503] ?? 0) >= soak.rounds * 3 }
+                        #expect(try await server.api.get("/health").status == 200)
+                        disk.makeRoom()
+                        // PostgreSQL itself ends when it cannot write its log; whoever runs it starts it again.
+                        try await cluster.startIfDown()
+                        try await server.waitUntilReady()
+                        try await load.progress(400)
+                    }
+                }
+                #expect(server.isRunning && !server.log.contains("Fatal"), "\(server.log.suffix(1000))")
+                #expect(load.refusals.keys.allSatisfy { $0 == 503 || $0 == 0 }, "\(load.refusals)")
+                try await withPool(cluster.url) { pool in
+                    try await FaultReport(fault: "disk full", times: soak.rounds, load: load).expectNothingLost(on: pool)
+                }
+                #expect(try await server.terminate().code == 0)
+            }
+        }
+    }
+}

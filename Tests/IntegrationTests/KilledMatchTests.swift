@@ -1,0 +1,111 @@
+import Devices
+import Foundation
+import LiveActivities
+import Postgres
+import ProviderSimulator
+import PushContract
+import TestDatabase
+import Testing
+
+extension WholeService {
+    @Suite("The server dies in the middle of a match")
+    struct KilledMatchTests {
+        private static let runners = 60
+        private static let newcomers = 100..<160
+
+        @Test("L-04: kill -9 in mid-match: the next process completes it, starts nothing twice, and timestamps go on rising")
+        func killed() async throws {
+            try await withMatch { fixture, simulator, pool, start in
+                let first = try await start()
+                var runs = 2
+                // Starts are released slowly, so that the kill comes between them.
+                try await eventually("starts and updates are on their way") {
+                    runs += 1
+                    try await fixture.score("m", phase: "live", runs: runs, now: .now())
+                    return calls(simulator, kind: "b").count >= 5 && calls(simulator, kind: "c").count >= KilledMatchTests.runners
+                }
+                try await first.killNow()
+                runs += 1
+                try await fixture.score("m", phase: "live", runs: runs, now: .now())
+                let second = try await start()
+                try await eventually("the next process has sent the newest state to everybody") {
+                    let newest = try await fixture.newest("m").timestamp
+                    let last = Dictionary(grouping: calls(simulator, kind: "c"), by: \.token).mapValues { $0.last?.timestamp }
+                    return last.count == KilledMatchTests.runners && last.values.allSatisfy { $0 == newest }
+                }
+                try await eventually("every start that was not claimed by the dead process is sent") {
+                    try await pool.query("SELECT count(*) FROM liveActivities WHERE status = 'pending' AND startSentAt IS NULL")[0]
+                        .decode(Int.self) == 0
+                }
+                let lost = try await pool.query("SELECT count(*) FROM activityStarts WHERE outcome IS NULL")[0].decode(Int.self)
+                try await eventually("starts under way are answered") {
+                    try await pool.query("SELECT count(*) FROM activityStarts WHERE outcome IS NOT NULL")[0].decode(Int.self)
+                        >= KilledMatchTests.newcomers.count - lost
+                }
+                try await expectOrder(simulator, pool)
+                #expect(try await pool.query("SELECT epoch FROM activeMatches WHERE matchId = 'm'")[0].decode(Int.self) == 2)
+                #expect(try await second.terminate().code == 0)
+            }
+        }
+
+        private func expectOrder(_ simulator: ProviderSimulator, _ pool: PostgresPool) async throws {
+            let starts = Dictionary(grouping: calls(simulator, kind: "b"), by: \.token)
+            #expect(starts.values.allSatisfy { $0.count == 1 }, "a start was sent twice")
+            let claimed = try await pool.query("SELECT count(*) FROM activityStarts")[0].decode(Int.self)
+            #expect(claimed == KilledMatchTests.newcomers.count, "each follower's start is claimed once")
+            for stamps in Dictionary(grouping: calls(simulator, kind: "c"), by: \.token).values {
+                // The dead process may have sent what its successor sends again; never anything older.
+                #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0.timestamp < $1.timestamp || $0.body == $1.body })
+                #expect(zip(stamps, stamps.dropFirst()).filter { $0.timestamp == $1.timestamp }.count <= 1)
+            }
+        }
+
+        private struct Call {
+            var token: String
+            var timestamp: Int64
+            var body: String
+        }
+
+        private func calls(_ simulator: ProviderSimulator, kind: Character) -> [Call] {
+            simulator.requests(provider: .apns).compactMap { request in
+                guard let token = request.token, token.first == kind, request.status == 200,
+                    let place = request.body.range(of: "\"timestamp\":")
+                else { return nil }
+                let digits = request.body[place.upperBound...].prefix(while: \.isNumber)
+                return Call(token: token, timestamp: Int64(digits) ?? 0, body: request.body)
+            }
+        }
+
+        private func withMatch(
+            _ body: (
+                _ fixture: LiveFixture,
+                _ simulator: ProviderSimulator,
+                _ pool: PostgresPool,
+                _ start: () async throws -> ServerProcess
+            ) async throws -> Void
+        ) async throws {
+            try await withDatabaseURL { database in
+                try await withTestDirectory { directory in
+                    try await ProviderSimulator.running(SimulatorConfiguration(directory: directory)) { simulator, endpoints in
+                        let files = try ProviderFiles(simulator, endpoints, directory: directory)
+                        let settings = [
+                            "APNS_TEAM_ID": simulator.credentials.apns.teamId, "APNS_KEY_ID": simulator.credentials.apns.keyId,
+                            "APNS_KEY_FILE": files.apnsKey, "APNS_PRODUCTION_URL": endpoints.apnsURL,
+                            "APNS_SANDBOX_URL": endpoints.apnsURL, "PROVIDERS_CA_FILE": endpoints.caFile,
+                            "LIVE_STARTS_PER_SECOND": "10",
+                        ]
+                        try await withPool(database) { pool in
+                            let fixture = LiveFixture(pool: pool, vault: TokenVault(TestTokenKeys.ring))
+                            try await fixture.running(0..<KilledMatchTests.runners, of: "m", now: .now())
+                            try await fixture.followers(KilledMatchTests.newcomers, of: "m", now: .now())
+                            try await fixture.score("m", phase: "live", runs: 1, now: .now())
+                            try await body(fixture, simulator, pool) {
+                                try await ServerProcess.start(database: database, settings: settings)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

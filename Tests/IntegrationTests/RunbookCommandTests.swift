@@ -1,0 +1,42 @@
+import Foundation
+import Testing
+
+@Suite("Commands that runbooks name")
+struct RunbookCommandTests {
+    private func help(_ words: [String]) throws -> (status: Int32, text: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: ServerProcess.binary)
+        process.arguments = words + ["--help"]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let said = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: said, as: UTF8.self))
+    }
+
+    @Test("every command and every option in runbooks and in the alerts' README exists")
+    func exist() throws {
+        let alerts = ProjectPlace.root + "/alerts"
+        let runbooks = try FileManager.default.contentsOfDirectory(atPath: alerts + "/runbooks").map { "\(alerts)/runbooks/\($0)" }
+        var seen = 0
+        for file in runbooks + [alerts + "/README.md"] {
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            for line in text.matches(of: /(?:`|\n)pushwatch ([^`\n#]+)/).map({ String($0.1) }) {
+                let words = line.split(separator: " ").map(String.init)
+                let command = Array(words.prefix { $0.wholeMatch(of: /[a-z]+/) != nil }.prefix(2))
+                let answer = try help(command)
+                #expect(answer.status == 0, "\(file): pushwatch \(command.joined(separator: " "))")
+                if command.count == 2 {
+                    #expect(answer.text.contains("USAGE: pushwatch \(command.joined(separator: " "))"), "\(file): \(line)")
+                }
+                for option in words where option.hasPrefix("--") {
+                    #expect(answer.text.contains(option.prefix { $0 != "=" }), "\(file): \(option) of \(line)")
+                }
+                seen += 1
+            }
+        }
+        #expect(seen > 20)
+    }
+}

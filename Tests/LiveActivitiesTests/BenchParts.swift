@@ -1,0 +1,43 @@
+import Devices
+import Logging
+import Postgres
+import PushContract
+import Sending
+import TestDatabase
+
+@testable import LiveActivities
+
+/// The parts as the server puts them together.
+enum BenchParts {
+    static let vault = TokenVault(.random())
+
+    static func recorder() -> AttemptRecorder { AttemptRecording.recorder(slot: 9, logger: .silent) }
+
+    static func devices(_ pool: PostgresPool) -> DeviceStore {
+        DeviceStore(pool: pool, vault: vault, record: recorder(), onDeparture: ActivityDepartures.end)
+    }
+
+    static func engine(
+        _ pool: PostgresPool,
+        _ configuration: LiveConfiguration,
+        lookup: @escaping ProviderLookup,
+        clock: TestClock
+    ) -> LiveEngine {
+        let policy = configuration.policy
+        let stores = LiveStores(
+            subjects: SubjectStore(pool: pool),
+            orchestrator: OrchestratorStore(pool: pool, policy: policy),
+            audience: AudienceStore(pool: pool, vault: vault),
+            starts: StartStore(pool: pool, policy: policy, vault: vault, record: recorder()),
+            ends: EndStore(pool: pool, vault: vault),
+            outcomes: OutcomeStore(pool: pool, record: recorder())
+        )
+        return LiveEngine(configuration: configuration, stores: stores, lookup: lookup, logger: .silent, now: { clock.now })
+    }
+
+    static func giveStartToken(_ text: String, _ userId: String, _ deviceId: String, _ bench: LiveBench) async throws {
+        let token = try PushToken(text, provider: .apns)
+        let registration = StartTokenRegistration(userId: userId, deviceId: deviceId, token: token)
+        _ = try await bench.devices.register(registration, requestId: "s-\(userId)-\(deviceId)-\(text.suffix(6))", now: bench.now)
+    }
+}

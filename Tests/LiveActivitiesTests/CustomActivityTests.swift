@@ -1,0 +1,191 @@
+import Foundation
+import HTTPEdge
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Providers
+import PushContract
+import Sending
+import Testing
+
+@testable import LiveActivities
+
+@Suite("Live Activities of any type")
+struct CustomActivityTests {
+    private let state =
+        #"{"sender": "Ops", "message": "Disk full", "timestamp": 1800000000, "isDemo": false, "messageIndex": 0, "totalMessages": 2}"#
+
+    private func start(_ activityId: String = "p1", state: String? = nil, attributes: String = #"{"recipient": "Ann"}"#) -> String {
+        """
+        {"activityId": "\(activityId)", "uid": "ann", "attributes": \(attributes), "contentState": \(state ?? self.state),
+         "alert": {"title": "Pager", "body": "Disk full"}}
+        """
+    }
+
+    @Test("P-3.2, P-4.1 to P-4.5: a start reaches the start token; its payload decodes into the app's own struct with a default decoder")
+    func pagerStart() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            try await bench.phone("ann", "phone", 1)
+            let answer = try await routes.call("/live-activities/PagerActivityAttributes/start", .post, as: "service", start())
+            #expect(answer.status == .accepted)
+            try await bench.run()
+            let call = try #require(bench.apns.calls.first)
+            #expect(call.token == LiveBench.startToken(1))
+            #expect(call.message.pushType == .liveactivity)
+            #expect(call.event == "start")
+            #expect(call.aps.text("attributes-type") == String(describing: PagerActivityAttributes.self))
+            #expect(abs(call.timestamp - bench.now.seconds) <= 1)
+            let payload = try JSONDecoder().decode(CapturedStart.self, from: Data(call.bytes))
+            #expect(payload.aps.state.sender == "Ops" && payload.aps.state.totalMessages == 2 && !payload.aps.state.isDemo)
+            #expect(payload.aps.state.timestamp == 1_800_000_000)
+            #expect(payload.aps.attributes.recipient == "Ann")
+            #expect(payload.aps.alert.title == "Pager")
+        }
+    }
+
+    private struct CapturedStart: Decodable {
+        struct Alert: Decodable {
+            var title: String
+        }
+
+        struct Aps: Decodable {
+            var attributes: PagerActivityAttributes
+            var state: PagerActivityAttributes.ContentState
+            var alert: Alert
+
+            enum CodingKeys: String, CodingKey {
+                case attributes, alert
+                case state = "content-state"
+            }
+        }
+
+        var aps: Aps
+    }
+
+    @Test("P-G: start, update and end of an activity reach the device that adopted it, in rising timestamps")
+    func wholeLife() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            try await bench.phone("ann", "phone", 1)
+            let base = "/live-activities/PagerActivityAttributes"
+            #expect(try await routes.call("\(base)/start", .post, as: "service", start()).status == .accepted)
+            #expect(try await routes.call("\(base)/start", .post, as: "service", start()).status == .ok)
+            try await bench.run()
+            let token = #"{"activityId": "p1", "deviceId": "phone", "updateToken": "\#(LiveBench.updateToken(1))"}"#
+            #expect(try await routes.call("\(base)/activity-token", .post, as: "ann", token).status == .ok)
+            let update = #"{"activityId": "p1", "contentState": \#(state.replacing("Disk full", with: "Disk fine"))}"#
+            #expect(try await routes.call("\(base)/update", .post, as: "service", update).status == .accepted)
+            try await bench.run()
+            #expect(try await routes.call("\(base)/end", .post, as: "service", #"{"activityId": "p1"}"#).status == .accepted)
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.event) == ["start", "update", "end"])
+            #expect(bench.apns.calls.map(\.token).dropFirst() == [LiveBench.updateToken(1), LiveBench.updateToken(1)])
+            let stamps = bench.apns.calls.map(\.timestamp)
+            #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
+            #expect(try await routes.call("\(base)/update", .post, as: "service", update).status == .notFound)
+        }
+    }
+
+    @Test(
+        "P-G: what the type does not know is refused before anything leaves, with its place",
+        arguments: [
+            (#"{"sender": "Ops"}"#, "/contentState/"),
+            (
+                #"{"sender": 7, "message": "m", "timestamp": 1, "isDemo": true, "messageIndex": 0, "totalMessages": 1}"#,
+                "/contentState/sender"
+            ),
+            (
+                #"{"sender": "O", "message": "m", "timestamp": 1.5, "isDemo": true, "messageIndex": 0, "totalMessages": 1}"#,
+                "/contentState/timestamp"
+            ),
+            (
+                #"{"sender": "O", "message": "m", "timestamp": 1, "isDemo": true, "messageIndex": 0, "totalMessages": 0}"#,
+                "/contentState/totalMessages"
+            ),
+            (
+                #"{"sender": "O", "message": "m", "timestamp": 1, "isDemo": true, "messageIndex": 0, "totalMessages": 1, "colour": "red"}"#,
+                "/contentState/colour"
+            ),
+        ]
+    )
+    func refused(_ state: String, _ pointer: String) async throws {
+        try await LiveRoutes.with { routes in
+            try await routes.bench.phone("ann", "phone", 1)
+            let answer = try await routes.call(
+                "/live-activities/PagerActivityAttributes/start",
+                .post,
+                as: "service",
+                start(state: state)
+            )
+            #expect(answer.status == .unprocessableContent)
+            #expect(String(buffer: answer.body).contains(pointer))
+            try await routes.bench.run()
+            #expect(routes.bench.apns.calls.isEmpty)
+        }
+    }
+
+    @Test("C-25: a start without an alert, of an unknown type, to an unknown or an unreachable device is refused")
+    func otherRefusals() async throws {
+        try await LiveRoutes.with { routes in
+            let base = "/live-activities/PagerActivityAttributes/start"
+            #expect(try await routes.call(base, .post, as: "service", start()).status == .notFound)
+            try await routes.bench.phone("ann", "phone", 1, startToken: false)
+            let unreachable = try await routes.call(base, .post, as: "service", start())
+            #expect(unreachable.status == .unprocessableContent)
+            #expect(String(buffer: unreachable.body).contains("17.2"))
+            let silent = #"{"activityId": "p1", "uid": "ann", "attributes": {"recipient": "Ann"}, "contentState": \#(state)}"#
+            let withoutAlert = try await routes.call(base, .post, as: "service", silent)
+            #expect(withoutAlert.status == .unprocessableContent && String(buffer: withoutAlert.body).contains("/alert"))
+            #expect(try await routes.call("/live-activities/Nothing/start", .post, as: "service", start()).status == .notFound)
+            #expect(
+                try await routes.call("/live-activities/MatchActivityAttributes/start", .post, as: "service", start()).status == .conflict
+            )
+            #expect(try await routes.call(base, .post, as: "ann", start()).status == .forbidden)
+        }
+    }
+}
+
+@Suite("Schemas of attributes types")
+struct ValueSchemaTests {
+    private func schema(_ text: String) throws -> ValueSchema { try ValueSchema(try JSONText.parse(Array(text.utf8))) }
+
+    @Test(
+        "a schema file with something that would not be checked is refused",
+        arguments: [
+            #"{"type": "strin"}"#, #"{"pattern": "a+"}"#, #"{"oneOf": []}"#, #"{"minimum": 3, "maximum": 2}"#,
+            #"{"type": "object", "required": ["a"]}"#, #"{"minimum": "1"}"#, #"[]"#,
+        ]
+    )
+    func refused(_ text: String) throws {
+        let json = try JSONText.parse(Array(text.utf8))
+        #expect(throws: SchemaFault.self) { try ValueSchema(json) }
+    }
+
+    @Test(
+        "values",
+        arguments: [
+            (#"{"type": "integer"}"#, "1", true), (#"{"type": "integer"}"#, "1.5", false), (#"{"type": ["string", "null"]}"#, "null", true),
+            (#"{"enum": ["a", "b"]}"#, #""b""#, true), (#"{"enum": ["a", "b"]}"#, #""c""#, false), (#"{"const": 1}"#, "2", false),
+            (#"{"type": "array", "items": {"type": "string"}, "maxItems": 2}"#, #"["a", 1]"#, false),
+            (#"{"type": "array", "maxItems": 1}"#, "[1, 2]", false), (#"{"type": "string", "maxLength": 1}"#, #""é""#, true),
+            (#"{"type": "object"}"#, #"{"a": 1}"#, false), (#"{"type": "object", "additionalProperties": true}"#, #"{"a": 1}"#, true),
+            (#"{"type": "number", "minimum": 0}"#, "-0.1", false),
+        ]
+    )
+    func values(_ schema: String, _ value: String, _ isFine: Bool) throws {
+        let schema = try self.schema(schema)
+        let value = try JSONText.parse(Array(value.utf8))
+        if isFine {
+            try schema.check(value, at: "/x")
+        } else {
+            #expect(throws: Problem.self) { try schema.check(value, at: "/x") }
+        }
+    }
+
+    @Test("the shipped types can be read")
+    func shipped() throws {
+        let types = try AttributesTypes(directory: LiveRoutes.typesDirectory)
+        #expect(types.names == ["PagerActivityAttributes"])
+    }
+}

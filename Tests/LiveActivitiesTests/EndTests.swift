@@ -1,0 +1,210 @@
+import Devices
+import HTTPEdge
+import Postgres
+import Providers
+import PushContract
+import Testing
+
+@testable import LiveActivities
+
+@Suite("Ends")
+struct EndTests {
+    @Test("L-08, L-28: the end of a match ends every activity with the final state, and its rows expire 48 hours later")
+    func matchEnd() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running("ann", "phone", 1)
+            try await bench.running("bob", "phone", 2)
+            bench.apns.forget()
+            bench.clock.advance(.seconds(2))
+            try await bench.score(phase: "ended", runs: 99, event: ("match_end", 1), alert: "RR won")
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.event) == ["end", "end"])
+            let end = bench.apns.calls[0]
+            #expect(end.contentState.contains(#""runs":99"#))
+            #expect(end.aps.integer("dismissal-date") == bench.now.seconds + 900)
+            #expect(end.aps["alert"]?.text.contains("RR won") == true)
+            #expect(end.message.priority == .high)
+            #expect(Set(bench.apns.calls.map(\.bytes)).count == 1)
+            #expect(try await bench.states("ann") == ["ended/match_end"])
+            let state = try await bench.pool.query("SELECT pollerState FROM activeMatches")[0].decode(String.self)
+            #expect(state == "ended")
+            bench.clock.advance(.seconds(48 * 3600 + 1))
+            try await bench.run()
+            for table in ["liveActivities", "follows", "activeMatches"] {
+                #expect(try await bench.count("SELECT count(*) FROM \(raw: table)") == 0)
+            }
+            #expect(bench.apns.calls.count == 2)
+        }
+    }
+
+    @Test("L-09, L-26: an unfollow ends the activities on all of the user's devices, and only theirs")
+    func unfollow() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running("ann", "phone", 1)
+            try await bench.phone("ann", "tablet", 2)
+            try await bench.run()
+            try await bench.postToken("ann", "tablet", 2)
+            try await bench.running("bob", "phone", 3)
+            bench.apns.forget()
+            try await bench.follows.unfollow(userId: "ann", matchId: "m1", now: bench.now)
+            try await bench.run()
+            #expect(Set(bench.apns.calls("end").map(\.token)) == [LiveBench.updateToken(1), LiveBench.updateToken(2)])
+            #expect(try await bench.states("ann") == ["ended/user_unfollow"])
+            #expect(try await bench.states("ann", "tablet") == ["ended/user_unfollow"])
+            #expect(try await bench.states("bob") == ["active"])
+            // Off the screen at once, and later than anything that was shown.
+            let end = bench.apns.calls("end")[0]
+            #expect(end.aps.integer("dismissal-date") < end.timestamp)
+            bench.apns.forget()
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.token) == [LiveBench.updateToken(3)])
+        }
+    }
+
+    @Test("F-19: what the user ended is not started again, until they follow again")
+    func notRestarted() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            try await bench.dismiss("ann", "phone")
+            bench.apns.forget()
+            bench.clock.advance(.seconds(7200))
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls.isEmpty)
+            try await bench.follow("ann")
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.event) == ["start"])
+            #expect(try await bench.states() == ["ended/user_dismissed", "pending"])
+        }
+    }
+
+    @Test("L-10: a dismissal is an unfollow; the device it happened on needs no end, the others get one")
+    func dismissal() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running("ann", "phone", 1)
+            try await bench.phone("ann", "tablet", 2)
+            try await bench.run()
+            try await bench.postToken("ann", "tablet", 2)
+            bench.apns.forget()
+            #expect(try await bench.dismiss("ann", "phone") == .unfollow(1))
+            try await bench.run()
+            #expect(bench.apns.calls("end").map(\.token) == [LiveBench.updateToken(2)])
+            #expect(try await bench.states() == ["ended/user_dismissed"])
+            #expect(try await bench.follows.follows(of: "ann", now: bench.now).isEmpty)
+            #expect(try await bench.dismiss("ann", "phone") == .ignored(.afterOwnEnd))
+        }
+    }
+
+    @Test("C-24: a dismissal that follows from our own end, from a replaced activity or from the system's limit is none")
+    func ignoredDismissals() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            #expect(try await bench.dismiss("ann", "phone", cause: .system) == .ignored(.notByUser))
+            #expect(try await bench.dismiss("ann", "phone", generation: 7) == .ignored(.unknownActivity))
+            bench.apns.answer(LiveBench.updateToken(1), .apns(410, "Unregistered"))
+            try await bench.score(runs: 2)
+            try await bench.run()
+            try await bench.postToken("ann", "phone", 2)
+            #expect(try await bench.dismiss("ann", "phone") == .ignored(.afterOwnEnd))
+            bench.clock.advance(.seconds(61))
+            #expect(try await bench.dismiss("ann", "phone", generation: 1) == .ignored(.oldGeneration))
+            bench.clock.advance(.seconds(8 * 3600))
+            #expect(try await bench.dismiss("ann", "phone") == .ignored(.afterSystemLimit))
+            #expect(try await bench.follows.follows(of: "ann", now: bench.now) == ["m1"])
+        }
+    }
+
+    @Test("C-23: an activity that the app ended as stale comes back with the next real change, not before")
+    func stale() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.clock.advance(.seconds(1900))
+            #expect(try await bench.dismiss("ann", "phone", cause: .stale) == .gone(1))
+            bench.apns.forget()
+            try await bench.run()
+            #expect(bench.apns.calls("start").isEmpty)
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 1)
+        }
+    }
+
+    @Test("C-10, D-17, G-06: signing out ends the activities of that device, and nothing more goes to it")
+    func signOut() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running("ann", "phone", 1)
+            try await bench.phone("ann", "tablet", 2)
+            try await bench.run()
+            try await bench.postToken("ann", "tablet", 2)
+            try await bench.run()
+            bench.apns.forget()
+            #expect(try await bench.devices.unregister(userId: "ann", deviceId: "phone", requestId: "out", now: bench.now))
+            try await bench.run()
+            #expect(bench.apns.calls("end").map(\.token) == [LiveBench.updateToken(1)])
+            #expect(try await bench.states("ann", "phone") == ["ended/device_unregistered"])
+            #expect(try await bench.states("ann", "tablet") == ["active"])
+            bench.apns.forget()
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.token) == [LiveBench.updateToken(2)])
+        }
+    }
+
+    @Test("an end is tried until there is a definite answer, and leaves an attempt each time")
+    func retried() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.apns.forget()
+            bench.apns.answer(LiveBench.updateToken(1), .apns(503, "ServiceUnavailable"), .unanswered, .apns(410, "Unregistered"))
+            try await bench.score(phase: "ended", runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls("end").count == 1)
+            for wait in [2, 10, 600, 3600] {
+                bench.clock.advance(.seconds(wait))
+                try await bench.run()
+            }
+            #expect(bench.apns.calls("end").count == 3)
+            #expect(try await bench.count("SELECT count(*) FROM notificationDeliveryAttempts WHERE requestId = 'live-end:m1'") == 3)
+        }
+    }
+
+    @Test("F-05: a late post of an ended activity's token is refused, and does not take the new one's place")
+    func latePost() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            try await bench.dismiss("ann", "phone")
+            try await bench.follow("ann")
+            try await bench.run()
+            #expect(try await bench.postToken("ann", "phone", 1) == .activityEnded)
+            #expect(try await bench.postToken("ann", "phone", 3, generation: 1) == .activityEnded)
+            #expect(try await bench.postToken("ann", "phone", 2) == .adopt(2, replacing: nil))
+            #expect(try await bench.postToken("ann", "phone", 1) == .activityEnded)
+            #expect(try await bench.states() == ["ended/user_dismissed", "active"])
+        }
+    }
+
+    @Test("a token that nobody followed for is refused, and one of an unknown device says so")
+    func strangers() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.phone("ann", "phone", 1)
+            #expect(try await bench.postToken("ann", "phone", 1) == .notFollowing)
+            #expect(try await bench.postToken("ann", "watch", 1) == nil)
+            // The app may start an activity of a match it follows by itself.
+            try await bench.follow("ann", from: "phone", startsHere: true)
+            try await bench.run()
+            #expect(bench.apns.calls("start").isEmpty)
+            #expect(try await bench.postToken("ann", "phone", 1) == .adopt(1, replacing: nil))
+        }
+    }
+}

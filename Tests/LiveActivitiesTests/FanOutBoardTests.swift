@@ -1,0 +1,163 @@
+import Devices
+import Providers
+import PushContract
+import Testing
+
+@testable import LiveActivities
+
+@Suite("The board of the fan-out")
+struct FanOutBoardTests {
+    private let start = Timestamp(seconds: 1_800_000_000)
+
+    private func state(_ timestamp: Int64, _ event: KeyEventClass = .quiet) -> PublishedState {
+        PublishedState(
+            subject: "m1",
+            timestamp: timestamp,
+            hash: "h\(timestamp)",
+            builtAt: start,
+            event: event,
+            message: PushMessage(pushType: .liveactivity)
+        )
+    }
+
+    private func recipient(_ number: Int, last: Int64 = 0) throws -> Recipient {
+        Recipient(
+            key: ActivityKey(subject: "m1", userId: "u\(number)", deviceId: "d", generation: 1),
+            token: try PushToken(LiveBench.updateToken(number), provider: .apns),
+            app: "a",
+            environment: .production,
+            lastTimestamp: last
+        )
+    }
+
+    @Test("while one request is under way states are not queued: the newest is sent next, and those between never")
+    func conflation() throws {
+        var board = FanOutBoard()
+        board.publish(state(1))
+        board.join(try recipient(1), now: start)
+        let next = board.next(now: start)
+        let first = try #require(next)
+        #expect(first.state.timestamp == 1)
+        let key = try recipient(1).key
+        for timestamp in Int64(2)...50 {
+            board.publish(state(timestamp))
+            board.keepOnly([key], of: "m1", now: start)
+            let none = board.next(now: start)
+            #expect(none?.state.timestamp == nil)
+            #expect(board.waiting == 0)
+        }
+        board.finish(first, .sent, now: start)
+        let newest = board.next(now: start)
+        #expect(newest?.state.timestamp == 50)
+        let rest = board.next(now: start)
+        #expect(rest?.state.timestamp == nil)
+    }
+
+    @Test("F-08: the newest state is never dropped, whatever fails, and each token gets rising timestamps only", arguments: 1...20)
+    func trailing(_ seed: UInt64) throws {
+        var random = SplitMix(seed)
+        var board = FanOutBoard()
+        var now = start
+        var sent: [ActivityKey: [Int64]] = [:]
+        let keys = try (1...5).map { try recipient($0).key }
+        for number in 1...5 { board.join(try recipient(number), now: now) }
+        var underWay: [FanOutBoard.Job] = []
+        for step in Int64(1)...300 {
+            now = now + .seconds(1)
+            if random.next() % 3 == 0 {
+                board.publish(state(step))
+                board.keepOnly(keys, of: "m1", now: now)
+            }
+            while random.next() % 2 == 0, let job = board.next(now: now) { underWay.append(job) }
+            #expect(Set(underWay.map(\.recipient.key)).count == underWay.count)
+            if !underWay.isEmpty, random.next() % 2 == 0 {
+                let job = underWay.remove(at: Int(random.next() % UInt64(underWay.count)))
+                let fails = random.next() % 4 == 0
+                if !fails { sent[job.recipient.key, default: []].append(job.state.timestamp) }
+                board.finish(job, fails ? .failed(retryAfter: nil) : .sent, now: now)
+            }
+        }
+        let last = board.state(of: "m1")?.timestamp
+        for job in underWay {
+            sent[job.recipient.key, default: []].append(job.state.timestamp)
+            board.finish(job, .sent, now: now)
+        }
+        now = now + .seconds(120)
+        while let job = board.next(now: now) {
+            sent[job.recipient.key, default: []].append(job.state.timestamp)
+            board.finish(job, .sent, now: now)
+        }
+        for key in keys {
+            let stamps = sent[key] ?? []
+            #expect(stamps.last == last)
+            #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
+        }
+    }
+
+    @Test("an event that was skipped still counts for the priority of what is sent instead")
+    func missedEvent() throws {
+        var board = FanOutBoard()
+        board.publish(state(1))
+        board.join(try recipient(1, last: 1), now: start)
+        board.publish(state(2, .alerting))
+        board.publish(state(3))
+        board.keepOnly([try recipient(1).key], of: "m1", now: start)
+        let job = board.next(now: start)
+        #expect(job?.priority == .high)
+    }
+
+    @Test("who left the audience while a request was under way gets nothing more")
+    func leaving() throws {
+        var board = FanOutBoard()
+        board.publish(state(1))
+        board.join(try recipient(1), now: start)
+        let next = board.next(now: start)
+        let job = try #require(next)
+        board.publish(state(2))
+        board.keepOnly([], of: "m1", now: start)
+        board.finish(job, .sent, now: start)
+        let rest = board.next(now: start)
+        #expect(rest?.state.timestamp == nil)
+        #expect(board.underWay == 0)
+    }
+
+    @Test(
+        "F-15: the priority follows from the event alone, and boundaries from the device's bucket",
+        arguments: [
+            (1, PushPriority.high), (2, .high), (5, .high), (8, .high), (9, .high), (11, .high), (12, .high), (13, .high), (14, .normal),
+            (18, .normal), (nil, .normal),
+        ] as [(Int?, PushPriority)]
+    )
+    func priorities(_ event: Int?, _ expected: PushPriority) {
+        var budget = BoundaryBudget(now: start)
+        let priority = UpdatePriority.choose(KeyEventClass(priority: event), budget: &budget, now: start)
+        #expect(priority == expected)
+    }
+
+    @Test("a device gets eight boundaries an hour at priority 10, and wickets beside them")
+    func budget() {
+        var budget = BoundaryBudget(now: start)
+        let first = (0..<10).map { _ in UpdatePriority.choose(.budgeted, budget: &budget, now: start) }
+        #expect(first.filter { $0 == .high }.count == 8)
+        let wicket = UpdatePriority.choose(.alerting, budget: &budget, now: start)
+        #expect(wicket == .high)
+        let later = start + .seconds(450)
+        let next = (0..<2).map { _ in UpdatePriority.choose(.budgeted, budget: &budget, now: later) }
+        #expect(next == [.high, .normal])
+    }
+}
+
+/// A small generator with a seed, so that a failing run can be repeated.
+struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

@@ -1,0 +1,167 @@
+import Attempts
+import Devices
+import HTTPEdge
+import Logging
+import Postgres
+import Providers
+import PushContract
+import Sending
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import LiveActivities
+
+/// A database of its own, the stores and an engine on it, APNs scripted, the clock in the test's hand.
+struct LiveBench: Sendable {
+    let pool: PostgresPool
+    let devices: DeviceStore
+    let follows: FollowStore
+    let activities: ActivityStore
+    let apns = ScriptedAPNs()
+    let clock: TestClock
+    let engine: LiveEngine
+    let policy: StartPolicy
+
+    static func with(_ change: (inout LiveConfiguration) -> Void = { _ in }, _ body: (LiveBench) async throws -> Void) async throws {
+        var configuration = LiveConfiguration()
+        configuration.owner = "bench"
+        change(&configuration)
+        let settled = configuration
+        try await withDatabase { pool in
+            try await PartitionKeeper(pool: pool, logger: .silent).keep()
+            try await body(LiveBench(pool, settled))
+        }
+    }
+
+    private init(_ pool: PostgresPool, _ configuration: LiveConfiguration) {
+        self.pool = pool
+        policy = configuration.policy
+        let clock = TestClock()
+        self.clock = clock
+        devices = BenchParts.devices(pool)
+        follows = FollowStore(pool: pool, policy: policy)
+        activities = ActivityStore(pool: pool, policy: policy, vault: BenchParts.vault)
+        let apns = self.apns
+        engine = BenchParts.engine(pool, configuration, lookup: { _, _, _ in apns }, clock: clock)
+    }
+
+    /// Another process on the same database.
+    func another(owner: String, change: (inout LiveConfiguration) -> Void = { _ in }) -> LiveEngine {
+        var configuration = LiveConfiguration()
+        configuration.owner = owner
+        change(&configuration)
+        let apns = self.apns
+        return BenchParts.engine(pool, configuration, lookup: { _, _, _ in apns }, clock: clock)
+    }
+
+    var now: Timestamp { clock.now }
+
+    /// The engine's work until nothing is left, with all that a cycle does.
+    func run() async throws { try await engine.runUntilIdle() }
+
+    static func token(_ number: Int) -> String { String(repeating: "a", count: 60) + "\(1000 + number)" }
+    static func startToken(_ number: Int) -> String { String(repeating: "b", count: 60) + "\(1000 + number)" }
+    static func updateToken(_ number: Int) -> String { String(repeating: "c", count: 59) + "\(10_000 + number)" }
+
+    /// A phone that can be started by a push.
+    func phone(_ userId: String, _ deviceId: String, _ number: Int, startToken: Bool = true, osVersion: String = "18.1") async throws {
+        let registration = DeviceRegistration(
+            userId: userId,
+            deviceId: deviceId,
+            token: try PushToken(LiveBench.token(number), provider: .apns),
+            platform: .ios,
+            provider: .apns,
+            app: "com.example.app",
+            osVersion: osVersion
+        )
+        _ = try await devices.register(registration, requestId: "r-\(userId)-\(deviceId)-\(number)", now: now)
+        if startToken { try await BenchParts.giveStartToken(LiveBench.startToken(number), userId, deviceId, self) }
+    }
+
+    func follow(_ userId: String, _ matchId: String = "m1", from deviceId: String? = nil, startsHere: Bool = false) async throws {
+        _ = try await follows.follow(userId: userId, matchId: matchId, deviceId: deviceId, startsHere: startsHere, now: now)
+    }
+
+    /// What `match` does when a feed brings a change.
+    func score(
+        _ matchId: String = "m1",
+        phase: String = "live",
+        runs: Int,
+        event: (name: String, priority: Int)? = nil,
+        alert: String? = nil
+    ) async throws {
+        let state = #"{"matchId":"\#(matchId)","phase":"\#(phase)","runs":\#(runs),"status":"RR need runs","title":"RR v KKR"}"#
+        try await pool.execute(
+            """
+            INSERT INTO activeMatches AS m (matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, lastUpdatedAt, keyEvent,
+                keyEventPriority, alertTitle, alertBody)
+            VALUES (\(matchId), \(phase), \(state), \(state), \(now.seconds), \(now), \(now), \(event?.name),
+                \((event?.priority).map { Int16($0) }), \(alert), \(alert.map { _ in "RR v KKR" }))
+            ON CONFLICT (matchId) DO UPDATE SET phase = excluded.phase, displayState = excluded.displayState, seq = m.seq + 1,
+                stateHash = excluded.stateHash, stateTimestamp = greatest(excluded.stateTimestamp, m.stateTimestamp + 1),
+                stateBuiltAt = excluded.stateBuiltAt, lastUpdatedAt = excluded.lastUpdatedAt, keyEvent = excluded.keyEvent,
+                keyEventPriority = excluded.keyEventPriority, alertTitle = excluded.alertTitle, alertBody = excluded.alertBody
+            """
+        )
+    }
+
+    @discardableResult
+    func postToken(
+        _ userId: String,
+        _ deviceId: String,
+        _ number: Int,
+        match: String = "m1",
+        generation: Int? = nil
+    ) async throws -> TokenVerdict? {
+        let token = try PushToken(LiveBench.updateToken(number), provider: .apns)
+        return try await activities.post(
+            TokenPost(subject: match, userId: userId, deviceId: deviceId, token: token, generation: generation),
+            now: now
+        )
+    }
+
+    @discardableResult
+    func dismiss(
+        _ userId: String,
+        _ deviceId: String,
+        cause: DismissalCause = .user,
+        generation: Int? = nil,
+        match: String = "m1"
+    ) async throws -> DismissalVerdict {
+        try await activities.dismiss(
+            Dismissal(subject: match, userId: userId, deviceId: deviceId, cause: cause, generation: generation),
+            now: now
+        )
+    }
+
+    /// A follower with a running activity that was sent the current state.
+    func running(_ userId: String = "ann", _ deviceId: String = "phone", _ number: Int = 1, match: String = "m1") async throws {
+        try await phone(userId, deviceId, number)
+        try await follow(userId, match)
+        try await run()
+        #expect(try await postToken(userId, deviceId, number, match: match) != nil)
+        try await run()
+    }
+
+    func history(_ userId: String = "ann", _ deviceId: String = "phone", match: String = "m1") async throws -> ActivityHistory {
+        try await activities.history(subject: match, userId: userId, deviceId: deviceId)
+    }
+
+    func count(_ query: Query) async throws -> Int { try await pool.query(query)[0].decode(Int.self) }
+
+    /// `status/endReason` of all generations of a key.
+    func states(_ userId: String = "ann", _ deviceId: String = "phone", match: String = "m1") async throws -> [String] {
+        try await history(userId, deviceId, match: match).generations.map { generation in
+            generation.status.rawValue + (generation.endReason.map { "/\($0.rawValue)" } ?? "")
+        }
+    }
+}
+
+/// Time as the test says. Starts at the present: attempts far from it are refused.
+final class TestClock: Sendable {
+    private let moment = Mutex(Timestamp.now())
+
+    var now: Timestamp { moment.withLock { $0 } }
+    func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
+}

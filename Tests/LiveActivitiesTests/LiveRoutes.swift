@@ -1,0 +1,53 @@
+import Devices
+import Foundation
+import HTTPEdge
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import PushContract
+import Sending
+
+@testable import LiveActivities
+
+/// The routes over a bench, called as a user ("ann") or as a service.
+struct LiveRoutes: Sendable {
+    let bench: LiveBench
+    let client: any TestClientProtocol
+
+    static let typesDirectory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("live-activities").path
+
+    static func with(_ body: @Sendable (LiveRoutes) async throws -> Void) async throws {
+        try await LiveBench.with { bench in
+            let router = EdgeRouter(authentication: AuthenticationMiddleware(NamedCallers()))
+            let clock = bench.clock
+            let now: @Sendable () -> Timestamp = { clock.now }
+            FollowRoutes(store: bench.follows, wake: WakeSignal(), now: now).add(to: router)
+            ActivityRoutes(store: bench.activities, wake: WakeSignal(), now: now).add(to: router)
+            CustomActivityRoutes(
+                store: CustomActivityStore(pool: bench.pool),
+                types: try AttributesTypes(directory: typesDirectory),
+                wake: WakeSignal(),
+                now: now
+            ).add(to: router)
+            try await Application(router: router).test(.router) { client in try await body(LiveRoutes(bench: bench, client: client)) }
+        }
+    }
+
+    func call(_ path: String, _ method: HTTPRequest.Method, as caller: String?, _ body: String? = nil) async throws -> TestResponse {
+        var headers: HTTPFields = [:]
+        if let caller { headers[.authorization] = caller }
+        if body != nil { headers[.contentType] = "application/json" }
+        return try await client.executeRequest(uri: path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
+    }
+}
+
+/// Lets in whom the `Authorization` header names.
+private struct NamedCallers: Authenticator {
+    func authenticate(_ request: Request) async throws -> Caller? {
+        guard let name = request.headers[.authorization] else { return nil }
+        if name == "service" { return .key(id: "k", name: "service", scopes: Set(Scope.allScopes)) }
+        return .user(userId: name)
+    }
+}

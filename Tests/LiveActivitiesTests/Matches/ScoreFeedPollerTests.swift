@@ -1,0 +1,111 @@
+import Cricket
+import CurlHTTP
+import Foundation
+import Postgres
+import PushContract
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import LiveActivities
+
+@Suite("Polled score feeds")
+struct ScoreFeedPollerTests {
+    @Test("a feed is asked every 5 s, less often when silent or over, with back-off when it fails")
+    func pace() {
+        var pace = FeedPace()
+        let now = MatchSamples.now
+        #expect(pace.wait(after: .news, now: now) == .seconds(5))
+        #expect(pace.wait(after: .same, now: now + .seconds(299)) == .seconds(5))
+        #expect(pace.wait(after: .same, now: now + .seconds(300)) == .seconds(30))
+        #expect(pace.wait(after: .news, now: now + .seconds(330)) == .seconds(5))
+        #expect(pace.wait(after: .over, now: now + .seconds(335)) == .seconds(60))
+        let waits = (0..<8).map { _ in pace.wait(after: .failed(retryAfter: nil), now: now + .seconds(400)) }
+        #expect(waits == [10, 20, 40, 80, 160, 300, 300, 300].map { .seconds($0) })
+        #expect(pace.wait(after: .failed(retryAfter: .seconds(900)), now: now) == .seconds(900))
+        #expect(pace.wait(after: .same, now: now + .seconds(401)) == .seconds(5))
+    }
+
+    /// A feed that answers as a web server would, and remembers what it was asked.
+    private final class Feed: Sendable {
+        struct State {
+            var body: [UInt8] = []
+            var tag = "a"
+            var status = 200
+            var asked: [[String: String]] = []
+        }
+
+        let state = Mutex(State())
+
+        func show(_ scores: [MatchScore], tag: String) {
+            let list = scores.map { String(decoding: $0.json, as: UTF8.self) }.joined(separator: ",")
+            state.withLock {
+                $0.body = Array("[\(list)]".utf8)
+                $0.tag = tag
+            }
+        }
+
+        var send: ScoreFeedPoller.Send {
+            { [self] request in
+                let headers = Dictionary(request.headers.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+                return state.withLock { state in
+                    state.asked.append(headers)
+                    guard state.status == 200 else { return OutboundResponse(status: state.status, headers: [("retry-after", "7")]) }
+                    if headers["if-none-match"] == state.tag { return OutboundResponse(status: 304) }
+                    return OutboundResponse(status: 200, headers: [("etag", state.tag)], body: state.body)
+                }
+            }
+        }
+    }
+
+    private func poller(_ pool: PostgresPool, _ feed: Feed, owner: String = "a") -> ScoreFeedPoller {
+        ScoreFeedPoller(urls: [], store: MatchStore(pool: pool), pool: pool, owner: owner, logger: .silent, send: feed.send)
+    }
+
+    @Test("news are stored, an unchanged answer costs a 304, an answer that was not taken in is asked for again")
+    func conditional() async throws {
+        try await withDatabase { pool in
+            let feed = Feed()
+            let scores = try MatchSamples.scores()
+            var reader = FeedReader(url: "https://feed.example/m1?token=secret")
+            let poller = poller(pool, feed)
+            feed.show([scores[1]], tag: "a")
+            #expect(await poller.ask(&reader) == .news)
+            #expect(await poller.ask(&reader) == .same)
+            feed.show([scores[2]], tag: "b")
+            #expect(await poller.ask(&reader) == .news)
+            feed.state.withLock {
+                $0.body = Array("[{]".utf8); $0.tag = "c"
+            }
+            #expect(await poller.ask(&reader) == .failed(retryAfter: nil))
+            feed.show([scores[scores.count - 1]], tag: "c")
+            #expect(await poller.ask(&reader) == .over, "the broken answer's tag was not kept")
+            feed.state.withLock { $0.status = 503 }
+            #expect(await poller.ask(&reader) == .failed(retryAfter: .seconds(7)))
+            let asked = feed.state.withLock { $0.asked.map { $0["if-none-match"] } }
+            #expect(asked == [nil, "a", "a", "b", "b", "c"])
+            #expect(try await pool.matchColumn("feedUrl") == "https://feed.example/m1", "a secret in the query is not stored")
+            #expect(try await pool.matchColumn("pollerState") == "ended")
+        }
+    }
+
+    @Test("one instance polls a match; when its lease runs out another does")
+    func lease() async throws {
+        try await withDatabase { pool in
+            let feed = Feed()
+            feed.show([try MatchSamples.scores()[1]], tag: "a")
+            var first = FeedReader(url: "https://feed.example/m1")
+            var second = first
+            let (one, two) = (poller(pool, feed, owner: "one"), poller(pool, feed, owner: "two"))
+            #expect(await one.ask(&first) == .news)
+            #expect(await one.ask(&first) == .same)
+            #expect(await two.ask(&second) == nil)
+            #expect(feed.state.withLock { $0.asked.count } == 2)
+            try await pool.execute("UPDATE activeMatches SET feedLeaseUntil = clock_timestamp() - interval '1 second'")
+            #expect(await two.ask(&second) == .same)
+            #expect(await one.ask(&first) == nil)
+            #expect(try await pool.matchColumn("feedOwner") == "two")
+            #expect(try await pool.matchColumn("feedEpoch") == "2")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import Postgres
+import Testing
+
+@testable import LiveActivities
+
+@Suite("Routes of follows and activities")
+struct RouteTests {
+    @Test("L-19: follow answers with the state of a live match; unfollow by path, by body, and twice; the list of follows")
+    func follow() async throws {
+        try await LiveRoutes.with { routes in
+            try await routes.bench.score(runs: 7)
+            let body = #"{"matchId": "m1", "deviceId": "phone"}"#
+            let followed = try await routes.call("/user/follow/match", .post, as: "ann", body)
+            #expect(followed.status == .ok)
+            let text = String(buffer: followed.body)
+            #expect(text.contains(#""following":true"#) && text.contains(#""phase":"live""#) && text.contains(#""runs":7"#))
+            let list = try await routes.call("/user/follow/match", .get, as: "ann")
+            #expect(String(buffer: list.body) == #"{"matches":["m1"]}"#)
+            #expect(try await routes.call("/user/follow/match/m1", .delete, as: "ann").status == .noContent)
+            #expect(try await routes.call("/user/follow/match/m1", .delete, as: "ann").status == .noContent)
+            #expect(try await routes.call("/user/follow/match", .delete, as: "ann", #"{"matchId": "m1"}"#).status == .noContent)
+            #expect(try await routes.call("/user/follow/match", .post, as: "service", body).status == .forbidden)
+            #expect(try await routes.call("/user/follow/match", .post, as: nil, body).status == .unauthorized)
+            #expect(try await routes.call("/user/follow/match", .post, as: "ann", #"{"matchId": "a b"}"#).status == .unprocessableContent)
+        }
+    }
+
+    @Test("D-04, C-05, F-05: the token call: 200, 404 device_not_registered, 409 not_following and activity_ended, 422")
+    func token() async throws {
+        try await LiveRoutes.with { routes in
+            func post(_ deviceId: String, _ token: String, generation: Int? = nil) async throws -> TestResponse {
+                let number = generation.map { #", "generation": \#($0)"# } ?? ""
+                let body = #"{"deviceId": "\#(deviceId)", "updateToken": "\#(token)"\#(number)}"#
+                return try await routes.call("/matches/m1/activity-token", .post, as: "ann", body)
+            }
+            try await routes.bench.score(runs: 1)
+            let unknown = try await post("phone", LiveBench.updateToken(1))
+            #expect(unknown.status == .notFound && String(buffer: unknown.body).contains("device_not_registered"))
+            try await routes.bench.phone("ann", "phone", 1)
+            let stranger = try await post("phone", LiveBench.updateToken(1))
+            #expect(stranger.status == .conflict && String(buffer: stranger.body).contains("not_following"))
+            try await routes.bench.follow("ann")
+            let adopted = try await post("phone", LiveBench.updateToken(1), generation: 1)
+            #expect(adopted.status == .ok && String(buffer: adopted.body).contains(#""generation":1"#))
+            #expect(!String(buffer: adopted.body).contains(LiveBench.updateToken(1)))
+            #expect(try await post("phone", LiveBench.updateToken(1), generation: 1).status == .ok)
+            #expect(try await post("phone", "not a token").status == .unprocessableContent)
+            let dismissed = try await routes.call(
+                "/matches/m1/activity-dismissed",
+                .post,
+                as: "ann",
+                #"{"deviceId": "phone", "cause": "user", "generation": 1}"#
+            )
+            #expect(dismissed.status == .ok && String(buffer: dismissed.body).contains("unfollowed"))
+            let late = try await post("phone", LiveBench.updateToken(1), generation: 1)
+            #expect(late.status == .conflict && String(buffer: late.body).contains("activity_ended"))
+        }
+    }
+
+    @Test("D-01, D-05: an update token is in no other table, and posting it changes no other token")
+    func separateTokens() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            try await bench.score(runs: 1)
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann")
+            func device() async throws -> String {
+                try await bench.pool.query("SELECT to_jsonb(d)::text FROM devices d")[0].decode(String.self)
+            }
+            let before = try await device()
+            try await bench.postToken("ann", "phone", 1)
+            #expect(try await device() == before)
+            let columns = try await bench.pool.query(
+                "SELECT table_name::text FROM information_schema.columns WHERE column_name = 'updatetoken'"
+            ).map { try $0.decode(String.self) }
+            #expect(columns == ["liveactivities"])
+        }
+    }
+}

@@ -1,0 +1,253 @@
+import HTTPEdge
+import Postgres
+import Providers
+import PushContract
+import Testing
+
+@testable import LiveActivities
+
+@Suite("Starts")
+struct StartTests {
+    @Test("L-01: a follow of a live match and a match going live both start an activity, and both take the same token")
+    func twoTriggers() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1)
+            try await bench.phone("bob", "phone", 2)
+            // Bob follows before the match, Ann while it is on.
+            try await bench.follow("bob")
+            try await bench.score(phase: "scheduled", runs: 0)
+            try await bench.run()
+            #expect(bench.apns.calls.isEmpty)
+            try await bench.score(runs: 1)
+            try await bench.run()
+            #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(2)])
+            try await bench.follow("ann")
+            try await bench.run()
+            #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(2), LiveBench.startToken(1)])
+            #expect(try await bench.postToken("bob", "phone", 2) == .adopt(1, replacing: nil))
+            #expect(try await bench.postToken("ann", "phone", 1) == .adopt(1, replacing: nil))
+            #expect(try await bench.states("ann") == ["active"])
+            #expect(try await bench.states("bob") == ["active"])
+        }
+    }
+
+    @Test("L-02, L-03: a pushed change is acted on at once, and the cycle comes round every 30 seconds")
+    func cycle() async throws {
+        try await LiveBench.with { bench in
+            #expect(bench.engine.configuration.cycle == .seconds(30))
+            try await bench.score(phase: "scheduled", runs: 0)
+            try await bench.run()
+            try await bench.phone("ann", "phone", 1)
+            // Written behind the routes' back, as by an import: only the cycle can find it.
+            try await bench.score(runs: 0)
+            try await bench.engine.runUntilIdle(all: false)
+            try await bench.pool.execute("INSERT INTO follows (userId, matchId, followedAt) VALUES ('ann', 'm1', \(bench.now))")
+            bench.clock.advance(.seconds(29))
+            try await bench.engine.runUntilIdle(all: false)
+            #expect(bench.apns.calls("start").isEmpty)
+            bench.clock.advance(.seconds(1))
+            try await bench.engine.runUntilIdle(all: false)
+            #expect(bench.apns.calls("start").count == 1)
+        }
+    }
+
+    @Test("P-3.2, P-4.1, P-4.5: a start goes to the start token, with event, attributes, timestamp and alert inside aps")
+    func startPayload() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann")
+            try await bench.score(runs: 1)
+            try await bench.run()
+            let start = try #require(bench.apns.calls("start").first)
+            #expect(start.token == LiveBench.startToken(1))
+            #expect(start.aps.text("attributes-type") == "MatchActivityAttributes")
+            #expect(start.aps["attributes"]?.text == #"{"generation":1,"matchId":"m1","title":"RR v KKR"}"#)
+            #expect(start.aps.integer("input-push-token") == 1)
+            #expect(start.aps["alert"]?.text == #"{"body":"RR need runs","title":"RR v KKR"}"#)
+            #expect(abs(start.timestamp - bench.now.seconds) <= 1)
+            #expect(start.message.pushType == .liveactivity && start.message.priority == .high)
+            #expect(start.message.collapseId == LivePayloads.collapseId("m1", generation: 1))
+            let expiry = try #require(start.message.expiresAt)
+            #expect(expiry - bench.now == .seconds(600))
+        }
+    }
+
+    @Test("L-16: every device of a user gets its own activity")
+    func severalDevices() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1)
+            try await bench.phone("ann", "tablet", 2)
+            try await bench.follow("ann", from: "phone")
+            try await bench.score(runs: 1)
+            try await bench.run()
+            #expect(Set(bench.apns.calls("start").map(\.token)) == [LiveBench.startToken(1), LiveBench.startToken(2)])
+            try await bench.postToken("ann", "phone", 1)
+            try await bench.postToken("ann", "tablet", 2)
+            bench.apns.forget()
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(Set(bench.apns.calls("update").map(\.token)) == [LiveBench.updateToken(1), LiveBench.updateToken(2)])
+        }
+    }
+
+    @Test("L-27: a device without a start token leaves its follow alone and gets no row")
+    func withoutPermission() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1, startToken: false)
+            try await bench.follow("ann")
+            try await bench.score(runs: 1)
+            try await bench.run()
+            #expect(bench.apns.calls.isEmpty)
+            #expect(try await bench.states() == [])
+            #expect(try await bench.follows.follows(of: "ann", now: bench.now) == ["m1"])
+        }
+    }
+
+    @Test("a start that was accepted and brought no token has its grace, then one more, then none")
+    func grace() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann")
+            try await bench.score(runs: 1)
+            try await bench.run()
+            bench.clock.advance(.seconds(599))
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 1)
+            bench.clock.advance(.seconds(1))
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 2)
+            bench.clock.advance(.seconds(7200))
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 2)
+            #expect(bench.apns.calls("update").isEmpty)
+            // The person opens the app at last: the activity is adopted.
+            #expect(try await bench.postToken("ann", "phone", 1) == .adopt(1, replacing: nil))
+        }
+    }
+
+    @Test("F-13: nobody knows what became of a start: the claim is kept until its grace is over")
+    func ambiguous() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann")
+            try await bench.score(runs: 1)
+            bench.apns.answer(LiveBench.startToken(1), .unanswered)
+            try await bench.run()
+            bench.clock.advance(.seconds(300))
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 1)
+            #expect(try await bench.count("SELECT count(*) FROM activityStarts WHERE outcome = 'unknown'") == 1)
+        }
+    }
+
+    @Test("a start that did not reach the provider is tried after 2, 10 and 30 minutes, then no more")
+    func backOff() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann")
+            try await bench.score(runs: 1)
+            for _ in 0..<9 { bench.apns.answer(LiveBench.startToken(1), .apns(503, "ServiceUnavailable")) }
+            try await bench.run()
+            for (wait, expected) in [(119, 1), (1, 2), (599, 2), (1, 3), (1799, 3), (1, 4), (86_000, 4)] {
+                bench.clock.advance(.seconds(wait))
+                try await bench.run()
+                #expect(bench.apns.calls("start").count == expected)
+            }
+        }
+    }
+
+    @Test("a device gets three starts an hour at most, whatever it follows")
+    func deviceBudget() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1)
+            for number in 1...5 {
+                try await bench.follow("ann", "m\(number)")
+                try await bench.score("m\(number)", runs: 1)
+            }
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 3)
+            bench.clock.advance(.seconds(3601))
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 6)
+        }
+    }
+
+    @Test("L-04: a process that dies with its starts claimed sends none twice; the next makes what is missing")
+    func recovery() async throws {
+        try await LiveBench.with { bench in
+            for number in 1...20 {
+                try await bench.phone("user\(number)", "phone\(number)", number)
+                try await bench.follow("user\(number)")
+            }
+            try await bench.score(runs: 1)
+            // It claims, and dies before anything is sent or written.
+            let doomed = bench.another(owner: "doomed") { $0.policy.inFlight = 8 }
+            let jobs = try await doomed.turn(all: true)
+            #expect(jobs.count == 8)
+            try await bench.pool.execute("UPDATE activeMatches SET leaseUntil = clock_timestamp()")
+            for number in 21...25 {
+                try await bench.phone("user\(number)", "phone\(number)", number)
+                try await bench.pool.execute(
+                    "INSERT INTO follows (userId, matchId, followedAt) VALUES (\("user\(number)"), 'm1', \(bench.now))"
+                )
+            }
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 17)
+            #expect(Set(bench.apns.calls("start").map(\.token)).count == 17)
+            #expect(try await bench.count("SELECT count(*) FROM liveActivities") == 25)
+            // What was claimed and lost is known as such, once, and comes round after its grace.
+            bench.clock.advance(.seconds(121))
+            try await bench.run()
+            try await bench.run()
+            #expect(
+                try await bench.count("SELECT count(*) FROM notificationDeliveryAttempts WHERE providerErrorCode = 'OutcomeUnknown'") == 8
+            )
+            bench.clock.advance(.seconds(480))
+            try await bench.run()
+            #expect(Set(bench.apns.calls("start").map(\.token)).count == 25)
+        }
+    }
+
+    @Test("starts are released in the order of the devices' hashes, at the rate that is set")
+    func herd() async throws {
+        try await LiveBench.with {
+            $0.policy.perSecond = 10
+        } _: { bench in
+            for number in 1...25 {
+                try await bench.phone("user\(number)", "phone\(number)", number)
+                try await bench.follow("user\(number)")
+            }
+            try await bench.score(runs: 1)
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 10)
+            bench.clock.advance(.seconds(1))
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 20)
+            bench.clock.advance(.seconds(1))
+            try await bench.run()
+            let order = try await bench.pool.query(
+                "SELECT d.pushToStartTokenHash FROM liveActivities a JOIN devices d USING (userId, deviceId) ORDER BY a.startOrder"
+            ).map { try $0.decode(String.self) }
+            // Within one second's batch they go side by side.
+            let sent = try bench.apns.calls("start").map { try TokenHash.apns($0.token).rawValue }
+            for batch in [0..<10, 10..<20, 20..<25] { #expect(Set(sent[batch]) == Set(order[batch])) }
+        }
+    }
+
+    @Test("A1: every start leaves its attempt row, with the start token's hash")
+    func attempts() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann")
+            try await bench.score(runs: 1)
+            try await bench.run()
+            let rows = try await bench.pool.query(
+                "SELECT tokenHash, status, pushType FROM notificationDeliveryAttempts WHERE eventType = 'send'"
+            ).map { try $0.decode(String.self, String.self, String.self) }
+            let hash = try TokenHash.apns(LiveBench.startToken(1)).rawValue
+            #expect(rows.count == 1)
+            #expect(rows.first?.0 == hash && rows.first?.1 == "sent" && rows.first?.2 == "liveactivity")
+        }
+    }
+}

@@ -1,0 +1,320 @@
+import Devices
+import HTTPEdge
+import Postgres
+import Providers
+import PushContract
+import Testing
+
+@testable import LiveActivities
+
+@Suite("Updates")
+struct UpdateTests {
+    @Test("L-05: only active records receive score updates, through the token of the activity")
+    func onlyActive() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running("ann", "phone", 1)
+            try await bench.running("bob", "phone", 2)
+            try await bench.follows.unfollow(userId: "bob", matchId: "m1", now: bench.now)
+            try await bench.phone("eve", "phone", 3)
+            try await bench.follow("eve")
+            try await bench.run()
+            bench.apns.forget()
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.token) == [LiveBench.updateToken(1)])
+            #expect(bench.apns.calls("update").count == 1)
+            let state = bench.apns.calls[0].contentState
+            #expect(state.contains(#""runs":2"#))
+        }
+    }
+
+    @Test("L-06, L-07: every follower gets the same bytes, built once for each state")
+    func identical() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            for number in 1...12 { try await bench.running("user\(number)", "phone", number) }
+            bench.apns.forget()
+            for runs in 2...4 {
+                bench.clock.advance(.seconds(2))
+                try await bench.score(runs: runs, event: ("six", 12))
+                try await bench.run()
+            }
+            let bodies = Dictionary(grouping: bench.apns.calls("update"), by: \.bytes)
+            #expect(bodies.count == 3)
+            #expect(bodies.values.map(\.count) == [12, 12, 12])
+        }
+    }
+
+    @Test("timestamps rise strictly for each token, also when states come within a second or a clock is behind")
+    func timestamps() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            for runs in 2...5 {
+                try await bench.score(runs: runs)
+                try await bench.run()
+            }
+            bench.clock.advance(.seconds(-30))
+            try await bench.score(runs: 6)
+            try await bench.run()
+            let stamps = bench.apns.calls.filter { $0.token == LiveBench.updateToken(1) }.map(\.timestamp)
+            #expect(stamps.count == 5)
+            #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
+            #expect(try await bench.count("SELECT lastTimestampSent FROM liveActivities") == Int(stamps.last ?? 0))
+        }
+    }
+
+    @Test("an activity whose token comes gets the newest state at once, unless its start showed that one")
+    func newcomer() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1)
+            try await bench.phone("bob", "phone", 2)
+            try await bench.follow("ann")
+            try await bench.follow("bob")
+            try await bench.score(runs: 1)
+            try await bench.run()
+            try await bench.postToken("ann", "phone", 1)
+            try await bench.run()
+            #expect(bench.apns.calls("update").isEmpty)
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls("update").map(\.token) == [LiveBench.updateToken(1)])
+            try await bench.postToken("bob", "phone", 2)
+            try await bench.run()
+            #expect(bench.apns.calls("update").map(\.token) == [LiveBench.updateToken(1), LiveBench.updateToken(2)])
+        }
+    }
+
+    @Test("L-13: a rotated token takes the old one's place in the same row, and the old one gets nothing more")
+    func rotation() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            #expect(try await bench.postToken("ann", "phone", 1) == .unchanged(1))
+            #expect(try await bench.postToken("ann", "phone", 9) == .rotate(1))
+            bench.apns.forget()
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.token) == [LiveBench.updateToken(9)])
+            #expect(try await bench.count("SELECT count(*) FROM liveActivities") == 1)
+        }
+    }
+
+    @Test("a failed update is sent again after a rest, as the newest state by then")
+    func failure() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.apns.forget()
+            bench.apns.answer(LiveBench.updateToken(1), .apns(503, "ServiceUnavailable"))
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls.count == 1)
+            try await bench.score(runs: 3)
+            try await bench.run()
+            #expect(bench.apns.calls.count == 1)
+            bench.clock.advance(.seconds(1))
+            try await bench.run()
+            #expect(bench.apns.calls.count == 2)
+            #expect(bench.apns.calls[1].contentState.contains(#""runs":3"#))
+            let rows = try await bench.pool.query(
+                "SELECT status, reasonCode FROM notificationDeliveryAttempts WHERE requestId LIKE 'live:%' ORDER BY attemptedAt"
+            ).map { try $0.decode(String.self, String?.self) }
+            #expect(rows.map(\.0) == ["failed", "sent"])
+            #expect(rows[0].1 == "provider_5xx")
+        }
+    }
+
+    @Test("a heartbeat goes out when nothing was sent for 15 minutes, quietly and with a later timestamp")
+    func heartbeat() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(phase: "break", runs: 1, event: ("innings_end", 2), alert: "Innings over")
+            try await bench.running()
+            bench.apns.forget()
+            bench.clock.advance(.seconds(899))
+            try await bench.run()
+            #expect(bench.apns.calls.isEmpty)
+            bench.clock.advance(.seconds(2))
+            try await bench.run()
+            try await bench.run()
+            let beat = try #require(bench.apns.calls.first)
+            #expect(bench.apns.calls.count == 1)
+            #expect(beat.message.priority == .normal)
+            #expect(beat.aps["alert"] == nil)
+            #expect(beat.aps.integer("stale-date") == beat.timestamp + 1800)
+        }
+    }
+
+    @Test("an important event is told at priority 10 with an alert; nobody is alerted of one that is old")
+    func alerts() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.apns.forget()
+            try await bench.score(runs: 2, event: ("wicket", 5), alert: "WICKET!")
+            try await bench.run()
+            #expect(bench.apns.calls[0].message.priority == .high)
+            #expect(bench.apns.calls[0].aps["alert"]?.text.contains("WICKET!") == true)
+            bench.apns.forget()
+            // Written while nobody sent.
+            try await bench.score(runs: 3, event: ("wicket", 5), alert: "WICKET!")
+            bench.clock.advance(.seconds(121))
+            try await bench.run()
+            #expect(bench.apns.calls[0].aps["alert"] == nil)
+        }
+    }
+
+    @Test("G-07, L-11, C-12: a 410 ends the activity with token_invalid, records deactivated, and touches no other token")
+    func gone() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.apns.forget()
+            bench.apns.answer(LiveBench.updateToken(1), .apns(410, "Unregistered", goneAt: bench.now + .seconds(1)))
+            try await bench.score(runs: 2)
+            try await bench.engine.runUntilIdle(all: false)
+            #expect(try await bench.states() == ["ended/token_invalid"])
+            let row = try await bench.pool.query(
+                "SELECT status, reasonCode FROM notificationDeliveryAttempts WHERE requestId LIKE 'live:%'"
+            ).map { try $0.decode(String.self, String.self) }
+            #expect(row.map(\.0) == ["deactivated"] && row.map(\.1) == ["token_not_registered"])
+            let device = try await bench.devices.device(userId: "ann", deviceId: "phone", now: bench.now)
+            #expect(device?.tokenState == .active)
+            #expect(try await bench.count("SELECT count(*) FROM devices WHERE pushToStartToken IS NOT NULL") == 1)
+            // It heals itself: the next cycle starts it again.
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.event) == ["update", "start"])
+            #expect(try await bench.states() == ["ended/token_invalid", "pending"])
+            #expect(bench.apns.calls("end").isEmpty)
+        }
+    }
+
+    @Test("C-11: a 410 older than the token's registration does not count")
+    func staleGone() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.apns.answer(LiveBench.updateToken(1), .apns(410, "Unregistered", goneAt: bench.now - .seconds(3600)))
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(try await bench.states() == ["active"])
+        }
+    }
+
+    @Test("a token refused as BadDeviceToken is tried with the next state, and ends with the second refusal")
+    func suspect() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.apns.answer(LiveBench.updateToken(1), .apns(400, "BadDeviceToken"), .apns(400, "BadDeviceToken"))
+            try await bench.score(runs: 2)
+            try await bench.engine.runUntilIdle(all: false)
+            #expect(try await bench.states() == ["active"])
+            try await bench.score(runs: 3)
+            try await bench.engine.runUntilIdle(all: false)
+            #expect(try await bench.states() == ["ended/token_invalid"])
+        }
+    }
+
+    @Test("L-12: recovery is at once the first time, then after 2, 10 and 30 minutes, then never")
+    func recoveryBackOff() async throws {
+        try await LiveBench.with {
+            $0.policy.perHour = 99
+            $0.policy.perDay = 99
+        } _: { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            for (number, wait) in [0, 120, 600, 1800].enumerated() {
+                bench.apns.answer(LiveBench.updateToken(number + 1), .apns(410, "Unregistered"))
+                try await bench.score(runs: number + 2)
+                try await bench.engine.runUntilIdle(all: false)
+                bench.apns.forget()
+                if wait > 0 {
+                    try await bench.run()
+                    bench.clock.advance(.seconds(wait - 1))
+                    try await bench.run()
+                    #expect(bench.apns.calls("start").isEmpty, "after \(number) recoveries")
+                    bench.clock.advance(.seconds(1))
+                }
+                try await bench.run()
+                #expect(bench.apns.calls("start").count == 1, "after \(number) recoveries")
+                try await bench.postToken("ann", "phone", number + 2)
+                try await bench.run()
+            }
+            bench.apns.answer(LiveBench.updateToken(5), .apns(410, "Unregistered"))
+            try await bench.score(runs: 9)
+            try await bench.engine.runUntilIdle(all: false)
+            bench.apns.forget()
+            bench.clock.advance(.seconds(7200))
+            try await bench.run()
+            #expect(bench.apns.calls("start").isEmpty)
+        }
+    }
+
+    @Test("F-12, C-27: after seven and a half hours a new activity is started, and the old one ends when the new one is there")
+    func rollOver() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.clock.advance(.seconds(26_999))
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(try await bench.states() == ["active"])
+            bench.clock.advance(.seconds(1))
+            try await bench.run()
+            #expect(try await bench.states() == ["active", "pending"])
+            bench.apns.forget()
+            try await bench.score(runs: 3)
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.event) == ["update"])
+            #expect(bench.apns.calls.map(\.token) == [LiveBench.updateToken(1)])
+            #expect(try await bench.postToken("ann", "phone", 2, generation: 2) == .adopt(2, replacing: 1))
+            bench.apns.forget()
+            try await bench.run()
+            #expect(try await bench.states() == ["ended/rolled_over", "active"])
+            #expect(bench.apns.calls("end").map(\.token) == [LiveBench.updateToken(1)])
+            #expect(bench.apns.calls("update").map(\.token) == [LiveBench.updateToken(2)])
+        }
+    }
+
+    @Test("the lease: while one process holds a match no other sends for it, and a late owner is taken over with a higher epoch")
+    func takeover() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            let second = bench.another(owner: "second")
+            bench.apns.forget()
+            try await bench.score(runs: 2)
+            try await second.runUntilIdle()
+            #expect(bench.apns.calls.isEmpty)
+            let before = try await bench.count("SELECT epoch FROM activeMatches")
+            try await bench.pool.execute("UPDATE activeMatches SET leaseUntil = clock_timestamp() - interval '1 second'")
+            try await second.runUntilIdle()
+            #expect(bench.apns.calls.map(\.token) == [LiveBench.updateToken(1)])
+            #expect(try await bench.count("SELECT epoch FROM activeMatches") == before + 1)
+            // The first finds out that it has lost the match, and sends nothing more.
+            bench.apns.forget()
+            try await bench.score(runs: 3)
+            try await bench.run()
+            #expect(bench.apns.calls.isEmpty)
+            try await second.runUntilIdle()
+            #expect(bench.apns.calls.count == 1)
+        }
+    }
+
+    @Test("A1: every update leaves its attempt row in the transaction that notes what the device was sent")
+    func attempts() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            for number in 1...5 { try await bench.running("user\(number)", "phone\(number)", number) }
+            for runs in 2...4 {
+                try await bench.score(runs: runs)
+                try await bench.run()
+            }
+            let rows = try await bench.count("SELECT count(*) FROM notificationDeliveryAttempts WHERE requestId LIKE 'live:m1:%'")
+            #expect(rows == bench.apns.calls("update").count)
+            #expect(rows == 15)
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import Access
+import Alerting
+import Attempts
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Postgres
+import PushContract
+import Sending
+import Testing
+
+@testable import OnCall
+
+@Suite("The site: people, rules, deliveries, actions")
+struct OnCallPeopleTests {
+    private static let reading: HTTPFields = [.cookie: "s=alerts:read", .accept: "text/html"]
+    private static let token = "sha256:" + String(repeating: "5e", count: 32)
+
+    private static func form(_ scopes: String = "alerts:read,alerts:write", origin: String = "http://localhost") -> HTTPFields {
+        [.cookie: "s=\(scopes)", .origin: origin, .contentType: "application/x-www-form-urlencoded"]
+    }
+
+    /// A person with a device, a refused send and a retry; and a send to two people.
+    private static func seedPeople(_ pool: PostgresPool) async throws {
+        let at = OnCallRoutesTests.now - .seconds(600)
+        let later = OnCallRoutesTests.now + .seconds(300)
+        try await pool.execute(
+            """
+            INSERT INTO devices (userId, deviceId, platform, provider, environment, app, pushToken, pushTokenHash, tokenState,
+                tokenStateSince, osVersion, appVersion, registrationVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt)
+            VALUES ('ana/1', 'phone-7', 'ios', 'apns', 'production', 'com.example.app', 'v', \(token), 'active',
+                \(at), '18.1', '2.1', 1, \(at), \(at), \(at), \(later))
+            """
+        )
+        try await pool.execute(
+            """
+            INSERT INTO notificationDeliveryAttempts (attemptId, uid, platform, provider, tokenHash, eventType, status, reasonCode,
+                providerErrorCode, attemptedAt, requestId, sendId, receivedAt, attemptKey)
+            VALUES ('try-1', 'ana/1', 'ios', 'apns', \(token), 'send', 'failed', 'provider_5xx', 'InternalServerError', \(at), 'r',
+                'news-1', \(at), \(AttemptKey(attemptId: "try-1")))
+            """
+        )
+        try await pool.execute(
+            """
+            INSERT INTO attemptLedger VALUES (\(AttemptKey(attemptId: "try-1")), 1, gen_random_uuid(), \(at), 'failed')
+            """
+        )
+        try await pool.execute("INSERT INTO pushLanes (app, provider, critical) VALUES ('com.example.app', 'apns', false)")
+        try await pool.execute(
+            """
+            INSERT INTO pushDeliveries (sendId, lane, uid, deviceId, platform, provider, environment, app, createdAt)
+            SELECT send, 1, uid, 'phone-7', 'ios', 'apns', 'production', 'com.example.app', \(at)
+            FROM (VALUES ('news-1', 'ana/1'), ('news-2', 'ana/1'), ('news-2', 'ben')) AS asked (send, uid)
+            """
+        )
+        try await pool.execute("INSERT INTO pushScheduled VALUES (1, 1, \(later), 2, 'provider_5xx')")
+        try await pool.execute("INSERT INTO pushFinished VALUES (2, 1, 'sent', 1, 'm', \(at)), (3, 1, 'sent', 1, 'm', \(at))")
+    }
+
+    @Test(
+        "one search box finds a person by uid, device, attempt, send and token hash",
+        arguments: ["ana%2F1", "phone-7", "try-1", "news-1", "sha256:5e", " ANA"]
+    )
+    func search(_ typed: String) async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            try await Self.seedPeople(pool)
+            let wanted = typed == "sha256:5e" ? Self.token : typed
+            let answer = try await client.execute(
+                uri: "/search",
+                method: .post,
+                headers: Self.form("alerts:read"),
+                body: ByteBuffer(string: "q=\(wanted)")
+            )
+            if typed == " ANA" {
+                #expect(answer.status == .notFound && String(buffer: answer.body).contains("Nobody found"))
+            } else {
+                #expect((answer.status, answer.headers[.location]) == (.seeOther, "/people/ana%2F1"), "\(typed)")
+            }
+        }
+    }
+
+    @Test("a send to several people lists them; another site's form finds nobody")
+    func manyPeople() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            try await Self.seedPeople(pool)
+            let body = ByteBuffer(string: "q=news-2")
+            let answer = try await client.execute(uri: "/search", method: .post, headers: Self.form("alerts:read"), body: body)
+            let html = String(buffer: answer.body)
+            #expect(html.contains("href=\"/people/ana%2F1\"") && html.contains("href=\"/people/ben\""))
+            let foreign = Self.form("alerts:read", origin: "https://evil.example")
+            #expect(try await client.execute(uri: "/search", method: .post, headers: foreign, body: body).status == .forbidden)
+        }
+    }
+
+    @Test("a person's page answers why, and shows devices, what waits and every attempt")
+    func person() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            try await Self.seedPeople(pool)
+            let answer = try await client.execute(uri: "/people/ana%2F1", method: .get, headers: Self.reading)
+            let html = String(buffer: answer.body)
+            for text in [
+                "<h1>ana/1</h1>", "1 device of 1 can be reached.",
+                "The last push failed 10 min ago: the provider had a failure of its own (InternalServerError).",
+                "1 delivery is not over yet, the next try in 5 min.", "phone-7", "com.example.app 2.1", "scheduled, after provider_5xx",
+                "failed: provider_5xx", "send news-1, attempt try-1",
+            ] { #expect(html.contains(text), "\(text)") }
+            let unknown = try await client.execute(uri: "/people/nobody", method: .get, headers: Self.reading)
+            #expect(String(buffer: unknown.body).contains("Pushwatch knows nothing of this person"))
+        }
+    }
+
+    @Test("the rules' page shows how near each is to firing; marks are counted there")
+    func rules() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            let id = try #require(try await EpisodeStore.open(on: pool).first).id.uuidString.lowercased()
+            let before = String(buffer: try await client.execute(uri: "/oncall/rules", method: .get, headers: Self.reading).body)
+            for text in [
+                "1 rule, 1 firing", "provider_5xx above 5 % for 15 min, by provider", "10 % of 5 %", "provider=fcm: 150 of 1,500 attempts",
+            ] {
+                #expect(before.contains(text), "\(text)")
+            }
+            let mark = "/oncall/alerts/\(id)/mark"
+            let refused = try await client.execute(
+                uri: mark,
+                method: .post,
+                headers: Self.form(),
+                body: ByteBuffer(string: "verdict=great")
+            )
+            #expect(refused.status == .unprocessableContent)
+            let noise = try await client.execute(uri: mark, method: .post, headers: Self.form(), body: ByteBuffer(string: "verdict=noise"))
+            #expect(noise.status == .seeOther)
+            let after = String(buffer: try await client.execute(uri: "/oncall/rules", method: .get, headers: Self.reading).body)
+            #expect(after.contains("0 real, 1 noise"))
+            let alert = String(buffer: try await client.execute(uri: "/oncall/alerts/\(id)", method: .get, headers: Self.reading).body)
+            #expect(alert.contains("Marked as noise by maria."))
+        }
+    }
+
+    @Test("a silence shows what it would hold back, holds it, and is audited; without a reason it is refused")
+    func silence() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            let id = try #require(try await EpisodeStore.open(on: pool).first).id.uuidString.lowercased()
+            let path = "/oncall/alerts/\(id)/silence"
+            let page = String(buffer: try await client.execute(uri: path, method: .get, headers: Self.form()).body)
+            #expect(page.contains("alertname = ProviderUnavailable and provider = fcm") && page.contains("Sends fail with provider errors"))
+            #expect(try await client.execute(uri: path, method: .get, headers: Self.reading).status == .forbidden)
+            let mute = try await client.execute(
+                uri: path,
+                method: .post,
+                headers: Self.form(),
+                body: ByteBuffer(string: "minutes=120&reason=")
+            )
+            #expect(mute.status == .unprocessableContent)
+            #expect(try await SilenceStore.current(at: OnCallRoutesTests.now, on: pool).isEmpty)
+            let body = ByteBuffer(string: "minutes=120&reason=known+outage")
+            #expect(try await client.execute(uri: path, method: .post, headers: Self.form(), body: body).status == .seeOther)
+            let silence = try #require(try await SilenceStore.current(at: OnCallRoutesTests.now, on: pool).first)
+            #expect(silence.author == "maria" && silence.endsAt == OnCallRoutesTests.now + .seconds(7_200))
+            let open = try #require(try await EpisodeStore.open(on: pool).first)
+            #expect(silence.matches(open.labels))
+            let audit = String(buffer: try await client.execute(uri: "/oncall/audit", method: .get, headers: Self.reading).body)
+            #expect(audit.contains("alert.silence") && audit.contains("known outage") && audit.contains("maria"))
+        }
+    }
+
+    @Test("a throttle is set from the page for the chosen time, listed, lifted, and both are audited")
+    func throttle() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            // Throttles end by the database's clock, so the page's now is not the test's here; a day covers both.
+            let body = ByteBuffer(string: "provider=fcm&perMinute=600&minutes=60&reason=outage&back=%2F")
+            let refused = try await client.execute(uri: "/oncall/throttle", method: .post, headers: Self.form("alerts:read"), body: body)
+            #expect(refused.status == .forbidden)
+            let done = try await client.execute(uri: "/oncall/throttle", method: .post, headers: Self.form(), body: body)
+            #expect((done.status, done.headers[.location]) == (.seeOther, "/"))
+            let row = try await pool.query("SELECT provider::text, app, perMinute, reason, author FROM pushThrottles")
+            let stored = try row[0].decode(String.self, String.self, Double.self, String.self, String.self)
+            #expect(stored == ("fcm", "", 600, "outage", "maria"))
+            try await pool.execute("UPDATE pushThrottles SET expiresAt = clock_timestamp() + interval '1 hour'")
+            let page = try await client.execute(uri: "/oncall/throttle?provider=fcm", method: .get, headers: Self.form())
+            #expect(String(buffer: page.body).contains("FCM: at most 600 a minute"))
+            let lift = ByteBuffer(string: "provider=fcm&app=&back=%2F")
+            #expect(
+                try await client.execute(uri: "/oncall/throttle/lift", method: .post, headers: Self.form(), body: lift).status == .seeOther
+            )
+            #expect(try await pool.query("SELECT 1 FROM pushThrottles").isEmpty)
+            #expect(try await AuditLog(pool).latest(5).map(\.action) == [.liftThrottle, .throttleSends])
+        }
+    }
+
+    @Test("the deliveries' page shows what was told to whom, and what waits")
+    func deliveries() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            let id = try #require(try await EpisodeStore.open(on: pool).first).id
+            try await pool.execute(
+                """
+                INSERT INTO alertDeliveries (episodeId, receiver, seq, result, attemptedAt, status, latencyMs, error)
+                VALUES (\(id), 'chat', 1, 'retry', \(OnCallRoutesTests.now), 429, 12, 'slow down')
+                """
+            )
+            let html = String(buffer: try await client.execute(uri: "/oncall/deliveries", method: .get, headers: Self.reading).body)
+            for text in ["1 waiting, 0 refused for good", "chat", "retry, HTTP 429, 12 ms", "slow down"] {
+                #expect(html.contains(text), "\(text)")
+            }
+        }
+    }
+}

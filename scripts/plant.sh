@@ -1,0 +1,79 @@
+#!/bin/bash
+# Tests of the tests: plants a known defect into a copy of the sources, builds it, runs the test that is there for it, and expects that
+# test to fail. Exit 1 when a defect goes unnoticed, or no longer fits the sources (then bring the edit below up to date).
+#
+# It works on .build/planted, a copy of the tree with its own build, and never touches the tree itself.
+# usage: scripts/plant.sh all | NAME…        names: ack-before-commit rollup-outside rotation-unlocked keys-unsorted
+set -uo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+scratch=$root/.build/planted
+
+# Each: the file, a Perl edit that must change it, the test that must fail.
+plan() {
+    case $1 in
+        ack-before-commit)
+            # The writer answers, then commits: what it says is stored may never be.
+            file=Sources/Attempts/FreshWriter.swift
+            edit='s/rollups \+ \["COMMIT"\]/rollups + [Int.random(in: 0..<4) > 0 ? "COMMIT" : "ROLLBACK"]/'
+            test='IntegrationTests\.WholeService/TwoServerTests'
+            ;;
+        rollup-outside)
+            # Attempts are committed before they are counted.
+            file=Sources/Attempts/RollupDelta.swift
+            edit='s/(func apply\(slot: Int16, on connection: BlockingConnection\) throws \{\n)/$1        try connection.executeScript("COMMIT; BEGIN")\n/'
+            test='AttemptsTests\.AttemptWriterTests/oneTransaction'
+            ;;
+        rotation-unlocked)
+            # The ledger's generation is switched without waiting for the batches under way.
+            file=Sources/Attempts/LedgerRotation.swift
+            edit='s/\n[^\n]*LOCK TABLE ledgerState IN ACCESS EXCLUSIVE MODE[^\n]*\n/\n/'
+            test='AttemptsTests\.LedgerRotationTests/waitsForWriters'
+            ;;
+        keys-unsorted)
+            # Batches take their locks in the order of their items: two of them can wait for each other.
+            file=Sources/Attempts/AttemptGroups.swift
+            edit='s/sorted\.sort \{ \$0\.key != \$1\.key \? \$0\.key < \$1\.key : \$0\.index < \$1\.index \}/let salt = UInt64.random(in: 0...UInt64.max)\n        sorted.sort { \$0.key != \$1.key ? (\$0.key.low ^ salt) < (\$1.key.low ^ salt) : \$0.index < \$1.index }/'
+            test='AttemptsTests\.(LedgerRotationTests|AttemptWriterTests)'
+            ;;
+        *)
+            echo "unknown defect: $1" >&2
+            exit 2
+            ;;
+    esac
+}
+
+copy() {
+    mkdir -p "$scratch"
+    for item in Package.swift Package.resolved Sources Tests sql alerts scripts docs dashboards; do
+        [ -e "$item" ] || continue
+        rm -rf "${scratch:?}/$item"
+        cp -a "$item" "$scratch/"
+    done
+}
+
+names=("$@")
+if [ "${1:-}" = all ]; then names=(ack-before-commit rollup-outside rotation-unlocked keys-unsorted); fi
+[ ${#names[@]} -gt 0 ] || { sed -n 2,7p "$0"; exit 2; }
+bad=0
+for name in "${names[@]}"; do
+    plan "$name"
+    copy
+    cd "$scratch"
+    before=$(cksum <"$file")
+    perl -0pi -e "$edit" "$file"
+    if [ "$before" = "$(cksum <"$file")" ]; then
+        echo "$name: the edit no longer fits $file"
+        bad=1
+    elif ! swift build --build-tests >"$scratch/build.log" 2>&1; then
+        echo "$name: does not build; see $scratch/build.log"
+        bad=1
+    elif swift test --skip-build --disable-xctest --filter "$test" >"$scratch/$name.log" 2>&1; then
+        echo "$name: NOT caught by $test"
+        bad=1
+    else
+        echo "$name: caught, $(grep -cE '✘ Test .* recorded an issue' "$scratch/$name.log") issues in $test"
+    fi
+    cd "$root"
+done
+exit "$bad"
