@@ -26,9 +26,11 @@ struct SnapshotTests {
             "INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt) SELECT lane, deliveryId, 1, now() FROM pushDeliveries ORDER BY 2"
         )
         try await pool.execute("ANALYZE pushSends, pushDeliveries, pushReady, devices")
+        // Statistics that change between two looks could change the plan; this test is about one plan's cost.
+        try await pool.execute("ALTER TABLE pushReady SET (autovacuum_enabled = off)")
     }
 
-    /// Buffers that finding the next hundred takes, and where they end.
+    /// Buffers that finding the next hundred takes: those looked at, in memory or not. What a checkpoint writes meanwhile is not counted.
     private func buffers(_ pool: PostgresPool, floor: Int64) async throws -> Int {
         let lines = try await pool.withConnection { connection in
             try await connection.perform { connection in
@@ -40,8 +42,10 @@ struct SnapshotTests {
                 ).map { try $0.decode(String.self) }
             }
         }
+        let plan = lines.joined(separator: "\n")
+        #expect(plan.contains("Index Scan"), "the buffers are those of the claim's index: \(plan)")
         let line = try #require(lines.first { $0.contains("Buffers:") })
-        return line.split(whereSeparator: { " =".contains($0) }).compactMap { Int($0) }.reduce(0, +)
+        return line.matches(of: /(?:hit|read)=(\d+)/).compactMap { Int($0.output.1) }.reduce(0, +)
     }
 
     @Test("claims stay short while it is held: they begin behind what was claimed, which the snapshot keeps from being cleaned up")
@@ -70,7 +74,7 @@ struct SnapshotTests {
             )
             #expect(floored <= fresh * 2)
             // The test sees what the floor is for.
-            #expect(unfloored > floored * 2)
+            #expect(unfloored > floored * 3 / 2)
         }
     }
 }
