@@ -41,6 +41,12 @@ fuzz: ## Mutated bodies through the parser of attempts, with AddressSanitizer; M
 soak: ## The fault tests for long: WHAT=ingest, kill, crash, commit, disk, standby, identity; MINUTES=10 each
 	@bash scripts/soak.sh $(or $(WHAT),ingest) $(or $(MINUTES),10)
 
+.PHONY: cookbook
+cookbook: bootstrap ## The analysts' queries on many attempts, with plan cost and time of each; ROWS=5000000
+	@swift build --build-tests
+	@PUSHWATCH_COOKBOOK_ROWS=$(or $(ROWS),5000000) PUSHWATCH_COOKBOOK_REPORT=1 \
+		swift test --skip-build --disable-xctest --filter 'AttemptsTests\.CookbookPlanTests'
+
 .PHONY: planted
 planted: ## Plant each defect that the tests are there for, and see its test fail
 	@bash scripts/plant.sh all

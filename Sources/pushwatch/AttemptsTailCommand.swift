@@ -41,18 +41,31 @@ struct AttemptsTailCommand: AsyncParsableCommand {
         var tail = AttemptTail(filter: filter, since: .now() - .seconds((uid == nil ? 1 : 7) * 86_400))
         do {
             try show(try await tail.last(lines, now: .now(), on: pool))
-            while follow {
-                try await Task.sleep(for: .seconds(1))
-                let new = try await tail.next(now: .now(), on: pool)
-                try show(new)
-                if new.count == AttemptTail.roundLimit {
-                    Terminal.complain("… more than \(new.count) a second; narrow it with --uid or --reason")
-                }
-            }
+            if follow { try await go(on: &tail, pool) }
         } catch let error as PostgresError where error.isUnavailable {
             throw CommandFailure.environment("The database cannot be reached: \(error.message)")
         } catch let error as PostgresError where error.code == .undefinedTable {
             throw CommandFailure.check("The database has no schema yet. Run `pushwatch migrate`.")
+        }
+    }
+
+    /// A round a second. A database that goes away is waited for: nothing that came meanwhile is left out.
+    private func go(on tail: inout AttemptTail, _ pool: PostgresPool) async throws {
+        var isAway = false
+        while true {
+            try await Task.sleep(for: .seconds(1))
+            do {
+                let new = try await tail.next(now: .now(), on: pool)
+                if isAway { Terminal.complain("… the database is back") }
+                isAway = false
+                try show(new)
+                if new.count == AttemptTail.roundLimit {
+                    Terminal.complain("… more than \(new.count) a second; narrow it with --uid or --reason")
+                }
+            } catch let error as PostgresError where error.isUnavailable {
+                if !isAway { Terminal.complain("… the database cannot be reached, waiting for it: \(error.message)") }
+                isAway = true
+            }
         }
     }
 

@@ -13,7 +13,14 @@ package struct BodyMutator {
         var body = pick(corpus)
         if below(4) == 0 { body = array() }
         for _ in 0..<1 + below(6) { mutate(&body) }
+        if below(64) == 0 { stretch(&body) }
         return body
+    }
+
+    /// Blanks up to about the size of an item that is just taken, or just not.
+    private mutating func stretch(_ body: inout [UInt8]) {
+        let blanks = ReferenceReader.longestItem - 600 + below(800)
+        body.insert(contentsOf: repeatElement(UInt8(ascii: " "), count: blanks), at: below(body.count + 1))
     }
 
     /// Lines of known bodies, some of them changed.
@@ -22,6 +29,7 @@ package struct BodyMutator {
         for _ in 0..<below(6) {
             var line = pick(corpus)
             if below(2) == 0 { mutate(&line) }
+            if below(256) == 0 { stretch(&line) }
             body += line + pick([[0x0A], [0x0D, 0x0A], [0x0A, 0x0A], [0x20, 0x0A], []])
         }
         return body

@@ -37,18 +37,23 @@ package struct ReferenceJSONReader {
 
     private let bytes: [UInt8]
     private var place = 0
+    /// Of the outermost array's elements, in order.
+    private var elementBytes: [Int] = []
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// The one value that `bytes` hold, with white space around it and nothing else.
-    package static func read(_ bytes: [UInt8]) throws(Malformed) -> ReferenceJSON {
+    package static func read(_ bytes: [UInt8]) throws(Malformed) -> ReferenceJSON { try measure(bytes).value }
+
+    /// The same, and how many bytes each element takes where the value is an array.
+    package static func measure(_ bytes: [UInt8]) throws(Malformed) -> (value: ReferenceJSON, elementBytes: [Int]) {
         var reader = ReferenceJSONReader(bytes)
         try reader.requireUTF8()
         reader.skipWhiteSpace()
         let value = try reader.value(depth: 0)
         reader.skipWhiteSpace()
         guard reader.place == bytes.count else { throw reader.malformed("something follows the value") }
-        return value
+        return (value, reader.elementBytes)
     }
 
     private func malformed(_ reason: String) -> Malformed { Malformed(reason: reason, offset: place) }
@@ -93,7 +98,9 @@ package struct ReferenceJSONReader {
         var elements: [ReferenceJSON] = []
         while true {
             skipWhiteSpace()
+            let start = place
             elements.append(try value(depth: depth))
+            if depth == 1 { elementBytes.append(place - start) }
             skipWhiteSpace()
             if take("]") { return .array(elements) }
             guard take(",") else { throw malformed("neither , nor ]") }

@@ -28,7 +28,7 @@ package struct ReferenceReader {
 
     private let earliest: Timestamp
     private let latest: Timestamp
-    static let longestLine = 65_536
+    static let longestItem = 65_536
 
     /// - Parameter now: attempts are accepted from 7 days before to 5 minutes after it.
     package init(now: Timestamp) {
@@ -37,10 +37,11 @@ package struct ReferenceReader {
     }
 
     package func document(_ bytes: [UInt8]) -> Body {
-        guard let value = try? ReferenceJSONReader.read(bytes) else { return .malformed }
+        guard let (value, elementBytes) = try? ReferenceJSONReader.measure(bytes) else { return .malformed }
         switch value {
-        case .object: return .items([item(value)], isSingle: true)
-        case .array(let elements): return elements.isEmpty ? .empty : .items(elements.map(item), isSingle: false)
+        case .object: return .items([item(value, bytes: bytes.count)], isSingle: true)
+        case .array(let elements):
+            return elements.isEmpty ? .empty : .items(zip(elements, elementBytes).map { item($0, bytes: $1) }, isSingle: false)
         default: return .notAnObjectOrArray
         }
     }
@@ -54,14 +55,17 @@ package struct ReferenceReader {
     }
 
     private func line(_ bytes: [UInt8]) -> Item {
-        if bytes.count > Self.longestLine { return .faults([Fault("item_too_large", "")]) }
+        // What is too long is not even read.
+        if bytes.count > Self.longestItem { return .faults([ReferenceReader.tooLarge]) }
         guard let value = try? ReferenceJSONReader.read(bytes), case .object = value else { return .faults([Fault("malformed_json", "")]) }
-        return item(value)
+        return item(value, bytes: bytes.count)
     }
 
-    private func item(_ value: ReferenceJSON) -> Item {
-        guard case .object(let fields) = value else { return .faults([Fault("invalid_type", "")]) }
-        var faults: Set<Fault> = []
+    private static let tooLarge = Fault("item_too_large", "")
+
+    private func item(_ value: ReferenceJSON, bytes: Int) -> Item {
+        var faults: Set<Fault> = bytes > ReferenceReader.longestItem ? [ReferenceReader.tooLarge] : []
+        guard case .object(let fields) = value else { return .faults(faults.union([Fault("invalid_type", "")])) }
         var values: [String: ReferenceJSON] = [:]
         for (key, value) in fields {
             if !ReferenceReader.known.contains(key) { faults.insert(Fault("unknown_field", key)) }

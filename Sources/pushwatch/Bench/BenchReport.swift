@@ -35,8 +35,8 @@ struct BenchReport: Encodable, Sendable {
 
     var table: String {
         let head = [
-            "measurement", "conn", "req/s", "rows/s", "ratio", "p50 ms", "p99 ms", "server µs/row", "PG µs/row", "WAL B/row", "peak MiB",
-            "refused",
+            "measurement", "conn", "req/s", "rows/s", "ratio", "p50 ms", "p99 ms", "server µs/row", "PG µs/row", "server CPU s",
+            "PG CPU s", "WAL B/row", "peak MiB", "refused",
         ]
         let lines =
             [head]
@@ -44,7 +44,8 @@ struct BenchReport: Encodable, Sendable {
                 [
                     row.name, "\(row.connections)", format(row.requestsPerSecond, 0), format(row.rowsPerSecond, 0),
                     format(row.ratio, 2), format(row.p50Milliseconds, 2), format(row.p99Milliseconds, 2),
-                    format(row.serverCPUMicrosecondsPerRow, 1), format(row.postgresCPUMicrosecondsPerRow, 1), format(row.walBytesPerRow, 0),
+                    format(row.serverCPUMicrosecondsPerRow, 1), format(row.postgresCPUMicrosecondsPerRow, 1),
+                    format(row.serverCPUSeconds, 1), format(row.postgresCPUSeconds, 1), format(row.walBytesPerRow, 0),
                     format(row.serverPeakMemoryMiB, 0), "\(row.refused)",
                 ]
             }

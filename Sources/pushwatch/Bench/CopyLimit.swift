@@ -3,7 +3,7 @@ import Logging
 import Postgres
 import PushContract
 
-/// The limit: COPY of the same rows, ready made, into a table with the facts' columns, primary key and index, and nothing else.
+/// The limit: COPY of the same rows, ready made, into a table like the facts: the same columns, primary key, indexes and days.
 struct CopyLimit: Sendable {
     private let pool: PostgresPool
     let rows: Int
@@ -13,7 +13,22 @@ struct CopyLimit: Sendable {
     init(rows: Int, pool: PostgresPool) async throws {
         self.rows = max(1, rows / CopyLimit.rowsPerTransaction) * CopyLimit.rowsPerTransaction
         self.pool = pool
-        try await pool.execute("CREATE TABLE IF NOT EXISTS \(raw: CopyLimit.table) (LIKE notificationDeliveryAttempts INCLUDING ALL)")
+        try await pool.execute(
+            """
+            CREATE TABLE IF NOT EXISTS \(raw: CopyLimit.table) (LIKE notificationDeliveryAttempts INCLUDING ALL)
+                PARTITION BY RANGE (attemptedAt)
+            """
+        )
+        // The clock may pass midnight while the bench runs.
+        for day in -1...1 {
+            try await pool.execute(
+                """
+                DO $do$ DECLARE day timestamptz := date_trunc('day', now(), 'UTC') + \(raw: "\(day)") * interval '1 day';
+                BEGIN EXECUTE format('CREATE TABLE IF NOT EXISTS %I PARTITION OF \(raw: CopyLimit.table) FOR VALUES FROM (%L) TO (%L)',
+                    '\(raw: CopyLimit.table)_' || to_char(day AT TIME ZONE 'UTC', 'yyyymmdd'), day, day + interval '1 day'); END $do$
+                """
+            )
+        }
     }
 
     /// Copies as many new rows, made before the clock starts; the table grows as the measured one does. The seconds it took.

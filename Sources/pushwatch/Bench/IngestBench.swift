@@ -23,11 +23,12 @@ struct IngestBench {
     private let pool: PostgresPool
     private let keeper: PartitionKeeper
 
-    /// Enough connections that the writers never lack a request: larger batches need fewer.
-    private static let batches: [(rows: Int, connections: Int)] = [(1, 64), (10, 32), (100, 16), (500, 8), (5_000, 4)]
+    /// Larger batches need fewer connections to keep the writers busy. Batches of 500 once with few and once with many: what waits
+    /// shares a transaction, and a transaction costs less for each row the more it has.
+    private static let batches: [(rows: Int, connections: Int)] = [(1, 64), (10, 32), (100, 16), (500, 8), (500, 32), (5_000, 4)]
     private static let copyConnections = 2
     private static let singles = [1, 64, 256]
-    static let names = batches.map { "\($0.rows)" } + singles.map { "single\($0)" }
+    static let names = [1, 10, 100, 500, 5_000].map { "\($0)" } + singles.map { "single\($0)" }
 
     init(database: BenchDatabase, settings: Settings, logger: Logger) {
         self.database = database

@@ -1,0 +1,47 @@
+import Foundation
+import Synchronization
+
+/// A `pushwatch` command as a process of its own, with what it has printed so far.
+final class RunningCommand: Sendable {
+    private final class Output: Sendable {
+        let text = Mutex("")
+    }
+
+    private let process: Process
+    private let output: Output
+
+    /// `settings` are environment names without `PUSHWATCH_`. Both streams are gathered as one text.
+    init(_ arguments: [String], settings: [String: String] = [:]) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: ServerProcess.binary)
+        process.arguments = arguments
+        process.currentDirectoryURL = URL(fileURLWithPath: ProjectPlace.root)
+        var environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "TMPDIR": NSTemporaryDirectory()]
+        for (name, value) in settings { environment["PUSHWATCH_" + name] = value }
+        process.environment = environment
+        let pipe = Pipe()
+        process.standardError = pipe
+        process.standardOutput = pipe
+        let output = Output()
+        pipe.fileHandleForReading.readabilityHandler = { handle in
+            let data = handle.availableData
+            if data.isEmpty { handle.readabilityHandler = nil }
+            output.text.withLock { $0 += String(decoding: data, as: UTF8.self) }
+        }
+        try process.run()
+        self.process = process
+        self.output = output
+    }
+
+    deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
+
+    var text: String { output.text.withLock { $0 } }
+    var isRunning: Bool { process.isRunning }
+
+    /// Ctrl-C. The exit code.
+    func interrupt() async throws -> Int32 {
+        Foundation.kill(process.processIdentifier, SIGINT)
+        try await eventually("the command ended") { !process.isRunning }
+        return process.terminationStatus
+    }
+}
