@@ -29,4 +29,22 @@ extension SendStore {
             )
         }
     }
+
+    /// The credentials that are refused, and those that were since `since`, for alert rules.
+    @Sendable
+    func holdSamples(since: Timestamp) async throws -> [HoldSample] {
+        try await waitingHolds(endedAfter: since).map { hold in
+            HoldSample(
+                holdId: hold.id,
+                provider: hold.provider.rawValue,
+                app: hold.app,
+                environment: hold.environment.rawValue,
+                platform: hold.platform?.rawValue ?? "",
+                cause: hold.cause,
+                since: hold.since,
+                releasedAt: hold.releasedAt,
+                waiting: hold.waiting
+            )
+        }
+    }
 }

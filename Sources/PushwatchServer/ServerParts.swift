@@ -166,6 +166,7 @@ struct ServerParts: Sendable {
             configuration: evaluating,
             backlog: sends.backlogNumbers,
             sampling: sends.backlogSamples,
+            holds: sends.holdSamples,
             logger: logger
         )
         let courier = AlertCourier(

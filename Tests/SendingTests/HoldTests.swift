@@ -48,6 +48,13 @@ struct HoldTests {
                 ) == 0
             )
             #expect(try await bench.deliveriesOutOfPlace() == 0)
+            let waiting = try #require(try await bench.store.waitingHolds(endedAfter: .now()).first)
+            #expect(waiting.waiting == 5 && waiting.releasedAt == nil && waiting.cause == "InvalidProviderToken")
+            #expect(try await bench.store.releaseHold(waiting.id, by: "me"))
+            let ended = try #require(try await bench.store.waitingHolds(endedAfter: .now() - .seconds(3600)).first)
+            #expect(ended.releasedAt != nil && ended.waiting == 0)
+            let later = try await bench.store.waitingHolds(endedAfter: .now() + .seconds(3600))
+            #expect(later.isEmpty)
         }
     }
 

@@ -23,6 +23,8 @@ struct Onset {
     var level: Evidence.Level
     var window: WindowCounts
     var expected: Double?
+    /// Credentials that have been refused for long enough.
+    var held: [HeldCredential] = []
 
     /// A larger share, or a larger multiple of what was expected, than the evidence's worst window.
     func isWorse(than evidence: Evidence) -> Bool {

@@ -4,6 +4,8 @@ package struct Evidence: Sendable, Hashable, Codable {
     package enum Level: String, Sendable, Hashable, Codable {
         /// A fixed share (`ratio/1`).
         case threshold
+        /// `ratio/1` over pushes that are not tried: a credential is refused, and what needs it waits.
+        case held
         /// A baseline that has not seen its whole reference yet: a fixed share, never a page.
         case learning
         /// A baseline over its whole reference.
@@ -33,6 +35,8 @@ package struct Evidence: Sendable, Hashable, Codable {
     package var expected: Double?
     /// Bad attempts expected in `worst`.
     package var worstExpected: Double?
+    /// The refused credentials that pushes wait for; absent when none is.
+    package var held: [HeldCredential]?
 
     package init(
         definition: String,
@@ -41,7 +45,8 @@ package struct Evidence: Sendable, Hashable, Codable {
         observed: WindowCounts,
         worst: WindowCounts,
         expected: Double? = nil,
-        worstExpected: Double? = nil
+        worstExpected: Double? = nil,
+        held: [HeldCredential]? = nil
     ) {
         self.definition = definition
         self.level = level
@@ -50,6 +55,7 @@ package struct Evidence: Sendable, Hashable, Codable {
         self.worst = worst
         self.expected = expected
         self.worstExpected = worstExpected
+        self.held = held
     }
 
     /// `6.3 %` of a ratio, `4.1×` of a baseline.
@@ -57,7 +63,7 @@ package struct Evidence: Sendable, Hashable, Codable {
     package var worstText: String { text(worst.counts, expected: worstExpected) }
     package var thresholdText: String {
         switch level {
-        case .threshold, .learning: threshold.percent
+        case .threshold, .held, .learning: threshold.percent
         case .reference: threshold.multiple
         case .absence: "no success"
         case .growth: "\(threshold.numerator) waiting"
@@ -66,9 +72,16 @@ package struct Evidence: Sendable, Hashable, Codable {
         }
     }
 
+    /// What waits for which credential; nil when nothing does.
+    package var heldText: String? {
+        guard let held, !held.isEmpty else { return nil }
+        let more = held.count > 3 ? ["\(held.count - 3) more"] : []
+        return (held.prefix(3).map(\.text) + more).joined(separator: "; ")
+    }
+
     private func text(_ counts: AttemptCounts, expected: Double?) -> String {
         switch level {
-        case .threshold, .learning, .reference: return Self.share(counts, expected: expected)
+        case .threshold, .held, .learning, .reference: return Self.share(counts, expected: expected)
         case .absence: return "\(counts.attempts - counts.bad) successes"
         case .growth: return "\(counts.bad) waiting"
         case .firstSight: return counts.bad == 1 ? "1 attempt" : "\(counts.bad) attempts"

@@ -29,6 +29,7 @@ struct Latch {
             return fire(&fold, onset, at: minute)
         }
         episode.lastSet = minute
+        episode.evidence.held = onset.held.isEmpty ? nil : onset.held
         fold.state.open = episode
         noteWorst(&fold, at: minute)
     }
@@ -51,7 +52,8 @@ struct Latch {
             observed: onset.window,
             worst: onset.window,
             expected: onset.expected,
-            worstExpected: onset.expected
+            worstExpected: onset.expected,
+            held: onset.held.isEmpty ? nil : onset.held
         )
         let episode = OpenEpisode(
             startsAt: decision.start(of: onset, at: minute),
@@ -74,6 +76,7 @@ struct Latch {
     ) {
         var evidence = episode.evidence
         evidence.observed = window.window
+        evidence.held = nil
         evidence.expected = [.reference, .returning].contains(evidence.level) ? window.expected : nil
         fold.state.open = nil
         fold.transitions.append(transition(.resolved, reason, episode, evidence, endsAt: endsAt, at: minute))

@@ -2,12 +2,14 @@
 struct RatioDecision: Decision {
     let condition: RatioCondition
     let series: MinuteSeries
+    let held: HeldMinutes
     let verdicts: RatioVerdicts
 
     /// Ready to decide about every minute from `first` to `last`.
-    init(_ condition: RatioCondition, series: MinuteSeries, from first: Minute, through last: Minute) {
+    init(_ condition: RatioCondition, series: MinuteSeries, held: HeldMinutes = HeldMinutes(), from first: Minute, through last: Minute) {
         self.condition = condition
         self.series = series
+        self.held = held
         verdicts = RatioVerdicts(condition, series: series, from: first - (condition.duration.minutes - 1), through: last)
     }
 
@@ -15,7 +17,19 @@ struct RatioDecision: Decision {
 
     func decides(at minute: Minute) -> Bool { true }
 
+    /// The share, or a credential that has been refused all the time: then nothing is tried, so there is no share to speak of.
     func onset(at minute: Minute) -> Onset? {
+        guard let least = condition.held else { return shareOnset(at: minute) }
+        let refused = held.refused(at: minute, for: length)
+        if var onset = shareOnset(at: minute) {
+            onset.held = refused
+            return onset
+        }
+        guard !refused.isEmpty, refused.reduce(0, { $0 + $1.waiting }) >= least else { return nil }
+        return Onset(level: .held, window: series.evidence(endingAt: minute, minutes: length), held: refused)
+    }
+
+    private func shareOnset(at minute: Minute) -> Onset? {
         guard verdicts[minute] == .breach, verdicts[minute - (length - 1)] == .breach, hasQuorum(at: minute) else { return nil }
         let window = series.evidence(endingAt: minute, minutes: length)
         guard window.counts.bad >= condition.minBad, window.counts.isAbove(condition.above), passesGuard(window.counts) else { return nil }
@@ -34,12 +48,16 @@ struct RatioDecision: Decision {
         return bound.lowerBound(counts) > condition.guardAt.double
     }
 
-    func start(of onset: Onset, at minute: Minute) -> Minute { onset.window.first }
+    func start(of onset: Onset, at minute: Minute) -> Minute {
+        onset.level == .held ? onset.held.map(\.since).min() ?? onset.window.first : onset.window.first
+    }
 
     func recovery(of episode: OpenEpisode, at minute: Minute) -> Onset? {
+        // What waits was not tried, so good attempts of others prove nothing about it.
+        if condition.held != nil, held.isWaiting(at: minute) { return nil }
         var minutes = condition.resolveAfter.minutes
         while true {
-            let stretched = minutes > condition.resolveAfter.minutes
+            let stretched = minutes > condition.resolveAfter.minutes || episode.evidence.level == .held
             // A stretched window must not reach back over a minute at which the condition held.
             if stretched, minute - (minutes - 1) <= episode.lastSet { return nil }
             if let good = clear(at: minute, minutes: minutes) {
@@ -75,6 +93,8 @@ struct RatioDecision: Decision {
         ]
         let observed = counts.share.map(Fraction.percent) ?? "no attempts"
         let text = "\(breaches) of \(length) minutes above \(condition.above.percent); \(observed) in the last \(condition.duration)"
-        return Distance(isSet: onset(at: minute) != nil, parts: parts, text: text)
+        let waiting = held[minute].reduce(0) { $0 + $1.waiting }
+        let remark = waiting > 0 ? "; \(waiting) wait for a refused credential" : ""
+        return Distance(isSet: onset(at: minute) != nil, parts: parts, text: text + remark)
     }
 }

@@ -12,7 +12,7 @@ package enum RuleEvaluation {
         from state: LatchState = LatchState(),
         through last: Minute
     ) -> Fold {
-        let start = history.total.isEmpty ? last : history.total.first
+        let start = [history.total.isEmpty ? nil : history.total.first, history.held.first].compactMap { $0 }.min() ?? last
         let first = state.asOf.map { $0 + 1 } ?? max(start, last - (horizon - 1))
         guard first <= last else { return Fold(state: state, transitions: []) }
         let latch = Latch(rule: rule, group: history.group, decision: decision(rule, history, from: first, through: last))
@@ -44,7 +44,7 @@ package enum RuleEvaluation {
     package static func distance(_ rule: AlertRule, _ history: GroupHistory, at minute: Minute) -> Distance {
         switch rule.condition {
         case .ratio(let ratio):
-            RatioDecision(ratio, series: history.total, from: minute, through: minute).distance(at: minute)
+            RatioDecision(ratio, series: history.total, held: history.held, from: minute, through: minute).distance(at: minute)
         case .baseline(let baseline):
             BaselineDecision(baseline, history: history).distance(at: minute)
         case .absence(let absence): AbsenceDecision(condition: absence, series: history.total).distance(at: minute)
@@ -88,7 +88,7 @@ package enum RuleEvaluation {
         through last: Minute
     ) -> any Decision {
         switch rule.condition {
-        case .ratio(let ratio): RatioDecision(ratio, series: history.total, from: first, through: last)
+        case .ratio(let ratio): RatioDecision(ratio, series: history.total, held: history.held, from: first, through: last)
         case .baseline(let baseline): BaselineDecision(baseline, history: history)
         case .absence(let absence): AbsenceDecision(condition: absence, series: history.total)
         case .growth(let growth): GrowthDecision(condition: growth, series: history.total)

@@ -29,6 +29,9 @@ package struct RatioCondition: Sendable, Hashable {
     package var minAttemptsToClear: Int64 = 20
     /// How far the resolve window may stretch, after the last breach, to find that many attempts in low traffic.
     package var resolveWithin: RuleDuration
+    /// Fires too when a credential was refused throughout `duration` and at least so many pushes wait for it: those are not tried, so they
+    /// are in no share. Nil looks at attempts alone.
+    package var held: Int64?
 
     package init(reasons: [String], above: Fraction, for duration: RuleDuration) {
         self.reasons = reasons.sorted()

@@ -32,6 +32,20 @@ package struct RuleAnnotations: Sendable, Hashable {
         result["meaning"] = meaning?.rendered(facts)
         result["action"] = action.rendered(facts)
         result["runbook"] = runbook
+        if facts.evidence.level == .held, let held = facts.evidence.heldText { result.merge(Self.held(held, facts)) { $1 } }
         return result
+    }
+
+    /// A share of what was tried would be beside the point when nothing is tried.
+    private static func held(_ text: String, _ facts: AnnotationFacts) -> [String: String] {
+        let counts = facts.evidence.observed.counts
+        let provider = facts.group[.provider] ?? "The provider"
+        return [
+            "summary": facts.group[.provider].map { "\($0): \(text)" } ?? text,
+            "meaning":
+                "\(provider) refuses the credential, so Pushwatch holds what needs it and tries one push now and then. Nothing of it "
+                + "arrives until the credential is mended; then all of it goes out that has not expired. In the last "
+                + "\(RuleDuration(minutes: facts.evidence.observed.minutes)) \(counts.attempts) were tried, and \(counts.bad) refused.",
+        ]
     }
 }

@@ -42,6 +42,7 @@ enum RuleVersion {
             "resolve_after=\(ratio.resolveAfter.minutes)", "resolve_at=\(text(ratio.resolveAt))",
             "min_n_clear=\(ratio.minAttemptsToClear)", "resolve_within=\(ratio.resolveWithin.minutes)",
         ] + (ratio.statuses.isEmpty ? [] : ["status=\(ratio.statuses.joined(separator: ","))"])
+            + (ratio.held.map { ["held=\($0)"] } ?? [])
     }
 
     private static func settings(of absence: AbsenceCondition) -> [String] {

@@ -48,7 +48,7 @@ struct RuleTestReader {
     }
 
     private func series(_ node: Node) -> RuleTest.InputSeries? {
-        guard let reader = MappingReader(node, at: source.start, path: "input", known: ["of", "counts"], findings: findings) else {
+        guard let reader = MappingReader(node, at: source.start, path: "input", known: ["of", "counts", "held"], findings: findings) else {
             return nil
         }
         guard let text = reader.text("counts") else {
@@ -56,7 +56,8 @@ struct RuleTestReader {
             return nil
         }
         do throws(RateNotation.Fault) {
-            return RuleTest.InputSeries(key: key(reader, "of"), counts: try RateNotation.counts(text))
+            let held = try reader.has("held") ? reader.text("held").map(RateNotation.counts) ?? [] : []
+            return RuleTest.InputSeries(key: key(reader, "of"), counts: try RateNotation.counts(text), held: held.map(\.attempts))
         } catch {
             reader.error("counts", error.message)
             return nil

@@ -43,7 +43,8 @@ package enum RuleTestRunner {
         }
         // Of codes it is known since the start of a test that they were not seen.
         let knowsCodes = test.rule.condition.source == .codes
-        let histories = GroupHistory.groups(of: test.rule, rows: rows).map {
+        let counted = GroupHistory.adding(test.input.flatMap(held), to: GroupHistory.groups(of: test.rule, rows: rows), of: test.rule)
+        let histories = counted.map {
             knowsCodes ? GroupHistory(group: $0.group, strata: $0.strata, knownSince: RuleTest.start) : $0
         }
         let states = Dictionary(
@@ -52,6 +53,24 @@ package enum RuleTestRunner {
         )
         return RuleEvaluation.evaluate(test.rule, histories: histories, from: states, through: RuleTest.start + (test.minutes - 1))
             .transitions
+    }
+
+    /// A refusal lasts as long as something waits for the credential.
+    private static func held(_ input: RuleTest.InputSeries) -> [HeldRow] {
+        var since: Minute?
+        return input.held.enumerated().compactMap { offset, waiting in
+            let minute = RuleTest.start + offset
+            since = waiting > 0 ? since ?? minute : nil
+            guard let since else { return nil }
+            let credential = HeldCredential(
+                app: input.key[.app] ?? "",
+                environment: input.key[.environment] ?? "",
+                cause: "InvalidProviderToken",
+                since: since,
+                waiting: waiting
+            )
+            return HeldRow(provider: input.key[.provider] ?? "", minute: minute, credential: credential)
+        }
     }
 
     /// A backlog's number is what waits in a minute of which there is a sample; of a code only the first minute of a day is kept.

@@ -51,6 +51,8 @@ package struct GroupHistory: Sendable, Hashable {
     package let total: MinuteSeries
     /// The first minute of which anything is known: a baseline learns from there.
     package let knownSince: Minute?
+    /// Credentials that are refused, for rules that look at them.
+    package var held = HeldMinutes()
 
     /// Give `knownSince` when the series do not reach back to the first attempt.
     package init(group: GroupKey, strata: [StratumHistory], knownSince: Minute? = nil) {

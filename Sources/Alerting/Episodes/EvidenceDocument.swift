@@ -21,6 +21,26 @@ package struct EvidenceDocument: Sendable, Hashable, Encodable {
         }
     }
 
+    /// A refused credential, and what waits for it.
+    package struct Held: Sendable, Hashable, Encodable {
+        package let app: String
+        package let environment: String
+        /// Absent: every platform.
+        package let platform: String?
+        package let cause: String
+        package let since: String
+        package let waiting: Int64
+
+        init(_ held: HeldCredential) {
+            app = held.app
+            environment = held.environment
+            platform = held.platform.isEmpty ? nil : held.platform
+            cause = held.cause
+            since = held.since.timestamp.rfc3339
+            waiting = held.waiting
+        }
+    }
+
     /// `ratio/1` or `baseline/1`.
     package let definition: String
     /// `threshold`, `learning` or `reference`.
@@ -34,6 +54,8 @@ package struct EvidenceDocument: Sendable, Hashable, Encodable {
     package let worst: Window
     /// Bad attempts expected in `observed` (baseline only).
     package let expected: Double?
+    /// Refused credentials that pushes wait for; absent when there are none.
+    package let held: [Held]?
 
     package init(_ evidence: Evidence) {
         definition = evidence.definition
@@ -45,5 +67,6 @@ package struct EvidenceDocument: Sendable, Hashable, Encodable {
         worstText = evidence.worstText
         worst = Window(evidence.worst)
         expected = evidence.expected
+        held = evidence.held.map { $0.map(Held.init) }
     }
 }

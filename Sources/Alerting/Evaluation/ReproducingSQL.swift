@@ -14,7 +14,7 @@ enum ReproducingSQL {
             "-- \(transition.rule) (\(transition.group)), version \(transition.ruleVersion): "
             + "\(window.counts.bad) of \(window.counts.attempts) attempts when it fired.\n"
         guard transition.evidence.level == .reference, !frozen.isEmpty else {
-            return header + counts(rule, conditions(rule, transition.group, window, alias: ""))
+            return header + counts(rule, conditions(rule, transition.group, window, alias: "")) + held(transition, rule: rule)
         }
         return header + expectation(rule, conditions(rule, transition.group, window, alias: "r."), frozen)
     }
@@ -29,6 +29,24 @@ enum ReproducingSQL {
         GROUP BY ROLLUP (minute)
         ORDER BY minute NULLS LAST;
         """
+    }
+
+    /// What waited for refused credentials, when that had a part in it.
+    private static func held(_ transition: Transition, rule: AlertRule) -> String {
+        guard transition.evidence.held != nil else { return "" }
+        let window = transition.evidence.observed
+        let allowed = rule.selection(in: transition.group).allowed.filter { $0.key != .eventType }.sorted {
+            $0.key.rawValue < $1.key.rawValue
+        }
+        let filters = allowed.map { dimension, values in
+            "\n  AND \(dimension.rawValue) IN (\(values.map(quoted).joined(separator: ", ")))"
+        }.joined()
+        return "\n\n" + """
+            SELECT minute, provider, app, environment, cause, since, waiting
+            FROM heldCredentialMinutes
+            WHERE minute >= '\(window.first.timestamp.rfc3339)' AND minute < '\((window.last + 1).timestamp.rfc3339)'\(filters)
+            ORDER BY minute, waiting DESC;
+            """
     }
 
     /// With the shares as they were frozen when the alert fired.

@@ -30,6 +30,7 @@ package final class RuleEvaluator: Service, Sendable {
     private let configuration: EvaluatorConfiguration
     private let backlog: BacklogReading?
     private let sampling: BacklogSampling?
+    private let holds: HoldSampling?
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
@@ -46,6 +47,7 @@ package final class RuleEvaluator: Service, Sendable {
         configuration: EvaluatorConfiguration = EvaluatorConfiguration(),
         backlog: BacklogReading? = nil,
         sampling: BacklogSampling? = nil,
+        holds: HoldSampling? = nil,
         logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
@@ -56,6 +58,7 @@ package final class RuleEvaluator: Service, Sendable {
         self.configuration = configuration
         self.backlog = backlog
         self.sampling = sampling
+        self.holds = holds
         self.logger = logger
         self.clock = clock
         self.now = now
@@ -144,7 +147,14 @@ package final class RuleEvaluator: Service, Sendable {
     /// What rules read beside the rollups.
     private func fillSeries(through last: Minute) async throws -> [String: String] {
         guard let lease = try await claim() else { return [:] }
-        let pass = SeriesPass(pool: pool, lease: lease, recompute: configuration.recomputeMinutes, sampling: sampling, now: now())
+        let pass = SeriesPass(
+            pool: pool,
+            lease: lease,
+            recompute: configuration.recomputeMinutes,
+            sampling: sampling,
+            holds: holds,
+            now: now()
+        )
         let faults = try await pass.run(through: last)
         for (series, fault) in faults {
             logger.error("a series could not be filled", metadata: ["series": "\(series)", "error": "\(fault)"])

@@ -33,7 +33,15 @@ enum RuleHistory {
                 bad: $0.bad
             )
         }
-        guard case .baseline(let condition) = rule.condition else { return GroupHistory.groups(of: rule, rows: rows) }
+        guard case .baseline(let condition) = rule.condition else {
+            return try await HeldSeries.add(
+                to: GroupHistory.groups(of: rule, rows: rows),
+                of: rule,
+                from: first,
+                through: last,
+                on: session
+            )
+        }
         return try await baseline.histories(rule, condition, rows: rows, after: base, through: last, on: session)
     }
 }

@@ -92,13 +92,17 @@ struct RulePass {
         episode.ruleVersion = rule.version
         episode.evidence.worst = open.evidence.worst
         episode.evidence.worstExpected = open.evidence.worstExpected
+        episode.evidence.held = open.evidence.held
         let fired = episode.evidence.observed
         if let series, last - fired.last <= configuration.recomputeMinutes,
             series.window(endingAt: fired.last, minutes: fired.minutes) != fired.counts
         {
             episode.revised = true
         }
-        if let traffic = series?.lastAttempt(through: last) {
+        // Nothing is tried while a credential is refused: that is the alert, not a lack of traffic.
+        if open.evidence.held != nil, open.lastSet == last {
+            episode.heldSince = nil
+        } else if let traffic = series?.lastAttempt(through: last) {
             episode.heldSince = last - traffic >= configuration.heldAfterMinutes ? (traffic + 1).timestamp : nil
         } else {
             episode.heldSince = episode.heldSince ?? (last - configuration.heldAfterMinutes).timestamp

@@ -17,6 +17,7 @@ struct AlertNumber {
         if let expected = evidence.expected {
             list.append(AlertNumber(name: "Expected", value: "\(Fraction.rounded(expected)) bad attempts in that window"))
         }
+        if let held = evidence.heldText { list.append(AlertNumber(name: "Held", value: held)) }
         if evidence.worst != evidence.observed {
             list.append(
                 AlertNumber(
@@ -38,6 +39,7 @@ struct AlertNumber {
     private static func threshold(_ evidence: Evidence) -> String {
         switch evidence.level {
         case .threshold: "above \(evidence.thresholdText)"
+        case .held: "above \(evidence.thresholdText), or a credential refused throughout"
         case .learning: "above \(evidence.thresholdText), fixed: the baseline is still learning"
         case .reference: "above \(evidence.thresholdText) what the last days let expect"
         case .growth: "above \(evidence.thresholdText), and growing"

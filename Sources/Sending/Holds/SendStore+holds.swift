@@ -10,6 +10,20 @@ extension SendStore {
         )
     }
 
+    /// The holds in force, and those that ended after `end`, with the number of deliveries that wait: counted up to 100,000, so that a
+    /// million of them is no work.
+    package func waitingHolds(endedAfter end: Timestamp) async throws -> [WaitingHold] {
+        try await pool.query(
+            """
+            SELECT holdId, provider, app, environment, platform, cause, since, releasedAt,
+                   CASE WHEN releasedAt IS NULL THEN
+                       (SELECT count(*) FROM (SELECT FROM pushScheduled s WHERE s.holdId = h.holdId LIMIT 100000) waiting)
+                   ELSE 0 END
+            FROM pushHolds h WHERE releasedAt IS NULL OR releasedAt > \(end) ORDER BY holdId
+            """
+        ).map(WaitingHold.init)
+    }
+
     /// The pauses that are not over, and those that were lately.
     package func pauses() async throws -> [LanePause] { try await pausesByTheirClock().pauses }
 

@@ -60,6 +60,7 @@ struct AlertText {
             Fact(name: "Window", value: "\(evidence.observed.first.timestamp.rfc3339) – \((evidence.observed.last + 1).timestamp.rfc3339)"),
             Fact(name: "Since", value: message.startsAt.rfc3339),
         ]
+        if let held = evidence.heldText { facts.append(Fact(name: "Held", value: held)) }
         if evidence.worst != evidence.observed { facts.append(Fact(name: "Worst", value: evidence.worstText)) }
         if let endsAt = message.endsAt { facts.append(Fact(name: "Until", value: endsAt.rfc3339)) }
         if let reason = message.resolvedReason { facts.append(Fact(name: "Ended", value: reason)) }

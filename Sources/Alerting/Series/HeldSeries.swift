@@ -1,0 +1,125 @@
+import AlertRules
+import Postgres
+package import PushContract
+
+/// A refused credential as the sending side knows it.
+package struct HoldSample: Sendable, Hashable {
+    package var holdId: Int64
+    package var provider: String
+    package var app: String
+    package var environment: String
+    /// Empty: every platform.
+    package var platform: String
+    /// The provider's code.
+    package var cause: String
+    package var since: Timestamp
+    /// Nil while it is refused.
+    package var releasedAt: Timestamp?
+    /// Deliveries that wait for it.
+    package var waiting: Int64
+
+    package init(
+        holdId: Int64,
+        provider: String,
+        app: String,
+        environment: String,
+        platform: String,
+        cause: String,
+        since: Timestamp,
+        releasedAt: Timestamp? = nil,
+        waiting: Int64
+    ) {
+        self.holdId = holdId
+        self.provider = provider
+        self.app = app
+        self.environment = environment
+        self.platform = platform
+        self.cause = cause
+        self.since = since
+        self.releasedAt = releasedAt
+        self.waiting = waiting
+    }
+}
+
+/// The credentials that are refused, and those that were since the moment given.
+package typealias HoldSampling = @Sendable (_ since: Timestamp) async throws -> [HoldSample]
+
+/// Keeps `heldCredentialMinutes`: what waited for each refused credential in each minute.
+enum HeldSeries {
+    /// How far back minutes are filled in which nobody sampled: a refusal is known from its beginning, whoever looked.
+    static let reach = Duration.seconds(14 * 86_400)
+    private static let retention = Duration.seconds(35 * 86_400)
+
+    /// Writes the minutes since each hold's newest one, up to now or to its end. A minute that was written stays as it is; one that
+    /// nobody sampled gets what waits now, or after the end what waited when somebody last looked.
+    static func add(_ samples: [HoldSample], at now: Timestamp, on session: any PostgresSession) async throws {
+        let minute = now.flooredToMinute()
+        try await session.execute(
+            """
+            INSERT INTO heldCredentialMinutes (holdId, minute, provider, app, environment, platform, cause, since, waiting)
+            SELECT h.holdId, m, h.provider, h.app, h.environment, h.platform, h.cause, h.since,
+                   CASE WHEN h.isOver THEN known.waiting ELSE h.waiting END
+            FROM unnest(
+                \(samples.map(\.holdId)), \(samples.map(\.provider)), \(samples.map(\.app)), \(samples.map(\.environment)),
+                \(samples.map(\.platform)), \(samples.map(\.cause)), \(samples.map(\.since)),
+                \(samples.map { $0.releasedAt ?? minute }), \(samples.map { $0.releasedAt != nil }), \(samples.map(\.waiting))
+            ) AS h (holdId, provider, app, environment, platform, cause, since, until, isOver, waiting)
+            LEFT JOIN LATERAL (
+                SELECT k.minute, k.waiting FROM heldCredentialMinutes k WHERE k.holdId = h.holdId ORDER BY k.minute DESC LIMIT 1
+            ) known ON true
+            CROSS JOIN LATERAL generate_series(
+                greatest(
+                    coalesce(known.minute + interval '1 minute', date_trunc('minute', h.since, 'UTC')),
+                    \(minute - Self.reach)::timestamptz
+                ),
+                least(date_trunc('minute', h.until, 'UTC'), \(minute)::timestamptz),
+                interval '1 minute'
+            ) AS m
+            WHERE NOT h.isOver OR known.waiting IS NOT NULL
+            ON CONFLICT DO NOTHING
+            """
+        )
+        try await session.execute("DELETE FROM heldCredentialMinutes WHERE minute < \(now - retention)")
+    }
+
+    static func rows(from first: Minute, through last: Minute, on session: any PostgresSession) async throws -> [HeldRow] {
+        try await session.query(
+            """
+            SELECT minute, provider, app, environment, platform, cause, since, waiting FROM heldCredentialMinutes
+            WHERE minute >= \(first.timestamp) AND minute <= \(last.timestamp)
+            """
+        ).map {
+            let (minute, provider, app, environment, platform, cause, since, waiting) = try $0.decode(
+                Timestamp.self,
+                String.self,
+                String.self,
+                String.self,
+                String.self,
+                String.self,
+                Timestamp.self,
+                Int64.self
+            )
+            let credential = HeldCredential(
+                app: app,
+                environment: environment,
+                platform: platform,
+                cause: cause,
+                since: Minute(since),
+                waiting: waiting
+            )
+            return HeldRow(provider: provider, minute: Minute(minute), credential: credential)
+        }
+    }
+
+    /// Adds what is held to the histories of a rule that looks at it.
+    static func add(
+        to histories: [GroupHistory],
+        of rule: AlertRule,
+        from first: Minute,
+        through last: Minute,
+        on session: any PostgresSession
+    ) async throws -> [GroupHistory] {
+        guard case .ratio(let ratio) = rule.condition, ratio.held != nil else { return histories }
+        return GroupHistory.adding(try await rows(from: first, through: last, on: session), to: histories, of: rule)
+    }
+}
