@@ -29,6 +29,12 @@ test: ## Install what is missing and run every test
 	@swift build --build-tests --explicit-target-dependency-import-check error
 	@bash scripts/test.sh
 
+.PHONY: conformance
+conformance: ## Hold docs/openapi.yaml against a running server (two minutes)
+	@bash scripts/bootstrap.sh test
+	@swift build --product pushwatch
+	@bash scripts/conformance.sh
+
 .PHONY: soak-send
 soak-send: ## Send through kills, crashes and restarts; MINUTES=10
 	@SOAK_SECONDS=$$(( $(or $(MINUTES),10) * 60 )) bash scripts/soak-send.sh

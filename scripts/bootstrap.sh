@@ -2,6 +2,7 @@
 # Installs what Pushwatch needs to build and run, or prints the exact command and stops (exit 3).
 # usage: scripts/bootstrap.sh [test]     "test" also asks for what only the tests use
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 missing=()
 need() { # need PACKAGE CHECK…
@@ -29,9 +30,28 @@ if [ "${1:-}" = test ]; then
     need prometheus-alertmanager any /usr/bin/prometheus-alertmanager
     need python3-aiosmtpd /usr/bin/python3 -c "import aiosmtpd"
     need openssl command -v openssl
+    need python3-venv /usr/bin/python3 -c "import ensurepip"
 fi
 
-if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+# What scripts/conformance.sh runs: schemathesis at a fixed version, in a place of its own.
+conformance() {
+    local place=.build/conformance pinned=Tests/Conformance/requirements.txt
+    cmp -s "$pinned" "$place/installed" && return
+    echo "Installing schemathesis from PyPI into $place …"
+    rm -rf "$place"
+    mkdir -p .build
+    if ! /usr/bin/python3 -m venv "$place" || ! "$place/bin/pip" install --quiet --disable-pip-version-check -r "$pinned"; then
+        rm -rf "$place"
+        echo "schemathesis could not be installed from PyPI. Check that this machine reaches it (or set PIP_INDEX_URL), then run this again." >&2
+        exit 3
+    fi
+    cp "$pinned" "$place/installed"
+}
+
+if [ ${#missing[@]} -eq 0 ]; then
+    if [ "${1:-}" = test ]; then conformance; fi
+    exit 0
+fi
 
 install="apt-get install -y --no-install-recommends ${missing[*]}"
 if ! command -v apt-get >/dev/null; then
@@ -50,3 +70,4 @@ fi
 echo "Installing ${missing[*]} …"
 "${runner[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
 "${runner[@]}" env DEBIAN_FRONTEND=noninteractive $install -qq >/dev/null
+if [ "${1:-}" = test ]; then conformance; fi

@@ -19,6 +19,9 @@ struct AttemptListQuery {
             )
         }
         uid = parameters["uid"].map(String.init)
+        if let uid, !(1...256).contains(uid.unicodeScalars.count) {
+            throw .badRequest("`uid` has 1 to 256 characters.", code: "invalid_parameter")
+        }
         if let text = parameters["tokenHash"] {
             guard let hash = TokenHash(rawValue: String(text)) else {
                 throw .badRequest(

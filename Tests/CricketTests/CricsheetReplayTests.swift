@@ -7,15 +7,10 @@ import Testing
 /// Replays of real matches in the Cricsheet format, where they are at hand, against a count of their own.
 @Suite
 struct CricsheetReplayTests {
-    /// `PUSHWATCH_MATCH_FILES`, or `../shared/data/cricsheet` beside the repository.
-    static let directory: URL = {
-        if let path = ProcessInfo.processInfo.environment["PUSHWATCH_MATCH_FILES"] { return URL(fileURLWithPath: path) }
-        let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        return repository.deletingLastPathComponent().appendingPathComponent("shared/data/cricsheet")
-    }()
-
+    /// Those of the directory that `PUSHWATCH_MATCH_FILES` names.
     static let files: [URL] = {
-        let found = try? FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
+        guard let path = ProcessInfo.processInfo.environment["PUSHWATCH_MATCH_FILES"] else { return [] }
+        let found = try? FileManager.default.contentsOfDirectory(at: URL(fileURLWithPath: path), includingPropertiesForKeys: nil)
         return (found ?? []).filter { $0.pathExtension == "json" }.sorted { $0.path < $1.path }
     }()
 

@@ -31,8 +31,9 @@ package struct DeadLetterRoutes: Sendable {
         try context.require(.sendsRead)
         let query = Dictionary(request.uri.queryParameters.map { ($0.key, $0.value) }) { first, _ in first }
         let filter = try DeadLetterFilter(query: query, now: now())
-        let limit = query["limit"].flatMap { Int($0) } ?? 100
-        guard (1...1000).contains(limit) else { throw Problem.badRequest("The query's limit is from 1 to 1000.") }
+        guard let limit = Int(query["limit"] ?? "100"), (1...1000).contains(limit) else {
+            throw Problem.badRequest("`limit` is a number from 1 to 1000.", code: "invalid_parameter")
+        }
         let letters = try await store.deadLetters(filter, limit: limit)
         return try JSONResponse(DeadLettersDocument(deadLetters: letters.map(DeadLetterDocument.init))).response()
     }

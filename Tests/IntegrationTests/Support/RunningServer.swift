@@ -35,10 +35,11 @@ private struct ServerService: Service {
 /// Runs a configured server in this process as long as `body` takes.
 func withServer<Value: Sendable>(
     _ configuration: ServerConfiguration,
+    hooks: PushwatchServer.Hooks = PushwatchServer.Hooks(),
     _ body: (_ url: String) async throws -> Value
 ) async throws -> Value {
     let (urls, listening) = AsyncStream<String>.makeStream()
-    var hooks = PushwatchServer.Hooks()
+    var hooks = hooks
     hooks.onListening = { listening.yield($0) }
     let server = PushwatchServer(configuration: configuration, metrics: MetricsRegistry(), hooks: hooks, logger: .silent)
     let group = ServiceGroup(

@@ -1,0 +1,62 @@
+"""`pushwatch up --empty` in a directory of its own, and what it prints."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+import urllib.request
+
+
+class Installation:
+    def __init__(self, binary, directory):
+        self.binary = binary
+        self.log_path = f"{directory}/up.log"
+        self.log_file = open(self.log_path, "w", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [binary, "up", "--empty", "--port", "0", "--state", f"{directory}/state"], stdout=self.log_file, stderr=subprocess.STDOUT
+        )
+        deadline = time.monotonic() + 180
+        while "Ctrl-C stops everything" not in self.log():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(f"pushwatch up did not become ready:\n{self.log()}")
+            time.sleep(0.2)
+        said = self.log()
+        self.url = self.find(r"ready at (\S+)", said)
+        self.key = self.find(r"API key\s+(pw_\S+)", said)
+        self.user = self.find(r"user token\s+(ey\S+)", said)
+        self.database = self.find(r"psql '([^']+)'", said)
+        with urllib.request.urlopen(self.find(r"sign in\s+(\S+)", said)) as answer:
+            self.session = self.find(r"pushwatch_session=([^;]+)", answer.headers["Set-Cookie"])
+
+    @staticmethod
+    def find(pattern, text):
+        found = re.search(pattern, text)
+        if not found:
+            raise SystemExit(f"pushwatch up did not print {pattern}:\n{text}")
+        return found[1]
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8") as log:
+            return log.read()
+
+    def command(self, *words):
+        """The output of a command that works on this installation's database."""
+        environment = {"PATH": "/usr/bin:/bin", "PUSHWATCH_DATABASE_URL": self.database}
+        done = subprocess.run([self.binary, *words], env=environment, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    def sql(self, text):
+        subprocess.run(["psql", "-q", "-v", "ON_ERROR_STOP=1", self.database, "-c", text], check=True)
+
+    def crash_database(self):
+        """As when its machine loses power."""
+        directory = subprocess.run(["psql", "-At", self.database, "-c", "SHOW data_directory"], capture_output=True, text=True, check=True).stdout.strip()
+        with open(f"{directory}/postmaster.pid", encoding="utf-8") as file:
+            os.kill(int(file.readline()), signal.SIGQUIT)
+        while subprocess.run(["psql", "-At", self.database, "-c", "SELECT 1"], capture_output=True, check=False).returncode == 0:
+            time.sleep(0.1)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(timeout=60)
