@@ -237,7 +237,8 @@ let package = Package(
         tests(
             "SendingTests",
             [
-                "Sending", "Devices", "Attempts", "Providers", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird,
+                "Sending", "Devices", "Attempts", "Providers", "CurlHTTP", "PushContract", "Postgres", "HTTPEdge", "TestDatabase",
+                .hummingbird,
                 .hummingbirdTesting, .httpTypes, .logging, .nioCore, .serviceLifecycle,
             ]
         ),

@@ -54,7 +54,12 @@ enum DeviceQueries {
             \(now), \(device.osVersion), \(device.appVersion), nextval('deviceRegistrationVersions'), \(now), \(now), \(now),
             \(now) + interval '90 days', ARRAY[\(secret.hash)])
         ON CONFLICT (userId, deviceId) DO UPDATE SET
-            platform = excluded.platform, provider = excluded.provider, environment = excluded.environment, app = excluded.app,
+            platform = excluded.platform, provider = excluded.provider, app = excluded.app,
+            -- Where APNs took this very token it knows better than the app.
+            environment = CASE WHEN d.environmentTrial = 'found' AND d.pushTokenHash = excluded.pushTokenHash AND d.app = excluded.app
+                THEN d.environment ELSE excluded.environment END,
+            environmentTrial = CASE WHEN d.environmentTrial = 'found' AND d.pushTokenHash = excluded.pushTokenHash AND d.app = excluded.app
+                THEN d.environmentTrial END,
             pushToken = excluded.pushToken, pushTokenHash = excluded.pushTokenHash,
             tokenStateSince = CASE WHEN d.tokenState = 'active' AND d.pushTokenHash = excluded.pushTokenHash
                 THEN d.tokenStateSince ELSE excluded.tokenStateSince END,

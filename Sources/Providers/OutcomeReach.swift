@@ -15,29 +15,16 @@ package enum OutcomeReach: String, Sendable, Hashable, CaseIterable {
 }
 
 extension OutcomeReach {
-    static func apns(status: Int, reason: String?) -> OutcomeReach {
+    package static func apns(status: Int, reason: String?) -> OutcomeReach {
         switch reason {
         case "BadTopic", "MissingTopic", "TopicDisallowed", "FeatureNotEnabled", "TopicMismatch", "CannotCreateChannelConfig": .topic
         case "TooManyProviderTokenUpdates": .credential
         case "Shutdown", "IdleTimeout": .message
+        // Apple counts these by device.
+        case "TooManyRequests": .message
         default:
             switch status {
             case 403: .credential
-            case 500...599: .provider
-            default: .message
-            }
-        }
-    }
-
-    /// - Parameter quotaSubjects: who the quota belongs to, in Google's words, such as `project:x` or `device`.
-    static func fcm(status: Int, errorCode: String?, quotaSubjects: [String]) -> OutcomeReach {
-        switch errorCode {
-        case "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR": .platform
-        case "QUOTA_EXCEEDED": quotaSubjects.contains(where: isNarrow) ? .message : .quota
-        case "SENDER_ID_MISMATCH", "UNREGISTERED", "INVALID_ARGUMENT": .message
-        default:
-            switch status {
-            case 401, 403, 404: .credential
             case 429: .quota
             case 500...599: .provider
             default: .message
@@ -45,8 +32,25 @@ extension OutcomeReach {
         }
     }
 
-    private static func isNarrow(_ subject: String) -> Bool {
-        let subject = subject.lowercased()
-        return subject.contains("device") || subject.contains("topic") || subject.contains("token")
+    /// - Parameter quotaSubjects: who the quota belongs to, in Google's words, such as `project:x` or `device`.
+    package static func fcm(status: Int, errorCode: String?, quotaSubjects: [String]) -> OutcomeReach {
+        switch errorCode {
+        case "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR": .platform
+        case "QUOTA_EXCEEDED": isNarrow(quotaSubjects) ? .message : .quota
+        case "SENDER_ID_MISMATCH", "UNREGISTERED", "INVALID_ARGUMENT": .message
+        default:
+            switch status {
+            case 401, 403, 404: .credential
+            case 429: isNarrow(quotaSubjects) ? .message : .quota
+            case 500...599: .provider
+            default: .message
+            }
+        }
+    }
+
+    /// Quotas of a device or a topic alone; one of the project among them is the wider one.
+    private static func isNarrow(_ subjects: [String]) -> Bool {
+        !subjects.isEmpty
+            && subjects.map { $0.lowercased() }.allSatisfy { $0.contains("device") || $0.contains("topic") || $0.contains("token") }
     }
 }

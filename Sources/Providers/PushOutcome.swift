@@ -23,8 +23,6 @@ package struct PushOutcome: Sendable, Hashable {
     package var outcomeUnknown: Bool
     /// One line for a log; empty after success.
     package var detail: String
-    /// Too many requests for this one device or topic; others may be sent to.
-    package var isLimitedToTarget = false
     /// What else the answer is about; `message` after success.
     package var reach = OutcomeReach.message
     /// The provider's clock, where it told it.

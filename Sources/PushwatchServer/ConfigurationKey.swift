@@ -93,6 +93,11 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let fcmURL = Self("fcm.url", "FCM endpoint", standard: "https://fcm.googleapis.com")
     static let credentialsFile = Self("credentials.file", "YAML file with further APNs keys and Firebase projects, by app")
     static let providersCA = Self("providers.caFile", "certificates to trust for the providers", standard: "the system's")
+    static let providersConnections = Self(
+        "providers.connections",
+        "HTTP/2 connections to one provider at most, of each credential",
+        standard: "16"
+    )
     static let sendRetryBase = Self(
         "sends.retryBaseSeconds",
         "first wait before a retry; doubles with jitter",
@@ -125,7 +130,8 @@ package struct ConfigurationKey: Sendable, Hashable {
         tokenKeys,
         logLevel, logFormat, metricsOpen, alertsDirectory, alertsLag,
         webhookURL, webhookSecret, alertsHeartbeatURL, apnsTeam, apnsKeyId, apnsKeyFile, apnsProduction,
-        apnsSandbox, fcmAccountFile, fcmURL, credentialsFile, providersCA, sendRetryBase, matchFeedURLs, tokenBreakerPercent,
+        apnsSandbox, fcmAccountFile, fcmURL, credentialsFile, providersCA, providersConnections, sendRetryBase, matchFeedURLs,
+        tokenBreakerPercent,
         tokenBreakerRefusedPercent, tokenBreakerCount, usersIssuer, usersAudience, usersJWKS,
     ]
 }

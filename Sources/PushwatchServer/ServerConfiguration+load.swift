@@ -85,6 +85,7 @@ extension ServerConfiguration {
         fcm = settings.fcm()
         credentialsFile = settings.text(.credentialsFile)
         providersCAFile = settings.text(.providersCA)
+        providersConnections = try settings.number(.providersConnections, 1...64) ?? providersConnections
         sendRetryBase = try settings.number(.sendRetryBase, 1...3600).map { .seconds($0) }
         matchFeedURLs = try settings.urls(.matchFeedURLs)
         if let percent = try settings.number(.tokenBreakerPercent, 1...100) { tokenBreaker.ambiguousShare = Double(percent) / 100 }

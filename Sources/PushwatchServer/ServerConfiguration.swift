@@ -94,6 +94,8 @@ package struct ServerConfiguration: Sendable {
     /// A YAML file with further credentials.
     package var credentialsFile: String?
     package var providersCAFile: String?
+    /// HTTP/2 connections to one provider at most, of each credential.
+    package var providersConnections = 16
     package var sendRetryBase: Duration?
     /// Score feeds to poll.
     package var matchFeedURLs: [String] = []

@@ -9,17 +9,18 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench",
         abstract: "Measure Pushwatch on this machine.",
         subcommands: [
-            Ingest.self, Overload.self, Drain.self, Live.self, BenchClientCommand.self, BenchServeCommand.self, List.self,
+            Ingest.self, Overload.self, Send.self, Drain.self, Live.self, BenchClientCommand.self, BenchServeCommand.self, List.self,
         ]
     )
 
-    /// `pushwatch bench list`: what `make bench` runs, a name a line. The client's bench needs a server that only its caller knows.
+    /// `pushwatch bench list`: what `make bench` runs, a name a line. The client's bench needs a server that only its caller knows, and
+    /// `send` has the drain in it.
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(shouldDisplay: false)
 
         func run() {
             for bench in BenchCommand.configuration.subcommands
-            where bench.configuration.shouldDisplay && bench != BenchClientCommand.self {
+            where bench.configuration.shouldDisplay && bench != BenchClientCommand.self && bench != Drain.self {
                 Terminal.say(bench._commandName)
             }
         }

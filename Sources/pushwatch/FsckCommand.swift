@@ -26,7 +26,7 @@ struct FsckCommand: AsyncParsableCommand {
     @Flag(help: "Print the report as one JSON object.") var json = false
 
     /// A feature's checks are its own; here they are put together.
-    static let checks: [any FsckCheck] = Fsck.attempts + [SealedTokensCheck()] + AlertingChecks.all
+    static let checks: [any FsckCheck] = Fsck.attempts + [SealedTokensCheck(), QueueCheck()] + AlertingChecks.all
 
     func validate() throws {
         let known = FsckCommand.checks.map(\.name)
@@ -51,11 +51,8 @@ struct FsckCommand: AsyncParsableCommand {
                 Terminal.progress("\(progress.check)  \(progress.done)/\(progress.total)")
             }
             if Terminal.isInteractive { Terminal.progress("") }
-            let sends = only.isEmpty ? try await SendFsck(pool: pool, days: days).run() : []
-            try print(report, sends: sends, possibleDuplicates: try await SendFsck(pool: pool, days: days).possibleDuplicates())
-            if !report.isClean || sends.contains(where: { $0.faultCount > 0 }) {
-                throw CommandFailure.check("Something is off; see above and docs/operations.md.")
-            }
+            try print(report)
+            if !report.isClean { throw CommandFailure.check("Something is off; see above and docs/operations.md.") }
         } catch let error as PostgresError where error.isUnavailable {
             throw CommandFailure.environment("The database cannot be reached: \(error.message)")
         } catch let error as PostgresError where error.code == .undefinedTable {
@@ -63,35 +60,17 @@ struct FsckCommand: AsyncParsableCommand {
         }
     }
 
-    private struct Report: Encodable {
-        var lines: [FsckReport.Line]
-        var sends: [SendFsck.Line]
-        var possibleDuplicates: Int
-    }
-
-    private func print(_ report: FsckReport, sends: [SendFsck.Line], possibleDuplicates: Int) throws {
+    private func print(_ report: FsckReport) throws {
         guard !json else {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            Terminal.say(
-                String(
-                    decoding: try encoder.encode(Report(lines: report.lines, sends: sends, possibleDuplicates: possibleDuplicates)),
-                    as: UTF8.self
-                )
-            )
-            return
+            return Terminal.say(String(decoding: try encoder.encode(report), as: UTF8.self))
         }
         for line in report.lines {
             Terminal.say("\(line.faultCount == 0 ? "ok  " : "OFF ") \(line.promise) (\(line.examined))")
             for fault in line.faults { Terminal.say("       \(fault)") }
             if line.faultCount > line.faults.count { Terminal.say("       … and \(line.faultCount - line.faults.count) more") }
-        }
-        for line in sends {
-            Terminal.say("\(line.faultCount == 0 ? "ok  " : "OFF ") \(line.promise) (\(line.examined))")
-            for fault in line.faults { Terminal.say("       \(fault)") }
-        }
-        if possibleDuplicates > 0 {
-            Terminal.say("     \(possibleDuplicates) pushes may have arrived twice: their answers were lost (at_least_once)")
+            if let note = line.note { Terminal.say("     \(note)") }
         }
     }
 }

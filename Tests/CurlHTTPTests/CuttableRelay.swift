@@ -45,7 +45,7 @@ final class CuttableRelay: Sendable {
 }
 
 /// Calls `body` with 127.0.0.1 and this port; returns the port the address holds afterwards.
-private func withLoopback(port: Int, _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Void) -> Int {
+func withLoopback(port: Int, _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Void) -> Int {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = UInt16(port).bigEndian
@@ -56,7 +56,7 @@ private func withLoopback(port: Int, _ body: (UnsafeMutablePointer<sockaddr>, so
     return Int(UInt16(bigEndian: address.sin_port))
 }
 
-private func copyBytes(from source: Int32, to sink: Int32) {
+func copyBytes(from source: Int32, to sink: Int32) {
     var chunk = [UInt8](repeating: 0, count: 65536)
     while true {
         let count = recv(source, &chunk, chunk.count, 0)

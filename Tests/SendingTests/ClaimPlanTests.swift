@@ -10,23 +10,7 @@ struct ClaimPlanTests {
     func plan() async throws {
         try await SendingBench.with { bench in
             let pool = bench.pool
-            try await pool.execute("INSERT INTO pushLanes (app, provider, critical) VALUES ('a', 'apns', false)")
-            try await pool.execute(
-                """
-                INSERT INTO pushSends (sendId, contentHash, requestId, author, content, critical, policy, createdAt, expiresAt)
-                SELECT 's' || n, '', 'r', 'test', '{}', false, 'at_least_once', now(), now() + interval '1 day' FROM generate_series(1, 50000) n
-                """
-            )
-            try await pool.execute(
-                """
-                INSERT INTO pushDeliveries (sendId, lane, uid, deviceId, platform, provider, environment, app, createdAt)
-                SELECT 's' || n, 1, 'u' || n, 'd', 'ios', 'apns', 'production', 'a', now() FROM generate_series(1, 50000) n
-                """
-            )
-            try await pool.execute(
-                "INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt) SELECT lane, deliveryId, 1, now() FROM pushDeliveries"
-            )
-            try await pool.execute("ANALYZE pushSends, pushDeliveries, pushReady, devices")
+            try await bench.fill(50_000)
             let lines: [String] = try await pool.withConnection { connection in
                 try await connection.perform { connection in
                     let claim = ClaimQueries.claim(lane: 1, floor: 0, limit: 250, lease: .seconds(60), worker: "w")

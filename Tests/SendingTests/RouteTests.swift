@@ -4,20 +4,9 @@ import HTTPEdge
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
-import NIOCore
 import PushContract
 import Sending
 import Testing
-
-/// Lets in whom the `Authorization` header names.
-private struct NamedCallers: Authenticator {
-    func authenticate(_ request: Request) async throws -> Caller? {
-        guard let name = request.headers[.authorization] else { return nil }
-        if name == "service" { return .key(id: "k", name: "service", scopes: Set(Scope.allScopes)) }
-        if name == "reader" { return .key(id: "r", name: "reader", scopes: [.sendsRead]) }
-        return .user(userId: name)
-    }
-}
 
 @Suite("Routes")
 struct RouteTests {
@@ -99,19 +88,5 @@ struct RouteTests {
             #expect(try await bench.throttles.current().isEmpty)
             #expect(try await client.call("/sends/backlog", .get, as: "reader").status == .ok)
         }
-    }
-}
-
-extension TestClientProtocol {
-    fileprivate func call(
-        _ path: String,
-        _ method: HTTPRequest.Method,
-        as caller: String?,
-        _ body: String? = nil
-    ) async throws -> TestResponse {
-        var headers: HTTPFields = [:]
-        headers[.authorization] = caller
-        if body != nil { headers[.contentType] = "application/json" }
-        return try await execute(uri: path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
     }
 }

@@ -1,4 +1,5 @@
 import Devices
+import Providers
 import PushContract
 import Sending
 import Synchronization
@@ -9,11 +10,18 @@ final class ScriptedSender: DeliverySender {
         var scripts: [String: [DeliveryResult]] = [:]
         var calls: [ClaimedDelivery] = []
         var credential = "key-1"
+        var environments: Set<PushEnvironment> = [.production]
     }
 
     private let state = Mutex(State())
 
-    init(_ scripts: [String: [DeliveryResult]] = [:]) { state.withLock { $0.scripts = scripts } }
+    /// - Parameter environments: those it has a credential for.
+    init(_ scripts: [String: [DeliveryResult]] = [:], environments: Set<PushEnvironment> = [.production]) {
+        state.withLock { state in
+            state.scripts = scripts
+            state.environments = environments
+        }
+    }
 
     var calls: [ClaimedDelivery] { state.withLock { $0.calls } }
 
@@ -25,7 +33,9 @@ final class ScriptedSender: DeliverySender {
         }
     }
 
-    func credential(for provider: Provider, app: String, environment: PushEnvironment) -> String { state.withLock { $0.credential } }
+    func credential(for provider: Provider, app: String, environment: PushEnvironment) -> String {
+        state.withLock { $0.environments.contains(environment) ? $0.credential : "" }
+    }
 
     func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult {
         state.withLock { state in
@@ -57,7 +67,7 @@ extension DeliveryResult {
             goneAt: goneAt,
             retryAfter: retryAfter,
             isThrottled: status == 429,
-            isLimitedToTarget: reason == "TooManyRequests",
+            reach: .apns(status: status, reason: reason),
             isOwnTopic: ownTopic
         )
         return DeliveryResult(.refused(refusal), latency: .milliseconds(5))
@@ -68,7 +78,8 @@ extension DeliveryResult {
             ReasonMapping.fcm(status: status, errorCode: code),
             providerErrorCode: code,
             retryAfter: retryAfter,
-            isThrottled: status == 429
+            isThrottled: status == 429,
+            reach: .fcm(status: status, errorCode: code, quotaSubjects: [])
         )
         return DeliveryResult(.refused(refusal))
     }

@@ -8,26 +8,10 @@ import Testing
 struct SnapshotTests {
     private let total = 12_000
 
-    private func fill(_ pool: PostgresPool) async throws {
-        try await pool.execute("INSERT INTO pushLanes (app, provider, critical) VALUES ('a', 'apns', false)")
-        try await pool.execute(
-            """
-            INSERT INTO pushSends (sendId, contentHash, requestId, author, content, critical, policy, createdAt, expiresAt)
-            SELECT 's' || n, '', 'r', 'test', '{}', false, 'at_least_once', now(), now() + interval '1 day' FROM generate_series(1, \(total)) n
-            """
-        )
-        try await pool.execute(
-            """
-            INSERT INTO pushDeliveries (sendId, lane, uid, deviceId, platform, provider, environment, app, createdAt)
-            SELECT 's' || n, 1, 'u' || n, 'd', 'ios', 'apns', 'production', 'a', now() FROM generate_series(1, \(total)) n
-            """
-        )
-        try await pool.execute(
-            "INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt) SELECT lane, deliveryId, 1, now() FROM pushDeliveries ORDER BY 2"
-        )
-        try await pool.execute("ANALYZE pushSends, pushDeliveries, pushReady, devices")
+    private func fill(_ bench: SendingBench) async throws {
+        try await bench.fill(total)
         // Statistics that change between two looks could change the plan; this test is about one plan's cost.
-        try await pool.execute("ALTER TABLE pushReady SET (autovacuum_enabled = off)")
+        try await bench.pool.execute("ALTER TABLE pushReady SET (autovacuum_enabled = off)")
     }
 
     /// Buffers that finding the next hundred takes: those looked at, in memory or not. What a checkpoint writes meanwhile is not counted.
@@ -52,7 +36,7 @@ struct SnapshotTests {
     func claims() async throws {
         try await SendingBench.with { bench in
             let pool = bench.pool
-            try await fill(pool)
+            try await fill(bench)
             let fresh = try await buffers(pool, floor: 0)
             let (floored, unfloored) = try await pool.withConnection { analyst in
                 try await analyst.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ")

@@ -18,8 +18,10 @@ package struct FsckContext: Sendable {
     package func progress(_ done: Int, of total: Int) { onProgress(done, total) }
 
     /// One small statement in a transaction of its own, in one process of the server.
-    package func look(_ query: Query) async throws -> [Row] {
-        try await run(query, settings: "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off")
+    /// - Parameter limit: for one that has to see all of a table in one snapshot; else the connection's own.
+    package func look(_ query: Query, limit: Duration? = nil) async throws -> [Row] {
+        let limited = limit.map { "; SET LOCAL statement_timeout = '\($0.components.seconds)s'" } ?? ""
+        return try await run(query, settings: "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off" + limited)
     }
 
     /// The same for a few rows against a large table: probes of its index. A hash of the whole other side would be made each time.

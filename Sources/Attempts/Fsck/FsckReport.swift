@@ -11,6 +11,8 @@ package struct FsckReport: Sendable, Encodable {
         package var faultCount: Int
         /// The first of them.
         package var faults: [String]
+        /// Something that is no fault and should be known all the same.
+        package var note: String?
 
         package static let shown = 20
 

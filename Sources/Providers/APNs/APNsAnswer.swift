@@ -44,8 +44,6 @@ package struct APNsAnswer: Sendable, Hashable {
         )
         outcome.providerMessageId = messageId
         outcome.retryAfter = retryAfter
-        // Apple counts these by device.
-        outcome.isLimitedToTarget = reason == "TooManyRequests"
         outcome.reach = .apns(status: status, reason: reason)
         if status == 410 { outcome.tokenInvalidSince = timestamp }
         return outcome

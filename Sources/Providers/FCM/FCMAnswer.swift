@@ -67,16 +67,10 @@ package struct FCMAnswer: Sendable, Hashable {
         outcome.reach = .fcm(status: status, errorCode: errorCode ?? argumentFault, quotaSubjects: quotaSubjects)
         // Google: after a 429 without Retry-After wait a minute.
         outcome.retryAfter = retryAfter ?? (status == 429 ? .seconds(60) : nil)
-        outcome.isLimitedToTarget = isTargetQuota
         return outcome
     }
 
     private var argumentFault: String? { status == 400 && errorStatus == "INVALID_ARGUMENT" ? errorStatus : nil }
-
-    /// A quota of one device or topic, not of the project.
-    private var isTargetQuota: Bool {
-        status == 429 && !quotaSubjects.isEmpty && quotaSubjects.allSatisfy { $0.hasPrefix("device") || $0.hasPrefix("topic") }
-    }
 
     private func detail(_ code: String?) -> String {
         var detail = "FCM answered \(status)\(code.map { " \($0)" } ?? " without an error code")"

@@ -11,6 +11,8 @@ package struct CredentialEntry: Sendable, Hashable {
     package var caFile: String?
     /// Proxy URL; nil: none.
     package var proxy: String?
+    /// HTTP/2 connections at most.
+    package var connections = 16
 
     package enum Kind: Sendable, Hashable {
         case apns(APNs)

@@ -26,6 +26,7 @@ enum PushProviders {
         return entries.map { entry in
             var entry = entry
             entry.caFile = entry.caFile ?? configuration.providersCAFile
+            entry.connections = configuration.providersConnections
             return entry
         }
     }
@@ -60,6 +61,7 @@ enum PushProviders {
         var base = base
         base.caFile = entry.caFile
         base.proxy = entry.proxy
+        base.maxConnectionsPerHost = entry.connections
         return CurlClient(configuration: base, logger: logger)
     }
 

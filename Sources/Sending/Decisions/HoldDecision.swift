@@ -1,3 +1,4 @@
+import Providers
 package import PushContract
 
 /// When a refusal holds everything of its credential, and what lifts that.
@@ -12,7 +13,7 @@ package enum HoldDecision {
 
     /// Nil when the refusal is not about the credential, or may be the message's own fault.
     ///
-    /// - Parameter isOwnTopic: the message names its topic itself, so a refused topic says nothing about others.
+    /// A topic that the message names itself says nothing about others; a refused key does, whatever the topic.
     package static func opening(
         for delivery: ClaimedDelivery,
         after refusal: DeliveryResult.Refusal,
@@ -20,13 +21,15 @@ package enum HoldDecision {
         delays: RetryDelays,
         random: Double
     ) -> HoldOpening? {
-        guard refusal.classification.retryClass == .afterFix, !refusal.isOwnTopic else { return nil }
+        guard refusal.classification.retryClass == .afterFix else { return nil }
+        if refusal.reach == .topic && refusal.isOwnTopic { return nil }
         let code = refusal.providerErrorCode ?? refusal.classification.reasonCode.rawValue
         let scope = HoldScope(
             provider: delivery.provider,
             app: delivery.app,
             environment: delivery.environment,
-            platform: ofOnePlatform.contains(code) ? delivery.platform : nil,
+            // A key that the project keeps for one platform.
+            platform: refusal.reach == .platform ? delivery.platform : nil,
             credential: credential
         )
         return HoldOpening(scope: scope, cause: code, probeAfter: RetryDecision.grown(delays.afterFix, attemptNumber: 1, random: random))
@@ -61,7 +64,4 @@ package enum HoldDecision {
     package static func probeInterval(_ hold: SendHold, delays: RetryDelays, random: Double) -> Duration {
         RetryDecision.grown(delays.afterFix, attemptNumber: hold.probes + 2, random: random)
     }
-
-    /// Refusals of a key that the project keeps for one platform.
-    private static let ofOnePlatform: Set<String> = ["THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR"]
 }

@@ -16,6 +16,7 @@ package enum OutcomeDecision {
 
     /// - Parameters:
     ///   - credential: the one it was sent with.
+    ///   - hasOtherEnvironment: there is a credential to try the token with in the other environment.
     ///   - proves: the holds that are refuted if the provider took it.
     ///   - random: in 0...1, for the jitter of a retry.
     package static func completion(
@@ -23,6 +24,7 @@ package enum OutcomeDecision {
         to token: PushToken,
         result: DeliveryResult,
         credential: String = "",
+        hasOtherEnvironment: Bool = false,
         proves: [Int64] = [],
         at moments: Moments,
         delays: RetryDelays,
@@ -49,6 +51,7 @@ package enum OutcomeDecision {
                 attempt: attempt,
                 strike: strike,
                 judgement: TokenJudgement(.good, at: place),
+                placement: EnvironmentDecision.afterAcceptance(of: delivery, to: token),
                 releases: releases,
                 next: .sent(providerMessageId: messageId)
             )
@@ -56,6 +59,23 @@ package enum OutcomeDecision {
             attempt.status = .failed
             attempt.reasonCode = refusal.classification.reasonCode
             attempt.providerErrorCode = refusal.providerErrorCode.map { String($0.prefix(200)) }
+            let placement = EnvironmentDecision.afterRefusal(refusal, of: delivery, to: token, hasOther: hasOtherEnvironment)
+            if case .settled? = placement {
+                // Neither environment takes it: what counts is the refusal where it was said to belong.
+                var told = place
+                told.environment = delivery.environment.other
+                var strike = delivery.strike(.suspect, token, cause: EnvironmentDecision.code, credential: credential, at: moments)
+                strike.environment = told.environment
+                return Completion(
+                    delivery,
+                    attempt: attempt,
+                    strike: strike,
+                    judgement: TokenJudgement(.ambiguous, at: told),
+                    placement: placement,
+                    releases: releases,
+                    next: .dead(.failed, reason: .tokenInvalid, providerErrorCode: EnvironmentDecision.code)
+                )
+            }
             let opening = HoldDecision.opening(for: delivery, after: refusal, credential: credential, delays: delays, random: random)
             let next: Completion.Next
             if let opening, moments.now < delivery.expiresAt {
@@ -68,6 +88,7 @@ package enum OutcomeDecision {
                 attempt: attempt,
                 strike: strike(delivery, token, refusal, credential: credential, at: moments),
                 judgement: judgement(refusal.classification.tokenAction).map { TokenJudgement($0, at: place) },
+                placement: placement,
                 releases: releases,
                 pause: PauseDecision.request(for: delivery, after: refusal),
                 next: next

@@ -1,10 +1,11 @@
+import Providers
 package import PushContract
 
 /// How long a lane waits after its provider asked for fewer requests, and how it begins again.
 package enum PauseDecision {
     /// What a refusal asks for; nil when it says nothing about other pushes of the app.
     package static func request(for delivery: ClaimedDelivery, after refusal: DeliveryResult.Refusal) -> PauseRequest? {
-        guard !refusal.isLimitedToTarget, refusal.isThrottled || refusal.retryAfter != nil else { return nil }
+        guard refusal.reach != .message, refusal.isThrottled || refusal.retryAfter != nil else { return nil }
         return PauseRequest(
             provider: delivery.provider,
             app: delivery.app,

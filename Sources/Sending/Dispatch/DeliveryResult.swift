@@ -1,4 +1,5 @@
 package import Devices
+package import Providers
 package import PushContract
 
 /// What a provider made of one try.
@@ -19,8 +20,8 @@ package struct DeliveryResult: Sendable {
         package var isThrottled: Bool
         /// Written, and never answered.
         package var isOutcomeUnknown: Bool
-        /// Too many requests for this one target: others may go on.
-        package var isLimitedToTarget: Bool
+        /// What else it is about.
+        package var reach: OutcomeReach
         /// The message names its topic itself.
         package var isOwnTopic: Bool
         /// The provider said so; else nothing was heard of it.
@@ -33,7 +34,7 @@ package struct DeliveryResult: Sendable {
             retryAfter: Duration? = nil,
             isThrottled: Bool = false,
             isOutcomeUnknown: Bool = false,
-            isLimitedToTarget: Bool = false,
+            reach: OutcomeReach = .message,
             isOwnTopic: Bool = false,
             wasAnswered: Bool = true
         ) {
@@ -43,7 +44,7 @@ package struct DeliveryResult: Sendable {
             self.retryAfter = retryAfter
             self.isThrottled = isThrottled
             self.isOutcomeUnknown = isOutcomeUnknown
-            self.isLimitedToTarget = isLimitedToTarget
+            self.reach = reach
             self.isOwnTopic = isOwnTopic
             self.wasAnswered = wasAnswered
         }

@@ -5,6 +5,7 @@ final class InFlight: Sendable {
     private struct State {
         var leases: Set<HeldLease> = []
         var byLane: [Int32: Int] = [:]
+        var normal = 0
     }
 
     private let state = Mutex(State())
@@ -12,12 +13,16 @@ final class InFlight: Sendable {
     var count: Int { state.withLock { $0.leases.count } }
     var leases: [HeldLease] { state.withLock { Array($0.leases) } }
 
+    /// Of those, the ones that are not critical.
+    var normalCount: Int { state.withLock { $0.normal } }
+
     func count(of lane: Int32) -> Int { state.withLock { $0.byLane[lane, default: 0] } }
 
     func enter(_ delivery: ClaimedDelivery) {
         state.withLock { state in
             state.leases.insert(HeldLease(deliveryId: delivery.deliveryId, leaseToken: delivery.leaseToken))
             state.byLane[delivery.lane, default: 0] += 1
+            if !delivery.isCritical { state.normal += 1 }
         }
     }
 
@@ -26,6 +31,7 @@ final class InFlight: Sendable {
         state.withLock { state in
             state.leases.remove(HeldLease(deliveryId: delivery.deliveryId, leaseToken: delivery.leaseToken))
             state.byLane[delivery.lane, default: 1] -= 1
+            if !delivery.isCritical { state.normal -= 1 }
             return state.leases.count
         }
     }

@@ -23,7 +23,9 @@ package struct ProviderSender: DeliverySender {
     package func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult {
         guard let provider = lookup(delivery.provider, delivery.app, delivery.environment) else {
             // Held until somebody configures it, like a credential that is refused.
-            return DeliveryResult(.refused(.init(Classification(.auth, retry: .afterFix), providerErrorCode: "NoCredentials")))
+            return DeliveryResult(
+                .refused(.init(Classification(.auth, retry: .afterFix), providerErrorCode: "NoCredentials", reach: .credential))
+            )
         }
         let message: PushMessage
         do throws(PushFault) {
@@ -56,7 +58,7 @@ extension DeliveryResult {
             retryAfter: outcome.retryAfter,
             isThrottled: outcome.isThrottled,
             isOutcomeUnknown: outcome.outcomeUnknown,
-            isLimitedToTarget: outcome.isLimitedToTarget,
+            reach: outcome.reach,
             isOwnTopic: isOwnTopic,
             wasAnswered: answered
         )

@@ -122,9 +122,8 @@ package final class SendDispatcher: Service, Sendable {
     }
 
     /// One look at the queue: makes due what is due, reaps now and then, divides the free places, claims.
-    func round(_ board: inout LaneBoard) async throws -> Round {
+    func round(_ board: inout LaneBoard, now: ContinuousClock.Instant = .now) async throws -> Round {
         var round = Round()
-        let now = ContinuousClock.now
         if board.isSweepDue(configuration.sweep, now: now) {
             try await reap()
             board.throttles = try await throttles.current()
@@ -136,7 +135,13 @@ package final class SendDispatcher: Service, Sendable {
         let free = configuration.capacity - inFlight.count
         guard free > 0 else { return round }
         let lanes = try await store.lanes(floors: board.floors).filter { $0.hasWork && allowed($0.lane) > 0 }.map(\.lane)
-        for grant in board.scheduler.grants(lanes: lanes, free: free, capacity: configuration.capacity) {
+        let grants = board.scheduler.grants(
+            lanes: lanes,
+            free: free,
+            capacity: configuration.capacity,
+            normalInFlight: inFlight.normalCount
+        )
+        for grant in grants {
             guard let lane = lanes.first(where: { $0.id == grant.lane }) else { continue }
             let claimed = try await claim(min(grant.count, allowed(lane)), lane, &board)
             board.scheduler.claimed(claimed.count, of: grant)

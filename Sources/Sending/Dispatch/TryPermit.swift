@@ -1,3 +1,4 @@
+import Devices
 import PushContract
 
 /// Allows one request to a provider. Only `DeliveryTry` makes permits, and it hands out none without the place where the outcome goes:
@@ -32,6 +33,7 @@ struct DeliveryTry: Sendable {
                 to: token,
                 result: result,
                 credential: credential,
+                hasOtherEnvironment: hasOtherEnvironment(delivery),
                 proves: proves,
                 at: .init(startedAt: startedAt, now: databaseNow()),
                 delays: delays,
@@ -39,5 +41,10 @@ struct DeliveryTry: Sendable {
             )
             await completions.submit(completion)
         }
+    }
+
+    private func hasOtherEnvironment(_ delivery: ClaimedDelivery) -> Bool {
+        guard delivery.provider == .apns, delivery.environmentTrial == nil else { return false }
+        return !sender.credential(for: .apns, app: delivery.app, environment: delivery.environment.other).isEmpty
     }
 }

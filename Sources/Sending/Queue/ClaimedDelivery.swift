@@ -26,6 +26,8 @@ package struct ClaimedDelivery: Sendable {
     package var tokenState: TokenState?
     package var tokenStateSince: Timestamp?
     package var appVersion: String?
+    /// Set when the token's environment is in question, or was.
+    package var environmentTrial: EnvironmentTrial?
     package var isCancelled: Bool
     /// `SendContent.json` as text.
     package var content: String
@@ -68,7 +70,8 @@ extension ClaimedDelivery {
             Bool.self,
             String.self,
             Timestamp.self,
-            String.self
+            String.self,
+            String?.self
         )
         deliveryId = key.0
         leaseToken = key.1
@@ -102,5 +105,6 @@ extension ClaimedDelivery {
         policy = try stored(key.22)
         expiresAt = key.23
         requestId = key.24
+        environmentTrial = try key.25.map { try stored($0) }
     }
 }

@@ -14,6 +14,14 @@ package struct Completion: Sendable {
         case dead(DeadOutcome, reason: ReasonCode?, providerErrorCode: String?)
     }
 
+    /// About the environment of a device's token.
+    package enum Placement: Sendable, Hashable {
+        /// Refused here, and perhaps at home in the other one. Where that was not tried yet, this is tried there at once instead of `next`.
+        case doubtful(TokenPlacement)
+        /// The trial ended so.
+        case settled(TokenPlacement, EnvironmentTrial)
+    }
+
     package var deliveryId: Int64
     package var leaseToken: Int64
     package var lane: Int32
@@ -24,6 +32,8 @@ package struct Completion: Sendable {
     package var strike: TokenStrike?
     /// What the outcome says about tokens in general; nil when it says nothing.
     package var judgement: TokenJudgement?
+    /// What the outcome says about the token's environment; nil when nothing.
+    package var placement: Placement?
     package var next: Next
     /// It expires then, wherever it waits.
     package var expiresAt: Timestamp
@@ -38,6 +48,7 @@ package struct Completion: Sendable {
         attempt: Attempt?,
         strike: TokenStrike? = nil,
         judgement: TokenJudgement? = nil,
+        placement: Placement? = nil,
         releases: [Int64] = [],
         pause: PauseRequest? = nil,
         next: Next
@@ -49,6 +60,7 @@ package struct Completion: Sendable {
         self.attempt = attempt
         self.strike = strike
         self.judgement = judgement
+        self.placement = placement
         self.releases = releases
         self.pause = pause
         self.next = next

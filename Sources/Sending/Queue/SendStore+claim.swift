@@ -83,7 +83,8 @@ enum ClaimQueries {
             SELECT t.seq, t.deliveryId, t.attemptNumber, nextval('pushLeaseTokens') AS leaseToken, clock_timestamp() AS claimedAt,
                 d.sendId, d.lane, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
                 coalesce(v.environment, d.environment) AS environment, d.app, coalesce(v.pushToken, d.pushToken) AS pushToken,
-                coalesce(v.pushTokenHash, d.tokenHash) AS tokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince, v.appVersion
+                coalesce(v.pushTokenHash, d.tokenHash) AS tokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince, v.appVersion,
+                v.environmentTrial
             FROM taken t
             JOIN pushDeliveries d ON d.deliveryId = t.deliveryId
             LEFT JOIN devices v ON v.userId = d.uid AND v.deviceId = d.deviceId AND v.provider = d.provider AND v.app = d.app
@@ -96,7 +97,8 @@ enum ClaimQueries {
         )
         SELECT f.deliveryId, f.leaseToken, f.lane, f.attemptNumber, f.seq, f.claimedAt, f.sendId, f.uid, f.deviceId, f.platform,
             f.provider, f.environment, f.app, f.pushToken, f.tokenHash, f.registrationVersion, f.tokenState, f.tokenStateSince,
-            f.appVersion, c.sendId IS NOT NULL, s.content, s.critical, s.policy, s.expiresAt, s.requestId
+            f.appVersion, c.sendId IS NOT NULL, s.content, s.critical, s.policy, s.expiresAt, s.requestId,
+            f.environmentTrial
         FROM fresh f JOIN pushSends s ON s.sendId = f.sendId LEFT JOIN pushCancels c ON c.sendId = f.sendId
         """
     }

@@ -12,14 +12,15 @@ extension SendStore {
     package func complete(_ completions: [Completion], delays: RetryDelays = RetryDelays()) async throws -> CompletionReport {
         guard !completions.isEmpty else { return CompletionReport() }
         return try await pool.performTransaction { [record, tokenGuard] connection in
-            try CompletionWriter(completions, on: connection).write(record: record, tokenGuard: tokenGuard, delays: delays)
+            var writer = try CompletionWriter(completions, on: connection)
+            return try writer.write(record: record, tokenGuard: tokenGuard, delays: delays)
         }
     }
 }
 
 /// One batch of completions inside its transaction.
 struct CompletionWriter {
-    private let held: [Completion]
+    private var held: [Completion]
     private let connection: BlockingConnection
 
     /// Releases the leases; what is not held any more is dropped here.
@@ -37,8 +38,9 @@ struct CompletionWriter {
         held = ordered.filter { released.contains($0.deliveryId) }
     }
 
-    func write(record: AttemptRecorder, tokenGuard: TokenGuard, delays: RetryDelays) throws -> CompletionReport {
+    mutating func write(record: AttemptRecorder, tokenGuard: TokenGuard, delays: RetryDelays) throws -> CompletionReport {
         var report = CompletionReport()
+        try placeTokens()
         let off = try switchOffTokens(tokenGuard, &report)
         try insertFinished()
         try insertDead()
@@ -85,6 +87,29 @@ struct CompletionWriter {
             LEFT JOIN pushHolds h ON h.holdId = t.holdId AND h.releasedAt IS NULL
             """
         )
+    }
+
+    /// Tries tokens in the other environment that may belong there: then nothing has been judged yet.
+    private mutating func placeTokens() throws {
+        var doubtful: [(index: Int, placement: TokenPlacement)] = []
+        var settled: [EnvironmentTrial: [TokenPlacement]] = [:]
+        for (index, completion) in held.enumerated() {
+            switch completion.placement {
+            case .doubtful(let placement): doubtful.append((index, placement))
+            case .settled(let placement, let trial): settled[trial, default: []].append(placement)
+            case nil: break
+            }
+        }
+        for (trial, placements) in settled { try TokenEnvironments.settle(placements, as: trial, on: connection) }
+        guard !doubtful.isEmpty else { return }
+        let turned = try TokenEnvironments.turn(doubtful.map(\.placement), on: connection)
+        guard !turned.isEmpty else { return }
+        let now = try connection.query("SELECT clock_timestamp()")[0].decode(Timestamp.self)
+        for place in turned where held[doubtful[place].index].expiresAt > now {
+            held[doubtful[place].index].strike = nil
+            held[doubtful[place].index].judgement = nil
+            held[doubtful[place].index].next = .retry(at: now, after: .tokenInvalid)
+        }
     }
 
     /// The deliveries whose token went off.

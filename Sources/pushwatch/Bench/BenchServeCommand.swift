@@ -16,17 +16,19 @@ struct BenchServeCommand: AsyncParsableCommand {
 
     @Option(name: .long) var database: String
     @Option(name: .long) var key: String
+    /// Sends too, with the providers of the environment's settings.
+    @Flag(name: .long) var sends = false
 
     func run() async throws {
         LogBootstrap.bootstrap(level: .warning)
         let metrics = MetricsRegistry()
         MetricsSystem.bootstrap(metrics)
-        var configuration = ServerConfiguration(databaseURL: database)
+        var configuration = try await base()
         configuration.httpPort = 0
         configuration.bootstrapKey = key
         configuration.migrationsDirectory = try ProjectFiles.locate("sql/migrations")
         configuration.alertsDirectory = try ProjectFiles.locate("alerts")
-        configuration.roles = [.api]
+        configuration.roles = sends ? [.api, .send] : [.api]
         // The same at each start on one database.
         configuration.tokenKeys = try TokenKeyRing(parsing: "bench:" + Data(count: 32).base64EncodedString())
         var hooks = PushwatchServer.Hooks()
@@ -48,5 +50,12 @@ struct BenchServeCommand: AsyncParsableCommand {
             end(0)
         }
         try await PushwatchServer(configuration: configuration, metrics: metrics, hooks: hooks, logger: Logger(label: "server")).run()
+    }
+
+    private func base() async throws -> ServerConfiguration {
+        guard sends else { return ServerConfiguration(databaseURL: database) }
+        var environment = ProcessInfo.processInfo.environment
+        environment["PUSHWATCH_DATABASE_URL"] = database
+        return try await ServerConfiguration.load(file: nil, environment: environment)
     }
 }

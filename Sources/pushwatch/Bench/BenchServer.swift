@@ -10,10 +10,14 @@ final class BenchServer {
 
     var use: ProcessUse { ProcessUse(pid: process.processIdentifier) }
 
-    init(database: String) async throws {
+    /// - Parameters:
+    ///   - arguments: further ones of `bench serve`.
+    ///   - environment: settings of the service besides.
+    init(database: String, arguments: [String] = [], environment: [String: String] = [:]) async throws {
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: Bundle.main.executablePath ?? CommandLine.arguments[0])
-        process.arguments = ["bench", "serve", "--database", database, "--key", key]
+        process.arguments = ["bench", "serve", "--database", database, "--key", key] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = input
         process.standardOutput = output
         try process.run()

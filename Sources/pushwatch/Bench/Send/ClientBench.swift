@@ -11,6 +11,7 @@ struct ClientBench {
     var inFlight: Int
     var connections: Int
     var rounds: Int
+    var headers = ClientBench.headers(authorization: "bearer " + String(repeating: "j", count: 200))
 
     struct Slice: Encodable, Sendable {
         /// Answered requests by second of processor time of this process.
@@ -49,11 +50,14 @@ struct ClientBench {
         private func mean(_ slices: [Slice]) -> Double { slices.reduce(0) { $0 + $1.perCoreSecond } / Double(max(1, slices.count)) }
     }
 
-    private static let headers = [
-        ("authorization", "bearer " + String(repeating: "j", count: 200)), ("apns-topic", "com.example.app"), ("apns-push-type", "alert"),
-        ("apns-priority", "10"), ("apns-id", "0f0f0f0f-0f0f-8f0f-8f0f-0f0f0f0f0f0f"),
-    ]
-    private static let body = Array(#"{"aps":{"alert":{"title":"Goal","body":"\#(String(repeating: "x", count: 120))"}}}"#.utf8)
+    /// Those of a push of usual size.
+    static func headers(authorization: String) -> [(String, String)] {
+        [
+            ("authorization", authorization), ("apns-topic", "com.example.app"), ("apns-push-type", "alert"), ("apns-priority", "10"),
+            ("apns-id", "0f0f0f0f-0f0f-8f0f-8f0f-0f0f0f0f0f0f"),
+        ]
+    }
+    static let body = Array(#"{"aps":{"alert":{"title":"Goal","body":"\#(String(repeating: "x", count: 120))"}}}"#.utf8)
 
     /// In turns, so that what else the machine does hits both.
     func run() async throws -> Report {
@@ -66,7 +70,7 @@ struct ClientBench {
     }
 
     private func bare() throws -> Slice {
-        let lines = ClientBench.headers.map { strdup("\($0.0): \($0.1)") } + [strdup("Content-Type:")]
+        let lines = headers.map { strdup("\($0.0): \($0.1)") } + [strdup("Content-Type:")]
         defer { for line in lines { free(line) } }
         let pointers = lines.map { UnsafePointer($0) }
         let ca = caFile.map { strdup($0) }
@@ -125,7 +129,7 @@ struct ClientBench {
         var failure: String?
         for _ in 0..<count {
             do throws(OutboundFailure) {
-                let response = try await client.send(OutboundRequest(url: url, headers: ClientBench.headers, body: ClientBench.body))
+                let response = try await client.send(OutboundRequest(url: url, headers: headers, body: ClientBench.body))
                 if response.status == 200 { answered += 1 } else { failure = failure ?? "status \(response.status)" }
             } catch {
                 failure = failure ?? error.description
@@ -136,7 +140,7 @@ struct ClientBench {
 }
 
 /// Processor and wall time since it was made.
-private struct Meter {
+struct Meter {
     private let processor = Meter.processorSeconds
     private let started = ContinuousClock.now
 

@@ -1,0 +1,42 @@
+package import Attempts
+import Postgres
+
+/// The send queue: each delivery is in one place, with a row for each try, and nothing waits for ever.
+package struct QueueCheck: FsckCheck {
+    package let name = "sends"
+    /// A whole queue in one snapshot may take a while.
+    private static let limit = Duration.seconds(600)
+
+    package init() {}
+
+    package func run(_ context: FsckContext) async throws -> [FsckReport.Line] {
+        let count: Query = "SELECT count(*) FROM pushDeliveries"
+        let deliveries = "\(try await context.look(count, limit: QueueCheck.limit)[0].decode(Int.self)) deliveries"
+        let ended = "deliveries that ended within \(context.days) days"
+        let questions: [(name: String, promise: String, examined: String, query: Query)] = [
+            ("sendPlaces", "every delivery is in exactly one place", deliveries, QueueStatements.places),
+            ("sendTries", "an ended delivery has a row for each try", ended, QueueStatements.tries(days: context.days)),
+            ("sentOnce", "no delivery is recorded as sent twice", ended, QueueStatements.sentTwice(days: context.days)),
+            ("sendLeases", "no lease is long overdue", "the leases", QueueStatements.overdueLeases),
+            ("sendHolds", "nothing waits for a hold that has ended", "what is held", QueueStatements.strandedHolds),
+        ]
+        var lines: [FsckReport.Line] = []
+        for (done, question) in questions.enumerated() {
+            context.progress(done, of: questions.count)
+            let faults = try await context.twice {
+                try await context.look(question.query, limit: QueueCheck.limit).map { FsckFault(try $0.decode(String.self)) }
+            }
+            var line = FsckReport.Line(question.name, question.promise, examined: question.examined, faults: faults)
+            if question.name == "sentOnce" { line.note = try await possibleDuplicates(context) }
+            lines.append(line)
+        }
+        return lines
+    }
+
+    /// Not a fault: at_least_once promises no less.
+    private func possibleDuplicates(_ context: FsckContext) async throws -> String? {
+        let query = QueueStatements.possibleDuplicates(days: context.days)
+        let count = try await context.look(query, limit: QueueCheck.limit)[0].decode(Int.self)
+        return count == 0 ? nil : "\(count) pushes may have arrived twice: their answers were lost (at_least_once)"
+    }
+}
