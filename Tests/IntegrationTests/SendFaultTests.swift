@@ -8,8 +8,8 @@ import TestDatabase
 import Testing
 
 extension WholeService {
-    /// Each fault once or twice in `make test`; for ten minutes by `make soak-send`.
-    @Suite("Sending through faults")
+    /// `make soak-send` runs it, for ten minutes unless told otherwise.
+    @Suite("Sending through faults", .enabled(if: ProcessInfo.processInfo.environment["SOAK_SECONDS"] != nil))
     struct SendFaultTests {
         /// What the providers took, by the id that all tries of a delivery share.
         private struct Taken {
