@@ -11,22 +11,13 @@ final class LoadConnection {
     struct Failure: Error, CustomStringConvertible { var description: String }
 
     init(port: Int, body: BenchBody) throws(Failure) {
-        self.body = body
-        #if canImport(Glibc)
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-            descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #endif
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        let connected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        guard let descriptor = LoopbackSocket.connected(to: port) else {
+            throw Failure(description: "no connection to the server: \(String(cString: strerror(errno)))")
         }
+        self.body = body
+        self.descriptor = descriptor
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-        guard connected == 0 else { throw Failure(description: "no connection to the server: \(String(cString: strerror(errno)))") }
     }
 
     deinit {

@@ -4,29 +4,14 @@ import Foundation
 ///
 /// `@unchecked Sendable`: used by one thread at a time.
 final class RawConnection: @unchecked Sendable {
-    private var descriptor: Int32
+    private let descriptor: Int32
 
     init?(port: Int) {
-        #if canImport(Glibc)
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-            descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #endif
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        let connected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
-        }
-        guard connected == 0 else {
-            close(descriptor)
-            descriptor = -1
-            return nil
-        }
+        guard let descriptor = LoopbackSocket.connected(to: port) else { return nil }
+        self.descriptor = descriptor
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit { close(descriptor) }
 
     /// Sends all of it; false when the server has closed.
     func send(_ bytes: ArraySlice<UInt8>) -> Bool {
