@@ -159,8 +159,8 @@ let package = Package(
         room(
             "ProviderSimulator",
             [
-                "PushContract", "PushLifecycle", "CurlHTTP", "HTTPEdge", .hummingbird, .hummingbirdCore, .httpTypes, .crypto, .cryptoExtras,
-                .x509,
+                "Cricket", "PushContract", "PushLifecycle", "CurlHTTP", "HTTPEdge", .hummingbird, .hummingbirdCore, .httpTypes, .crypto,
+                .cryptoExtras, .x509,
                 .asn1,
                 .nioCore, .nioHTTP2, .nioHTTPTypes, .nioHTTPTypesHTTP2, .nioSSL, .logging, .serviceLifecycle,
             ]
@@ -267,7 +267,7 @@ let package = Package(
         ),
         tests(
             "ProviderSimulatorTests",
-            ["ProviderSimulator", "PushLifecycle", "PushContract", .subprocess, .jwtKit, .crypto, .cryptoExtras]
+            ["ProviderSimulator", "Cricket", "CurlHTTP", "PushLifecycle", "PushContract", .subprocess, .jwtKit, .crypto, .cryptoExtras]
         ),
         tests(
             "IntegrationTests",

@@ -83,7 +83,7 @@ package struct AttemptRoutes: Sendable {
 
     @Sendable
     private func get(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<Attempt> {
-        let id = try context.parameters.require("attemptId")
+        let id = try context.path("attemptId")
         guard let attempt = try await store.find(attemptId: id) else {
             throw Problem.notFound(
                 "No attempt `\(id.prefix(200))` is known. Ids are kept for at least 8 days after receipt; older attempts are found by uid."

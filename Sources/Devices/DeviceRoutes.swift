@@ -55,7 +55,7 @@ package struct DeviceRoutes: Sendable {
 
     private func show(_ context: PushwatchContext) async throws -> Response {
         let userId = try context.requireUser()
-        let deviceId = try context.parameters.require("deviceId")
+        let deviceId = try context.path("deviceId")
         guard let device = try await store.device(userId: userId, deviceId: deviceId, now: now()) else {
             throw StartTokenRefusal.unknownDevice.problem
         }
@@ -65,7 +65,7 @@ package struct DeviceRoutes: Sendable {
     /// 204 also when there is no such device: signing out twice is fine. With the device's own secret an unknown one is 404, which an app
     /// takes for done just the same: either it is gone, or the secret is one too old to tell.
     private func unregister(_ context: PushwatchContext) async throws -> Response {
-        let deviceId = try context.parameters.require("deviceId")
+        let deviceId = try context.path("deviceId")
         if case .deviceSecret(let hash) = try context.requireCaller() {
             let found = try await store.unregister(deviceId: deviceId, secretHash: hash, requestId: context.requestId, now: now())
             guard found else { throw StartTokenRefusal.unknownDevice.problem }

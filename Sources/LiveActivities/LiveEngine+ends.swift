@@ -7,7 +7,8 @@ extension LiveEngine {
     func endJobs(now: Timestamp) async throws -> [Job] {
         let room = state.withLock { max(0, configuration.endsInFlight - $0.ending) }
         guard room > 0 else { return [] }
-        let claims = try await stores.ends.claim(limit: room, now: now)
+        let (kept, hasProbes) = blocked(now: now)
+        let claims = try await stores.ends.claim(limit: hasProbes ? 1 : room, except: kept, now: now)
         guard !claims.isEmpty else { return [] }
         let subjects = try await stores.subjects.subjects(Array(Set(claims.map(\.key.subject))))
         let known = Dictionary(uniqueKeysWithValues: subjects.map { ($0.id, $0) })
@@ -17,39 +18,30 @@ extension LiveEngine {
     }
 
     func send(_ claim: EndClaim, of subject: LiveSubject) async {
-        let startedAt = now()
         // Later than anything the device was sent.
         let stamp = max(subject.timestamp, claim.lastTimestamp + 1)
-        let outcome: PushOutcome
-        do throws(PushFault) {
-            let message = try LivePayloads.end(subject, timestamp: stamp, reason: claim.reason, now: startedAt)
-            outcome = await push(
-                message,
-                token: claim.token.rawValue,
-                app: claim.app,
-                environment: claim.environment,
-                id: LiveAttempt.operationKey(claim.key, "end"),
-                now: startedAt
-            )
-        } catch {
-            outcome = .failed(Classification(.unknown, retry: .never), code: error.code, detail: error.sentence)
-        }
-        LiveMetrics.pushed("end", outcome.status.rawValue)
-        let attempt = LiveAttempt.make(
-            claim.key,
-            "end",
-            tokenHash: claim.token.hash,
+        let push = LivePush(
+            key: claim.key,
+            what: "end",
+            event: "end",
+            token: claim.token,
             app: claim.app,
             environment: claim.environment,
             attemptNumber: claim.attempts,
-            at: startedAt,
             requestId: "live-end:\(subject.id)",
-            outcome: outcome
+            messageId: LiveAttempt.operationKey(claim.key, "end"),
+            message: .making { () throws(PushFault) in
+                try LivePayloads.end(subject, timestamp: stamp, reason: claim.reason, now: now())
+            }
         )
-        let isDefinite = outcome.classification.map { $0.retryClass == .never } ?? true
-        let retryAt = isDefinite ? nil : now() + EndStore.wait(after: claim.attempts, retryAfter: outcome.retryAfter)
-        await batcher.submit(
-            LiveOutcome(key: claim.key, tokenHash: claim.token.hash, attempt: attempt, effect: .ended(retryAt: retryAt), at: now())
-        )
+        _ = await make(push) { result in
+            switch result {
+            case .keptBack(let until): return .ended(retryAt: until)
+            case .tried(let outcome):
+                let isDefinite = outcome.classification.map { $0.retryClass == .never } ?? true
+                let retryAt = isDefinite ? nil : now() + EndStore.wait(after: claim.attempts, retryAfter: outcome.retryAfter)
+                return .ended(retryAt: retryAt)
+            }
+        }
     }
 }

@@ -8,13 +8,15 @@ extension LiveEngine {
     /// Claims what the rate and the lane allow.
     func startJobs(now: Timestamp) async throws -> [Job] {
         guard isHolding else { return [] }
+        let (kept, hasProbes) = blocked(now: now)
         var jobs: [Job] = []
         for subject in state.withLock({ Array($0.subjects.values) }) where subject.isLive {
             let limit = state.withLock { state in
-                state.rate.take(max(0, configuration.policy.inFlight - state.starting), now: now)
+                let room = max(0, configuration.policy.inFlight - state.starting)
+                return state.rate.take(hasProbes ? min(1, room) : room, now: now)
             }
             guard limit > 0 else { break }
-            let claims = try await stores.starts.claim(subject, limit: limit, now: now)
+            let claims = try await stores.starts.claim(subject, limit: limit, except: kept, now: now)
             state.withLock { state in
                 state.rate.giveBack(limit - claims.count)
                 state.starting += claims.count
@@ -28,54 +30,39 @@ extension LiveEngine {
     func send(_ claim: StartClaim, of subject: LiveSubject) async {
         // The newest state there is by now.
         let subject = state.withLock { $0.subjects[subject.id] } ?? subject
-        let startedAt = now()
-        let outcome: PushOutcome
-        do throws(PushFault) {
-            let message = try LivePayloads.start(subject, generation: claim.key.generation, now: startedAt)
-            outcome = await push(
-                message,
-                token: claim.token.rawValue,
-                app: claim.app,
-                environment: claim.environment,
-                id: LiveAttempt.operationKey(claim.key, "start") + ":\(claim.attempts)",
-                now: startedAt
-            )
-        } catch {
-            outcome = .failed(Classification(.unknown, retry: .never), code: error.code, detail: error.sentence)
-        }
-        let decision = StartDecision.after(
-            .init(outcome.classification, isUnknown: outcome.outcomeUnknown, retryAfter: outcome.retryAfter),
-            attempts: claim.attempts,
-            delivered: claim.delivered,
-            policy: configuration.policy,
-            now: now()
-        )
-        LiveMetrics.started(decision.record)
-        LiveMetrics.pushed("start", outcome.status.rawValue)
-        var answered = claim
-        if outcome.status == .sent { answered.strikeVerdict = .proven }
-        if outcome.tokenAction == .suspect { answered.strikeVerdict = .suspect }
-        if outcome.tokenAction == .off { answered.strikeVerdict = .off(goneAt: outcome.tokenInvalidSince) }
-        let attempt = LiveAttempt.make(
-            claim.key,
-            "start",
-            tokenHash: claim.token.hash,
+        let push = LivePush(
+            key: claim.key,
+            what: "start",
+            event: "start",
+            token: claim.token,
             app: claim.app,
             environment: claim.environment,
             attemptNumber: claim.attempts,
-            at: startedAt,
             requestId: "live-start:\(subject.id)",
-            outcome: outcome
+            messageId: LiveAttempt.operationKey(claim.key, "start") + ":\(claim.attempts)",
+            message: .making { () throws(PushFault) in
+                try LivePayloads.start(subject, generation: claim.key.generation, now: now())
+            }
         )
-        await batcher.submit(
-            LiveOutcome(
-                key: claim.key,
-                tokenHash: claim.token.hash,
-                attempt: attempt,
-                effect: .started(answered, decision, stateTimestamp: subject.timestamp, stateHash: subject.stateHash),
-                at: now()
+        _ = await make(push) { result in
+            let decision = decide(result, claim)
+            LiveMetrics.started(decision.record)
+            return .started(claim, decision, stateTimestamp: subject.timestamp, stateHash: subject.stateHash)
+        }
+    }
+
+    private func decide(_ result: LivePushResult, _ claim: StartClaim) -> StartDecision {
+        switch result {
+        case .keptBack(let until): StartDecision(record: .refused, nextStartAt: until)
+        case .tried(let outcome):
+            StartDecision.after(
+                .init(outcome.classification, isUnknown: outcome.outcomeUnknown, retryAfter: outcome.retryAfter),
+                attempts: claim.attempts,
+                delivered: claim.delivered,
+                policy: configuration.policy,
+                now: now()
             )
-        )
+        }
     }
 }
 

@@ -25,63 +25,51 @@ extension LiveEngine {
 
     private func nextUpdate() -> FanOutBoard.Job? {
         let now = now()
-        return state.withLock { $0.board.next(now: now) }
+        return state.withLock { $0.isDraining ? nil : $0.board.next(now: now) }
     }
 
     private func send(_ job: FanOutBoard.Job) async {
         let recipient = job.recipient
-        let startedAt = now()
-        LiveMetrics.stateAge.record(duration: max(.zero, startedAt - job.state.builtAt))
+        LiveMetrics.stateAge.record(duration: max(.zero, now() - job.state.builtAt))
         var message = job.state.message
         message.priority = job.priority
         let what = "state:\(job.state.timestamp)"
-        let outcome = await push(
-            message,
-            token: recipient.token.rawValue,
-            app: recipient.app,
-            environment: recipient.environment,
-            id: LiveAttempt.operationKey(recipient.key, what),
-            now: startedAt
-        )
-        LiveMetrics.pushed("update", outcome.status.rawValue)
-        let attempt = LiveAttempt.make(
-            recipient.key,
-            what,
-            tokenHash: recipient.token.hash,
+        let push = LivePush(
+            key: recipient.key,
+            what: what,
+            event: "update",
+            token: recipient.token,
             app: recipient.app,
             environment: recipient.environment,
             attemptNumber: job.attemptNumber,
-            at: startedAt,
             requestId: "live:\(job.state.subject):\(job.state.timestamp)",
-            outcome: outcome
+            messageId: LiveAttempt.operationKey(recipient.key, what),
+            message: .success(message)
         )
-        let (effect, ending) = UpdateDecision.after(outcome, state: job.state)
-        await batcher.submit(
-            LiveOutcome(key: recipient.key, tokenHash: recipient.token.hash, attempt: attempt, effect: effect, at: now())
-        )
+        let (result, isWithheld) = await make(push) { UpdateDecision.after($0, state: job.state, now: now()).effect }
         let finishedAt = now()
+        // A token that a breaker keeps rests as a suspect one does.
+        let ending =
+            isWithheld
+            ? .failed(retryAfter: DeviceTokens.suspicion) : UpdateDecision.after(result, state: job.state, now: finishedAt).ending
         state.withLock { $0.board.finish(job, ending, now: finishedAt) }
-    }
-
-    func push(
-        _ message: PushMessage,
-        token: String,
-        app: String,
-        environment: PushEnvironment,
-        id: String,
-        now: Timestamp
-    ) async -> PushOutcome {
-        guard let provider = lookup(.apns, app, environment) else {
-            return .failed(Classification(.auth, retry: .afterFix), code: "NoCredentials", detail: "No APNs credential is configured.")
-        }
-        let target = PushTarget(provider: .apns, token: token, environment: environment, app: app)
-        return await provider.send(message, to: target, attemptId: id, now: now)
     }
 }
 
 /// What follows from the outcome of an update. Pure.
 enum UpdateDecision {
-    static func after(_ outcome: PushOutcome, state: PublishedState) -> (LiveOutcome.Effect, FanOutBoard.Ending) {
+    static func after(
+        _ result: LivePushResult,
+        state: PublishedState,
+        now: Timestamp
+    ) -> (effect: LiveOutcome.Effect, ending: FanOutBoard.Ending) {
+        switch result {
+        case .keptBack(let until): return (.nothing, .failed(retryAfter: until - now))
+        case .tried(let outcome): return after(outcome, state: state)
+        }
+    }
+
+    static func after(_ outcome: PushOutcome, state: PublishedState) -> (effect: LiveOutcome.Effect, ending: FanOutBoard.Ending) {
         guard let classification = outcome.classification else {
             return (.updated(timestamp: state.timestamp, stateHash: state.hash), .sent)
         }

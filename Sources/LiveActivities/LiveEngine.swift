@@ -1,6 +1,7 @@
 import CoreMetrics
+package import Devices
 package import Logging
-import Postgres
+package import Postgres
 package import Providers
 package import PushContract
 package import Sending
@@ -28,12 +29,16 @@ package final class LiveEngine: Sendable {
         var cycledAt: Timestamp?
         var heldAt: Timestamp?
         var lookedAt: Timestamp?
+        var standstillAt: Timestamp?
+        /// Shutting down: no further update is begun.
+        var isDraining = false
     }
 
     let configuration: LiveConfiguration
     let stores: LiveStores
     let lookup: ProviderLookup
     let logger: Logger
+    let standstill: StandstillBoard
     let batcher: OutcomeBatcher
     let now: @Sendable () -> Timestamp
     let state: Mutex<State>
@@ -51,7 +56,9 @@ package final class LiveEngine: Sendable {
         self.lookup = lookup
         self.logger = logger
         self.now = now
-        batcher = OutcomeBatcher(store: stores.outcomes, logger: logger)
+        let standstill = StandstillBoard()
+        self.standstill = standstill
+        batcher = OutcomeBatcher(store: stores.outcomes, logger: logger) { standstill.add($0) }
         state = Mutex(State(rate: StartRate(perSecond: configuration.policy.perSecond, now: now())))
     }
 
@@ -61,6 +68,7 @@ package final class LiveEngine: Sendable {
     package func turn(all: Bool = false) async throws -> [Job] {
         let now = now()
         try await hold(all: all, now: now)
+        try await lookAtStandstill(all: all, now: now)
         try await publishChanges(now: now)
         try await cycle(all: all, now: now)
         try await lookForNewcomers(all: all, now: now)
@@ -71,6 +79,7 @@ package final class LiveEngine: Sendable {
         return jobs
     }
 
+    /// Does one job. Only within `working`.
     package func perform(_ job: Job) async {
         switch job {
         case .updates: await sendUpdates()
@@ -83,18 +92,42 @@ package final class LiveEngine: Sendable {
         }
     }
 
+    /// Writes outcomes as long as `body` performs jobs, and returns when all of them are written.
+    package func working<Value: Sendable, Failure: Error>(
+        _ body: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        await batcher.open()
+        return try await withTaskGroup(of: Void.self) { group -> Result<Value, Failure> in
+            group.addTask { [batcher] in await batcher.run() }
+            let result: Result<Value, Failure>
+            do throws(Failure) {
+                result = .success(try await body())
+            } catch {
+                result = .failure(error)
+            }
+            await batcher.close()
+            await group.waitForAll()
+            return result
+        }.get()
+    }
+
     /// Turns until there is nothing to do. For tests and one-off runs.
     package func runUntilIdle(all: Bool = true) async throws {
-        var all = all
-        while true {
-            let jobs = try await turn(all: all)
-            all = false
-            guard !jobs.isEmpty else { return }
-            await withDiscardingTaskGroup { group in
-                for job in jobs { group.addTask { await self.perform(job) } }
+        try await working {
+            var all = all
+            while true {
+                let jobs = try await turn(all: all)
+                all = false
+                guard !jobs.isEmpty else { return }
+                await withDiscardingTaskGroup { group in
+                    for job in jobs { group.addTask { await self.perform(job) } }
+                }
             }
         }
     }
+
+    /// Pushes under way end; nothing further is begun.
+    package func drain() { state.withLock { $0.isDraining = true } }
 
     /// Whether this process may send for its subjects: never beyond its lease.
     var isHolding: Bool {
@@ -124,20 +157,22 @@ package struct LiveStores: Sendable {
     package var starts: StartStore
     package var ends: EndStore
     package var outcomes: OutcomeStore
+    /// Holds and pauses, which are everybody's.
+    package var sends: SendStore
 
     package init(
-        subjects: SubjectStore,
-        orchestrator: OrchestratorStore,
-        audience: AudienceStore,
-        starts: StartStore,
-        ends: EndStore,
-        outcomes: OutcomeStore
+        pool: PostgresPool,
+        policy: StartPolicy = StartPolicy(),
+        vault: TokenVault,
+        tokenGuard: TokenGuard = TokenGuard(),
+        record: @escaping AttemptRecorder
     ) {
-        self.subjects = subjects
-        self.orchestrator = orchestrator
-        self.audience = audience
-        self.starts = starts
-        self.ends = ends
-        self.outcomes = outcomes
+        subjects = SubjectStore(pool: pool)
+        orchestrator = OrchestratorStore(pool: pool, policy: policy)
+        audience = AudienceStore(pool: pool, vault: vault)
+        starts = StartStore(pool: pool, policy: policy, vault: vault, record: record)
+        ends = EndStore(pool: pool, vault: vault)
+        outcomes = OutcomeStore(pool: pool, tokenGuard: tokenGuard, record: record)
+        sends = SendStore(pool: pool, tokenGuard: tokenGuard, record: record)
     }
 }

@@ -18,24 +18,28 @@ package struct LiveService: Service {
 
     package func run() async throws {
         await withGracefulShutdownHandler {
-            await withDiscardingTaskGroup { group in
-                while !Task.isShuttingDownGracefully && !Task.isCancelled {
-                    var pause = engine.configuration.poll
-                    do {
-                        for job in try await engine.turn() { group.addTask { await engine.perform(job) } }
-                    } catch is CancellationError {
-                        break
-                    } catch {
-                        logger.warning("Live Activities cannot be looked after; trying again", metadata: ["error": "\(error)"])
-                        pause = .seconds(1)
+            await engine.working {
+                await withDiscardingTaskGroup { group in
+                    while !Task.isShuttingDownGracefully && !Task.isCancelled {
+                        var pause = engine.configuration.poll
+                        do {
+                            for job in try await engine.turn() { group.addTask { await engine.perform(job) } }
+                        } catch is CancellationError {
+                            break
+                        } catch {
+                            logger.warning("Live Activities cannot be looked after; trying again", metadata: ["error": "\(error)"])
+                            pause = .seconds(1)
+                        }
+                        await wake.wait(upTo: pause)
                     }
-                    await wake.wait(upTo: pause)
+                    engine.drain()
+                    let end = ContinuousClock.now + engine.configuration.drainLimit
+                    while !engine.isIdle, ContinuousClock.now < end, !Task.isCancelled { await wake.wait(upTo: .milliseconds(50)) }
+                    // What the provider has not answered by now is given up, and written as unknown.
+                    group.cancelAll()
                 }
-                let end = ContinuousClock.now + engine.configuration.drainLimit
-                while !engine.isIdle, ContinuousClock.now < end, !Task.isCancelled { await wake.wait(upTo: .milliseconds(50)) }
-                await engine.release()
-                group.cancelAll()
             }
+            await engine.release()
         } onGracefulShutdown: { [wake] in
             wake.signal()
         }

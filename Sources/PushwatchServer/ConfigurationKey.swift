@@ -121,9 +121,11 @@ package struct ConfigurationKey: Sendable, Hashable {
 
     static let liveDirectory = Self("live.directory", "schemas of Live Activity types", standard: "live-activities")
     static let liveStarts = Self("live.startsPerSecond", "Live Activity starts released per second", standard: "300")
+    static let liveStartsPerHour = Self("live.startsPerHour", "Live Activity starts for each device in an hour", standard: "3")
+    static let liveStartsPerDay = Self("live.startsPerDay", "the same in a day", standard: "6")
 
     package static let all: [ConfigurationKey] = [
-        liveDirectory, liveStarts,
+        liveDirectory, liveStarts, liveStartsPerHour, liveStartsPerDay,
         databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, httpHost, httpPort, httpConnections,
         httpConnectionsPerAddress,
         httpIdleTimeout, httpHeaderTimeout, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL, bootstrapKey,

@@ -33,17 +33,18 @@ struct LiveParts: Sendable {
         }
         var live = LiveConfiguration()
         live.policy.perSecond = Double(configuration.liveStartsPerSecond)
+        live.policy.perHour = configuration.liveStartsPerHour
+        live.policy.perDay = configuration.liveStartsPerDay
         follows = FollowStore(pool: pool, policy: live.policy)
         activities = ActivityStore(pool: pool, policy: live.policy, vault: vault)
         custom = CustomActivityStore(pool: pool)
         overview = MatchOverviewStore(pool: pool)
         let stores = LiveStores(
-            subjects: SubjectStore(pool: pool),
-            orchestrator: OrchestratorStore(pool: pool, policy: live.policy),
-            audience: AudienceStore(pool: pool, vault: vault),
-            starts: StartStore(pool: pool, policy: live.policy, vault: vault, record: record),
-            ends: EndStore(pool: pool, vault: vault),
-            outcomes: OutcomeStore(pool: pool, record: record)
+            pool: pool,
+            policy: live.policy,
+            vault: vault,
+            tokenGuard: TokenGuard(limits: configuration.tokenBreaker),
+            record: record
         )
         let engine = LiveEngine(configuration: live, stores: stores, lookup: lookup, logger: logger)
         service = LiveService(engine: engine, wake: wake, logger: logger)

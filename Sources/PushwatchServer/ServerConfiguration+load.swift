@@ -94,6 +94,8 @@ extension ServerConfiguration {
         users = try settings.users()
         liveDirectory = settings.text(.liveDirectory) ?? liveDirectory
         liveStartsPerSecond = try settings.number(.liveStarts, 1...100_000) ?? liveStartsPerSecond
+        liveStartsPerHour = try settings.number(.liveStartsPerHour, 1...10_000) ?? liveStartsPerHour
+        liveStartsPerDay = try settings.number(.liveStartsPerDay, 1...100_000) ?? liveStartsPerDay
     }
 }
 

@@ -107,6 +107,9 @@ package struct ServerConfiguration: Sendable {
     package var liveDirectory = "live-activities"
     /// Starts of Live Activities released per second.
     package var liveStartsPerSecond = 300
+    /// Of one device, over all it follows.
+    package var liveStartsPerHour = 3
+    package var liveStartsPerDay = 6
 
     package init(databaseURL: String) {
         self.databaseURL = databaseURL

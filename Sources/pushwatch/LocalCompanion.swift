@@ -8,7 +8,7 @@ import ProviderSimulator
 import PushContract
 import ServiceLifecycle
 
-/// Lives beside the server of a local run: demo traffic, and the text that says how to use what was started.
+/// Lives beside the server of a local run: demo traffic, a match with its followers, and the text that says how to use what was started.
 struct LocalCompanion: Service {
     let run: LocalRun
     let urls: AsyncStream<String>
@@ -20,15 +20,29 @@ struct LocalCompanion: Service {
         guard let url = listening else { return }
         let userToken = try await run.installation.issuer.token(userId: "demo-user-1", now: Date())
         let ticket = try await signInTicket()
+        let client = CurlClient(configuration: CurlClientConfiguration(), logger: logger)
+        let (announced, announcement) = AsyncStream<Void>.makeStream()
         let traffic = DemoTraffic(
-            api: DemoAPI(url: url, client: CurlClient(configuration: CurlClientConfiguration(), logger: logger)),
+            api: DemoAPI(url: url, client: client),
             key: run.installation.apiKey,
             issuer: run.installation.issuer,
-            sendsPerMinute: run.sendsPerMinute,
-            announce: { Terminal.say(text(url: url, userToken: userToken, ticket: ticket)) },
+            sendsPerMinute: run.demo?.sendsPerMinute,
+            announce: {
+                Terminal.say(text(url: url, userToken: userToken, ticket: ticket))
+                announcement.finish()
+            },
             logger: logger
         )
-        try await traffic.run()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await traffic.run() }
+            if let demo = run.demo {
+                group.addTask {
+                    for await _ in announced {}
+                    try await DemoMatch(run: run, demo: demo, url: url, client: client, logger: logger).run()
+                }
+            }
+            try await group.waitForAll()
+        }
     }
 
     private func signInTicket() async throws -> String {
@@ -55,6 +69,7 @@ struct LocalCompanion: Service {
               database     psql '\(run.installation.postgres.tcpURL)'
               alerts go to \(run.sinkURL), which prints them here
               simulator    \(run.endpoints.controlURL)   (PUT /faults, GET /requests)
+              match        \(run.demo == nil ? "none; `pushwatch replay` plays one" : "one after the other, with followers; each is told here")
 
             Report an attempt:
               curl -s \(url)/attempts -H 'Authorization: Bearer \(run.installation.apiKey)' -H 'Content-Type: application/json' -d '{"attemptId":"try-\(now.seconds)","uid":"me","platform":"ios","provider":"apns","tokenHash":"\(hash)","eventType":"send","status":"sent","attemptedAt":"\(Timestamp(seconds: now.seconds))","requestId":"try-1"}'

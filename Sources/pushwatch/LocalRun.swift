@@ -17,8 +17,9 @@ struct LocalRun: Sendable {
     let credentials: SimulatorCredentials
     let sinkURL: String
     let port: Int
+    let simulator: ProviderSimulator
     /// Nil: no demo.
-    let sendsPerMinute: Int?
+    let demo: DemoScale?
 
     func server(metrics: MetricsRegistry, logger: Logger) throws -> PushwatchServer {
         let files = try SimulatorFiles(credentials, endpoints: endpoints, directory: installation.directory)
@@ -31,6 +32,9 @@ struct LocalRun: Sendable {
         configuration.alertsLag = .seconds(5)
         configuration.sendRetryBase = .seconds(10)
         configuration.webhookURL = sinkURL
+        // The demo plays a match after the other to the same phones.
+        configuration.liveStartsPerHour = 20
+        configuration.liveStartsPerDay = 400
         configuration.providersCAFile = endpoints.caFile
         configuration.apns = .init(
             teamId: files.teamId,

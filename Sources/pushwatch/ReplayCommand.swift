@@ -4,6 +4,7 @@ import CurlHTTP
 import Foundation
 import Logging
 import Observability
+import ProviderSimulator
 import PushContract
 import UnixSignals
 
@@ -115,24 +116,29 @@ struct ReplayCommand: AsyncParsableCommand {
         let client = CurlClient(configuration: CurlClientConfiguration(), logger: Logger(label: "replay"))
         let total = feed.messages.count
         Terminal.complain("\(feed.matchId): \(total) states in \(Int(feed.plan.duration.inSeconds)) s. Ctrl-C stops.")
-        let feeder = MatchFeeder(
-            feed: feed,
-            url: url.hasSuffix("/") ? String(url.dropLast()) : url,
-            key: key,
-            send: { try await client.send($0) },
-            onReceipt: { [json] index, receipt, tally in
-                if json { Terminal.say(ReplayCommand.line(index, receipt)) }
-                Terminal.progress(
-                    "\(index + 1) of \(total) states, \(tally.accepted) changed the card, \(tally.stale) stale; now \(receipt.phase), seq \(receipt.seq)"
-                )
-            },
-            onTrouble: { Terminal.complain("The server is away (\($0)); trying again.") }
-        )
-        guard let tally = try await untilInterrupted({ try await feeder.run() }) else {
+        let base = url.hasSuffix("/") ? String(url.dropLast()) : url
+        var preparing = MatchFeeder(feed: feed, url: base, key: key) { try await client.send($0) }
+        preparing.onReceipt = { [json] index, receipt, tally in
+            if json { Terminal.say(ReplayCommand.line(index, receipt)) }
+            Terminal.progress(
+                "\(index + 1) of \(total) states, \(tally.accepted) changed the card, \(tally.stale) stale; now \(receipt.phase), seq \(receipt.seq)"
+            )
+        }
+        preparing.onTrouble = { Terminal.complain("The server is away (\($0)); trying again.") }
+        let feeder = preparing
+        guard let tally = try await untilInterrupted({ try await played(by: feeder) }) else {
             Terminal.progress("Stopped. Go on with --match-id \(feed.matchId) --start-at \(feed.plan.startAt)", isLast: true)
             throw CommandFailure(message: "", code: 130)
         }
         Terminal.progress("Over: \(tally.sent) states sent, \(tally.accepted) changed the card, \(tally.stale) were stale.", isLast: true)
+    }
+
+    private func played(by feeder: MatchFeeder) async throws -> MatchFeeder.Tally {
+        do {
+            return try await feeder.run()
+        } catch let refused as MatchFeeder.Refused {
+            throw CommandFailure.check(refused.message)
+        }
     }
 
     private static func line(_ index: Int, _ receipt: MatchFeeder.Receipt) -> String {

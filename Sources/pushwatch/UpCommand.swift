@@ -24,8 +24,8 @@ struct UpCommand: AsyncParsableCommand {
 
     @Option(help: "Port to listen on; without it 8080, or a free one if that is taken.") var port: Int?
     @Option(help: "Where the database and keys of this installation live.") var state = ".pushwatch"
-    @Flag(help: "Fewer demo sends.") var quietTraffic = false
-    @Flag(help: "No demo history, devices or traffic.") var empty = false
+    @Flag(help: "Fewer demo sends, and a slower match.") var quietTraffic = false
+    @Flag(help: "No demo history, devices, traffic or match.") var empty = false
     @Flag(help: "Show the service's own log.") var verbose = false
 
     func run() async throws {
@@ -70,7 +70,8 @@ struct UpCommand: AsyncParsableCommand {
                 credentials: simulator.credentials,
                 sinkURL: await sink.url(),
                 port: try port ?? FreePort.preferring(8080),
-                sendsPerMinute: empty ? nil : quietTraffic ? 6 : 24
+                simulator: simulator,
+                demo: empty ? nil : quietTraffic ? .quiet : .full
             )
             try await run.server(metrics: metrics, logger: logger).run()
             await beside.triggerGracefulShutdown()

@@ -23,15 +23,7 @@ enum BenchParts {
         lookup: @escaping ProviderLookup,
         clock: TestClock
     ) -> LiveEngine {
-        let policy = configuration.policy
-        let stores = LiveStores(
-            subjects: SubjectStore(pool: pool),
-            orchestrator: OrchestratorStore(pool: pool, policy: policy),
-            audience: AudienceStore(pool: pool, vault: vault),
-            starts: StartStore(pool: pool, policy: policy, vault: vault, record: recorder()),
-            ends: EndStore(pool: pool, vault: vault),
-            outcomes: OutcomeStore(pool: pool, record: recorder())
-        )
+        let stores = LiveStores(pool: pool, policy: configuration.policy, vault: vault, record: recorder())
         return LiveEngine(configuration: configuration, stores: stores, lookup: lookup, logger: .silent, now: { clock.now })
     }
 

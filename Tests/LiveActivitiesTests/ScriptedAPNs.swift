@@ -34,6 +34,9 @@ final class ScriptedAPNs: PushProvider {
     /// The next answers for a token, in order; after them 200 again.
     func answer(_ token: String, _ outcomes: PushOutcome...) { state.withLock { $0.answers[token, default: []] += outcomes } }
 
+    /// From now on 200 again.
+    func clearAnswers(_ token: String) { state.withLock { $0.answers[token] = nil } }
+
     func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
         state.withLock { state in
             state.calls.append(
@@ -64,6 +67,7 @@ extension PushOutcome {
             httpStatus: status
         )
         outcome.tokenInvalidSince = goneAt
+        outcome.reach = OutcomeReach.apns(status: status, reason: reason)
         return outcome
     }
 

@@ -28,23 +28,23 @@ package struct ActivityRoutes: Sendable {
 
     package func add(to router: EdgeRouter) {
         router.post("/matches/{matchId}/activity-token") { request, context in
-            try await token(try await ActivityCall(request, context, reader: reader, match: context.parameters.require("matchId")), context)
+            try await token(try await ActivityCall(request, context, reader: reader, match: context.path("matchId")), context)
         }
         router.post("/matches/{matchId}/activity-dismissed") { request, context in
             try await dismissed(
-                try await ActivityCall(request, context, reader: reader, match: context.parameters.require("matchId")),
+                try await ActivityCall(request, context, reader: reader, match: context.path("matchId")),
                 context
             )
         }
         router.post("/live-activities/{attributesType}/activity-token") { request, context in
             try await token(
-                try await ActivityCall(request, context, reader: reader, type: context.parameters.require("attributesType")),
+                try await ActivityCall(request, context, reader: reader, type: context.path("attributesType")),
                 context
             )
         }
         router.post("/live-activities/{attributesType}/activity-dismissed") { request, context in
             try await dismissed(
-                try await ActivityCall(request, context, reader: reader, type: context.parameters.require("attributesType")),
+                try await ActivityCall(request, context, reader: reader, type: context.path("attributesType")),
                 context
             )
         }

@@ -78,7 +78,7 @@ package struct CustomActivityRoutes: Sendable {
 
     private func call(_ request: Request, _ context: PushwatchContext) async throws -> (AttributesType, JSONValue) {
         try context.require(.sendsWrite)
-        let type = try types.type(try context.parameters.require("attributesType"))
+        let type = try types.type(try context.path("attributesType"))
         _ = try request.requireContentType("application/json")
         return (type, try JSONText.parse(try await reader.read(request)))
     }

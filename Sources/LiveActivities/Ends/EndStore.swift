@@ -17,12 +17,13 @@ package struct EndStore: Sendable {
         self.vault = vault
     }
 
-    package func claim(limit: Int, now: Timestamp) async throws -> [EndClaim] {
+    /// - Parameter kept: places to be left out.
+    package func claim(limit: Int, except kept: Set<LivePlace> = [], now: Timestamp) async throws -> [EndClaim] {
         try await pool.query(
             """
             UPDATE liveActivities a SET endAttempts = endAttempts + 1,
                 endDueAt = CASE WHEN endedAt > \(now - EndStore.giveUpAfter) THEN \(now + EndStore.lease) END
-            FROM (SELECT matchId, userId, deviceId, generation FROM liveActivities WHERE endDueAt <= \(now)
+            FROM (SELECT matchId, userId, deviceId, generation FROM liveActivities l WHERE endDueAt <= \(now) AND \(kept.exclusion(of: "l"))
                   ORDER BY endDueAt LIMIT \(limit) FOR UPDATE SKIP LOCKED) due
             WHERE a.matchId = due.matchId AND a.userId = due.userId AND a.deviceId = due.deviceId AND a.generation = due.generation
             RETURNING a.matchId, a.userId, a.deviceId, a.generation, a.endReason, a.updateToken, a.updateTokenHash, a.app, a.environment,

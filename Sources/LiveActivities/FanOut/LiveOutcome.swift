@@ -1,5 +1,6 @@
-import Devices
+package import Devices
 package import PushContract
+package import Sending
 
 /// What is written about one push, in one transaction with its attempt.
 package struct LiveOutcome: Sendable {
@@ -13,19 +14,56 @@ package struct LiveOutcome: Sendable {
         /// The end was answered for good (nil), or is tried again.
         case ended(retryAt: Timestamp?)
         case nothing
+
+        var isNothing: Bool { if case .nothing = self { true } else { false } }
     }
 
     package var key: ActivityKey
     package var tokenHash: TokenHash
-    package var attempt: Attempt
+    /// Nil when nothing left: the push was kept back.
+    package var attempt: Attempt?
     package var effect: Effect
     package var at: Timestamp
+    /// Where refusals of tokens are counted.
+    package var place: CredentialPlace?
+    /// What it says about the token, and about tokens in general.
+    package var verdict: TokenStrike.Verdict?
+    package var judgement: TokenJudgement?
+    /// What it says about the credential: a refusal, and the holds it refutes.
+    package var opening: HoldOpening?
+    package var releases: [Int64] = []
+    package var pause: PauseRequest?
 
-    package init(key: ActivityKey, tokenHash: TokenHash, attempt: Attempt, effect: Effect, at: Timestamp) {
+    package init(key: ActivityKey, tokenHash: TokenHash, attempt: Attempt? = nil, effect: Effect, at: Timestamp) {
         self.key = key
         self.tokenHash = tokenHash
         self.attempt = attempt
         self.effect = effect
         self.at = at
     }
+
+    /// For the guard of tokens.
+    var strike: TokenStrike? {
+        guard let verdict, let place else { return nil }
+        var version: Int64?
+        var sentAt = at
+        if case .started(let claim, _, _, _) = effect {
+            version = claim.startTokenVersion
+            sentAt = claim.claimedAt
+        }
+        return TokenStrike(
+            verdict: verdict,
+            tokenHash: tokenHash,
+            provider: place.provider,
+            app: place.app,
+            cause: attempt?.providerErrorCode ?? attempt?.reasonCode?.rawValue ?? "",
+            registrationVersion: version,
+            sentAt: sentAt,
+            environment: place.environment,
+            credential: place.credential,
+            attemptId: attempt?.attemptId
+        )
+    }
+
+    var isStart: Bool { if case .started = effect { true } else { false } }
 }

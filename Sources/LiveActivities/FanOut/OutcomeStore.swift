@@ -2,60 +2,83 @@ import CoreMetrics
 package import Devices
 package import Postgres
 package import PushContract
+package import Sending
 
-/// Writes what came of pushes: activity rows, token actions and attempts, in one transaction for many.
+/// Writes what came of pushes: activity rows, token actions, holds and attempts, in one transaction for many.
 package struct OutcomeStore: Sendable {
+    /// What a batch came to.
+    package struct Report: Sendable {
+        /// The places of those whose token action a breaker withheld.
+        package var withheld: Set<Int> = []
+        package var standstill = Standstill.Report()
+    }
+
     private let pool: PostgresPool
+    private let tokenGuard: TokenGuard
     private let record: AttemptRecorder
 
-    package init(pool: PostgresPool, record: @escaping AttemptRecorder) {
+    /// - Parameter tokenGuard: what every token action goes through.
+    package init(pool: PostgresPool, tokenGuard: TokenGuard = TokenGuard(), record: @escaping AttemptRecorder) {
         self.pool = pool
+        self.tokenGuard = tokenGuard
         self.record = record
     }
 
-    package func write(_ outcomes: [LiveOutcome]) async throws {
-        guard !outcomes.isEmpty else { return }
-        try await pool.performTransaction { [record] connection in
+    @discardableResult
+    package func write(_ outcomes: [LiveOutcome]) async throws -> Report {
+        guard !outcomes.isEmpty else { return Report() }
+        return try await pool.performTransaction { [tokenGuard, record] connection in
+            var report = Report()
             try OutcomeQueries.updated(outcomes, on: connection)
             try OutcomeQueries.ended(outcomes, on: connection)
-            var off = try OutcomeQueries.dead(outcomes, on: connection)
-            off.formUnion(try started(outcomes, on: connection))
-            let attempts = outcomes.enumerated().map { place, outcome -> Attempt in
-                var attempt = outcome.attempt
+            try OutcomeQueries.started(outcomes, on: connection)
+            let breakers = try admitted(outcomes, by: tokenGuard, on: connection)
+            report.withheld = Set(breakers.keys)
+            var off = try OutcomeQueries.dead(outcomes, withheld: report.withheld, on: connection)
+            off.formUnion(try startTokens(outcomes, withheld: breakers, on: connection))
+            report.standstill = try Standstill.write(
+                openings: outcomes.compactMap(\.opening),
+                releases: Set(outcomes.flatMap(\.releases)),
+                pauses: outcomes.compactMap(\.pause),
+                on: connection
+            )
+            let attempts = outcomes.enumerated().compactMap { place, outcome -> Attempt? in
+                guard var attempt = outcome.attempt else { return nil }
                 if off.contains(place) && attempt.status == .failed { attempt.status = .deactivated }
                 return attempt
             }
-            try record(attempts, connection)
+            if !attempts.isEmpty { try record(attempts, connection) }
+            return report
         }
+    }
+
+    /// Counts what was said of tokens; the breakers, by the outcome's place, that keep a token from being given up.
+    private func admitted(
+        _ outcomes: [LiveOutcome],
+        by tokenGuard: TokenGuard,
+        on connection: BlockingConnection
+    ) throws -> [Int: Int64] {
+        let struck = outcomes.enumerated().compactMap { place, outcome in outcome.strike.map { (place, $0) } }
+        let judgements = outcomes.compactMap(\.judgement)
+        guard !struck.isEmpty || !judgements.isEmpty else { return [:] }
+        let report = try tokenGuard.admit(struck.map(\.1), judgements: judgements, on: connection, now: outcomes[0].at)
+        return Dictionary(uniqueKeysWithValues: report.withheld.map { (struck[$0.key].0, $0.value) })
     }
 
     /// The places of starts that switched their token off.
-    private func started(_ outcomes: [LiveOutcome], on connection: BlockingConnection) throws -> Set<Int> {
-        try OutcomeQueries.started(outcomes, on: connection)
-        var places: [Int] = []
-        var strikes: [TokenStrike] = []
-        for (place, outcome) in outcomes.enumerated() {
-            guard case .started(let claim, _, _, _) = outcome.effect, let verdict = claim.strikeVerdict else { continue }
-            places.append(place)
-            strikes.append(claim.strike(verdict, outcome))
+    private func startTokens(
+        _ outcomes: [LiveOutcome],
+        withheld: [Int: Int64],
+        on connection: BlockingConnection
+    ) throws -> Set<Int> {
+        let struck = outcomes.enumerated().compactMap { place, outcome in
+            outcome.isStart ? outcome.strike.map { (place: place, strike: $0) } : nil
         }
-        guard !strikes.isEmpty else { return [] }
-        return Set(try StartTokens.apply(strikes, on: connection, now: outcomes[0].at).map { places[$0] })
-    }
-}
-
-extension StartClaim {
-    fileprivate func strike(_ verdict: TokenStrike.Verdict, _ outcome: LiveOutcome) -> TokenStrike {
-        let cause = outcome.attempt.providerErrorCode ?? outcome.attempt.reasonCode?.rawValue ?? ""
-        return TokenStrike(
-            verdict: verdict,
-            tokenHash: token.hash,
-            provider: .apns,
-            app: app,
-            cause: cause,
-            registrationVersion: startTokenVersion,
-            sentAt: claimedAt
-        )
+        guard !struck.isEmpty else { return [] }
+        var breakers: [Int: Int64] = [:]
+        for (index, entry) in struck.enumerated() { breakers[index] = withheld[entry.place] }
+        let off = try StartTokens.apply(struck.map(\.strike), withheld: breakers, on: connection, now: outcomes[0].at)
+        return Set(off.map { struck[$0].place })
     }
 }
 
@@ -83,15 +106,15 @@ enum OutcomeQueries {
         )
     }
 
-    /// Which of them ended an activity: those whose token was not replaced meanwhile.
-    static func dead(_ outcomes: [LiveOutcome], on connection: BlockingConnection) throws -> Set<Int> {
+    /// Which of them ended an activity: those whose token was not replaced meanwhile, and that no breaker withholds.
+    static func dead(_ outcomes: [LiveOutcome], withheld: Set<Int>, on connection: BlockingConnection) throws -> Set<Int> {
         var keys = KeyColumns()
         var places: [Int] = []
         var hashes: [String] = []
         var goneAts: [Timestamp?] = []
         var certain: [Bool] = []
         var moments: [Timestamp] = []
-        for (place, outcome) in outcomes.enumerated() {
+        for (place, outcome) in outcomes.enumerated() where !withheld.contains(place) {
             switch outcome.effect {
             case .tokenOff(let goneAt):
                 certain.append(true)

@@ -29,7 +29,7 @@ package struct FollowRoutes: Sendable {
         router.post("/user/follow/match") { request, context in try await follow(request, context) }
         router.delete("/user/follow/match") { request, context in try await unfollowByBody(request, context) }
         router.delete("/user/follow/match/{matchId}") { _, context in
-            let matchId = try SubjectName.check(try context.parameters.require("matchId"), "matchId")
+            let matchId = try SubjectName.check(try context.path("matchId"), "matchId")
             return try await unfollow(matchId, context)
         }
     }

@@ -30,7 +30,7 @@ package struct MatchRoutes: Sendable {
         try context.require(.matchesWrite)
         _ = try request.requireContentType("application/json")
         let score = try MatchRoutes.read(try await reader.read(request))
-        guard score.matchId == (try MatchRoutes.matchId(context)) else {
+        guard score.matchId == (try context.path("matchId")) else {
             throw Problem.invalid("\"matchId\" is another than the one in the path. Send the same.", pointer: "/matchId")
         }
         do {
@@ -56,7 +56,7 @@ package struct MatchRoutes: Sendable {
 
     private func show(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         try MatchRoutes.checkReader(context)
-        let matchId = try MatchRoutes.matchId(context)
+        let matchId = try context.path("matchId")
         guard let (text, seq) = try await store.display(matchId, now: now()) else {
             throw Problem.notFound("No match has this matchId, or it ended more than two days ago.")
         }
@@ -64,12 +64,6 @@ package struct MatchRoutes: Sendable {
         let headers: HTTPFields = [.contentType: "application/json", .eTag: tag, .cacheControl: "no-cache"]
         if request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: headers) }
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
-    }
-
-    /// The router hands path segments over as they were sent.
-    private static func matchId(_ context: PushwatchContext) throws -> String {
-        let segment = try context.parameters.require("matchId")
-        return segment.removingPercentEncoding ?? segment
     }
 
     /// Scores are for app users, and for whoever feeds them.

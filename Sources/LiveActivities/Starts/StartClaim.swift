@@ -15,6 +15,4 @@ package struct StartClaim: Sendable {
     package var delivered: Int
     package var startTokenVersion: Int64?
     package var claimedAt: Timestamp
-    /// What its outcome says about the token; nil: nothing.
-    package var strikeVerdict: TokenStrike.Verdict?
 }

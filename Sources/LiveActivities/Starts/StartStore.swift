@@ -19,9 +19,14 @@ package struct StartStore: Sendable {
     /// Takes up to `limit` due starts of a subject, in the order of the devices' hashes. Each is claimed before it is sent and counts as
     /// delivered until its outcome says otherwise: a start whose sender dies is not sent again before its grace is over.
     ///
-    /// Nothing is claimed for an epoch that is no longer current, or beyond a device's budget.
-    package func claim(_ subject: LiveSubject, limit: Int, now: Timestamp) async throws -> [StartClaim] {
-        try await pool.query(StartQueries.claim(subject, policy, limit: limit, now: now)).map { row in
+    /// Nothing is claimed for an epoch that is no longer current, or beyond a device's budget, or at the places to be left out.
+    package func claim(
+        _ subject: LiveSubject,
+        limit: Int,
+        except kept: Set<LivePlace> = [],
+        now: Timestamp
+    ) async throws -> [StartClaim] {
+        try await pool.query(StartQueries.claim(subject, policy, limit: limit, except: kept, now: now)).map { row in
             let values = try row.decode(
                 String.self,
                 String.self,
@@ -49,6 +54,16 @@ package struct StartStore: Sendable {
                 claimedAt: now
             )
         }
+    }
+
+    /// Whether a start or an end is due at a place.
+    package func isWaiting(at place: LivePlace, now: Timestamp) async throws -> Bool {
+        try await pool.query(
+            """
+            SELECT EXISTS (SELECT FROM liveActivities WHERE app = \(place.app) AND environment = \(place.environment.rawValue)::pushEnvironment
+                AND (endDueAt <= \(now) OR (status = 'pending' AND nextStartAt <= \(now))))
+            """
+        )[0].decode(Bool.self)
     }
 
     /// Starts whose sender did not come back: nobody knows whether they arrived, which is what their attempts say.
@@ -85,7 +100,7 @@ package struct StartStore: Sendable {
 }
 
 enum StartQueries {
-    static func claim(_ subject: LiveSubject, _ policy: StartPolicy, limit: Int, now: Timestamp) -> Query {
+    static func claim(_ subject: LiveSubject, _ policy: StartPolicy, limit: Int, except kept: Set<LivePlace>, now: Timestamp) -> Query {
         let isMatch = !subject.id.contains("/")
         let fence: Query =
             isMatch
@@ -99,6 +114,7 @@ enum StartQueries {
                     d.pushToStartVersion AS version
                 FROM liveActivities a JOIN devices d ON d.userId = a.userId AND d.deviceId = a.deviceId
                 WHERE a.matchId = \(subject.id) AND a.status = 'pending' AND a.nextStartAt <= \(now) AND \(fence) AND \(wanted)
+                  AND \(kept.exclusion(of: "a"))
                   AND \(StartTargets.usable(at: now))
                   AND (SELECT count(*) FILTER (WHERE s.claimedAt > \(now) - interval '1 hour') < \(policy.perHour)
                           AND count(*) < \(policy.perDay)

@@ -1,4 +1,5 @@
 import Cricket
+import Foundation
 import HTTPEdge
 import Postgres
 import PushContract
@@ -57,9 +58,10 @@ private struct MatchFacts {
     }
 
     func attributes(matchId: String) -> String {
-        var members: [String: JSONValue] = ["matchId": .string(matchId)]
-        members["title"] = title.map(JSONValue.string)
-        members["event"] = event.map(JSONValue.string)
-        return JSONValue.object(members).text
+        let attributes = MatchActivityAttributes(matchId: matchId, title: title, event: event)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings alone: encoding them cannot fail.
+        return (try? encoder.encode(attributes)).map { String(decoding: $0, as: UTF8.self) } ?? #"{"matchId":""}"#
     }
 }

@@ -1,31 +1,43 @@
-import ServiceLifecycle
+package import ServiceLifecycle
 
-/// Steps phones again and again until shutdown: what `pushwatch up` runs.
+/// Steps phones again and again until shutdown, each by one task at a time: what `pushwatch up` runs.
 package struct PhoneFleet: Service {
     private let phones: [SimulatedPhone]
     private let interval: Duration
     private let clock: any Clock<Duration>
-    private let prepare: @Sendable (SimulatedPhone) async -> Void
+    private let live: @Sendable (SimulatedPhone) async -> Void
 
-    /// - Parameter prepare: what each phone does first, such as opening the app and following a match.
+    /// - Parameter live: what the person who holds a phone does before each step, such as following a match. Nobody else may use the phones
+    ///   meanwhile.
     package init(
         _ phones: [SimulatedPhone],
         interval: Duration = .seconds(1),
         clock: any Clock<Duration> = ContinuousClock(),
-        prepare: @escaping @Sendable (SimulatedPhone) async -> Void
+        live: @escaping @Sendable (SimulatedPhone) async -> Void
     ) {
         self.phones = phones
         self.interval = interval
         self.clock = clock
-        self.prepare = prepare
+        self.live = live
     }
 
     package func run() async throws {
         await cancelWhenGracefulShutdown {
-            for phone in phones where !Task.isCancelled { await prepare(phone) }
             while !Task.isCancelled {
-                for phone in phones { await phone.step() }
+                await step()
                 try? await clock.sleep(for: interval)
+            }
+        }
+    }
+
+    /// All phones once, side by side: one with a slow network keeps nobody waiting longer than itself.
+    package func step() async {
+        await withDiscardingTaskGroup { group in
+            for phone in phones {
+                group.addTask {
+                    await live(phone)
+                    await phone.step()
+                }
             }
         }
     }

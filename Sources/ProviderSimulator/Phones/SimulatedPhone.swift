@@ -10,6 +10,9 @@ package actor SimulatedPhone {
     package struct Setup: Sendable {
         /// Tells phones apart; tokens and ids follow from it.
         package var name: String
+        /// Tells one run of the same phone from the next: what is made as it goes (activities, update tokens, operations) is never the same
+        /// again.
+        package var boot = ""
         package var app = "com.example.scores"
         package var environment = PushEnvironment.sandbox
         package var osVersion = "18.2"
@@ -20,6 +23,7 @@ package actor SimulatedPhone {
     }
 
     package private(set) var setup: Setup
+    package nonisolated let name: String
     package nonisolated let transport: PhoneTransport
     private let network: PhoneNetwork
     private let simulator: ProviderSimulator?
@@ -42,6 +46,8 @@ package actor SimulatedPhone {
     package private(set) var alerts: [String] = []
     /// Starts that the system dropped because its budget was used up.
     package private(set) var startsOverBudget = 0
+    /// What its lock screen has shown since it was switched on.
+    package private(set) var tally = PhoneTally()
     /// How often the notification prompt was shown.
     package var prompts: Int { system.prompts }
 
@@ -52,6 +58,7 @@ package actor SimulatedPhone {
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.setup = setup
+        name = setup.name
         self.transport = transport
         self.simulator = simulator
         network = simulator.phones
@@ -210,7 +217,7 @@ package actor SimulatedPhone {
             osVersion: setup.osVersion,
             appVersion: setup.appVersion
         )
-        let prefix = identifier("operation", installation)
+        let prefix = identifier("operation\(setup.boot)", installation)
         let made = OperationCounter(prefix: prefix, first: operations)
         let client = PushClient(
             device: device,
@@ -272,7 +279,7 @@ package actor SimulatedPhone {
         guard let attributes = aps["attributes"] else { return }
         serial += 1
         var activity = ShownActivity(
-            activityId: identifier("activity", serial),
+            activityId: identifier("activity\(setup.boot)", serial),
             matchId: attributes["matchId"]?.string ?? "",
             generation: attributes["generation"]?.integer.map(Int.init),
             startedAt: moment,
@@ -285,6 +292,7 @@ package actor SimulatedPhone {
             network.join(channel: channel, mailbox: mailbox)
         }
         show(activity)
+        tally.starts += 1
         // A push that starts an activity wakes the app in the background.
         if client == nil { await launch() }
         if let uid { await client?.signedIn(uid: uid) }
@@ -294,19 +302,23 @@ package actor SimulatedPhone {
 
     private func update(_ aps: JSONValue, _ push: RecordedRequest) async {
         let stamp = aps["timestamp"]?.integer ?? 0
+        var updated: [String] = []
         for index in activities.indices where isFor(activities[index], push) && activities[index].dismissalAt == nil {
             // The system keeps the newest content.
             guard stamp >= activities[index].timestamp else { continue }
             activities[index].timestamp = stamp
             activities[index].contentState = aps["content-state"]
             activities[index].updates += 1
-            await client?.activityUpdated(activities[index].activityId)
+            tally.updates += 1
+            updated.append(activities[index].activityId)
         }
+        for activityId in updated { await client?.activityUpdated(activityId) }
     }
 
     private func end(_ aps: JSONValue, _ push: RecordedRequest) async {
         for index in activities.indices where isFor(activities[index], push) {
             if let state = aps["content-state"] { activities[index].contentState = state }
+            if activities[index].dismissalAt == nil { tally.ends += 1 }
             let dismissal = aps["dismissal-date"]?.integer ?? (now().seconds + 4 * 3600)
             activities[index].dismissalAt = Timestamp(seconds: dismissal)
         }
@@ -320,7 +332,7 @@ package actor SimulatedPhone {
 
     private func issueUpdateToken(_ index: Int) async {
         serial += 1
-        let token = hex("update-\(serial)", 64)
+        let token = hex("update-\(setup.boot)\(serial)", 64)
         activities[index].updateToken = token
         network.route(token: token, to: mailbox)
         system.shown = activities.map(SystemActivity.init)

@@ -22,7 +22,7 @@ struct OperationRequest {
         case .unregister:
             return PushRequest(
                 method: "DELETE",
-                path: "/devices/" + escaped(device.deviceId),
+                path: "/devices/" + Self.escaped(device.deviceId),
                 body: nil,
                 credential: secret.map { .secret($0) } ?? session,
                 requestId: operation.operationId
@@ -39,14 +39,14 @@ struct OperationRequest {
             return token.map { token in
                 request(
                     "POST",
-                    "/matches/\(escaped(matchId))/activity-token",
+                    "/matches/\(Self.escaped(matchId))/activity-token",
                     ActivityToken(deviceId: device.deviceId, updateToken: token, generation: generation)
                 )
             }
         case .dismissal(let matchId, let generation, let cause):
             return request(
                 "POST",
-                "/matches/\(escaped(matchId))/activity-dismissed",
+                "/matches/\(Self.escaped(matchId))/activity-dismissed",
                 Dismissal(deviceId: device.deviceId, generation: generation, cause: cause)
             )
         case .follow(let matchId):
@@ -54,7 +54,7 @@ struct OperationRequest {
         case .unfollow(let matchId):
             return PushRequest(
                 method: "DELETE",
-                path: "/user/follow/match/" + escaped(matchId),
+                path: "/user/follow/match/" + Self.escaped(matchId),
                 body: nil,
                 credential: session,
                 requestId: operation.operationId
@@ -62,7 +62,8 @@ struct OperationRequest {
         }
     }
 
-    private func escaped(_ text: String) -> String {
+    /// One segment of a path.
+    static func escaped(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~"))) ?? text
     }
 

@@ -273,7 +273,7 @@ public actor PushClient {
         guard let submitted = state.lifecycle.registration.lastSubmitted else { return }
         let request = PushRequest(
             method: "GET",
-            path: "/devices/" + device.deviceId,
+            path: "/devices/" + OperationRequest.escaped(device.deviceId),
             body: nil,
             credential: .session(uid: submitted.uid),
             requestId: newId()

@@ -23,21 +23,21 @@ package struct AudienceRoutes: Sendable {
         }
         router.get("/audiences/{audienceId}") { _, context in
             try context.require(.sendsRead)
-            return try answer(try await store.find(try context.parameters.require("audienceId")))
+            return try answer(try await store.find(try context.path("audienceId")))
         }
         router.put("/audiences/{audienceId}") { request, context in try await change(.replace, request, context) }
         router.post("/audiences/{audienceId}/members") { request, context in try await change(.add, request, context) }
         router.delete("/audiences/{audienceId}/members") { request, context in try await change(.remove, request, context) }
         router.delete("/audiences/{audienceId}") { _, context in
             try context.require(.sendsWrite)
-            guard try await store.delete(try context.parameters.require("audienceId")) else { throw AudienceRoutes.unknown }
+            guard try await store.delete(try context.path("audienceId")) else { throw AudienceRoutes.unknown }
             return Response(status: .noContent)
         }
     }
 
     private func change(_ change: AudienceStore.Change, _ request: Request, _ context: PushwatchContext) async throws -> Response {
         let caller = try context.require(.sendsWrite)
-        let id = try context.parameters.require("audienceId")
+        let id = try context.path("audienceId")
         guard (1...200).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw Problem.badRequest("An audienceId has 1 to 200 visible ASCII characters, without spaces.")
         }

@@ -52,14 +52,14 @@ package struct SendRoutes: Sendable {
 
     private func show(_ context: PushwatchContext) async throws -> Response {
         try context.require(.sendsRead)
-        let sendId = try context.parameters.require("sendId")
+        let sendId = try context.path("sendId")
         guard let send = try await store.send(sendId) else { throw SendRoutes.unknown }
         return try JSONResponse(SendDocument(send)).response()
     }
 
     private func cancel(_ context: PushwatchContext) async throws -> Response {
         let caller = try context.require(.sendsWrite)
-        let sendId = try context.parameters.require("sendId")
+        let sendId = try context.path("sendId")
         guard try await store.cancel(sendId, author: caller.name) != nil, let send = try await store.send(sendId) else {
             throw SendRoutes.unknown
         }

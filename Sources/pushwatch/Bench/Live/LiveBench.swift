@@ -91,14 +91,7 @@ struct LiveBench {
         let record = AttemptRecording.recorder(slot: 300, logger: logger)
         var configuration = LiveConfiguration()
         configuration.policy.perSecond = settings.startsPerSecond
-        let stores = LiveStores(
-            subjects: SubjectStore(pool: pool),
-            orchestrator: OrchestratorStore(pool: pool, policy: configuration.policy),
-            audience: AudienceStore(pool: pool, vault: vault),
-            starts: StartStore(pool: pool, policy: configuration.policy, vault: vault, record: record),
-            ends: EndStore(pool: pool, vault: vault),
-            outcomes: OutcomeStore(pool: pool, record: record)
-        )
+        let stores = LiveStores(pool: pool, policy: configuration.policy, vault: vault, record: record)
         return LiveEngine(configuration: configuration, stores: stores, lookup: { _, _, _ in apns }, logger: logger)
     }
 }

@@ -1,38 +1,61 @@
-import Cricket
-import CurlHTTP
+package import Cricket
+package import CurlHTTP
 import Foundation
-import PushContract
+package import PushContract
 
 /// Puts the states of a replay to a running server, when they are due.
 ///
 /// Where the replay stands follows from the clock: after a pause, a restart or a lost server it goes on from where the match is by then.
-struct MatchFeeder: Sendable {
-    typealias Send = @Sendable (OutboundRequest) async throws -> OutboundResponse
+package struct MatchFeeder: Sendable {
+    package typealias Send = @Sendable (OutboundRequest) async throws -> OutboundResponse
 
     /// What the server made of one state.
-    struct Receipt: Sendable, Decodable {
-        var result: String
-        var seq: Int64
-        var phase: String
-        var events: [String]
+    package struct Receipt: Sendable, Decodable {
+        package var result: String
+        package var seq: Int64
+        package var phase: String
+        package var events: [String]
     }
 
-    struct Tally: Sendable {
-        var sent = 0
-        var accepted = 0
-        var stale = 0
-        var failed = 0
+    package struct Tally: Sendable {
+        package var sent = 0
+        package var accepted = 0
+        package var stale = 0
+        package var failed = 0
+    }
+
+    /// The server refused a state for a reason that another try does not change.
+    package struct Refused: Error {
+        package var message: String
     }
 
     let feed: ReplayFeed
     let url: String
     let key: String
     let send: Send
-    var onReceipt: @Sendable (_ index: Int, _ receipt: Receipt, _ tally: Tally) -> Void = { _, _, _ in }
-    var onTrouble: @Sendable (_ why: String) -> Void = { _ in }
+    let pause: @Sendable (Duration) async throws -> Void
+    package var onReceipt: @Sendable (_ index: Int, _ receipt: Receipt, _ tally: Tally) -> Void = { _, _, _ in }
+    package var onTrouble: @Sendable (_ why: String) -> Void = { _ in }
 
-    /// Plays until the last state was taken in. Throws when the server refuses what would be refused again.
-    func run(now: @Sendable () -> Timestamp = { .now() }) async throws -> Tally {
+    /// - Parameters:
+    ///   - key: an API key with the scope `matches:write`.
+    ///   - pause: how waiting is done; a test gives its own.
+    package init(
+        feed: ReplayFeed,
+        url: String,
+        key: String,
+        send: @escaping Send,
+        pause: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) {
+        self.feed = feed
+        self.url = url
+        self.key = key
+        self.send = send
+        self.pause = pause
+    }
+
+    /// Plays until the last state was taken in. Throws `Refused` when the server refuses what would be refused again.
+    package func run(now: @Sendable () -> Timestamp = { .now() }) async throws -> Tally {
         var tally = Tally()
         // Who joins in mid-match begins with the state of the moment.
         var next = max(0, feed.arrived(at: now()) - 1)
@@ -40,7 +63,7 @@ struct MatchFeeder: Sendable {
             try Task.checkCancellation()
             let due = feed.arrived(at: now())
             guard next < due else {
-                try await Task.sleep(for: wait(for: next, now: now()))
+                try await pause(wait(for: next, now: now()))
                 continue
             }
             do {
@@ -51,11 +74,21 @@ struct MatchFeeder: Sendable {
             } catch let trouble as ServerIsAway {
                 tally.failed += 1
                 onTrouble(trouble.why)
-                try await Task.sleep(for: .seconds(1))
+                try await pause(.seconds(1))
                 next = max(next, feed.arrived(at: now()) - 1)
             }
         }
         return tally
+    }
+
+    /// Puts the last state at once, whatever the clock says: a match that nobody will play on is not to stay live for ever.
+    package func finish() async throws -> Receipt {
+        guard let last = feed.messages.last else { throw Refused(message: "The match has no states.") }
+        do {
+            return try await put(feed.score(of: last))
+        } catch let trouble as ServerIsAway {
+            throw Refused(message: trouble.why)
+        }
     }
 
     private func wait(for index: Int, now: Timestamp) -> Duration {
@@ -83,7 +116,7 @@ struct MatchFeeder: Sendable {
         switch response.status {
         case 200: return try JSONDecoder().decode(Receipt.self, from: Data(response.body))
         case 429, 500...: throw ServerIsAway(why: "the server answered \(response.status)")
-        default: throw CommandFailure.check(MatchFeeder.refusal(response))
+        default: throw Refused(message: MatchFeeder.refusal(response))
         }
     }
 

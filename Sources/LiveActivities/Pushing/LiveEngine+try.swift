@@ -1,0 +1,97 @@
+import Devices
+import Providers
+import PushContract
+import Sending
+
+/// Allows one request to a provider. Only `LiveEngine.make` has one to give, and it writes what comes of it: so no Live Activity push
+/// leaves without its attempt, its token action and the guards. It cannot be copied or kept.
+struct LivePermit: ~Copyable, Sendable {
+    fileprivate init() {}
+}
+
+extension LiveEngine {
+    /// One push from the question whether it may go to its written outcome. Returns when that is committed, or given up.
+    ///
+    /// - Parameter effect: what follows for the activity.
+    func make(_ push: LivePush, effect: (LivePushResult) -> LiveOutcome.Effect) async -> (result: LivePushResult, isWithheld: Bool) {
+        let startedAt = now()
+        let credential = credential(of: push.place)
+        switch standstill.take(push.place, credential: credential, now: startedAt) {
+        case .keptBack(let until):
+            let result = LivePushResult.keptBack(until: until)
+            let consequence = effect(result)
+            if !consequence.isNothing {
+                await batcher.submit(LiveOutcome(key: push.key, tokenHash: push.token.hash, effect: consequence, at: startedAt))
+            }
+            return (result, false)
+        case .free(let proves):
+            let outcome = await request(push, permit: LivePermit(), now: startedAt)
+            LiveMetrics.pushed(push.event, outcome.status.rawValue)
+            let result = LivePushResult.tried(outcome)
+            var written = LiveOutcome(
+                key: push.key,
+                tokenHash: push.token.hash,
+                attempt: push.attempt(outcome, at: startedAt),
+                effect: effect(result),
+                at: now()
+            )
+            written.judge(outcome, push, credential: credential, proves: proves, random: Double.random(in: 0...1))
+            return (result, await batcher.submit(written))
+        }
+    }
+
+    /// Names the credential that pushes of a place are sent with, without telling it; "" when there is none.
+    func credential(of place: LivePlace) -> String { lookup(.apns, place.app, place.environment)?.credential ?? "" }
+
+    private func request(_ push: LivePush, permit: consuming LivePermit, now: Timestamp) async -> PushOutcome {
+        switch push.message {
+        case .failure(let fault):
+            return .failed(Classification(.unknown, retry: .never), code: fault.code, detail: fault.sentence)
+        case .success(let message):
+            guard let provider = lookup(.apns, push.app, push.environment) else {
+                return .failed(Classification(.auth, retry: .afterFix), code: "NoCredentials", detail: "No APNs credential is configured.")
+            }
+            let target = PushTarget(provider: .apns, token: push.token.rawValue, environment: push.environment, app: push.app)
+            return await provider.send(message, to: target, attemptId: push.messageId, now: now)
+        }
+    }
+}
+
+extension LiveOutcome {
+    /// What an outcome says beyond its activity: about the token, about tokens in general, about the credential and the quota.
+    fileprivate mutating func judge(
+        _ outcome: PushOutcome,
+        _ push: LivePush,
+        credential: String,
+        proves: [Int64],
+        random: Double
+    ) {
+        // Counted for itself: many updates that arrive must not hide that no start does, nor the other way round.
+        let kind = push.event == "start" ? "start tokens" : "update tokens"
+        let place = CredentialPlace(
+            provider: .apns,
+            app: push.app,
+            environment: push.environment,
+            credential: "\(credential) (\(kind))"
+        )
+        self.place = place
+        if outcome.status == .sent {
+            verdict = .proven
+            judgement = TokenJudgement(.good, at: place)
+        } else {
+            switch outcome.tokenAction {
+            case .none: break
+            case .suspect:
+                verdict = .suspect
+                judgement = TokenJudgement(.ambiguous, at: place)
+            case .off:
+                verdict = .off(goneAt: outcome.tokenInvalidSince)
+                judgement = TokenJudgement(.gone, at: place)
+            }
+        }
+        let scope = HoldScope(provider: .apns, app: push.app, environment: push.environment, credential: credential)
+        opening = HoldDecision.opening(for: scope, after: outcome, random: random)
+        pause = PauseDecision.request(app: push.app, after: outcome)
+        if HoldDecision.isCredentialTaken(outcome) { releases = proves }
+    }
+}

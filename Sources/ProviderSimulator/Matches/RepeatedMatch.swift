@@ -1,0 +1,90 @@
+package import Cricket
+package import PushContract
+package import ServiceLifecycle
+
+/// Plays one match over and over until shutdown, each time as a match of its own, through the API.
+package struct RepeatedMatch: Service {
+    /// When a match is played: announced, then under way, then over.
+    package struct Fixture: Sendable, Hashable {
+        package var matchId: String
+        package var startAt: Timestamp
+
+        package init(startAt: Timestamp) {
+            matchId = "demo-\(startAt.seconds)"
+            self.startAt = startAt
+        }
+    }
+
+    /// What is told of it.
+    package enum News: Sendable, Hashable {
+        /// It begins soon, so that phones can follow it.
+        case announced(Fixture)
+        /// The server took its last state.
+        case over(Fixture)
+        /// The server refused a state for good; the match is left.
+        case refused(Fixture, why: String)
+    }
+
+    /// A ball every two seconds, breaks of ten: two innings of ten overs in about five minutes.
+    package static let quickTempo = ReplayTempo(millisecondsPerBall: 40_000, breakSeconds: 200, shortBreakSeconds: 100, speed: 20)
+    /// A ball every six seconds.
+    package static let quietTempo = ReplayTempo(millisecondsPerBall: 120_000, breakSeconds: 600, shortBreakSeconds: 300, speed: 20)
+
+    private let script: MatchScript
+    private let tempo: ReplayTempo
+    private let lead: Duration
+    private let rest: Duration
+    private let feeder: @Sendable (ReplayFeed) -> MatchFeeder
+    private let unfinished: Fixture?
+    private let tell: @Sendable (News) async -> Void
+
+    /// - Parameters:
+    ///   - lead: from the announcement to the first ball, so that there is time to follow it.
+    ///   - rest: from the end of a match to the announcement of the next.
+    ///   - unfinished: a match of an earlier run; its last state is put first, so that it does not stay live for ever.
+    ///   - feeder: what carries a feed's states to the server.
+    package init(
+        _ script: MatchScript,
+        tempo: ReplayTempo = RepeatedMatch.quickTempo,
+        lead: Duration = .seconds(20),
+        rest: Duration = .seconds(20),
+        unfinished: Fixture? = nil,
+        feeder: @escaping @Sendable (ReplayFeed) -> MatchFeeder,
+        tell: @escaping @Sendable (News) async -> Void
+    ) {
+        self.script = script
+        self.tempo = tempo
+        self.lead = lead
+        self.rest = rest
+        self.unfinished = unfinished
+        self.feeder = feeder
+        self.tell = tell
+    }
+
+    package func run() async throws {
+        try? await cancelWhenGracefulShutdown {
+            // The server may have forgotten that match, or never heard of it: then this is its only state, and no harm.
+            if let unfinished { _ = try? await feeder(feed(of: unfinished)).finish() }
+            while !Task.isCancelled {
+                try await playOnce()
+                try await Task.sleep(for: rest)
+            }
+        }
+    }
+
+    /// One match from its announcement to its last state.
+    package func playOnce(now: Timestamp = .now()) async throws {
+        let fixture = Fixture(startAt: now + lead)
+        await tell(.announced(fixture))
+        do {
+            _ = try await feeder(feed(of: fixture)).run()
+            await tell(.over(fixture))
+        } catch let refused as MatchFeeder.Refused {
+            await tell(.refused(fixture, why: refused.message))
+        }
+    }
+
+    private func feed(of fixture: Fixture) -> ReplayFeed {
+        ReplayFeed(ReplayPlan(script, startAt: fixture.startAt, tempo: tempo), matchId: fixture.matchId)
+    }
+}

@@ -1,0 +1,25 @@
+/// The attributes type of a followed match.
+///
+/// App, widget extension and server share this one definition; in the app add `extension MatchActivityAttributes: ActivityAttributes {}`.
+/// Its name is the `attributes-type` of a start; its values are the start's `attributes`, which never change while the activity runs.
+public struct MatchActivityAttributes: Sendable, Hashable, Codable {
+    /// The dynamic part: the `content-state` of every push, and what `GET /matches/{matchId}` answers. A default `JSONDecoder` reads it.
+    public typealias ContentState = UnifiedDisplayState
+
+    /// The match, as its feed names it.
+    public var matchId: String
+    /// The two sides: `RR v KKR`; absent when the feed had none at the start.
+    public var title: String?
+    /// The competition.
+    public var event: String?
+    /// Which start of the server's this is, from 1: named when the update token is posted. Absent when the app started the activity.
+    public var generation: Int?
+
+    /// Makes the static part.
+    public init(matchId: String, title: String? = nil, event: String? = nil, generation: Int? = nil) {
+        self.matchId = matchId
+        self.title = title
+        self.event = event
+        self.generation = generation
+    }
+}

@@ -1,0 +1,318 @@
+import Cricket
+import CurlHTTP
+import Foundation
+import LiveActivities
+import Postgres
+import ProviderSimulator
+import PushContract
+import PushLifecycle
+import ServiceLifecycle
+import Synchronization
+import TestDatabase
+import Testing
+
+extension WholeService {
+    @Suite("A match with everything that belongs to it")
+    struct DemoMatchTests {
+        @Test(
+            "T-19: a match with simulated phones: activities appear, change and end on them; every request has its row; no raw token is in a log, an error, a metric, a URL or the database"
+        )
+        func wholeMatch() async throws {
+            try await withMatchDay { day in
+                let matchId = try await day.play()
+                try await eventually("everything is ended and told") {
+                    try await day.pool.query(
+                        """
+                        SELECT count(*) FROM liveActivities WHERE matchId = \(matchId) AND (status <> 'ended' OR endDueAt IS NOT NULL)
+                        """
+                    )[0].decode(Int.self) == 0
+                }
+                try await eventually("the phones have seen the end") {
+                    await day.fleet.step()
+                    return await day.phone(0).activities.first { $0.matchId == matchId }?.dismissalAt != nil
+                }
+                try await expectLockScreens(day, matchId)
+                try await expectRows(day)
+                #expect(try await day.server.terminate().code == 0)
+                try await expectNoRawToken(day)
+            }
+        }
+
+        @Test("SIGTERM in mid-match: every request that left has its row, also those that were never answered")
+        func stopped() async throws {
+            try await withMatchDay { day in
+                try await day.beginMatch { matchId in
+                    try await eventually("several phones show the match") {
+                        var shown = 0
+                        for phone in day.crowd.phones where await phone.activities.contains(where: { $0.updates > 1 }) { shown += 1 }
+                        return shown >= 4
+                    }
+                    day.simulator.setFaults([FaultRule(provider: .apns, share: 0.5, effect: .hang)])
+                    try await eventually("some requests are not answered") {
+                        day.simulator.requests(provider: .apns).filter { $0.reason == "hang" }.count >= 3
+                    }
+                    let ended = try await day.server.terminate()
+                    #expect(ended.code == 0)
+                    try await expectRows(day, mayBeMore: true)
+                    let unknown = try await day.pool.query(
+                        """
+                        SELECT count(*) FROM notificationDeliveryAttempts
+                        WHERE pushType = 'liveactivity' AND providerErrorCode = 'OutcomeUnknown'
+                        """
+                    )[0].decode(Int.self)
+                    #expect(unknown >= 3, "what was never answered is unknown")
+                    let owners = try await day.pool.query(
+                        "SELECT count(*) FROM activeMatches WHERE leaseUntil IS NOT NULL AND matchId = \(matchId)"
+                    )
+                    #expect(try owners[0].decode(Int.self) == 0, "the match is given away")
+                }
+            }
+        }
+
+        private func expectLockScreens(_ day: MatchDay, _ matchId: String) async throws {
+            let display = try await day.pool.query("SELECT displayState FROM activeMatches WHERE matchId = \(matchId)")[0]
+                .decode(String.self)
+            // Those who allowed it at once, on all their phones, show the last state.
+            for number in [0, 1, 8, 11] {
+                let shown = try #require(await day.phone(number).activities.first { $0.matchId == matchId }, "phone \(number)")
+                #expect(shown.updates > 10, "phone \(number) was updated \(shown.updates) times")
+                #expect(shown.contentState == JSONValue(bytes: Array(display.utf8)), "phone \(number) shows the final state")
+                #expect(shown.dismissalAt != nil, "and is ended")
+            }
+            let waiting = try #require(await day.phone(5).activities.first { $0.matchId == matchId })
+            #expect(waiting.updateToken == nil && waiting.updates == 0, "nobody tapped Allow: no token, no update")
+            for number in [6, 7, 9] {
+                let activities = await day.phone(number).activities
+                #expect(activities.isEmpty, "phone \(number) cannot have an activity started")
+            }
+            #expect(await day.phone(4).activities.isEmpty, "swiped away")
+            let reasons = try await day.pool.query(
+                "SELECT userId, string_agg(DISTINCT endReason, ',') FROM liveActivities WHERE matchId = \(matchId) GROUP BY 1"
+            )
+            let byUser = Dictionary(uniqueKeysWithValues: try reasons.map { try $0.decode(String.self, String.self) })
+            #expect(byUser["fan-4"] == "user_dismissed")
+            #expect(byUser["fan-0"] == "match_end" && byUser["fan-1"] == "match_end")
+            #expect(byUser["fan-6"] == nil && byUser["fan-7"] == nil && byUser["fan-9"] == nil)
+            #expect(try await day.pool.query("SELECT count(*) FROM devices WHERE userId = 'fan-7'")[0].decode(Int.self) == 0)
+            let follows = try await day.pool.query("SELECT count(*) FROM follows WHERE matchId = \(matchId) AND userId = 'fan-6'")
+            #expect(try follows[0].decode(Int.self) == 1, "a follow needs no activity")
+            let rotated = await day.phone(3).activities.first { $0.matchId == matchId }
+            #expect(rotated?.contentState == JSONValue(bytes: Array(display.utf8)), "a phone whose tokens changed in between sees the end")
+        }
+
+        /// As many rows as requests, with the provider's own ids.
+        ///
+        /// - Parameter mayBeMore: a push that was given up before it was written is an attempt without a request.
+        private func expectRows(_ day: MatchDay, mayBeMore: Bool = false) async throws {
+            func seen() -> [RecordedRequest] {
+                day.simulator.requests(provider: .apns).filter { $0.header("apns-push-type") == "liveactivity" }
+            }
+            var difference = "?"
+            do {
+                try await eventually("each request has its row") {
+                    let rows = try await day.pool.query(
+                        "SELECT count(*) FROM notificationDeliveryAttempts WHERE pushType = 'liveactivity' AND eventType = 'send'"
+                    )[0].decode(Int.self)
+                    difference = "\(rows) rows, \(seen().count) requests"
+                    return mayBeMore ? rows >= seen().count : rows == seen().count
+                }
+            } catch {
+                Issue.record("\(difference)")
+            }
+            let accepted = Set(seen().filter { $0.status == 200 }.compactMap { $0.answerHeader("apns-id")?.lowercased() })
+            let stored = try await day.pool.query(
+                """
+                SELECT providerMessageId FROM notificationDeliveryAttempts
+                WHERE pushType = 'liveactivity' AND status = 'sent' AND providerMessageId IS NOT NULL
+                """
+            ).map { try $0.decode(String.self).lowercased() }
+            #expect(Set(stored).isSubset(of: accepted))
+            #expect(Set(stored).count == accepted.count)
+        }
+
+        private func expectNoRawToken(_ day: MatchDay) async throws {
+            let tokens = day.rawTokens
+            #expect(tokens.count > 20, "push, start and update tokens have been used")
+            func expectNone(in text: String, _ place: String) {
+                let lowered = text.lowercased()
+                for token in tokens where lowered.contains(token) { Issue.record("\(place) holds a raw token") }
+            }
+            expectNone(in: day.server.log, "the log")
+            #expect(day.server.log.count > 1000, "the log is written at its finest level")
+            expectNone(in: day.metrics, "the metrics")
+            #expect(day.metrics.contains("pushwatch_live_pushes_total"))
+            for phone in day.crowd.phones { for request in phone.transport.sent { expectNone(in: request.path, "a URL") } }
+            expectNone(in: day.answers.joined(separator: "\n"), "an answer of the API")
+            // Every column that can hold text, whatever it is called.
+            let columns = try await day.pool.query(
+                """
+                SELECT c.relname, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+                WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped
+                  AND a.atttypid IN ('text'::regtype, 'jsonb'::regtype, 'json'::regtype, 'bytea'::regtype, 'text[]'::regtype)
+                """
+            ).map { try $0.decode(String.self, String.self) }
+            #expect(columns.count > 100)
+            for (table, column) in columns {
+                let values = try await day.pool.query(
+                    "SELECT coalesce(string_agg(DISTINCT \(raw: column)::text, ' '), '') FROM \(raw: table)"
+                )[0].decode(String.self)
+                expectNone(in: values, "\(table).\(column)")
+            }
+        }
+    }
+}
+
+/// A server of its own process, the provider simulator, and the crowd of phones.
+struct MatchDay: Sendable {
+    let server: ServerProcess
+    let simulator: ProviderSimulator
+    let pool: PostgresPool
+    let crowd: MatchCrowd
+    let fleet: PhoneFleet
+    let match: @Sendable (_ tell: @escaping @Sendable (RepeatedMatch.News) async -> Void) -> RepeatedMatch
+    private let seen: Seen
+
+    fileprivate final class Seen: Sendable {
+        let metrics = Mutex("")
+        let answers = Mutex<[String]>([])
+    }
+
+    func phone(_ number: Int) -> SimulatedPhone { crowd.phones[number] }
+    var metrics: String { seen.metrics.withLock { $0 } }
+    var answers: [String] { seen.answers.withLock { $0 } }
+
+    /// Of all phones: what the simulator was sent to, and what the phones told the API.
+    var rawTokens: Set<String> {
+        var tokens = Set(simulator.requests(provider: .apns).compactMap { $0.token?.lowercased() })
+        for phone in crowd.phones {
+            for request in phone.transport.sent {
+                guard let body = request.body, let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] else {
+                    continue
+                }
+                for name in ["pushToken", "pushToStartToken", "updateToken"] {
+                    if let token = object[name] as? String { tokens.insert(token.lowercased()) }
+                }
+            }
+        }
+        return tokens
+    }
+
+    /// One match from its announcement to its last state, with the phones following; its id.
+    func play() async throws -> String {
+        let played = Mutex<String?>(nil)
+        let announced = match { news in
+            switch news {
+            case .announced(let fixture): crowd.turn(to: fixture.matchId)
+            case .over(let fixture): played.withLock { $0 = fixture.matchId }
+            case .refused(_, let why): Issue.record("the match was refused: \(why)")
+            }
+        }
+        try await withStepping {
+            try await announced.playOnce()
+            for path in ["/sends/token-breakers", "/sends/holds"] {
+                let answer = try await server.api.get(path)
+                seen.answers.withLock { $0.append(answer.text) }
+            }
+            let metrics = try await server.api.get("/metrics")
+            seen.metrics.withLock { $0 = metrics.text }
+        }
+        return try #require(played.withLock { $0 })
+    }
+
+    /// A match goes on while `body` looks.
+    func beginMatch(_ body: (_ matchId: String) async throws -> Void) async throws {
+        let current = Mutex<String?>(nil)
+        let announced = match { news in
+            guard case .announced(let fixture) = news else { return }
+            crowd.turn(to: fixture.matchId)
+            current.withLock { $0 = fixture.matchId }
+        }
+        try await withStepping {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                // Cancelled when the test has seen enough.
+                group.addTask { try? await announced.playOnce() }
+                try await body(try await eventually("the match is announced") { current.withLock { $0 } })
+                group.cancelAll()
+            }
+        }
+    }
+
+    private func withStepping(_ body: () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [fleet] in
+                while !Task.isCancelled {
+                    await fleet.step()
+                    try? await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            try await body()
+            group.cancelAll()
+        }
+    }
+
+    fileprivate init(
+        server: ServerProcess,
+        simulator: ProviderSimulator,
+        pool: PostgresPool,
+        crowd: MatchCrowd,
+        match: @escaping @Sendable (_ tell: @escaping @Sendable (RepeatedMatch.News) async -> Void) -> RepeatedMatch
+    ) {
+        self.server = server
+        self.simulator = simulator
+        self.pool = pool
+        self.crowd = crowd
+        self.match = match
+        fleet = PhoneFleet(crowd.phones) { await crowd.live($0) }
+        seen = Seen()
+    }
+}
+
+func withMatchDay(
+    tempo: ReplayTempo = ReplayTempo(millisecondsPerBall: 40_000, breakSeconds: 400, shortBreakSeconds: 100, speed: 200),
+    _ body: (MatchDay) async throws -> Void
+) async throws {
+    try await withDatabaseURL { database in
+        try await withTestDirectory { directory in
+            var simulation = SimulatorConfiguration(directory: directory)
+            simulation.keptRequests = 100_000
+            try await ProviderSimulator.running(simulation) { simulator, endpoints in
+                let issuer = try UserIssuer(directory: directory)
+                let files = try ProviderFiles(simulator, endpoints, directory: directory)
+                let server = try await ServerProcess.start(
+                    database: database,
+                    settings: [
+                        "APNS_TEAM_ID": simulator.credentials.apns.teamId, "APNS_KEY_ID": simulator.credentials.apns.keyId,
+                        "APNS_KEY_FILE": files.apnsKey, "APNS_PRODUCTION_URL": endpoints.apnsURL,
+                        "APNS_SANDBOX_URL": endpoints.apnsURL, "PROVIDERS_CA_FILE": endpoints.caFile,
+                        "USERS_ISSUER": UserIssuer.issuer, "USERS_JWKS": issuer.jwksPath, "LOG_LEVEL": "trace",
+                    ]
+                )
+                try await server.waitUntilReady()
+                let client = CurlClient(configuration: CurlClientConfiguration(), logger: .silent)
+                let url = server.api.url
+                let transport = HTTPPushTransport(url: url, client: client) { uid in try? issuer.token(userId: uid) }
+                let crowd = MatchCrowd(MatchCrowd.mixed(boot: "test", second: .milliseconds(100)) { "fan-\($0)" }) {
+                    SimulatedPhone($0, transport: PhoneTransport(transport), simulator: simulator)
+                }
+                let script = MatchScript(
+                    try CricsheetMatch.read(json: Data(contentsOf: URL(fileURLWithPath: ProjectPlace.root + "/matches/demo.json")))
+                )
+                try await withPool(database) { pool in
+                    try await body(
+                        MatchDay(server: server, simulator: simulator, pool: pool, crowd: crowd) { tell in
+                            RepeatedMatch(
+                                script,
+                                tempo: tempo,
+                                lead: .seconds(3),
+                                feeder: { feed in
+                                    MatchFeeder(feed: feed, url: url, key: RunningServer.bootstrapKey) { try await client.send($0) }
+                                },
+                                tell: tell
+                            )
+                        }
+                    )
+                }
+            }
+        }
+    }
+}
