@@ -57,6 +57,10 @@ cookbook: bootstrap ## The analysts' queries on many attempts, with plan cost an
 planted: ## Plant each defect that the tests are there for, and see its test fail
 	@bash scripts/plant.sh all
 
+.PHONY: people-paths
+people-paths: ## How long people need: from a clone to the first alert, from the page to who is affected and why
+	@bash scripts/people-paths.sh
+
 .PHONY: bench
 bench: bootstrap ## The benchmarks, as ratios (about ten minutes; needs a quiet machine). BENCH=--quick shortens them
 	@swift build -c release --product pushwatch

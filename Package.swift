@@ -97,7 +97,7 @@ let package = Package(
         room("Postgres", ["CLibPQ", "PushContract", .logging, .metrics, .crypto, .serviceLifecycle]),
         room("CurlHTTP", ["CCurl", .logging, .metrics, .httpTypes]),
         room("Observability", [.logging, .metrics, .coreMetrics]),
-        room("HTTPEdge", ["CZlib", .hummingbird, .httpTypes, .logging, .metrics, .nioCore, .nioHTTPTypes]),
+        room("HTTPEdge", ["PushContract", "CZlib", .hummingbird, .httpTypes, .logging, .metrics, .nioCore, .nioHTTPTypes]),
 
         room("Cricket", ["PushContract", .crypto]),
         room("PushLifecycle", ["PushContract"]),
@@ -141,8 +141,8 @@ let package = Package(
         room(
             "OnCall",
             [
-                "AlertRules", "PushContract", "Postgres", "HTTPEdge", "Access", "Attempts", "Sending", "Alerting", .hummingbird, .mustache,
-                .logging,
+                "AlertRules", "PushContract", "Postgres", "HTTPEdge", "Access", "Attempts", "Devices", "Sending", "Alerting", .hummingbird,
+                .mustache, .logging,
             ]
         ),
 
@@ -252,8 +252,8 @@ let package = Package(
         tests(
             "OnCallTests",
             [
-                "OnCall", "Access", "AlertRules", "Alerting", "Attempts", "HTTPEdge", "PushContract", "Sending", "Postgres", "TestDatabase",
-                .hummingbird, .hummingbirdTesting, .httpTypes,
+                "OnCall", "Access", "AlertRules", "Alerting", "Attempts", "Devices", "HTTPEdge", "PushContract", "Sending", "Postgres",
+                "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes,
             ]
         ),
         tests("CricketTests", ["Cricket", "PushContract"]),

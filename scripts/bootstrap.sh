@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+test=${1:-}
 missing=()
 need() { # need PACKAGE CHECK…
     local package=$1
@@ -24,12 +25,15 @@ need libcurl4-openssl-dev any /usr/include/curl/curl.h /usr/include/*/curl/curl.
 need libsimdjson-dev any /usr/include/simdjson.h /opt/homebrew/include/simdjson.h
 need zlib1g-dev any /usr/include/zlib.h /usr/include/*/zlib.h
 need postgresql has_postgres
-if [ "${1:-}" = test ]; then
+if [ "$test" = test ]; then
     need curl command -v curl
     need prometheus command -v promtool
     need prometheus-alertmanager any /usr/bin/prometheus-alertmanager
     need python3-aiosmtpd /usr/bin/python3 -c "import aiosmtpd"
     need openssl command -v openssl
+    need chromium any /usr/bin/chromium /usr/bin/google-chrome /opt/homebrew/bin/chromium
+    need chromium-driver any /usr/bin/chromedriver /usr/local/bin/chromedriver /opt/homebrew/bin/chromedriver
+    need fonts-dejavu-core any /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf /System/Library/Fonts
     need python3-venv /usr/bin/python3 -c "import ensurepip"
 fi
 
@@ -48,8 +52,24 @@ conformance() {
     cp "$pinned" "$place/installed"
 }
 
+# axe-core, the accessibility rules of the browser tests: one file out of a package of PyPI, at a fixed version.
+fetch_axe() {
+    [ "$test" = test ] && [ ! -e .build/axe/axe.min.js ] || return 0
+    local place
+    place=$(mktemp -d)
+    if /usr/bin/python3 -m venv "$place/venv" && "$place/venv/bin/pip" download -q --disable-pip-version-check --no-deps \
+        -d "$place" axe-core-python==0.1.0 && /usr/bin/python3 -m zipfile -e "$place"/axe_core_python-*.whl "$place/axe"; then
+        mkdir -p .build/axe
+        mv "$place/axe/axe_core_python/axe.min.js" .build/axe/axe.min.js
+    else
+        echo "axe-core could not be fetched from PyPI; the browser tests will miss its rules." >&2
+    fi
+    rm -rf "$place"
+}
+
 if [ ${#missing[@]} -eq 0 ]; then
-    if [ "${1:-}" = test ]; then conformance; fi
+    if [ "$test" = test ]; then conformance; fi
+    fetch_axe
     exit 0
 fi
 
@@ -70,4 +90,5 @@ fi
 echo "Installing ${missing[*]} …"
 "${runner[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
 "${runner[@]}" env DEBIAN_FRONTEND=noninteractive $install -qq >/dev/null
-if [ "${1:-}" = test ]; then conformance; fi
+if [ "$test" = test ]; then conformance; fi
+fetch_axe

@@ -20,6 +20,8 @@ run() {
     if [ "$code" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
     [ "$count" -ge "$bad" ] || count=$bad
     echo "$1: ${summary:-ended with $code and without a summary}"
+    # What did not run is said, however well the rest went.
+    grep -E '(Suite|Test) .* skipped' "$log" | sort -u
     if [ "$code" != 0 ]; then
         grep -vE '◇|✔' "$log" | tail -150
         tail -20 "$log"

@@ -1,44 +1,15 @@
+package import HTTPEdge
 package import Postgres
-package import PushContract
-
-/// One action of a person or a key.
-package struct AuditEntry: Sendable, Hashable {
-    package var at: Timestamp
-    /// The name of the key or session.
-    package var actor: String
-    package var action: AuditAction
-    package var subject: String
-    /// In words; never a secret.
-    package var detail: String
-
-    package init(at: Timestamp, actor: String, action: AuditAction, subject: String, detail: String) {
-        self.at = at
-        self.actor = actor
-        self.action = action
-        self.subject = subject
-        self.detail = detail
-    }
-}
-
-/// What can be done that somebody may ask about later.
-package struct AuditAction: RawRepresentable, Sendable, Hashable {
-    package let rawValue: String
-
-    package init(rawValue: String) { self.rawValue = rawValue }
-
-    package static let acknowledgeAlert = Self(rawValue: "alert.acknowledge")
-    package static let silenceAlerts = Self(rawValue: "alert.silence")
-    package static let endSilence = Self(rawValue: "alert.unsilence")
-    package static let markAlert = Self(rawValue: "alert.mark")
-    package static let throttleSends = Self(rawValue: "sends.throttle")
-    package static let liftThrottle = Self(rawValue: "sends.unthrottle")
-}
+import PushContract
 
 /// The table of actions: only ever added to.
 package struct AuditLog: Sendable {
     private let session: any PostgresSession
 
     package init(_ session: any PostgresSession) { self.session = session }
+
+    /// For routes of features that know no table.
+    package var trail: AuditTrail { AuditTrail(record) }
 
     package func record(_ entry: AuditEntry) async throws {
         try await session.execute(

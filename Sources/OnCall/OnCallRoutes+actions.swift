@@ -37,6 +37,18 @@ extension OnCallRoutes {
         return PageResponse.seeOther("/oncall/alerts/\(id.uuidString.lowercased())")
     }
 
+    /// Tried at once and shown, not kept: the answer is about this moment.
+    @Sendable
+    func checkCredentials(_ request: Request, context: PushwatchContext) async throws -> Response {
+        try SameOrigin.require(request)
+        let caller = try context.require(.alertsWrite)
+        let back = ReturnPath(try await FormBody.read(request)["back"])
+        let trials = try await credentials.check()
+        try await actions.noteCheck(trials, by: caller.name, at: clock())
+        let page = CredentialsPage(trials, back: back, reader: caller.name, now: clock())
+        return PageResponse.html(templates.html(.credentials, page))
+    }
+
     @Sendable
     func throttlePage(_ request: Request, context: PushwatchContext) async throws -> Response {
         let caller = try context.require(.alertsWrite)

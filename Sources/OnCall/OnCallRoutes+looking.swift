@@ -43,6 +43,24 @@ extension OnCallRoutes {
     }
 
     @Sendable
+    func matchesPage(_ request: Request, context: PushwatchContext) async throws -> Response {
+        let reader = try reader(context)
+        let moment = clock()
+        let page = MatchesPage(try await matches.read(now: moment), reader: reader.name, now: moment)
+        return PageResponse.html(templates.html(.matches, page))
+    }
+
+    @Sendable
+    func matchPage(_ request: Request, context: PushwatchContext) async throws -> Response {
+        let reader = try reader(context)
+        let moment = clock()
+        guard let name = try context.parameters.require("subject").removingPercentEncoding,
+            let data = try await matches.subject(name, now: moment)
+        else { throw Problem.notFound("There is no match and no other subject of Live Activities with this name.") }
+        return PageResponse.html(templates.html(.match, MatchPage(data, reader: reader.name, now: moment)))
+    }
+
+    @Sendable
     func deliveriesPage(_ request: Request, context: PushwatchContext) async throws -> Response {
         let reader = try reader(context)
         return PageResponse.html(

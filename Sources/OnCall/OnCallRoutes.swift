@@ -14,13 +14,16 @@ package struct OnCallRoutes: Sendable {
     /// Where browsers without a session are sent: `AuthenticationMiddleware(signInPath:)`.
     package static let signInPath = "/sign-in"
     /// Routes that need no session: `AuthenticationMiddleware(open:)`.
-    package static let openPaths: Set<String> = ["/sign-in", "/sign-out", "/assets/pushwatch.css"]
+    package static let openPaths: Set<String> = AssetRoutes.paths.union(["/sign-in", "/sign-out"])
 
     let now: NowStore
     let alerts: AlertStore
     let people: PersonStore
     let rules: RulesStore
     let deliveries: DeliveriesStore
+    let matches: MatchesStore
+    let watch: WatchStore
+    let credentials: CredentialDesk
     let actions: OnCallActions
     private let runbooks: RunbookShelf
     private let desk: SignInDesk
@@ -34,6 +37,9 @@ package struct OnCallRoutes: Sendable {
         people: PersonStore,
         rules: RulesStore,
         deliveries: DeliveriesStore,
+        matches: MatchesStore,
+        watch: WatchStore,
+        credentials: CredentialDesk,
         actions: OnCallActions,
         runbooks: RunbookShelf,
         desk: SignInDesk,
@@ -44,6 +50,9 @@ package struct OnCallRoutes: Sendable {
         self.people = people
         self.rules = rules
         self.deliveries = deliveries
+        self.matches = matches
+        self.watch = watch
+        self.credentials = credentials
         self.actions = actions
         self.runbooks = runbooks
         self.desk = desk
@@ -52,7 +61,7 @@ package struct OnCallRoutes: Sendable {
     }
 
     package func add(to router: some RouterMethods<PushwatchContext>) {
-        StylesheetRoute.add(to: router)
+        AssetRoutes.add(to: router)
         let pages = router.group("").add(middleware: PageFaults(templates: templates, now: clock))
         SignInRoutes(desk: desk, templates: templates, now: clock).add(to: pages)
         pages.get("", use: nowPage)
@@ -61,6 +70,7 @@ package struct OnCallRoutes: Sendable {
         pages.get("oncall/alerts/:id/silence", use: silencePage)
         pages.post("oncall/alerts/:id/silence", use: silence)
         pages.post("oncall/alerts/:id/mark", use: mark)
+        pages.post("oncall/credentials/check", use: checkCredentials)
         pages.get("oncall/throttle", use: throttlePage)
         pages.post("oncall/throttle", use: throttle)
         pages.post("oncall/throttle/lift", use: liftThrottle)
@@ -68,6 +78,8 @@ package struct OnCallRoutes: Sendable {
         pages.post("search", use: search)
         pages.get("people/:uid", use: personPage)
         pages.get("oncall/rules", use: rulesPage)
+        pages.get("oncall/matches", use: matchesPage)
+        pages.get("oncall/matches/:subject", use: matchPage)
         pages.get("oncall/deliveries", use: deliveriesPage)
         pages.get("oncall/audit", use: auditPage)
     }
@@ -76,7 +88,8 @@ package struct OnCallRoutes: Sendable {
     private func nowPage(_ request: Request, context: PushwatchContext) async throws -> Response {
         let reader = try reader(context)
         let moment = clock()
-        let page = NowPage(try await now.read(now: moment), reader: reader, now: moment)
+        let data = try await now.read(now: moment)
+        let page = NowPage(data, watch: try await watch.read(firing: data.firing, now: moment), reader: reader, now: moment)
         return PageResponse.html(templates.html(.now, page))
     }
 

@@ -9,7 +9,7 @@ package import Logging
 package import Observability
 import OnCall
 import Postgres
-import PushContract
+package import PushContract
 import Sending
 package import ServiceLifecycle
 package import UnixSignals
@@ -31,6 +31,8 @@ package struct PushwatchServer {
         package var routes: @Sendable (EdgeRouter) -> Void = { _ in }
         /// Applies missing migrations before work begins.
         package var migrates = false
+        /// The time as the pages see it; what is stored has the real one's. For tests that show hours in seconds.
+        package var pageClock: @Sendable () -> Timestamp = Timestamp.now
 
         package init() {}
     }

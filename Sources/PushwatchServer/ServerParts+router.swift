@@ -33,13 +33,14 @@ extension ServerParts {
         SendRoutes(store: sends, check: SendValidation.checker(providers.lookup), wake: wake).add(to: router)
         live.addRoutes(to: router)
         guard audience == .everybody else { return router }
+        let audit = AuditLog(pool).trail
         AudienceRoutes(store: AudienceStore(pool: pool)).add(to: router)
-        DeadLetterRoutes(store: sends, wake: wake).add(to: router)
-        ThrottleRoutes(store: throttles).add(to: router)
+        DeadLetterRoutes(store: sends, wake: wake, audit: audit).add(to: router)
+        ThrottleRoutes(store: throttles, audit: audit).add(to: router)
         MatchRoutes(store: matches).add(to: router)
-        HoldRoutes(store: sends, wake: wake).add(to: router)
-        TokenBreakerRoutes(store: sends.tokenBreakers).add(to: router)
-        AlertRoutes(pool: pool, rules: rules, receivers: receivers).add(to: router)
+        HoldRoutes(store: sends, wake: wake, audit: audit).add(to: router)
+        TokenBreakerRoutes(store: sends.tokenBreakers, audit: audit).add(to: router)
+        AlertRoutes(pool: pool, rules: rules, receivers: receivers, audit: audit).add(to: router)
         let signIn = SignIn(keys: keys, cookie: cookie, tickets: SignInTicket(secret: secret, session: pool))
         try pages(signIn, cookie: cookie).add(to: router)
         return router
@@ -69,15 +70,44 @@ extension ServerParts {
 
     private func pages(_ signIn: SignIn, cookie: SessionCookie) throws -> OnCallRoutes {
         let runbooks = RunbookShelf(alertsDirectory: configuration.alertsDirectory)
+        let rulesStore = RulesStore(pool: pool, rules: rules)
         return try OnCallRoutes(
             now: NowStore(pool: pool, rules: rules, backlog: sends.backlog, throttles: throttles.current),
             alerts: AlertStore(pool: pool, rules: rules, runbooks: runbooks),
             people: PersonStore(pool: pool),
-            rules: RulesStore(pool: pool, rules: rules),
+            rules: rulesStore,
             deliveries: DeliveriesStore(pool: pool),
+            matches: MatchesStore(pool: pool),
+            watch: WatchStore(
+                pool: pool,
+                rules: rulesStore,
+                credentials: credentials,
+                holds: sends.holds,
+                breakers: sends.tokenBreakers.open
+            ),
+            credentials: credentials,
             actions: OnCallActions(pool: pool, throttles: throttles),
             runbooks: runbooks,
-            desk: SignInDesk(signIn, cookie: cookie)
+            desk: SignInDesk(signIn, cookie: cookie),
+            clock: pageClock
+        )
+    }
+
+    private var credentials: CredentialDesk {
+        CredentialDesk(
+            states: { [providers] in providers.states(now: .now()) },
+            check: { [configuration, logger] in
+                try await CredentialProbe.run(configuration, app: CredentialProbe.usualApp, now: .now(), logger: logger).map { verdict in
+                    CredentialTrial(
+                        name: verdict.credential,
+                        environment: verdict.environment.rawValue,
+                        state: verdict.state.rawValue,
+                        detail: verdict.detail,
+                        keyAgeDays: verdict.keyAgeDays,
+                        clockAheadSeconds: verdict.clockAheadSeconds
+                    )
+                }
+            }
         )
     }
 

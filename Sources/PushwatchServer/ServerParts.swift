@@ -35,11 +35,13 @@ struct ServerParts: Sendable {
     let rules: RuleBook
     let receivers: ReceiverBook
     let live: LiveParts
+    let pageClock: @Sendable () -> Timestamp
 
     init(_ configuration: ServerConfiguration, metrics: MetricsRegistry, hooks: PushwatchServer.Hooks, logger: Logger) throws {
         self.configuration = configuration
         self.metrics = metrics
         self.logger = logger
+        pageClock = hooks.pageClock
         pool = PostgresPool(
             configuration: PostgresConfiguration(url: configuration.databaseURL, maxConnections: configuration.databaseConnections),
             logger: logger

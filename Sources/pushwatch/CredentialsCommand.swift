@@ -24,7 +24,7 @@ struct CredentialsCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var options: ConfigurationOptions
-        @Option(help: "The bundle id to try APNs with; a key may be limited to some.") var app = "com.example.app"
+        @Option(help: "The bundle id to try APNs with; a key may be limited to some.") var app = CredentialProbe.usualApp
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {

@@ -29,14 +29,16 @@ struct KeysCommand: AsyncParsableCommand {
         @Option(help: "Requests a minute; without it there is no quota.") var quota: Int?
 
         func run() async throws {
-            try await withKeys(options) { store in
+            try await withKeys(options) { store, audit in
+                let now = Timestamp.now()
                 let made = try await store.create(
                     name: name,
                     scopes: Set(scope.map(Scope.init(rawValue:))),
                     quotaPerMinute: quota,
                     createdBy: NSUserName(),
-                    now: .now()
+                    now: now
                 )
+                try await audit.record(.ofThisUser(.createKey, "\(name) (\(made.key.id))", scope.sorted().joined(separator: ", "), at: now))
                 Terminal.say(made.text.text)
                 Terminal.complain("Keep it now: it is not shown again. Revoke it with `pushwatch keys revoke \(made.key.id)`.")
             }
@@ -50,7 +52,7 @@ struct KeysCommand: AsyncParsableCommand {
         @OptionGroup var options: ConfigurationOptions
 
         func run() async throws {
-            try await withKeys(options) { store in
+            try await withKeys(options) { store, _ in
                 for key in try await store.list() {
                     let state = key.revokedAt.map { "revoked \($0)" } ?? key.lastUsedAt.map { "last used \($0)" } ?? "never used"
                     Terminal.say("\(key.id)  \(key.name)  \(key.scopes.map(\.rawValue).sorted().joined(separator: ","))  \(state)")
@@ -67,17 +69,26 @@ struct KeysCommand: AsyncParsableCommand {
         @Argument(help: "The key's id, as `pushwatch keys list` shows it.") var id: String
 
         func run() async throws {
-            try await withKeys(options) { store in
-                guard try await store.revoke(id: id, now: .now()) else { throw CommandFailure.check("No active key has the id `\(id)`.") }
+            try await withKeys(options) { store, audit in
+                let now = Timestamp.now()
+                guard try await store.revoke(id: id, now: now) else { throw CommandFailure.check("No active key has the id `\(id)`.") }
+                try await audit.record(.ofThisUser(.revokeKey, id, "", at: now))
             }
         }
     }
 }
 
-private func withKeys(_ options: ConfigurationOptions, _ body: (APIKeyStore) async throws -> Void) async throws {
+extension AuditEntry {
+    /// Done from the command line, by whoever runs it.
+    fileprivate static func ofThisUser(_ action: AuditAction, _ subject: String, _ detail: String, at now: Timestamp) -> AuditEntry {
+        AuditEntry(at: now, actor: "\(NSUserName()), on the command line", action: action, subject: subject, detail: detail)
+    }
+}
+
+private func withKeys(_ options: ConfigurationOptions, _ body: (APIKeyStore, AuditLog) async throws -> Void) async throws {
     try await withPool(options) { pool in
         do {
-            try await body(APIKeyStore(pool))
+            try await body(APIKeyStore(pool), AuditLog(pool))
         } catch let refusal as APIKeyStore.Refusal {
             throw CommandFailure(message: refusal.description, code: 2)
         }

@@ -52,6 +52,51 @@ struct NowPageTests {
         #expect(QueueView(PageSample.backlog(growing: false), throttles: [], now: PageSample.now).verdict == "Nothing waits.")
     }
 
+    @Test("the rule nearest to firing comes first; refused credentials and old keys stand out")
+    func watch() {
+        var data = WatchData()
+        data.rules = [
+            .init(name: "Far", isFiring: false, distance: .init(share: 0.001, threshold: 0.05, bad: 1, attempts: 1_000, group: "all")),
+            .init(name: "Own", isFiring: true, distance: nil),
+            .init(
+                name: "Near",
+                isFiring: false,
+                distance: .init(share: 0.04, threshold: 0.05, bad: 4, attempts: 100, group: "provider=fcm")
+            ),
+        ]
+        data.credentials = [
+            CredentialState(name: "APNs A/B", provider: .apns, keyAgeDays: 365),
+            CredentialState(name: "FCM", provider: .fcm, keyAgeDays: 1),
+            CredentialState(name: "FCM new", provider: .fcm, fault: "not accepted"),
+        ]
+        let scope = HoldScope(provider: .apns, app: "com.example.app", environment: .production, credential: "k")
+        data.holds = [
+            SendHold(
+                id: 1,
+                scope: scope,
+                cause: "InvalidProviderToken",
+                since: PageSample.now - .seconds(600),
+                lastRefusedAt: PageSample.now,
+                refusals: 3,
+                probes: 1,
+                nextProbeAt: PageSample.now + .seconds(90)
+            )
+        ]
+        data.lastBeat = PageSample.now - .seconds(240)
+        let view = WatchView(data, mayCheck: true, now: PageSample.now)
+        #expect(view.rules.map(\.name) == ["Near", "Far", "Own"])
+        #expect(view.rules.map(\.meter) == ["80", "2", nil])
+        #expect(view.rules.map(\.text) == ["4 % of 5 %", "0.1 % of 5 %", "firing"])
+        #expect(view.credentials.map(\.isBad) == [true, true, false, true])
+        #expect(view.credentials[0].state == "refused: InvalidProviderToken")
+        #expect(view.credentials[0].detail == "sends held since 12:31 UTC, 3 refusals, next try in 1 min")
+        #expect(view.credentials[1].state == "in use; replace its key")
+        #expect(view.mayCheck && view.isWriterMissing)
+        #expect(view.writers == "No instance can write attempts; the last one could 4 min ago.")
+        #expect(!WatchView(data, mayCheck: false, now: PageSample.now).mayCheck)
+        #expect(!WatchView(WatchData(), mayCheck: true, now: PageSample.now).mayCheck)
+    }
+
     @Test("alerts that do not reach anybody are said so")
     func undelivered() {
         var data = PageSample.now(firing: [])

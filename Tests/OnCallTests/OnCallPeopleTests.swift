@@ -2,6 +2,7 @@ import Access
 import Alerting
 import Attempts
 import Foundation
+import HTTPEdge
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
@@ -185,6 +186,53 @@ struct OnCallPeopleTests {
             )
             #expect(try await pool.query("SELECT 1 FROM pushThrottles").isEmpty)
             #expect(try await AuditLog(pool).latest(5).map(\.action) == [.liftThrottle, .throttleSends])
+        }
+    }
+
+    @Test("credentials are tried from the page by who may, with the providers' words, and it is audited")
+    func credentials() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            let now = String(buffer: try await client.execute(uri: "/", method: .get, headers: Self.form()).body)
+            #expect(now.contains("Try them now") && now.contains("key file 400 days old"))
+            #expect(!String(buffer: try await client.execute(uri: "/", method: .get, headers: Self.reading).body).contains("Try them now"))
+            let path = "/oncall/credentials/check"
+            #expect(try await client.execute(uri: path, method: .post, headers: Self.form("alerts:read")).status == .forbidden)
+            let foreign = Self.form(origin: "https://evil.example")
+            #expect(try await client.execute(uri: path, method: .post, headers: foreign).status == .forbidden)
+            #expect(try await AuditLog(pool).latest(1).isEmpty)
+            let html = String(buffer: try await client.execute(uri: path, method: .post, headers: Self.form()).body)
+            for text in ["1 refused", "invalid_grant. The key was deleted; key file 3 days old; this machine&#39;s clock is 90 s ahead"] {
+                #expect(html.contains(text), "\(text)")
+            }
+            let entry = try #require(try await AuditLog(pool).latest(1).first)
+            #expect(entry.action == .checkCredentials && entry.actor == "maria" && entry.detail == "FCM production: refused")
+        }
+    }
+
+    @Test("an alert's page names people who failed, each once, with why; one click leads to their page")
+    func affected() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            try await Self.seedPeople(pool)
+            for (name, uid, second, reason) in [
+                ("f-1", "eva", 1, "provider_5xx"), ("f-2", "eva", 2, "provider_5xx"), ("f-3", "kim/2", 3, "provider_5xx"),
+                ("f-4", "sam", 4, "network"),
+            ] {
+                let at = Timestamp(rfc3339: "2026-03-10T12:20:00Z")! + .seconds(second)
+                try await pool.execute(
+                    """
+                    INSERT INTO notificationDeliveryAttempts (attemptId, uid, platform, provider, tokenHash, eventType, status, reasonCode,
+                        providerErrorCode, attemptedAt, requestId, receivedAt, attemptKey, appVersion)
+                    VALUES (\(name), \(uid), 'android', 'fcm', \(Self.token), 'send', 'failed', \(reason)::pushReason, 'UNAVAILABLE', \(at),
+                        'r', \(at), \(AttemptKey(attemptId: name)), '3.2.0')
+                    """
+                )
+            }
+            let id = try #require(try await EpisodeStore.open(on: pool).first).id.uuidString.lowercased()
+            let html = String(buffer: try await client.execute(uri: "/oncall/alerts/\(id)", method: .get, headers: Self.reading).body)
+            #expect(html.contains("<a href=\"/people/kim%2F2\">kim/2</a></td><td><time datetime=\"2026-03-10T12:20:03Z\">12:20 UTC</time>"))
+            #expect(html.contains("provider_5xx<span class=\"detail\">UNAVAILABLE, app 3.2.0</span>"))
+            #expect(html.components(separatedBy: "/people/eva").count == 2, "once each")
+            #expect(!html.contains("/people/sam"), "failed for another reason")
         }
     }
 

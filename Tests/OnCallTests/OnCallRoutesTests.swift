@@ -1,6 +1,7 @@
 import AlertRules
 import Alerting
 import Attempts
+import Devices
 import Foundation
 import HTTPEdge
 import HTTPTypes
@@ -88,6 +89,24 @@ struct OnCallRoutesTests {
         logger: .silent
     )
 
+    static let credentials = CredentialDesk(
+        states: {
+            [CredentialState(name: "APNs TEAM/KEY", provider: .apns, keyAgeDays: 400), CredentialState(name: "FCM", provider: .fcm)]
+        },
+        check: {
+            [
+                CredentialTrial(
+                    name: "FCM",
+                    environment: "production",
+                    state: "refused",
+                    detail: "invalid_grant. The key was deleted",
+                    keyAgeDays: 3,
+                    clockAheadSeconds: 90
+                )
+            ]
+        }
+    )
+
     static func routes(_ pool: PostgresPool) throws -> OnCallRoutes {
         let sends = SendStore(pool: pool, record: { _, _ in })
         let throttles = ThrottleStore(pool: pool)
@@ -102,6 +121,15 @@ struct OnCallRoutesTests {
             people: PersonStore(pool: pool),
             rules: RulesStore(pool: pool, rules: rules),
             deliveries: DeliveriesStore(pool: pool),
+            matches: MatchesStore(pool: pool),
+            watch: WatchStore(
+                pool: pool,
+                rules: RulesStore(pool: pool, rules: rules),
+                credentials: credentials,
+                holds: { try await sends.holds() },
+                breakers: { try await sends.tokenBreakers.open() }
+            ),
+            credentials: credentials,
             actions: OnCallActions(pool: pool, throttles: throttles),
             runbooks: PageSample.runbooks,
             desk: desk,
@@ -147,7 +175,7 @@ struct OnCallRoutesTests {
             let answer = try await client.execute(uri: "/", method: .get, headers: Self.reading)
             #expect(answer.status == .ok)
             #expect(answer.headers[.contentType] == "text/html; charset=utf-8")
-            #expect(answer.headers[HTTPField.Name("Content-Security-Policy")!]?.hasPrefix("default-src 'none'; style-src 'self'") == true)
+            #expect(answer.headers[HTTPField.Name("Content-Security-Policy")!]?.hasPrefix("default-src 'none'; script-src 'self';") == true)
             let html = String(buffer: answer.body)
             for text in [
                 "1 alert firing, not acknowledged", "Sends fail with provider errors", "since 12:12 UTC, 29 min ago", "10 %",
@@ -229,14 +257,27 @@ struct OnCallRoutesTests {
         }
     }
 
-    @Test("the style sheet may be kept for good under its own address only")
-    func stylesheet() async throws {
+    @Test("style sheet and script may be kept for good under their own address only, and need no session", arguments: [true, false])
+    func assets(_ isScript: Bool) async throws {
         try await withSite { client, _ in
-            let versioned = try await client.execute(uri: Stylesheet.path, method: .get)
-            #expect(versioned.headers[.contentType] == "text/css; charset=utf-8")
+            let versioned = try await client.execute(uri: isScript ? RefreshScript.path : Stylesheet.path, method: .get)
+            #expect(versioned.headers[.contentType] == (isScript ? "text/javascript; charset=utf-8" : "text/css; charset=utf-8"))
             #expect(versioned.headers[.cacheControl]?.contains("immutable") == true)
-            let plain = try await client.execute(uri: "/assets/pushwatch.css", method: .get)
+            let plain = try await client.execute(uri: isScript ? "/assets/pushwatch.js" : "/assets/pushwatch.css", method: .get)
             #expect(plain.headers[.cacheControl] == "public, max-age=60")
+            #expect(plain.body == versioned.body)
+        }
+    }
+
+    @Test("a page that changes asks for itself again: by its script, and without scripts by the browser")
+    func refreshing() async throws {
+        try await withSite { client, _ in
+            let html = String(buffer: try await client.execute(uri: "/", method: .get, headers: Self.reading).body)
+            #expect(html.contains("<noscript><meta http-equiv=\"refresh\" content=\"30\"></noscript>"))
+            #expect(html.contains("<body data-refresh=\"10\">") && html.contains(RefreshScript.path))
+            let still = String(buffer: try await client.execute(uri: "/oncall/audit", method: .get, headers: Self.reading).body)
+            #expect(!still.contains("http-equiv=\"refresh\"") && !still.contains("data-refresh"))
+            #expect(!html.contains("style=\"") && !html.contains("onclick"))
         }
     }
 

@@ -171,6 +171,37 @@ enum PageSample {
         )
     }
 
+    static var watch: WatchData {
+        var watch = WatchData()
+        watch.rules = [
+            .init(name: "TokenNotRegisteredSpike", isFiring: false, distance: nil),
+            .init(
+                name: "ProviderUnavailable",
+                isFiring: false,
+                distance: RuleDistance(share: 0.0042, threshold: 0.05, bad: 12, attempts: 2_870, group: "provider=fcm")
+            ),
+            .init(
+                name: "PushAuthFailing",
+                isFiring: false,
+                distance: RuleDistance(share: 0.0081, threshold: 0.01, bad: 21, attempts: 2_590, group: "provider=apns")
+            ),
+        ]
+        watch.credentials = [CredentialState(name: "APNs TEAM123456/KEY1234567", provider: .apns, keyAgeDays: 41)]
+        watch.silences = [
+            AlertSilence(
+                matchers: [SilenceMatcher(name: "alertname", value: "GrowingBacklog")],
+                startsAt: now - .seconds(600),
+                endsAt: now + .seconds(3_000),
+                author: "maria",
+                reason: "load test",
+                createdAt: now - .seconds(600)
+            )
+        ]
+        watch.lastBeat = now.flooredToMinute()
+        watch.writers = 2
+        return watch
+    }
+
     static func alert(_ episode: AlertEpisode) -> AlertData {
         let (from, minutes) = AlertSeries.span(of: episode, now: now)
         let counts = (0..<minutes).map { offset in

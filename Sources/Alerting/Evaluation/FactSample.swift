@@ -71,7 +71,7 @@ struct FactSample: Sendable {
     }
 
     /// `sampled`: the attempts of the slices that the rule counts.
-    private static func sampled(_ rule: AlertRule, _ group: GroupKey, from: Timestamp, to: Timestamp) -> Query {
+    static func sampled(_ rule: AlertRule, _ group: GroupKey, from: Timestamp, to: Timestamp, most: Int = mostInSlice) -> Query {
         var conditions: Query = "true"
         for (dimension, values) in rule.selection(in: group).allowed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             conditions = "\(conditions) AND coalesce(\(raw: dimension.rawValue)::text, '') = ANY(\(values))"
@@ -80,16 +80,16 @@ struct FactSample: Sendable {
         if !rule.condition.statuses.isEmpty { bad = "\(bad) AND status::text = ANY(\(rule.condition.statuses))" }
         return """
             sampled AS (
-                SELECT a.uid, a.tokenHash, coalesce(a.appVersion, '') AS appVersion, coalesce(a.providerErrorCode, '') AS code,
+                SELECT a.uid, a.tokenHash, a.attemptedAt, coalesce(a.reasonCode::text, '') AS reason, coalesce(a.appVersion, '') AS appVersion, coalesce(a.providerErrorCode, '') AS code,
                        (\(bad)) AS isBad
                 FROM generate_series(0, \(Int32(slices - 1))) AS i
                 CROSS JOIN LATERAL (
-                    SELECT uid, tokenHash, appVersion, providerErrorCode, reasonCode, status, provider, platform, environment, app, pushType,
+                    SELECT uid, tokenHash, attemptedAt, appVersion, providerErrorCode, reasonCode, status, provider, platform, environment, app, pushType,
                            eventType
                     FROM notificationDeliveryAttempts
                     WHERE attemptedAt >= \(from) + i * (\(to)::timestamptz - \(from)) / \(Int32(slices))
                       AND attemptedAt < \(from) + (i + 1) * (\(to)::timestamptz - \(from)) / \(Int32(slices))
-                    ORDER BY attemptedAt LIMIT \(mostInSlice)
+                    ORDER BY attemptedAt LIMIT \(most)
                 ) a
                 WHERE status IN ('sent', 'failed', 'deactivated') AND \(conditions)
             )

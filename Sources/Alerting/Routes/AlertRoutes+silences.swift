@@ -14,21 +14,25 @@ extension AlertRoutes {
     /// 201 with the silence and the firing alerts it holds back.
     @Sendable
     func silence(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<SilenceCreatedDocument> {
-        let author = try context.requireCaller().name
+        let caller = try context.requireCaller()
         _ = try request.requireContentType("application/json")
         let now = now()
-        let silence = try SilenceRequest.parse(try await bodies.read(request)).silence(author: author, now: now)
+        let silence = try SilenceRequest.parse(try await bodies.read(request)).silence(author: caller.name, now: now)
         try await SilenceStore.insert(silence, on: pool)
+        try await audit.note(.silenceAlerts, silence.subject, silence.summary, by: caller, at: now)
         let matched = try await EpisodeStore.open(on: pool).filter { silence.matches($0.labels) }
         return JSONResponse(SilenceCreatedDocument(silence, matched: matched), status: .created)
     }
 
     @Sendable
     func unsilence(_ request: Request, context: PushwatchContext) async throws -> Response {
+        let caller = try context.requireCaller()
+        let now = now()
         let id = try context.parameters.require("id")
-        guard let uuid = UUID(uuidString: id), try await SilenceStore.end(uuid, at: now(), on: pool) else {
+        guard let uuid = UUID(uuidString: id), try await SilenceStore.end(uuid, at: now, on: pool) else {
             throw Problem.notFound("There is no current silence with this id.")
         }
+        try await audit.note(.endSilence, uuid.uuidString.lowercased(), by: caller, at: now)
         return Response(status: .noContent)
     }
 }

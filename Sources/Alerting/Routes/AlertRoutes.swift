@@ -11,6 +11,7 @@ package struct AlertRoutes: Sendable {
     let rules: RuleBook?
     let receivers: ReceiverBook?
     let bodies: BodyReader
+    let audit: AuditTrail
     let now: @Sendable () -> Timestamp
 
     /// `rules` and `receivers` are asked for the errors of their files; an instance without the alert role has none.
@@ -18,6 +19,7 @@ package struct AlertRoutes: Sendable {
         pool: PostgresPool,
         rules: RuleBook? = nil,
         receivers: ReceiverBook? = nil,
+        audit: AuditTrail,
         bodies: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
@@ -25,6 +27,7 @@ package struct AlertRoutes: Sendable {
         self.rules = rules
         self.receivers = receivers
         self.bodies = bodies
+        self.audit = audit
         self.now = now
     }
 
@@ -73,10 +76,14 @@ package struct AlertRoutes: Sendable {
     /// Acknowledging twice is fine: the first one stays.
     @Sendable
     private func acknowledge(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<AlertDocument> {
-        let name = try context.requireCaller().name
+        let caller = try context.requireCaller()
         let known = try await episode(context)
-        guard try await EpisodeStore.acknowledge(known.id, by: name, at: now(), on: pool) else {
+        let now = now()
+        guard try await EpisodeStore.acknowledge(known.id, by: caller.name, at: now, on: pool) else {
             throw Problem.conflict("This alert is resolved already; there is nothing to acknowledge.", code: "already_resolved")
+        }
+        if known.acknowledgedAt == nil {
+            try await audit.note(.acknowledgeAlert, known.id.uuidString.lowercased(), known.rule, by: caller, at: now)
         }
         return JSONResponse(AlertDocument(try await episode(context)))
     }

@@ -48,6 +48,12 @@ package struct AlertSilence: Sendable, Hashable {
         self.createdAt = createdAt
     }
 
+    /// What it holds back, for the audit log: `alertname=ProviderUnavailable provider=fcm`.
+    package var subject: String { matchers.map { "\($0.name)\($0.isEqual ? "=" : "!=")\($0.value)" }.joined(separator: " ") }
+
+    /// Until when and why, for the audit log.
+    package var summary: String { "until \(endsAt.rfc3339): \(reason)" }
+
     package func isActive(at now: Timestamp) -> Bool { startsAt <= now && now < endsAt }
 
     package func matches(_ labels: [String: String]) -> Bool { matchers.allSatisfy { $0.matches(labels) } }

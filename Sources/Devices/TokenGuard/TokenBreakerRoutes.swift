@@ -1,13 +1,19 @@
 package import HTTPEdge
 import HTTPTypes
 import Hummingbird
-import PushContract
+package import PushContract
 
 /// `GET /sends/token-breakers`, `POST /sends/token-breakers/{breakerId}/release` and `/undo`.
 package struct TokenBreakerRoutes: Sendable {
     private let store: TokenBreakerStore
+    private let audit: AuditTrail
+    private let now: @Sendable () -> Timestamp
 
-    package init(store: TokenBreakerStore) { self.store = store }
+    package init(store: TokenBreakerStore, audit: AuditTrail, now: @escaping @Sendable () -> Timestamp = { .now() }) {
+        self.store = store
+        self.audit = audit
+        self.now = now
+    }
 
     package func add(to router: EdgeRouter) {
         router.get("/sends/token-breakers") { _, context in
@@ -16,18 +22,24 @@ package struct TokenBreakerRoutes: Sendable {
         }
         router.post("/sends/token-breakers/{breakerId}/release") { _, context in
             let caller = try context.require(.alertsWrite)
-            return try await close(context) { try await store.release($0, by: caller.name) }
+            return try await close(context, .releaseBreaker, by: caller) { try await store.release($0, by: caller.name) }
         }
         router.post("/sends/token-breakers/{breakerId}/undo") { _, context in
             let caller = try context.require(.alertsWrite)
-            return try await close(context) { try await store.undo($0, by: caller.name) }
+            return try await close(context, .undoBreaker, by: caller) { try await store.undo($0, by: caller.name) }
         }
     }
 
-    private func close(_ context: PushwatchContext, _ action: (Int64) async throws -> Int?) async throws -> Response {
+    private func close(
+        _ context: PushwatchContext,
+        _ name: AuditAction,
+        by caller: Caller,
+        _ action: (Int64) async throws -> Int?
+    ) async throws -> Response {
         guard let id = Int64(try context.parameters.require("breakerId")), let tokens = try await action(id) else {
             throw Problem.notFound("There is no open breaker with this breakerId. GET /sends/token-breakers lists those that are.")
         }
+        try await audit.note(name, "breaker \(id)", "\(tokens) tokens", by: caller, at: now())
         return try await document(tokens: tokens)
     }
 

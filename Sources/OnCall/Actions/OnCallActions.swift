@@ -1,6 +1,7 @@
 package import Access
 package import Alerting
 import Foundation
+import HTTPEdge
 package import Postgres
 import PushContract
 package import Sending
@@ -25,8 +26,7 @@ package struct OnCallActions: Sendable {
     func silence(_ draft: SilenceDraft, by name: String, at now: Timestamp) async throws {
         let silence = draft.silence(author: name, now: now)
         try await SilenceStore.insert(silence, on: pool)
-        let what = draft.matchers.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
-        try await record(.silenceAlerts, what, "until \(silence.endsAt.rfc3339): \(draft.reason)", by: name, at: now)
+        try await record(.silenceAlerts, silence.subject, silence.summary, by: name, at: now)
     }
 
     func mark(_ id: UUID, verdict: String, in rules: RulesStore, by name: String, at now: Timestamp) async throws -> Bool {
@@ -39,8 +39,7 @@ package struct OnCallActions: Sendable {
         let throttles = draft.throttles(author: name, now: now)
         try await self.throttles.set(throttles)
         for throttle in throttles {
-            let detail = "\(draft.perMinute) a minute until \(throttle.expiresAt.rfc3339): \(draft.reason)"
-            try await record(.throttleSends, throttle.provider.rawValue, detail, by: name, at: now)
+            try await record(.throttleSends, throttle.subject, throttle.summary, by: name, at: now)
         }
     }
 
@@ -48,6 +47,12 @@ package struct OnCallActions: Sendable {
     func lift(_ provider: Provider, app: String, by name: String, at now: Timestamp) async throws {
         guard try await throttles.lift(provider: provider, app: app) > 0 else { return }
         try await record(.liftThrottle, app.isEmpty ? provider.rawValue : "\(provider.rawValue) \(app)", "", by: name, at: now)
+    }
+
+    func noteCheck(_ trials: [CredentialTrial], by name: String, at now: Timestamp) async throws {
+        let refused = trials.filter { $0.state != "accepted" }.map { "\($0.name) \($0.environment): \($0.state)" }
+        let result = refused.isEmpty ? "all accepted" : refused.joined(separator: ", ")
+        try await record(.checkCredentials, "\(trials.count) tried", result, by: name, at: now)
     }
 
     func currentThrottles() async throws -> [SendThrottle] { try await throttles.current() }

@@ -8,6 +8,10 @@ struct AlertData {
     var series: AlertSeries?
     var lanes: [LaneRecord]
     var deliveries: [DeliveryRecord]
+    /// Some of those who failed in the window the alert was decided by, or is now; the newest first.
+    var people: [AffectedPerson] = []
+    /// Whether the rule counts refusals of our credentials.
+    var concernsCredentials = false
     /// The runbook's markdown, when it lies in the alerts directory.
     var runbook: String?
 }

@@ -17,6 +17,25 @@ struct ContributorLine {
     }
 }
 
+/// Somebody who failed.
+struct PersonLine {
+    let uid: String
+    let path: String
+    let when: String
+    let whenAttribute: String
+    let why: String
+    let detail: String
+
+    init(_ person: AffectedPerson, now: Timestamp) {
+        uid = person.uid
+        path = PersonPath.path(uid: person.uid)
+        when = ClockText.moment(person.at, now: now)
+        whenAttribute = person.at.rfc3339
+        why = person.reason
+        detail = [person.code, person.appVersion.map { "app \($0)" }].compactMap { $0 }.joined(separator: ", ")
+    }
+}
+
 /// Where a receiver's message stands.
 struct LaneLine {
     let receiver: String

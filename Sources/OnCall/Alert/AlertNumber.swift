@@ -26,6 +26,7 @@ struct AlertNumber {
                 )
             )
         }
+        if let affected = episode.affected { list.append(AlertNumber(name: "Affected", value: "devices: \(affected.text) since it began")) }
         list.append(AlertNumber(name: "Began", value: ClockText.moment(episode.startsAt, now: now)))
         list.append(AlertNumber(name: "Fired", value: ClockText.moment(episode.firedAt, now: now)))
         if let resolved = episode.resolvedAt {

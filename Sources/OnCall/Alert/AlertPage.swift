@@ -9,6 +9,7 @@ struct AlertPage {
     let name: String
     let severity: String
     let isFiring: Bool
+    let path: String
     let state: String
     let acknowledged: String?
     let acknowledgePath: String?
@@ -24,6 +25,9 @@ struct AlertPage {
     let chartCaption: String
     let numbers: [AlertNumber]
     let contributors: [ContributorLine]
+    let people: [PersonLine]
+    let hasPeople: Bool
+    let checkPath: String?
     let hasContributors: Bool
     let lanes: [LaneLine]
     let hasLanes: Bool
@@ -67,6 +71,10 @@ struct AlertPage {
         numbers = AlertNumber.list(episode, now: now)
         contributors = episode.contributors.map(ContributorLine.init)
         hasContributors = !episode.contributors.isEmpty
+        people = data.people.map { PersonLine($0, now: now) }
+        hasPeople = !people.isEmpty
+        checkPath = isFiring && reader.mayAcknowledge && data.concernsCredentials ? "/oncall/credentials/check" : nil
+        path = episode.pagePath
         lanes = data.lanes.map { LaneLine($0, now: now) }
         hasLanes = !data.lanes.isEmpty
         tries = data.deliveries.reversed().map { TryLine($0, now: now) }

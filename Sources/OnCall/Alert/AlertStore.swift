@@ -1,3 +1,4 @@
+import AlertRules
 package import Alerting
 import Attempts
 import Foundation
@@ -24,6 +25,8 @@ package struct AlertStore: Sendable {
             series: try await series(of: episode, now: now),
             lanes: try await DeliveryStore.lanes(of: id, on: pool),
             deliveries: try await DeliveryStore.deliveries(of: id, limit: 50, on: pool),
+            people: try await people(of: episode),
+            concernsCredentials: rules[episode.rule]?.condition.reasons.contains("auth") ?? episode.rule.contains("Auth"),
             runbook: runbook(of: episode)
         )
     }
@@ -40,6 +43,11 @@ package struct AlertStore: Sendable {
             on: pool
         )
         return AlertSeries(from: from, minutes: minutes, counts: counts)
+    }
+
+    private func people(of episode: AlertEpisode) async throws -> [AffectedPerson] {
+        guard let rule = rules[episode.rule] else { return [] }
+        return try await AffectedPerson.some(rule, group: episode.group, window: episode.evidence.observed, on: pool)
     }
 
     private func runbook(of episode: AlertEpisode) -> String? {

@@ -11,6 +11,9 @@ enum StylesheetLayout {
         :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
         .skip { position: absolute; left: -999px; }
         .skip:focus { left: 8px; top: 8px; background: var(--panel); padding: 8px 12px; z-index: 1; }
+        .unseen { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
+        .clock.warn::after { content: " (not refreshed)"; }
+        html { overflow-anchor: none; }
         .bar {
           display: flex; align-items: center; gap: 16px; padding: 8px 16px; background: var(--panel);
           border-bottom: 1px solid var(--line);

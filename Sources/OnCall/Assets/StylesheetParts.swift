@@ -8,6 +8,7 @@ enum StylesheetParts {
         .state.burning h1 { color: var(--alarm); }
         .state.unsure { border-color: var(--warn); }
         .state form { margin-top: 12px; }
+        .state .actions form { margin-top: 0; }
         .notice {
           background: var(--warn-ground); border: 1px solid var(--warn-line); border-radius: 6px; padding: 10px 14px; margin-bottom: 16px;
         }
@@ -25,7 +26,7 @@ enum StylesheetParts {
         .alert.taken, .alert.ticket, .alert.info { background: var(--panel); border-color: var(--line); border-left-color: var(--alarm); }
         .alert.ticket, .alert.info { border-left-color: var(--warn); }
         .alert h2 { font-size: 18px; }
-        .alert h2 a { color: var(--ink); text-decoration: none; }
+        .alert h2 a { color: var(--ink); text-decoration: none; display: inline-block; padding: 2px 0; }
         .alert h2 a:hover { text-decoration: underline; }
         .figures strong { font-size: 22px; color: var(--alarm); margin-right: 4px; }
         .alert.ticket .figures strong, .alert.info .figures strong { color: var(--warn); }
@@ -47,6 +48,9 @@ enum StylesheetParts {
         .chart .area-bad { fill: var(--bad-area); }
         .chart .line-bad { stroke: var(--bad); stroke-width: 1.5; }
         .chart .band { fill: var(--band); }
+        .strip { min-width: 180px; max-width: 420px; margin-top: 4px; }
+        .strip .spell { fill: var(--bad); }
+        .strip .spell.noise { fill: none; stroke: var(--r-unknown); stroke-width: 1.5; }
         .key { display: inline-block; width: 11px; height: 11px; border-radius: 2px; margin-right: 4px; }
         .key.k-attempts, .key.k-bad { height: 3px; width: 14px; vertical-align: middle; }
         .k-attempts { background: var(--attempts); }

@@ -1,4 +1,4 @@
-import Access
+import HTTPEdge
 import PushContract
 
 /// Who did what, as its template sees it.

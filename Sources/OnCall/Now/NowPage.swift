@@ -25,12 +25,13 @@ struct NowPage {
     let evaluated: String
     let traffic: TrafficView
     let queue: QueueView
+    let watch: WatchView
     let delivered: String
     let deliveryError: String?
     let recent: [RecentLine]
     let hasRecent: Bool
 
-    init(_ data: NowData, reader: Reader, now: Timestamp) {
+    init(_ data: NowData, watch: WatchData = WatchData(), reader: Reader, now: Timestamp) {
         let firing = data.firing
         let title = firing.isEmpty ? "All quiet" : "\(firing.count) firing"
         frame = PageFrame(
@@ -47,6 +48,7 @@ struct NowPage {
         evaluated = Self.evaluated(data.evaluation, now: now)
         traffic = TrafficView(data.traffic)
         queue = QueueView(data.backlog, throttles: data.throttles, now: now)
+        self.watch = WatchView(watch, mayCheck: reader.mayAcknowledge, now: now)
         delivered = Self.delivered(data.delivery.last, now: now)
         deliveryError = data.delivery.last.flatMap { $0.result == "delivered" ? nil : $0.error }
         recent = data.recent.map { Self.line($0, now: now) }

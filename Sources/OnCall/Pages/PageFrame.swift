@@ -6,8 +6,12 @@ struct PageFrame {
     enum Mood { case calm, alarmed }
 
     let title: String
+    /// Without a script the whole page is loaded anew that often; nil: never.
     let refreshSeconds: Int?
+    /// With it the contents are.
+    let freshSeconds: Int?
     let stylesheet: String
+    let script: String
     let icon: String
     /// Who is signed in; nil on the sign-in page.
     let person: String?
@@ -19,7 +23,9 @@ struct PageFrame {
         self.title = title
         self.refreshSeconds = refreshSeconds
         self.person = person
+        freshSeconds = refreshSeconds.map { max(5, $0 / 3) }
         stylesheet = Stylesheet.path
+        script = RefreshScript.path
         icon = Self.icon(mood)
         clock = ClockText.timeWithSeconds(now)
         clockAttribute = now.rfc3339

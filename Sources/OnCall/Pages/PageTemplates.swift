@@ -3,7 +3,8 @@ import Mustache
 /// All templates, parsed once.
 struct PageTemplates: Sendable {
     enum Page: String, CaseIterable {
-        case now, alert, person, search, rules, deliveries, audit, silence, throttle, runbook, signIn, bounce, fault
+        case now, alert, person, search, matches, match, rules, deliveries, audit, silence, throttle, credentials, runbook, signIn, bounce
+        case fault
     }
 
     private let library: MustacheLibrary
@@ -19,7 +20,9 @@ struct PageTemplates: Sendable {
 
     private static let texts: [(String, String)] = [
         ("head", HeadTemplate.text), ("foot", FootTemplate.text), ("alertCard", AlertCardTemplate.text), ("traffic", TrafficTemplate.text),
-        ("queue", QueueTemplate.text), (Page.now.rawValue, NowTemplate.text), (Page.alert.rawValue, AlertTemplate.text),
+        ("queue", QueueTemplate.text), ("watch", WatchTemplate.text), (Page.matches.rawValue, MatchesTemplate.text),
+        (Page.match.rawValue, MatchTemplate.text), (Page.credentials.rawValue, CredentialsTemplate.text),
+        (Page.now.rawValue, NowTemplate.text), (Page.alert.rawValue, AlertTemplate.text),
         (Page.person.rawValue, PersonTemplate.text), (Page.search.rawValue, SearchTemplate.text),
         (Page.rules.rawValue, RulesTemplate.text), (Page.deliveries.rawValue, DeliveriesTemplate.text),
         (Page.audit.rawValue, AuditTemplate.text), (Page.silence.rawValue, SilenceTemplate.text),

@@ -12,6 +12,8 @@ struct RulesData {
         var fired: Int
         var real: Int
         var noise: Int
+        /// Those alerts, newest first.
+        var past: [Past]
         /// Nil for rules that compare with a past of their own, and where there is no traffic.
         var distance: RuleDistance?
     }

@@ -17,6 +17,8 @@ struct RulesPage {
         let evaluated: String
         let fired: String
         let marks: String?
+        /// The last four weeks.
+        let strip: String
         let runbook: String?
     }
 
@@ -45,13 +47,13 @@ struct RulesPage {
             "\(data.entries.count) \(data.entries.count == 1 ? "rule" : "rules"), "
             + (firing == 0 ? "none firing" : "\(firing) firing")
         faults = data.faults
-        rules = data.entries.map { Self.line($0, now: now) }
+        rules = data.entries.enumerated().map { index, entry in Self.line(entry, index, now: now) }
         past = data.past.map { Self.line($0, now: now) }
         hasPast = !past.isEmpty
         days = "\(RulesStore.days)"
     }
 
-    private static func line(_ entry: RulesData.Entry, now: Timestamp) -> Line {
+    private static func line(_ entry: RulesData.Entry, _ index: Int, now: Timestamp) -> Line {
         let rule = entry.rule
         return Line(
             name: rule.name,
@@ -67,6 +69,7 @@ struct RulesPage {
             evaluated: entry.progress.map { SpanText.ago($0.evaluatedAt, now: now) } ?? "not yet",
             fired: "\(entry.fired)",
             marks: entry.real + entry.noise > 0 ? "\(entry.real) real, \(entry.noise) noise" : nil,
+            strip: RuleStrip.svg(entry.past, rule: rule.name, id: "rule-\(index)", now: now),
             runbook: RunbookShelf.name(of: rule.annotations.runbook).map { "/runbooks/\($0)" }
         )
     }

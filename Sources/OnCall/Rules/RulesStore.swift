@@ -31,12 +31,20 @@ package struct RulesStore: Sendable {
                     fired: own.count,
                     real: own.filter { $0.verdict == "real" }.count,
                     noise: own.filter { $0.verdict == "noise" }.count,
+                    past: own,
                     distance: try await distance(rule, now: now)
                 )
             )
         }
         let faults = rules.findings.filter { $0.severity == .error }.map(\.description)
         return RulesData(entries: entries, past: Array(past.prefix(50)), faults: faults)
+    }
+
+    /// How near each rule is to firing.
+    func distances(now: Timestamp) async throws -> [(name: String, distance: RuleDistance?)] {
+        var distances: [(name: String, distance: RuleDistance?)] = []
+        for rule in rules.rules { distances.append((rule.name, try await distance(rule, now: now))) }
+        return distances
     }
 
     /// False when there is no such alert.

@@ -11,6 +11,8 @@ enum AlertTemplate {
         {{#acknowledgePath}}<form method="post" action="{{.}}"><button>Acknowledge</button></form>{{/acknowledgePath}}
         {{#silencePath}}<a href="{{.}}">Silence</a>{{/silencePath}}
         {{#throttlePath}}<a href="{{.}}">Throttle non-critical sends</a>{{/throttlePath}}
+        {{#checkPath}}<form method="post" action="{{.}}"><input type="hidden" name="back" value="{{path}}"><button class="plain">Check \
+        credentials</button></form>{{/checkPath}}
         {{#markPath}}<form method="post" action="{{.}}"><button class="plain" name="verdict" value="real">Mark as real</button></form>\
         <form method="post" action="{{.}}"><button class="plain" name="verdict" value="noise">Mark as noise</button></form>{{/markPath}}
         </div>
@@ -45,6 +47,18 @@ enum AlertTemplate {
         </tbody></table></div>
         </section>
         {{/hasContributors}}
+        {{#hasPeople}}
+        <section class="panel">
+        <h2>Some of the people</h2>
+        <div class="scroll" tabindex="0"><table>
+        <thead><tr><th scope="col">Person</th><th scope="col">At</th><th scope="col">Why</th></tr></thead>
+        <tbody>
+        {{#people}}<tr><td><a href="{{path}}">{{uid}}</a></td><td><time datetime="{{whenAttribute}}">{{when}}</time></td>\
+        <td>{{why}}<span class="detail">{{detail}}</span></td></tr>
+        {{/people}}
+        </tbody></table></div>
+        </section>
+        {{/hasPeople}}
         <section class="panel">
         <h2>Who was told</h2>
         {{#hasLanes}}

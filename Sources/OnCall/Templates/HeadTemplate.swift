@@ -7,28 +7,30 @@ enum HeadTemplate {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
-        {{#frame.refreshSeconds}}<meta http-equiv="refresh" content="{{.}}">
+        {{#frame.refreshSeconds}}<noscript><meta http-equiv="refresh" content="{{.}}"></noscript>
         {{/frame.refreshSeconds}}
         <title>{{frame.title}}</title>
         <link rel="icon" href="{{frame.icon}}">
         <link rel="stylesheet" href="{{frame.stylesheet}}">
+        <script src="{{frame.script}}" defer></script>
         </head>
-        <body>
+        <body{{#frame.freshSeconds}} data-refresh="{{.}}"{{/frame.freshSeconds}}>
         <a class="skip" href="#main">Skip to content</a>
         <header class="bar">
         <a class="brand" href="/">Pushwatch</a>
-        <span class="clock"><time datetime="{{frame.clockAttribute}}">{{frame.clock}} UTC</time>{{#frame.refreshSeconds}}<span class="wide">, \
-        refreshes every {{.}} s</span>{{/frame.refreshSeconds}}</span>
+        <span class="clock"><time datetime="{{frame.clockAttribute}}">{{frame.clock}} UTC</time><span class="wide local"></span>\
+        {{#frame.refreshSeconds}}<span class="wide">, refreshes by itself</span>{{/frame.refreshSeconds}}</span>
         {{#frame.person}}<form class="person" method="post" action="/sign-out"><span class="wide">{{.}}</span><button class="plain">\
         Sign out</button></form>{{/frame.person}}
         </header>
         {{#frame.person}}<nav class="bar sub" aria-label="Pages">
-        <a href="/">Now</a><a href="/oncall/rules">Rules</a><a href="/oncall/deliveries">Deliveries</a><a href="/oncall/audit">Audit</a>
+        <a href="/">Now</a><a href="/oncall/matches">Matches</a><a href="/oncall/rules">Rules</a><a href="/oncall/deliveries">Deliveries</a><a href="/oncall/audit">Audit</a>
         <form class="search" method="post" action="/search" role="search"><input name="q" type="search" required maxlength="4096" \
         aria-label="uid, deviceId, attemptId, sendId or tokenHash" placeholder="uid, device, attempt, send, token" autocomplete="off">\
         <button class="plain">Find</button></form>
         </nav>
         {{/frame.person}}
+        <p id="news" class="unseen" role="status"></p>
         <main id="main">
 
         """

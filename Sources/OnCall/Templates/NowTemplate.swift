@@ -13,6 +13,7 @@ enum NowTemplate {
         {{/alerts}}
         {{> traffic}}
         {{> queue}}
+        {{> watch}}
         <section class="panel">
         <h2>Alert delivery</h2>
         <p>{{delivered}}</p>

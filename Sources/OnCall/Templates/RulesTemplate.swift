@@ -15,7 +15,7 @@ enum RulesTemplate {
         <th scope="col" class="n">Alerts</th></tr></thead>
         <tbody>
         {{#rules}}<tr><td>{{#runbook}}<a href="{{.}}">{{/runbook}}{{name}}{{#runbook}}</a>{{/runbook}}\
-        <span class="detail">{{severity}}: {{says}}</span></td>\
+        <span class="detail">{{severity}}: {{says}}</span>{{{strip}}}</td>\
         <td>{{distance}}{{#meter}} <meter min="0" max="100" low="50" high="80" optimum="0" value="{{.}}">{{.}} % of the threshold</meter>{{/meter}}\
         {{#detail}}<span class="detail">{{.}}</span>{{/detail}}</td>\
         <td><span class="whole{{#isFiring}} warn{{/isFiring}}">{{state}}</span></td><td>{{evaluated}}</td>\

@@ -1,3 +1,4 @@
+import Foundation
 package import PushContract
 
 /// One credential as it is configured: what it is, which apps it serves, and where it is used.
@@ -51,6 +52,12 @@ package struct CredentialEntry: Sendable, Hashable {
         case .apns(let apns): apns.keyFile
         case .fcm(let fcm): fcm.serviceAccountFile
         }
+    }
+
+    /// Days since the file with the secret was written; nil when it is not there.
+    func keyAgeDays(now: Timestamp) -> Int? {
+        let written = (try? FileManager.default.attributesOfItem(atPath: keyFile)[.modificationDate]) as? Date
+        return written.map { max(0, Int((Double(now.seconds) - $0.timeIntervalSince1970) / 86_400)) }
     }
 
     package var environments: [PushEnvironment] {

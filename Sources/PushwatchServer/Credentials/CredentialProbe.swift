@@ -21,6 +21,9 @@ package enum CredentialProbe {
         package var clockAheadSeconds: Int?
     }
 
+    /// What a credential that serves all apps is tried with.
+    package static let usualApp = "com.example.app"
+
     /// Every configured credential, in each environment it serves.
     /// - Parameter app: the bundle id to try a credential with that serves all apps.
     package static func run(_ configuration: ServerConfiguration, app: String, now: Timestamp, logger: Logger) async throws -> [Verdict] {
@@ -40,7 +43,7 @@ package enum CredentialProbe {
     static func verdict(_ provider: any PushProvider, _ entry: CredentialEntry, now: Timestamp) async -> Verdict {
         var worst: Verdict?
         for environment in entry.environments {
-            let verdict = await trial(provider, entry, environment, app: "com.example.app", now: now)
+            let verdict = await trial(provider, entry, environment, app: usualApp, now: now)
             // A key of one environment alone is refused in the other; one acceptance is enough.
             if verdict.state == .accepted { return verdict }
             worst = verdict
@@ -87,14 +90,13 @@ package enum CredentialProbe {
         _ detail: String,
         now: Timestamp
     ) -> Verdict {
-        let written = (try? FileManager.default.attributesOfItem(atPath: entry.keyFile)[.modificationDate]) as? Date
-        return Verdict(
+        Verdict(
             credential: entry.name,
             provider: entry.provider,
             environment: environment,
             state: state,
             detail: detail,
-            keyAgeDays: written.map { max(0, Int((Double(now.seconds) - $0.timeIntervalSince1970) / 86_400)) }
+            keyAgeDays: entry.keyAgeDays(now: now)
         )
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import OnCall
 import Providers
 import PushContract
 import Sending
@@ -42,6 +43,19 @@ final class ProviderBook: Service, Sendable {
     var fault: String? {
         state.withLock { state in
             state.faults.isEmpty ? nil : state.faults.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: " ")
+        }
+    }
+
+    /// Each credential in use, for people to look at.
+    func states(now: Timestamp) -> [CredentialState] {
+        let (slots, faults) = state.withLock { ($0.slots, $0.faults) }
+        return slots.map { slot in
+            CredentialState(
+                name: slot.entry.name,
+                provider: slot.entry.provider,
+                keyAgeDays: slot.entry.keyAgeDays(now: now),
+                fault: faults[slot.entry.name]
+            )
         }
     }
 

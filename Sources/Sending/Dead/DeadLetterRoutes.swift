@@ -7,17 +7,20 @@ package import PushContract
 package struct DeadLetterRoutes: Sendable {
     private let store: SendStore
     private let wake: WakeSignal
+    private let audit: AuditTrail
     private let reader: BodyReader
     private let now: @Sendable () -> Timestamp
 
     package init(
         store: SendStore,
         wake: WakeSignal,
+        audit: AuditTrail,
         reader: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.store = store
         self.wake = wake
+        self.audit = audit
         self.reader = reader
         self.now = now
     }
@@ -39,14 +42,16 @@ package struct DeadLetterRoutes: Sendable {
     }
 
     private func redrive(_ request: Request, _ context: PushwatchContext) async throws -> Response {
-        try context.require(.sendsWrite)
+        let caller = try context.require(.sendsWrite)
         _ = try request.requireContentType("application/json")
         var fields = try JSONFields(try JSONText.parse(try await reader.read(request)))
-        let filter = try DeadLetterFilter(&fields, now: now())
+        let now = now()
+        let filter = try DeadLetterFilter(&fields, now: now)
         let minutes = try fields.optional("lifetimeMinutes", JSONFields.integer(1...40_320)) ?? 60
         try fields.finish()
         let count = try await store.redrive(filter, lifetime: .seconds(minutes * 60))
         wake.signal()
+        try await audit.note(.redriveSends, filter.sendId ?? "dead letters", "\(count) deliveries", by: caller, at: now)
         return try JSONResponse(RedriveDocument(redriven: count, mayBeMore: count == SendStore.redriveLimit)).response()
     }
 }

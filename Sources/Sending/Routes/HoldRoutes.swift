@@ -1,16 +1,20 @@
 package import HTTPEdge
 import HTTPTypes
 import Hummingbird
-import PushContract
+package import PushContract
 
 /// `GET /sends/holds`, `DELETE /sends/holds/{holdId}`: credentials that are refused, and letting go what waits for them.
 package struct HoldRoutes: Sendable {
     private let store: SendStore
     private let wake: WakeSignal
+    private let audit: AuditTrail
+    private let now: @Sendable () -> Timestamp
 
-    package init(store: SendStore, wake: WakeSignal) {
+    package init(store: SendStore, wake: WakeSignal, audit: AuditTrail, now: @escaping @Sendable () -> Timestamp = { .now() }) {
         self.store = store
         self.wake = wake
+        self.audit = audit
+        self.now = now
     }
 
     package func add(to router: EdgeRouter) {
@@ -28,6 +32,7 @@ package struct HoldRoutes: Sendable {
             throw Problem.notFound("There is no hold with this holdId, or it has ended already. GET /sends/holds lists those in force.")
         }
         wake.signal()
+        try await audit.note(.releaseHold, "hold \(id)", by: caller, at: now())
         return try await document()
     }
 

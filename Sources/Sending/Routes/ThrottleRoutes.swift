@@ -6,15 +6,18 @@ package import PushContract
 /// `GET`, `PUT` and `DELETE /sends/throttle`: what on-call turns when a provider is in trouble.
 package struct ThrottleRoutes: Sendable {
     private let store: ThrottleStore
+    private let audit: AuditTrail
     private let reader: BodyReader
     private let now: @Sendable () -> Timestamp
 
     package init(
         store: ThrottleStore,
+        audit: AuditTrail,
         reader: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.store = store
+        self.audit = audit
         self.reader = reader
         self.now = now
     }
@@ -32,19 +35,26 @@ package struct ThrottleRoutes: Sendable {
         let caller = try context.require(.alertsWrite)
         _ = try request.requireContentType("application/json")
         let body = try JSONText.parse(try await reader.read(request))
-        try await store.set(try SendThrottle.requested(body, author: caller.name, now: now()))
+        let now = now()
+        let throttles = try SendThrottle.requested(body, author: caller.name, now: now)
+        try await store.set(throttles)
+        for throttle in throttles { try await audit.note(.throttleSends, throttle.subject, throttle.summary, by: caller, at: now) }
         return try await document()
     }
 
     private func lift(_ request: Request, _ context: PushwatchContext) async throws -> Response {
-        try context.require(.alertsWrite)
+        let caller = try context.require(.alertsWrite)
         let provider = try request.uri.queryParameters["provider"].map { text in
             guard let provider = Provider(rawValue: String(text)) else {
                 throw Problem.badRequest("The query's provider is one of apns, fcm.")
             }
             return provider
         }
-        _ = try await store.lift(provider: provider, app: request.uri.queryParameters["app"].map { String($0) })
+        let app = request.uri.queryParameters["app"].map { String($0) }
+        if try await store.lift(provider: provider, app: app) > 0 {
+            let subject = [provider?.rawValue, app].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
+            try await audit.note(.liftThrottle, subject.isEmpty ? "all" : subject, by: caller, at: now())
+        }
         return try await document()
     }
 

@@ -36,6 +36,15 @@ package struct SendThrottle: Sendable, Hashable {
         self.share = share
     }
 
+    /// What it limits, for the audit log: `fcm`, or `fcm com.example.scores`.
+    package var subject: String { app.map { "\(provider.rawValue) \($0)" } ?? provider.rawValue }
+
+    /// How far, until when and why, for the audit log.
+    package var summary: String {
+        let limit = share.map { "a share of \($0)" } ?? "\(Int(perMinute.rounded())) a minute"
+        return "\(limit) until \(expiresAt.rfc3339): \(reason)"
+    }
+
     package func applies(to lane: Lane) -> Bool {
         !lane.isCritical && lane.provider == provider && (app == nil || app == lane.app)
     }

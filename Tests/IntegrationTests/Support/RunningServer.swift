@@ -79,6 +79,7 @@ func withServer<Value: Sendable>(
 /// The whole server against a database of its own and the provider simulator.
 func withServer<Value: Sendable>(
     adjust: (inout ServerConfiguration) -> Void = { _ in },
+    hooks: PushwatchServer.Hooks = PushwatchServer.Hooks(),
     _ body: (RunningServer) async throws -> Value
 ) async throws -> Value {
     try await withDatabaseURL { database in
@@ -90,7 +91,7 @@ func withServer<Value: Sendable>(
                 adjust(&configuration)
                 let pool = PostgresPool(configuration: PostgresConfiguration(url: database, maxConnections: 2), logger: .silent)
                 defer { pool.close() }
-                return try await withServer(configuration) { url in
+                return try await withServer(configuration, hooks: hooks) { url in
                     let api = API(url: url, bearer: RunningServer.bootstrapKey)
                     try await eventually("the server is ready") { try await api.get("/health/ready").status == 200 }
                     return try await body(

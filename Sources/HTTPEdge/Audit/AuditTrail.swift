@@ -1,0 +1,18 @@
+package import PushContract
+
+/// Where routes say what was done through them, whoever asked: a person on a page or a program with a key.
+///
+/// A closure, since entries are kept in a table and this floor has no SQL. An entry follows its action; when it cannot be written the
+/// request fails, so that nothing is answered as done that nobody can look up. Every such action may be repeated.
+package struct AuditTrail: Sendable {
+    private let keep: @Sendable (AuditEntry) async throws -> Void
+
+    package init(_ keep: @escaping @Sendable (AuditEntry) async throws -> Void) { self.keep = keep }
+
+    /// - Parameters:
+    ///   - subject: what it was done to.
+    ///   - detail: in words: until when, how far, why.
+    package func note(_ action: AuditAction, _ subject: String, _ detail: String = "", by caller: Caller, at now: Timestamp) async throws {
+        try await keep(AuditEntry(at: now, actor: caller.name, action: action, subject: subject, detail: detail))
+    }
+}

@@ -1,0 +1,23 @@
+import Alerting
+import Devices
+import PushContract
+import Sending
+
+/// What on-call keeps an eye on besides alerts and traffic.
+struct WatchData {
+    struct Rule: Hashable {
+        var name: String
+        var isFiring: Bool
+        /// Nil for rules that compare with a past of their own, and where there is no traffic.
+        var distance: RuleDistance?
+    }
+
+    var rules: [Rule] = []
+    var credentials: [CredentialState] = []
+    var holds: [SendHold] = []
+    var breakers: [TokenBreaker] = []
+    var silences: [AlertSilence] = []
+    /// The newest minute in which somebody could write attempts, and by how many instances in the last five.
+    var lastBeat: Timestamp?
+    var writers = 0
+}
