@@ -82,6 +82,18 @@ package enum RollupStore {
         try await periods("floor(extract(epoch FROM minute) / 86400)::bigint", selection, dimensions, from, to, session, exclusions)
     }
 
+    /// The same per whole UTC hour. `from` and `to` should be full hours.
+    package static func hours(
+        _ selection: RollupSelection,
+        by dimensions: [RollupDimension],
+        from: Timestamp,
+        to: Timestamp,
+        excluding exclusions: [(from: Timestamp, to: Timestamp)] = [],
+        on session: any PostgresSession
+    ) async throws -> [RollupCounts] {
+        try await periods("floor(extract(epoch FROM minute) / 3600)::bigint", selection, dimensions, from, to, session, exclusions)
+    }
+
     /// The first minute of each combination of `dimensions` at or after `from`, in minutes since 1970.
     package static func firstMinutes(
         _ selection: RollupSelection,

@@ -20,6 +20,7 @@ struct RulesBacktestCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Only this rule; may be given several times.") var rule: [String] = []
     @Flag(name: .long, help: "Print JSON.") var json = false
     @Option(name: .long, help: "Write a report with drawings to this file as well.") var html: String?
+    @Option(name: .long, help: "Write the drawings alone to this file as well, as SVG.") var svg: String?
 
     func run() async throws {
         let rules = try chosen(try RulesCommand.rules(in: location.directory))
@@ -27,11 +28,15 @@ struct RulesBacktestCommand: AsyncParsableCommand {
             BacktestReport(span: backtest.span, results: try await backtest.run(rules, onProgress: onProgress))
         }
         Terminal.say(json ? try report.json() : report.text())
-        guard let html else { return }
-        guard FileManager.default.createFile(atPath: html, contents: Data(report.html.utf8)) else {
-            throw CommandFailure.environment("\(html) cannot be written.")
+        if let html { try write(report.html, to: html) }
+        if let svg { try write(report.svg, to: svg) }
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        guard FileManager.default.createFile(atPath: path, contents: Data(text.utf8)) else {
+            throw CommandFailure.environment("\(path) cannot be written.")
         }
-        Terminal.complain("report written to \(html)")
+        Terminal.complain("report written to \(path)")
     }
 
     private func chosen(_ rules: [AlertRule]) throws -> [AlertRule] {

@@ -9,7 +9,9 @@ struct RulesScenariosCommand: AsyncParsableCommand {
         discussion: """
             Healthy traffic, blips of one minute, campaigns, outages and slight faults, at 20 and at 2 sends a minute; the usual share of
             failures is a fifth of a rule's threshold. Prints false alarms a week, or the median minutes until a fault is found. The same
-            each time. Rules that learn from days, and rules about other things than shares, are judged by `rules backtest`.
+            each time. Rules with a baseline have a table of their own: transactional sends and broadcasts with their own shares, at the full
+            volume, a tenth and a fiftieth of it, and faults that make sends fail four and eight times as often for six hours. Rules about
+            other things than shares are judged by `rules backtest`.
             """
     )
 
@@ -26,11 +28,34 @@ struct RulesScenariosCommand: AsyncParsableCommand {
             let results = RuleScenario.allCases.compactMap { run.result(rule, $0) }
             if !results.isEmpty { rows.append([rule.name] + results.map(Self.text)) }
         }
+        let learned = try baselines()
         if Terminal.isInteractive { Terminal.progress("", isLast: true) }
         Terminal.say(TextTable(["RULE"] + RuleScenario.allCases.map(\.rawValue), rows).text)
         Terminal.say(
             "\nhealthy, blip and campaign: false alarms a week; outages and faults: median minutes to the alert, and the part found in 6 h."
         )
+        guard !learned.isEmpty else { return }
+        let head = ["RULE", "volume", "false alarms a week", "4 times, 6 h", "8 times, 6 h"]
+        Terminal.say("\n" + TextTable(head, learned).text)
+    }
+
+    private func baselines() throws -> [[String]] {
+        let run = BaselineScenario(weeks: weeks, faults: faults)
+        return try RulesCommand.rules(in: location.directory).flatMap { rule in
+            BaselineScenario.Volume.allCases.compactMap { volume -> [String]? in
+                if Terminal.isInteractive { Terminal.progress("\(rule.name), volume \(volume.rawValue)") }
+                return run.result(rule, volume).map { result in
+                    [
+                        result.rule, "\(volume.rawValue)", Fraction.rounded(result.falseAlarmsPerWeek), Self.text(result.fourfold),
+                        Self.text(result.eightfold),
+                    ]
+                }
+            }
+        }
+    }
+
+    private static func text(_ detection: BaselineScenario.Detection) -> String {
+        detection.medianDelay.map { "\($0) min, \(Fraction.percent(detection.found))" } ?? "not found"
     }
 
     private static func text(_ result: ScenarioResult) -> String {

@@ -117,6 +117,14 @@ struct RuleFileTests {
             "8:19: error: baseline.ladder: each window must be longer than the one before it, and none longer than 7d"
         ),
         baseline("ladder: [6h, soon]", "8:24: error: baseline.ladder: 'soon' is not a duration such as 6h"),
+        baseline("seasonality: monthly", "8:24: error: baseline.seasonality: the one there is: hour_of_week"),
+        baseline("zone: Europe/Berlin", "8:17: error: baseline.zone: does nothing without 'seasonality: hour_of_week'"),
+        Fault(
+            lines: [
+                "baseline:", "  reason: auth", "  above: 3x", "  seasonality: hour_of_week", "  zone: Atlantis", labels, annotations,
+            ],
+            finding: "r.yml:9:17: error: baseline.zone: 'Atlantis' is no IANA time zone such as Europe/Berlin"
+        ),
         baseline("every: 7m", "8:18: error: baseline.every: 7m must divide a day and must not be longer than 'window' (1h)"),
         baseline("resolve_at: 4x", "8:23: error: baseline.resolve_at: 4× is more than 'above' (3×)"),
         baseline("strata: [provider, color]", "8:30: error: baseline.strata: unknown dimension 'color'; known: provider, platform,"),

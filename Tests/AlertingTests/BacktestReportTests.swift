@@ -3,6 +3,10 @@ import Alerting
 import Foundation
 import Testing
 
+#if canImport(FoundationXML)
+    import FoundationXML
+#endif
+
 @Suite("What a backtest shows")
 struct BacktestReportTests {
     private var report: BacktestReport {
@@ -46,6 +50,14 @@ struct BacktestReportTests {
         #expect(!html.contains("<script") && !html.contains("http"))
         #expect(html.components(separatedBy: "<rect class=\"page\"").count == 3)
         #expect(html.contains("<td>still firing</td>"))
+    }
+
+    @Test("as a picture: well-formed, with a bar for each episode and the rule's name")
+    func picture() throws {
+        let parser = XMLParser(data: Data(report.svg.utf8))
+        #expect(parser.parse(), "\(String(describing: parser.parserError))")
+        #expect(report.svg.components(separatedBy: "<rect class=\"page\"").count == 3)
+        #expect(report.svg.contains("ProviderUnavailable: 2 episodes, 99 min, severity page"))
     }
 
     @Test("an episode that one version splits in two: the second half is gained")

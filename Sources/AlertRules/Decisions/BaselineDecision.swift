@@ -66,7 +66,7 @@ struct BaselineDecision: Decision {
 
     /// Observed and expected in one window; a stratum that is not among the frozen ones is expected at its present share.
     private func exposure(at minute: Minute, minutes: Int, frozen: [GroupKey: Double]?) -> Onset {
-        let present = shares.shares(forWindowFrom: minute - (minutes - 1))
+        let present = shares.shares(from: minute - (minutes - 1), through: minute)
         var expected = 0.0
         for (stratum, share) in zip(history.strata, present) {
             let attempts = stratum.series.window(endingAt: minute, minutes: minutes).attempts
@@ -81,7 +81,7 @@ struct BaselineDecision: Decision {
 
     func sharesToFreeze(at minute: Minute) -> [FrozenShare] {
         let window = current(at: minute).window
-        return zip(history.strata, shares.shares(forWindowFrom: window.first)).map { FrozenShare(stratum: $0.key, share: $1) }
+        return zip(history.strata, shares.shares(from: window.first, through: window.last)).map { FrozenShare(stratum: $0.key, share: $1) }
     }
 
     func recovery(of episode: OpenEpisode, at minute: Minute) -> Onset? {

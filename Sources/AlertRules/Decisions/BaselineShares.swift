@@ -1,18 +1,26 @@
 /// The healthy share of each stratum of a group, from the whole UTC days before a window (§2.4).
 ///
-/// Shares stay the same for a day, so they are computed once a day and kept. Belongs to one fold; not for use from two threads.
+/// Shares stay the same for a day, or with seasonality for an hour, so they are computed once and kept. Belongs to one fold; not for use from two threads.
 final class BaselineShares {
     private let condition: BaselineCondition
     private let strata: [StratumHistory]
     private var known: [Int64: [Double]] = [:]
+    private let season: SeasonalShares?
 
     init(_ condition: BaselineCondition, strata: [StratumHistory]) {
         self.condition = condition
         self.strata = strata
+        season = condition.seasonality.map { SeasonalShares(condition, $0, strata: strata) }
     }
 
-    /// In the order of the strata, for a window that begins at `first`: days that ended at least `gap` before it.
-    func shares(forWindowFrom first: Minute) -> [Double] {
+    /// In the order of the strata, for a window.
+    func shares(from first: Minute, through last: Minute) -> [Double] {
+        let daily = shares(forWindowFrom: first)
+        return season?.shares(from: first, through: last, otherwise: daily) ?? daily
+    }
+
+    /// From days that ended at least `gap` before the window.
+    private func shares(forWindowFrom first: Minute) -> [Double] {
         let lastDay = (first - condition.gap.minutes).day - 1
         if let shares = known[lastDay] { return shares }
         let shares = compute(lastDay: lastDay)
@@ -30,16 +38,27 @@ final class BaselineShares {
             parents[provider] = max(Self.share(of: Array(merged.values), condition), condition.floor.double)
         }
         return zip(strata, counts).map { stratum, days in
-            shrunk(days.map(\.counts), towards: parents[stratum.key[.provider] ?? ""] ?? condition.floor.double)
+            let days = days.map(\.counts)
+            return Self.shrunk(
+                Self.share(of: days, condition),
+                attempts: days.reduce(0) { $0 + $1.attempts },
+                towards: parents[stratum.key[.provider] ?? ""] ?? condition.floor.double,
+                condition
+            )
         }
     }
 
     /// A stratum with little history is drawn towards its provider, so that nothing seen does not mean nothing expected.
-    private func shrunk(_ days: [AttemptCounts], towards parent: Double) -> Double {
+    static func shrunk(_ share: Double, attempts: Int64, towards parent: Double, _ condition: BaselineCondition) -> Double {
         let weight = Double(condition.shrink)
-        let attempts = Double(days.reduce(0) { $0 + $1.attempts })
+        let attempts = Double(attempts)
         guard attempts + weight > 0 else { return parent }
-        return (Self.share(of: days, condition) * attempts + weight * parent) / (attempts + weight)
+        return (share * attempts + weight * parent) / (attempts + weight)
+    }
+
+    static func median(ofSorted shares: [Double]) -> Double {
+        let middle = shares.count / 2
+        return shares.count.isMultiple(of: 2) ? (shares[middle - 1] + shares[middle]) / 2 : shares[middle]
     }
 
     /// The median of the daily shares, so that up to three bad days in seven teach nothing; pooled when days are few or small.
@@ -48,7 +67,6 @@ final class BaselineShares {
         guard shares.count >= condition.minDays else {
             return days.reduce(AttemptCounts(), +).share ?? 0
         }
-        let middle = shares.count / 2
-        return shares.count.isMultiple(of: 2) ? (shares[middle - 1] + shares[middle]) / 2 : shares[middle]
+        return median(ofSorted: shares)
     }
 }

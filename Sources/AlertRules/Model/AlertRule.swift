@@ -44,6 +44,10 @@ package struct AlertRule: Sendable, Hashable {
         }
     }
 
+    package var seasonality: WeekSeason? {
+        if case .baseline(let baseline) = condition { baseline.seasonality } else { nil }
+    }
+
     /// How many minutes before a minute are needed to decide about it; whole days of a baseline come on top.
     package var lookback: Int {
         switch condition {

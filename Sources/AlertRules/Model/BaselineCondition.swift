@@ -37,6 +37,9 @@ package struct BaselineCondition: Sendable, Hashable {
     package var warnAbove: Fraction? = Fraction(1, 10)
     package var warnMinBad: Int64 = 50
 
+    /// Learns from the same hours of earlier weeks, once enough weeks are known; nil learns from whole days.
+    package var seasonality: WeekSeason?
+
     package init(reasons: [String], above: Fraction) {
         self.reasons = reasons.sorted()
         self.above = above

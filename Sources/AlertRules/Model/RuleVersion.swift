@@ -70,7 +70,7 @@ enum RuleVersion {
             "floor=\(text(baseline.floor))", "gap=\(baseline.gap.minutes)", "resolve_at=\(text(baseline.resolveAt))",
             "resolve_min_expected=\(text(baseline.resolveMinExpected))", "warn_above=\(baseline.warnAbove.map(text) ?? "off")",
             "warn_min_bad=\(baseline.warnMinBad)",
-        ]
+        ] + (baseline.seasonality.map { ["seasonality=hour_of_week", "zone=\($0.zone)"] } ?? [])
     }
 
     private static func text(_ fraction: Fraction) -> String { "\(fraction.numerator)/\(fraction.denominator)" }

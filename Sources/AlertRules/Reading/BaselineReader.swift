@@ -3,6 +3,7 @@ struct BaselineReader {
     static let keys = [
         "reason", "above", "of", "reference", "window", "ladder", "min_expected", "every", "min_bad", "alpha", "overdispersion", "strata",
         "min_attempts_per_day", "min_days", "shrink", "floor", "gap", "resolve_at", "resolve_min_expected", "warn_above", "warn_min_bad",
+        "seasonality", "zone",
     ]
     private static let counts: ClosedRange<Int64> = 1...1_000_000_000
     private static let tiny = Fraction(1, 1_000_000)
@@ -29,6 +30,7 @@ struct BaselineReader {
         readEvidence(baseline, &condition)
         readShares(baseline, &condition)
         readResolve(baseline, &condition)
+        readSeason(baseline, &condition)
         check(baseline, condition)
         return condition
     }
@@ -79,6 +81,22 @@ struct BaselineReader {
             condition.warnAbove = share
         }
         if let count = baseline.count("warn_min_bad", in: Self.counts) { condition.warnMinBad = count }
+    }
+
+    private func readSeason(_ baseline: MappingReader, _ condition: inout BaselineCondition) {
+        let zone = baseline.has("zone") ? baseline.text("zone") : "UTC"
+        guard baseline.has("seasonality") else {
+            if baseline.has("zone") { baseline.error("zone", "does nothing without 'seasonality: hour_of_week'") }
+            return
+        }
+        guard baseline.isText("seasonality", "hour_of_week") else {
+            return baseline.error("seasonality", "the one there is: hour_of_week")
+        }
+        condition.seasonality = zone.flatMap { WeekSeason(zone: $0) }
+        if let zone, condition.seasonality == nil { baseline.error("zone", "'\(zone)' is no IANA time zone such as Europe/Berlin") }
+        if condition.longestWindow.minutes > 1440 {
+            baseline.error("ladder", "with 'seasonality' no window may be longer than a day")
+        }
     }
 
     private func check(_ baseline: MappingReader, _ condition: BaselineCondition) {

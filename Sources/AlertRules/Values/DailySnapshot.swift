@@ -12,7 +12,7 @@ package struct BaselineExclusion: Sendable, Hashable, Codable {
     }
 }
 
-/// Reduces minutes to whole UTC days.
+/// Reduces minutes to whole UTC days and hours.
 package enum DailySnapshot {
     /// One entry for every UTC day the series touches, oldest first.
     package static func days(of series: MinuteSeries, exclusions: [BaselineExclusion] = []) -> [DayCounts] {
@@ -39,5 +39,16 @@ package enum DailySnapshot {
             }
         }
         return DayCounts(day: day, attempts: kept.attempts, bad: kept.bad, excludedMinutes: excluded)
+    }
+
+    /// One entry for every UTC hour the series touches, oldest first.
+    package static func hours(of series: MinuteSeries, exclusions: [BaselineExclusion] = []) -> [HourCounts] {
+        guard !series.isEmpty else { return [] }
+        return (series.first.index / 60...(series.end - 1).index / 60).map { hour in
+            let counts = (0..<60).map { Minute(hour * 60 + $0) }
+                .filter { minute in !exclusions.contains { $0.from <= minute && minute < $0.to } }
+                .reduce(AttemptCounts()) { $0 + series[$1] }
+            return HourCounts(hour: hour, attempts: counts.attempts, bad: counts.bad)
+        }
     }
 }

@@ -24,22 +24,38 @@ package struct DayCounts: Sendable, Hashable, Codable {
     }
 }
 
+/// Attempts and bad attempts of one stratum in one UTC hour, exclusions left out. Never changes once the hour is over.
+package struct HourCounts: Sendable, Hashable, Codable {
+    /// Hours since 1970.
+    package var hour: Int64
+    package var counts: AttemptCounts
+
+    package init(hour: Int64, attempts: Int64, bad: Int64) {
+        self.hour = hour
+        counts = AttemptCounts(attempts: attempts, bad: bad)
+    }
+}
+
 /// Part of a group's traffic that has its own healthy share: recent minutes, and whole days before them.
 package struct StratumHistory: Sendable, Hashable {
     package var key: GroupKey
     package var series: MinuteSeries
     package var days: [DayCounts]
+    /// For baselines that compare hours of the week.
+    package var hours: [HourCounts]
 
     /// `days` are the stored daily snapshots; `series` needs to reach back `AlertRule.lookback` only.
-    package init(key: GroupKey, series: MinuteSeries, days: [DayCounts]) {
+    package init(key: GroupKey, series: MinuteSeries, days: [DayCounts], hours: [HourCounts] = []) {
         self.key = key
         self.series = series
         self.days = days
+        self.hours = hours
     }
 
-    /// Derives the days from minutes that reach back far enough.
-    package init(key: GroupKey, series: MinuteSeries, exclusions: [BaselineExclusion] = []) {
-        self.init(key: key, series: series, days: DailySnapshot.days(of: series, exclusions: exclusions))
+    /// Derives the days, and if wanted the hours, from minutes that reach back far enough.
+    package init(key: GroupKey, series: MinuteSeries, exclusions: [BaselineExclusion] = [], withHours: Bool = false) {
+        let hours = withHours ? DailySnapshot.hours(of: series, exclusions: exclusions) : []
+        self.init(key: key, series: series, days: DailySnapshot.days(of: series, exclusions: exclusions), hours: hours)
     }
 }
 
@@ -73,6 +89,7 @@ package struct GroupHistory: Sendable, Hashable {
         rows: some Sequence<KeyedCounts>,
         exclusions: [BaselineExclusion] = []
     ) -> [GroupHistory] {
+        let withHours = rule.seasonality != nil
         let byStratum = Dictionary(grouping: rows) { $0.key.restricted(to: rule.dimensions) }
         let byGroup = Dictionary(grouping: byStratum) { $0.key.restricted(to: rule.by) }
         return byGroup.map { group, strata in
@@ -82,7 +99,7 @@ package struct GroupHistory: Sendable, Hashable {
                     let series = MinuteSeries(
                         rows.map { MinuteCounts(minute: $0.minute, attempts: $0.counts.attempts, bad: $0.counts.bad) }
                     )
-                    return StratumHistory(key: key, series: series, exclusions: exclusions)
+                    return StratumHistory(key: key, series: series, exclusions: exclusions, withHours: withHours)
                 }
             )
         }.sorted { $0.group < $1.group }

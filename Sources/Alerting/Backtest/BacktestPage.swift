@@ -5,7 +5,7 @@ import PushContract
 struct BacktestPage {
     let report: BacktestReport
 
-    private static let width = 960
+    static let width = 960
     private static let laneHeight = 22
 
     var html: String {
@@ -40,16 +40,22 @@ struct BacktestPage {
     }
 
     private func drawing(_ result: RuleBacktest.Result) -> String {
+        let (height, lanes) = lanes(result)
+        let label = Self.escaped("Alerts of \(result.rule.name) over time")
+        return """
+            <svg viewBox="0 0 \(Self.width) \(height)" role="img" aria-label="\(label)">
+            \(lanes)
+            </svg>
+            """
+    }
+
+    /// The groups of a rule below each other, with the days; and how high that is.
+    func lanes(_ result: RuleBacktest.Result) -> (height: Int, svg: String) {
         let lanes = result.groups.enumerated().map { index, group in
             lane(group, result.episodes.filter { $0.group == group }, top: index * Self.laneHeight)
         }
         let height = result.groups.count * Self.laneHeight
-        let label = Self.escaped("Alerts of \(result.rule.name) over time")
-        return """
-            <svg viewBox="0 0 \(Self.width) \(height + 18)" role="img" aria-label="\(label)">
-            \((lanes + [axis(height)]).joined(separator: "\n"))
-            </svg>
-            """
+        return (height + 18, (lanes + [axis(height)]).joined(separator: "\n"))
     }
 
     private func lane(_ group: GroupKey, _ episodes: [BacktestEpisode], top: Int) -> String {
@@ -99,7 +105,7 @@ struct BacktestPage {
             """
     }
 
-    private static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
     }
 }

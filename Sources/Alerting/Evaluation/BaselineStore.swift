@@ -46,12 +46,18 @@ final class BaselineStore: Sendable {
     ) async throws -> [GroupHistory] {
         let days = Self.days(condition, after: base, through: last)
         let stored = try await takeDays(rule, days, on: session)
-        let keys = Set(series.keys).union(stored.keys)
+        let hours = try await BaselineHours(keepsHours: keepsDays).take(rule, condition, after: base, through: last, on: session)
+        let keys = Set(series.keys).union(stored.keys).union(hours.keys)
         let byGroup = Dictionary(grouping: keys) { $0.restricted(to: rule.by) }
         let since = try await firstMinutes(rule, condition, groups: Set(byGroup.keys), after: base, through: last, on: session)
         return byGroup.map { group, strata in
             let histories = strata.map { key in
-                StratumHistory(key: key, series: series[key] ?? MinuteSeries(first: last, minutes: []), days: stored[key] ?? [])
+                StratumHistory(
+                    key: key,
+                    series: series[key] ?? MinuteSeries(first: last, minutes: []),
+                    days: stored[key] ?? [],
+                    hours: hours[key] ?? []
+                )
             }
             return GroupHistory(group: group, strata: histories, knownSince: since[group])
         }.sorted { $0.group < $1.group }
@@ -114,11 +120,7 @@ final class BaselineStore: Sendable {
         on session: any PostgresSession
     ) async throws -> [GroupKey: [DayCounts]] {
         guard let first = missing.min(), let last = missing.max() else { return [:] }
-        let exclusions = try await session.query("SELECT fromAt, toAt FROM alertBaselineExclusions ORDER BY fromAt")
-            .map { row in
-                let (from, to) = try row.decode(Timestamp.self, Timestamp.self)
-                return (from: from, to: to)
-            }
+        let exclusions = try await exclusions(on: session)
         let dimensions = rule.dimensions
         let counts = try await RollupStore.days(
             rule.selection(),
@@ -136,6 +138,14 @@ final class BaselineStore: Sendable {
             )
         }
         return result
+    }
+
+    /// What must teach no baseline.
+    static func exclusions(on session: any PostgresSession) async throws -> [(from: Timestamp, to: Timestamp)] {
+        try await session.query("SELECT fromAt, toAt FROM alertBaselineExclusions ORDER BY fromAt").map { row in
+            let (from, to) = try row.decode(Timestamp.self, Timestamp.self)
+            return (from: from, to: to)
+        }
     }
 
     /// The first snapshot of a day stays: an alert can be explained months later.

@@ -4,16 +4,16 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// A receiver of alerts for the demo: prints what it gets, in a few lines a person can read.
+/// A receiver of alerts on this machine. For the demo it prints what it gets, in a few lines a person can read.
 struct WebhookSink: Service {
     private let application: Application<RouterResponder<BasicRequestContext>>
     private let port: AsyncStream<Int>
 
-    init(logger: Logger) {
+    init(logger: Logger, take: @escaping @Sendable (Data) -> Void = Self.show) {
         let router = Router()
         router.post("alerts") { request, _ in
             let body = try await request.body.collect(upTo: 1 << 20)
-            WebhookSink.show(Data(body.readableBytesView))
+            take(Data(body.readableBytesView))
             return HTTPResponse.Status.ok
         }
         let (stream, continuation) = AsyncStream<Int>.makeStream()

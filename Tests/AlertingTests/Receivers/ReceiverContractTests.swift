@@ -33,6 +33,55 @@ struct ReceiverContractTests {
         try await deliver(Contracts.pagerDuty) { PagerDutyReceiver(name: "pager", routingKey: String(repeating: "k", count: 32), url: $0) }
     }
 
+    /// Everything a receiver says of an episode, in any size.
+    private static var episode: [AlertMessage] {
+        Messages.all + [Messages.extreme]
+            + [Messages.firing, Messages.extreme].map { message in
+                var message = message
+                message.event = .acknowledged
+                message.acknowledgedBy = String(repeating: "Jürgen <&> ", count: 100)
+                return message
+            }
+    }
+
+    @Test("what a Slack app posts, edits and answers is within Slack's limits, of any size")
+    func slackApp() async throws {
+        let client = TestHTTP()
+        try await withHook(Hook(checking: Contracts.slackApp)) { [now] url in
+            let receiver = SlackBotReceiver(name: "app", token: "xoxb-1", channel: "C1", url: url)
+            for var message in Self.episode {
+                for thread in [nil, "C1/1.2"] {
+                    message.thread = thread
+                    let requests: [OutboundRequest]
+                    switch try receiver.action(for: message, now: now) {
+                    case .request(let request): requests = [request]
+                    case .sequence(let sequence): requests = sequence
+                    default: requests = []
+                    }
+                    #expect(requests.count == (thread == nil ? 1 : 2))
+                    for var request in requests {
+                        // The method stands in the path; the listener has one.
+                        request.url = url
+                        let response = try await client.send(request)
+                        #expect(receiver.verdict(on: response, now: now) == .delivered, "\(String(decoding: response.body, as: UTF8.self))")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("acknowledging in PagerDuty is an event within its limits, under the key of the trigger")
+    func pagerDutyAcknowledge() throws {
+        let receiver = PagerDutyReceiver(name: "pager", routingKey: String(repeating: "k", count: 32))
+        let trigger = Hook.Got(headers: [:], body: try Messages.request(receiver, Messages.firing).body)
+        for message in Self.episode where message.event == .acknowledged {
+            let got = Hook.Got(headers: [:], body: try Messages.request(receiver, message).body)
+            #expect(Contracts.pagerDuty(got).status == 202)
+            #expect(got.json["event_action"] as? String == "acknowledge")
+            if message.group == Messages.firing.group { #expect(got.json["dedup_key"] as? String == trigger.json["dedup_key"] as? String) }
+        }
+    }
+
     @Test("messages of any size are within ntfy's limits")
     func ntfy() async throws { try await deliver(Contracts.ntfy) { NtfyReceiver(name: "phone", topic: "on-call", server: $0) } }
 

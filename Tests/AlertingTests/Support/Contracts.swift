@@ -25,6 +25,23 @@ enum Contracts {
         return total < 12_000 ? Hook.Answer(status: 200, body: "ok") : Hook.Answer(status: 400, body: "msg_blocks_too_long")
     }
 
+    /// A Slack app: `chat.postMessage` with blocks or a reply in a thread, and `chat.update`.
+    @Sendable static func slackApp(_ got: Hook.Got) -> Hook.Answer {
+        func refuse(_ why: String) -> Hook.Answer { Hook.Answer(status: 200, body: #"{"ok":false,"error":"\#(why)"}"#) }
+        guard got.headers["authorization"]?.hasPrefix("Bearer xoxb-") == true else { return refuse("not_authed") }
+        guard got.headers["content-type"] == "application/json; charset=utf-8" else { return refuse("invalid_post_type") }
+        guard let channel = got.json["channel"] as? String, !channel.isEmpty else { return refuse("channel_not_found") }
+        guard let text = got.json["text"] as? String, (1...40_000).contains(text.count) else { return refuse("msg_too_long") }
+        if got.json["blocks"] != nil {
+            var asWebhook = got
+            asWebhook.headers["content-type"] = "application/json"
+            guard slack(asWebhook).status == 200 else { return refuse("invalid_blocks") }
+        } else if got.json["thread_ts"] as? String == nil {
+            return refuse("no_text")
+        }
+        return Hook.Answer(status: 200, body: #"{"ok":true,"channel":"\#(channel)","ts":"1.2"}"#)
+    }
+
     /// PagerDuty Events API v2.
     @Sendable static func pagerDuty(_ got: Hook.Got) -> Hook.Answer {
         func refuse(_ why: String) -> Hook.Answer {

@@ -1,0 +1,60 @@
+/// The healthy share of each stratum at a time of the week, from the same hours of the weeks before (§2.4).
+///
+/// Belongs to one fold; not for use from two threads.
+final class SeasonalShares {
+    private struct Slot: Hashable {
+        var first: Int64
+        var last: Int64
+    }
+
+    private let condition: BaselineCondition
+    private let season: WeekSeason
+    private let strata: [StratumHistory]
+    /// Counts by hour, for each stratum.
+    private let hours: [[Int64: AttemptCounts]]
+    private var known: [Slot: [Double?]] = [:]
+
+    init(_ condition: BaselineCondition, _ season: WeekSeason, strata: [StratumHistory]) {
+        self.condition = condition
+        self.season = season
+        self.strata = strata
+        hours = strata.map { Dictionary($0.hours.map { ($0.hour, $0.counts) }, uniquingKeysWith: +) }
+    }
+
+    /// In the order of the strata. A stratum with too few weeks has the share it has `otherwise`.
+    func shares(from first: Minute, through last: Minute, otherwise daily: [Double]) -> [Double] {
+        // The hours that count change with the hour of either end, by clocks that differ by whole quarters of an hour.
+        let slot = Slot(first: first.index / 15, last: last.index / 15)
+        let shares = known[slot] ?? compute(from: first, through: last)
+        known[slot] = shares
+        return zip(shares, daily).map { $0 ?? $1 }
+    }
+
+    private func compute(from first: Minute, through last: Minute) -> [Double?] {
+        let spans = (1...WeekSeason.weeks).map { season.hours(from: first, through: last, back: $0) }
+        let weeks = hours.map { hours in
+            spans.map { span in span.reduce(AttemptCounts()) { $0 + (hours[$1] ?? AttemptCounts()) } }
+        }
+        let providers = strata.map { $0.key[.provider] ?? "" }
+        var parents: [String: Double] = [:]
+        for provider in Set(providers) {
+            let own = zip(providers, weeks).filter { $0.0 == provider }.map(\.1)
+            let merged = spans.indices.map { week in own.reduce(AttemptCounts()) { $0 + $1[week] } }
+            parents[provider] = usual(merged, spans).map { max($0.share, condition.floor.double) }
+        }
+        return zip(providers, weeks).map { provider, weeks in
+            guard let own = usual(weeks, spans), let parent = parents[provider] else { return nil }
+            return BaselineShares.shrunk(own.share, attempts: own.attempts, towards: parent, condition)
+        }
+    }
+
+    /// The median over the weeks that hold enough attempts, as many as a day must hold in so many hours; nil with too few of them.
+    private func usual(_ weeks: [AttemptCounts], _ spans: [ClosedRange<Int64>]) -> (share: Double, attempts: Int64)? {
+        let enough = zip(weeks, spans).filter { counts, span in
+            counts.attempts * 24 >= max(1, condition.minAttemptsPerDay) * Int64(span.count)
+        }.map(\.0)
+        guard enough.count >= WeekSeason.minWeeks else { return nil }
+        let share = BaselineShares.median(ofSorted: enough.compactMap(\.share).sorted())
+        return (share, enough.reduce(0) { $0 + $1.attempts })
+    }
+}

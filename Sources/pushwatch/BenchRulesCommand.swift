@@ -1,0 +1,39 @@
+import ArgumentParser
+import Logging
+import Observability
+
+extension BenchCommand {
+    /// `pushwatch bench rules`
+    struct Rules: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "One evaluation of all rules and a backtest, as attempts grow tenfold and a hundredfold.",
+            discussion: """
+                Fills a scratch database with rollups of some weeks: the same minutes and keys with 1, 10 and 100 times the attempts, and then four
+                times as many keys. Measures the first evaluation (14 days of minutes), the next ones minute by minute, and a backtest of
+                28 days (7 with --quick). Ratios are to the first load.
+                """
+        )
+
+        @OptionGroup var location: RulesCommand.Location
+        @Option(help: "A PostgreSQL to make (and drop) a scratch database in. Default: a private one in a temporary directory.")
+        var database: String?
+        @Flag(help: "Seven days instead of 28, and fewer evaluations.") var quick = false
+        @Flag(help: "Print the report as JSON.") var json = false
+
+        func run() async throws {
+            LogBootstrap.bootstrap(level: .error)
+            let logger = Logger(label: "bench")
+            let rules = try RulesCommand.rules(in: location.directory)
+            let settings = RulesBench.Settings(days: quick ? 7 : 28, evaluations: quick ? 15 : 60)
+            let database = try await BenchDatabase.make(in: database, logger: logger)
+            do {
+                let report = try await RulesBench(database: database, rules: rules, settings: settings, logger: logger).run()
+                await database.remove()
+                if json { try Terminal.say(json: report) } else { Terminal.say(report.text) }
+            } catch {
+                await database.remove()
+                throw error
+            }
+        }
+    }
+}

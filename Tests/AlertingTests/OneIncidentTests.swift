@@ -1,0 +1,119 @@
+import AlertRules
+import Alerting
+import CurlHTTP
+import Foundation
+import Postgres
+import PushContract
+import Synchronization
+import TestDatabase
+import Testing
+
+@Suite("One incident, whoever dies and whoever is away")
+struct OneIncidentTests {
+    /// PagerDuty as its contract says: a trigger with the key of an open incident adds to it, one after its end opens another.
+    final class Pager: Sendable {
+        private let incidents = Mutex<[(key: String, isOpen: Bool)]>([])
+        private let actions = Mutex<[String]>([])
+
+        var log: [String] { actions.withLock { $0 } }
+        var states: [Bool] { incidents.withLock { $0.map(\.isOpen) } }
+
+        @Sendable func take(_ request: OutboundRequest) -> OutboundResponse {
+            let got = Hook.Got(headers: [:], body: request.body)
+            let answer = Contracts.pagerDuty(got)
+            let (key, action) = (got.json["dedup_key"] as? String ?? "", got.json["event_action"] as? String ?? "")
+            actions.withLock { $0.append(action) }
+            incidents.withLock { incidents in
+                let open = incidents.firstIndex { $0.key == key && $0.isOpen }
+                switch action {
+                case "trigger" where open == nil: incidents.append((key, true))
+                case "resolve": open.map { incidents[$0].isOpen = false }
+                default: break
+                }
+            }
+            return OutboundResponse(status: answer.status, body: Array(answer.body.utf8))
+        }
+    }
+
+    private let pagerReceiver = ReceiverConfiguration(
+        name: "pager",
+        kind: .pagerDuty(routingKey: String(repeating: "k", count: 32), url: "http://pager/")
+    )
+
+    private func expireLeases(_ pool: PostgresPool) async throws {
+        try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+        try await pool.execute("UPDATE alertOutbox SET leaseUntil = clock_timestamp() WHERE leaseUntil IS NOT NULL")
+    }
+
+    @Test(
+        "a courier dies between the commit and the sending, or between the sending and its mark: PagerDuty shows one incident, resolved",
+        arguments: [false, true]
+    )
+    func dies(afterSending: Bool) async throws {
+        try await withDatabase { pool in
+            let (clock, pager) = (HandClock(), Pager())
+            try await fireOnce(pool, receivers: [pagerReceiver], clock: clock)
+            let (reached, announce) = AsyncStream<Void>.makeStream()
+            let dying = AlertCourier.forTest(pool, receivers: [pagerReceiver], clock: clock) { request in
+                if afterSending { _ = pager.take(request) }
+                announce.yield()
+                // It does nothing more: neither an answer nor a mark.
+                for await _ in AsyncStream(Void.self, { _ in }) {}
+                throw CancellationError()
+            }
+            let next = AlertCourier.forTest(pool, receivers: [pagerReceiver], clock: clock, send: pager.take)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { _ = try? await dying.deliverDue() }
+                for await _ in reached { break }
+                await #expect(throws: Never.self) {
+                    try await expireLeases(pool)
+                    try await next.deliverDue()
+                }
+                group.cancelAll()
+            }
+            #expect(pager.log == Array(repeating: "trigger", count: afterSending ? 2 : 1))
+            #expect(pager.states == [true])
+            try await expireLeases(pool)
+            clock.set((Traffic.start + 60).timestamp + .seconds(60))
+            try await RuleEvaluator.forTest(pool, receivers: [pagerReceiver], clock: clock).evaluate(minutes: 60)
+            try await next.deliverDue()
+            #expect(pager.log.last == "resolve" && pager.log.count { $0 == "resolve" } == 1)
+            #expect(pager.states == [false])
+        }
+    }
+
+    @Test("the evaluator is away for two hours: what came and went pages nobody, what lasts is one page with its true beginning")
+    func away() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<20, attempts: 100, bad: 1)
+            try await traffic.add(20..<60, attempts: 100, bad: 10)
+            try await traffic.add(60..<150, attempts: 100, bad: 1)
+            try await traffic.add(0..<40, attempts: 100, bad: 1, provider: "apns")
+            try await traffic.add(40..<150, attempts: 100, bad: 10, provider: "apns")
+            let chat = Mutex<[String]>([])
+            let pager = Pager()
+            let receivers = [pagerReceiver, ReceiverConfiguration.webhook("chat", url: "http://chat/")]
+            let clock = HandClock((Traffic.start + 11).timestamp)
+            let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock)
+            try await evaluator.evaluate(minutes: 10)
+            clock.set((Traffic.start + 151).timestamp)
+            try await evaluator.evaluate(minutes: 150)
+            let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock) { request in
+                if request.url.hasPrefix("http://pager") { return pager.take(request) }
+                let json = Hook.Got(headers: [:], body: request.body).json
+                let labels = json["commonLabels"] as? [String: Any]
+                chat.withLock { $0.append("\(labels?["provider"] ?? "?") \(json["status"] ?? "?")") }
+                return OutboundResponse(status: 200)
+            }
+            for _ in 0..<4 { try await courier.deliverDue() }
+            #expect(chat.withLock { $0.sorted() } == ["apns firing", "fcm resolved"])
+            #expect(pager.log == ["trigger"] && pager.states == [true])
+            let open = try #require(try await EpisodeStore.open(on: pool).first)
+            #expect(open.group.description == "provider=apns")
+            #expect(open.startsAt == (Traffic.start + 40).timestamp && open.firedAt == (Traffic.start + 55).timestamp)
+            // It would have been found a minute after it fired.
+            #expect(open.detectedLateBySeconds == 95 * 60)
+        }
+    }
+}
