@@ -2,6 +2,12 @@ import Foundation
 
 /// Reads `NNNN_verb_noun.sql` files, numbered from 0001 without a gap. Other kinds of files in the directory are ignored.
 enum MigrationDirectory {
+    /// Not a migration: run after them, each time.
+    private static let roles = "roles.sql"
+
+    /// Who may do what with what the migrations made; nil where the directory says nothing of it.
+    static func roles(in path: String) -> String? { try? String(contentsOfFile: path + "/" + roles, encoding: .utf8) }
+
     static func load(_ path: String, allowsGaps: Bool = false) throws(MigrationError) -> [Migration] {
         let names: [String]
         do {
@@ -10,7 +16,7 @@ enum MigrationDirectory {
             throw MigrationError(.unreadableDirectory, "the migrations in \(path) cannot be read: \(error.localizedDescription)")
         }
         var migrations: [Migration] = []
-        for name in names.sorted() where name.hasSuffix(".sql") { migrations.append(try read(name, in: path)) }
+        for name in names.sorted() where name.hasSuffix(".sql") && name != roles { migrations.append(try read(name, in: path)) }
         migrations.sort { $0.version < $1.version }
         try checkNumbers(migrations, allowsGaps: allowsGaps)
         return migrations

@@ -59,8 +59,18 @@ package struct Migrator: Sendable {
         let plan = try MigrationPlan(files: files, applied: try await applied(connection))
         var report: [MigrationStatus] = []
         for migration in plan.pending { report.append(try await apply(migration, connection)) }
+        try await grantRoles(connection)
         logger.info("migrations are up to date", metadata: ["applied": "\(report.count)", "version": "\(files.last?.version ?? 0)"])
         return report
+    }
+
+    /// Each time, so that what a migration added is opened too, and what another version granted is taken back.
+    private func grantRoles(_ connection: PostgresConnection) async throws {
+        guard let sql = MigrationDirectory.roles(in: directory) else { return }
+        try await connection.withTransaction { _ in
+            try await connection.executeScript("SET LOCAL lock_timeout = \(lockTimeout.microseconds / 1000)")
+            try await connection.executeScript(sql)
+        }
     }
 
     private func lock(_ connection: PostgresConnection) async throws {

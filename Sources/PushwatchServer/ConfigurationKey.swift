@@ -67,6 +67,16 @@ package struct ConfigurationKey: Sendable, Hashable {
     )
     static let publicURL = Self("public.url", "where people reach this service; used in links", standard: "http://host:port")
     static let bootstrapKey = Self("bootstrap.key", "an API key with every scope, for a first start", isSecret: true)
+    static let proxyHeader = Self("signIn.proxy.header", "header in which a proxy in front names the person it has signed in")
+    static let proxyAddresses = Self(
+        "signIn.proxy.addresses",
+        "addresses and networks of that proxy, separated by commas; from elsewhere the header counts for nothing"
+    )
+    static let proxyScopes = Self(
+        "signIn.proxy.scopes",
+        "what such a person may do, separated by commas",
+        standard: "alerts:read,alerts:write"
+    )
     static let logLevel = Self("log.level", "trace, debug, info, notice, warning, error or critical", standard: "info")
     static let logFormat = Self("log.format", "text, json or auto (text on a terminal)", standard: "auto")
     static let metricsOpen = Self("metrics.open", "serve /metrics without a key", standard: "false")
@@ -125,7 +135,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let liveStartsPerDay = Self("live.startsPerDay", "the same in a day", standard: "6")
 
     package static let all: [ConfigurationKey] = [
-        liveDirectory, liveStarts, liveStartsPerHour, liveStartsPerDay,
+        liveDirectory, liveStarts, liveStartsPerHour, liveStartsPerDay, proxyHeader, proxyAddresses, proxyScopes,
         databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, httpHost, httpPort, httpConnections,
         httpConnectionsPerAddress,
         httpIdleTimeout, httpHeaderTimeout, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL, bootstrapKey,

@@ -1,6 +1,8 @@
 package import Configuration
 import Devices
 import Foundation
+import HTTPEdge
+import HTTPTypes
 import Logging
 import SystemPackage
 import Yams
@@ -72,6 +74,7 @@ extension ServerConfiguration {
         operatorsPort = try settings.number(.operatorsPort, 0...65_535)
         publicURL = settings.text(.publicURL)
         bootstrapKey = try settings.secret(.bootstrapKey, atLeast: 24)
+        proxySignIn = try settings.proxySignIn()
         tokenKeys = try settings.tokenKeys()
         logLevel = try settings.choice(.logLevel) { Logger.Level(rawValue: $0) } ?? logLevel
         logFormat = try settings.choice(.logFormat) { ["text", "json", "auto"].contains($0) ? $0 : nil } ?? logFormat
@@ -124,6 +127,38 @@ private struct Settings {
             throw ConfigurationError("\(key.environmentName) (`\(key.name)`) cannot be `\(text)`: \(key.meaning).")
         }
         return value
+    }
+
+    func list(_ key: ConfigurationKey) -> [String] {
+        (text(key) ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+
+    func proxySignIn() throws(ConfigurationError) -> ProxySignIn? {
+        let (header, addresses) = (text(.proxyHeader), list(.proxyAddresses))
+        guard header != nil || !addresses.isEmpty else { return nil }
+        guard let header, let name = HTTPField.Name(header), !addresses.isEmpty else {
+            throw ConfigurationError(
+                "`\(ConfigurationKey.proxyHeader.name)` and `\(ConfigurationKey.proxyAddresses.name)` belong together: a header's name, and the "
+                    + "addresses it is trusted from."
+            )
+        }
+        var proxies: [AddressRange] = []
+        for text in addresses {
+            guard let range = AddressRange(text) else {
+                throw ConfigurationError(
+                    "`\(ConfigurationKey.proxyAddresses.name)`: `\(text)` is neither an address nor a network such as 10.0.0.0/8."
+                )
+            }
+            proxies.append(range)
+        }
+        var scopes: Set<Scope> = []
+        for text in list(.proxyScopes) {
+            guard Scope(rawValue: text).isKnown else {
+                throw ConfigurationError("`\(ConfigurationKey.proxyScopes.name)`: there is no scope `\(text)`.")
+            }
+            scopes.insert(Scope(rawValue: text))
+        }
+        return ProxySignIn(header: name, from: proxies, scopes: scopes.isEmpty ? [.alertsRead, .alertsWrite] : scopes)
     }
 
     /// The value may be a secret, so the error does not show it.

@@ -22,7 +22,8 @@ extension ServerConfiguration {
 extension ServerParts {
     /// Stops a server whose keys do not fit what is stored, before it takes good tokens for damaged ones.
     func admitTokenKeys() async throws {
-        guard let ring = configuration.tokenKeys else { return }
+        // An instance that only alerts reads no token, and its database role none of the keys' names.
+        guard let ring = configuration.tokenKeys, configuration.roles != [.alert] else { return }
         do {
             try await TokenKeyStore(pool).admit(ring, now: .now())
         } catch let mismatch as TokenKeyStore.Mismatch {

@@ -1,4 +1,5 @@
 package import Devices
+package import HTTPEdge
 package import Logging
 
 /// What the service needs to know, checked. Made by `ServerConfiguration.load`; nothing else reads configuration.
@@ -79,6 +80,8 @@ package struct ServerConfiguration: Sendable {
     package var operatorsPort: Int?
     package var publicURL: String?
     package var bootstrapKey: String?
+    /// People whom a proxy in front has signed in.
+    package var proxySignIn: ProxySignIn?
     /// What raw push tokens are encrypted with. Instances that serve the API or send cannot do without.
     package var tokenKeys: TokenKeyRing?
     package var logLevel = Logger.Level.info

@@ -25,6 +25,8 @@ extension ServerParts {
         if configuration.metricsOpen { open.insert("/metrics") }
         let router = EdgeRouter(
             authentication: AuthenticationMiddleware(authenticator, open: open, signInPath: OnCallRoutes.signInPath),
+            // Only where people come in.
+            proxy: audience == .everybody ? configuration.proxySignIn : nil,
             translate: ErrorTranslation.problem
         )
         healthRoutes(for: audience).add(to: router)

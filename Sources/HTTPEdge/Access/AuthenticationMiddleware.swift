@@ -29,7 +29,8 @@ package struct AuthenticationMiddleware: RouterMiddleware {
         next: @concurrent (Request, PushwatchContext) async throws -> Response
     ) async throws -> Response {
         if context.isUnrouted || open.contains(context.endpointPath ?? "") { return try await next(request, context) }
-        guard let caller = try await authenticator.authenticate(request) else {
+        // A proxy in front may have said who it is.
+        guard let caller = try await known(context.caller, request) else {
             if let page = signIn(for: request) { return page }
             throw Problem.unauthenticated()
         }
@@ -37,6 +38,11 @@ package struct AuthenticationMiddleware: RouterMiddleware {
         context.caller = caller
         context.logger[metadataKey: "caller"] = .string(caller.name)
         return try await next(request, context)
+    }
+
+    private func known(_ caller: Caller?, _ request: Request) async throws -> Caller? {
+        if let caller { return caller }
+        return try await authenticator.authenticate(request)
     }
 
     private func signIn(for request: Request) -> Response? {

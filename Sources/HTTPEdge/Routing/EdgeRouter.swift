@@ -3,7 +3,7 @@ package import Hummingbird
 
 /// The router of the server, with everything that surrounds a route already in place.
 ///
-/// From outside in: request id, metrics, problems, authentication, the route. Routes are added as to any Hummingbird router;
+/// From outside in: request id, metrics, problems, a proxy's sign-in, authentication, the route. Routes are added as to any Hummingbird router;
 /// the application is built from this object, which then also knows the methods of each path (405).
 package final class EdgeRouter: RouterMethods, HTTPResponderBuilder {
     package typealias Context = PushwatchContext
@@ -13,12 +13,18 @@ package final class EdgeRouter: RouterMethods, HTTPResponderBuilder {
 
     /// - Parameters:
     ///   - authentication: who is let in; without it every route is open (tests of single routes).
+    ///   - proxy: whose header says who is signed in, if anybody's.
     ///   - translate: which errors of lower floors are which problems.
-    package init(authentication: AuthenticationMiddleware? = nil, translate: @escaping ProblemTranslation = { _ in nil }) {
+    package init(
+        authentication: AuthenticationMiddleware? = nil,
+        proxy: ProxySignIn? = nil,
+        translate: @escaping ProblemTranslation = { _ in nil }
+    ) {
         router = Router(context: PushwatchContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: RequestIdentity())
         router.add(middleware: RequestMetrics())
         router.add(middleware: ProblemMiddleware(routes: table, translate: translate))
+        if let proxy { router.add(middleware: proxy) }
         if let authentication { router.add(middleware: authentication) }
     }
 

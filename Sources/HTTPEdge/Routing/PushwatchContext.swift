@@ -1,5 +1,6 @@
 package import Hummingbird
 import Logging
+import NIOCore
 
 /// What every request carries: its id, its caller, its logger.
 package struct PushwatchContext: RequestContext {
@@ -8,10 +9,13 @@ package struct PushwatchContext: RequestContext {
     package var requestId: String
     /// Who calls; nil until authenticated.
     package var caller: Caller?
+    /// The address at the other end of the connection: the caller's, or that of the proxy in front.
+    package let peer: String?
 
     package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         requestId = ""
+        peer = source.channel.remoteAddress?.ipAddress
     }
 
     /// The same as `requestId` (the framework's default reads a logger key that we drop).

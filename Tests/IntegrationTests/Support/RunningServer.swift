@@ -36,12 +36,13 @@ private struct ServerService: Service {
 func withServer<Value: Sendable>(
     _ configuration: ServerConfiguration,
     hooks: PushwatchServer.Hooks = PushwatchServer.Hooks(),
+    logger: Logger = .silent,
     _ body: (_ url: String) async throws -> Value
 ) async throws -> Value {
     let (urls, listening) = AsyncStream<String>.makeStream()
     var hooks = hooks
     hooks.onListening = { listening.yield($0) }
-    let server = PushwatchServer(configuration: configuration, metrics: MetricsRegistry(), hooks: hooks, logger: .silent)
+    let server = PushwatchServer(configuration: configuration, metrics: MetricsRegistry(), hooks: hooks, logger: logger)
     let group = ServiceGroup(
         configuration: .init(
             services: [.init(service: ServerService(server: server), successTerminationBehavior: .gracefullyShutdownGroup)],
