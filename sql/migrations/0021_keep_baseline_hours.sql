@@ -1,4 +1,4 @@
--- The hours that baselines with `seasonality: hour_of_week` learn from, beside the days of the others. And since when a group begins anew.
+-- The hours that baselines with `seasonality: hour_of_week` learn from, beside the days of the others.
 --
 -- Lock: none on tables that are in use.
 
