@@ -15,9 +15,9 @@ struct OperationRouteTests {
         try await SendingBench.with { bench in
             let router = EdgeRouter(authentication: AuthenticationMiddleware(NamedCallers()))
             SendRoutes(store: bench.store, check: { _, _, _, _ in nil }, wake: WakeSignal()).add(to: router)
-            HoldRoutes(store: bench.store, wake: WakeSignal()).add(to: router)
-            TokenBreakerRoutes(store: bench.store.tokenBreakers).add(to: router)
-            DeadLetterRoutes(store: bench.store, wake: WakeSignal()).add(to: router)
+            HoldRoutes(store: bench.store, wake: WakeSignal(), audit: AuditTrail { _ in }).add(to: router)
+            TokenBreakerRoutes(store: bench.store.tokenBreakers, audit: AuditTrail { _ in }).add(to: router)
+            DeadLetterRoutes(store: bench.store, wake: WakeSignal(), audit: AuditTrail { _ in }).add(to: router)
             AudienceRoutes(store: AudienceStore(pool: bench.pool)).add(to: router)
             try await Application(router: router).test(.router) { client in try await body(bench, client) }
         }

@@ -17,6 +17,8 @@ struct API: Sendable {
         configuration.httpVersion = .http1
         configuration.connectTimeout = .seconds(5)
         configuration.caFile = caFile
+        // A picture of a long page is larger than any answer of ours.
+        configuration.maxResponseBody = 16 << 20
         client = CurlClient(configuration: configuration, logger: .silent)
     }
 
