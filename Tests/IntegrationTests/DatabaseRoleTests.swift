@@ -114,8 +114,8 @@ extension WholeService {
             try await eventually("the activity is started") { !simulator.requests(token: start).isEmpty }
 
             simulator.setFaults([FaultRule(.apns, status: 410, reason: "Unregistered")])
-            expect(202, try await api.post("/sends", ["sendId": "dead", "deviceId": "phone", "title": "One", "body": "Two"]))
-            try await eventually("the dead token is off") { try await api.get("/sends/dead").json["state"] as? String == "failed" }
+            expect(202, try await api.post("/sends", ["sendId": "refused", "deviceId": "phone", "title": "One", "body": "Two"]))
+            try await eventually("the dead token is off") { try await api.get("/sends/refused").json["state"] as? String == "failed" }
 
             let throttle = Array(try JSONSerialization.data(withJSONObject: ["perMinute": 60, "reason": "test"]))
             expect(200, try await api.call("PUT", "/sends/throttle", type: "application/json", body: throttle))

@@ -47,7 +47,7 @@ BEGIN
                     WHEN target.name = 'alertoutbox' THEN 'SELECT, INSERT, UPDATE'
                     WHEN target.name = 'alertepisodes' THEN 'SELECT, UPDATE'
                     WHEN target.name IN ('alertsilences', 'alertmarks') THEN 'SELECT, INSERT, UPDATE'
-                    WHEN target.name ~ '^alert' OR target.name IN ('sendbacklogminutes', 'providercodedays', 'devicereturnhours')
+                    WHEN target.name ~ '^alert' OR target.name IN ('sendbacklogminutes', 'providercodedays', 'devicereturnhours', 'heldcredentialminutes')
                         THEN 'SELECT'
                     ELSE 'SELECT, INSERT, UPDATE, DELETE' END
                 WHEN 'pushwatch_sender' THEN CASE
@@ -61,7 +61,7 @@ BEGIN
                     WHEN target.isView OR target.name IN ('schemamigrations', 'attemptrollups', 'alertmarks', 'tokenbreakers')
                         OR target.name ~ '^push(lanes|ready|scheduled|leases|finished|dead|throttles|holds|pauses)$' THEN 'SELECT'
                     WHEN target.name = 'writerheartbeats' THEN 'SELECT, DELETE'
-                    WHEN target.name ~ '^alert' OR target.name IN ('sendbacklogminutes', 'providercodedays', 'devicereturnhours')
+                    WHEN target.name ~ '^alert' OR target.name IN ('sendbacklogminutes', 'providercodedays', 'devicereturnhours', 'heldcredentialminutes')
                         THEN 'SELECT, INSERT, UPDATE, DELETE'
                     END
                 END;
