@@ -126,7 +126,8 @@ extension WholeService {
                 ["matchers": [["name": "alertname", "value": "none"]], "endsAt": ends.rfc3339, "reason": "test"]
             )
             expect(201, silence)
-            expect(204, try await api.call("DELETE", "/silences/\(silence.json["id"] as? String ?? "")"))
+            let id = try #require((silence.json["silence"] as? [String: Any])?["id"] as? String)
+            expect(204, try await api.call("DELETE", "/silences/\(id)"))
             for page in [
                 "/", "/people/ada", "/oncall/rules", "/oncall/deliveries", "/oncall/audit", "/alerts", "/sends/backlog", "/sends/dead",
             ] {

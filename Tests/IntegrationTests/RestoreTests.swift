@@ -43,7 +43,7 @@ extension WholeService {
                 try await old.start()
                 let first = try await ServerProcess.start(database: old.url, arguments: ["--migrate"])
                 try await first.waitUntilReady()
-                let load = PostingLoad(url: first.api.url, sendsToo: true)
+                let load = PostingLoad(url: first.api.url)
                 let acknowledged = try await load.run(posters: 4) {
                     try await load.progress(2_000)
                     let acknowledged = load.attempts
@@ -73,7 +73,7 @@ extension WholeService {
                 // Senders send again what they have no answer for, and more.
                 let second = try await ServerProcess.start(database: new.url)
                 try await second.waitUntilReady()
-                let again = PostingLoad(url: second.api.url, sendsToo: true)
+                let again = PostingLoad(url: second.api.url)
                 try await again.run(posters: 4) { try await again.progress(3_000) }
                 try await withPool(new.url) { pool in
                     try await FaultReport(fault: "restored from a backup", times: 1, load: again).expectNothingLost(on: pool)
