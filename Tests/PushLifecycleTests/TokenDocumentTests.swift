@@ -33,7 +33,7 @@ struct TokenDocumentTests {
     func complete(kind: String) throws {
         let facts = try Self.facts(kind)
         let wanted: Set = ["Obtained", "Reaches the API", "Stored", "Used for", "Topic", "Push type", "Version gate", "Ends"]
-        #expect(Set(facts.keys) == wanted)
+        #expect(wanted.subtracting(facts.keys).isEmpty)
         #expect(facts.values.allSatisfy { $0.count > 5 })
         #expect(try Self.document().contains("## When which one"))
     }
