@@ -13,6 +13,8 @@ import PushwatchServer
 struct BenchServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "serve", shouldDisplay: false)
     static let noOpPath = "/bench/noop"
+    /// The same at each start on one database.
+    static let tokenKeys = "bench:" + Data(count: 32).base64EncodedString()
 
     @Option(name: .long) var database: String
     @Option(name: .long) var key: String
@@ -29,8 +31,7 @@ struct BenchServeCommand: AsyncParsableCommand {
         configuration.migrationsDirectory = try ProjectFiles.locate("sql/migrations")
         configuration.alertsDirectory = try ProjectFiles.locate("alerts")
         configuration.roles = sends ? [.api, .send] : [.api]
-        // The same at each start on one database.
-        configuration.tokenKeys = try TokenKeyRing(parsing: "bench:" + Data(count: 32).base64EncodedString())
+        configuration.tokenKeys = try TokenKeyRing(parsing: Self.tokenKeys)
         var hooks = PushwatchServer.Hooks()
         hooks.migrates = true
         hooks.routes = { router in
