@@ -33,6 +33,7 @@ struct ServerParts: Sendable {
     let wake = WakeSignal()
     let providers: ProviderBook
     let rules: RuleBook
+    let backtests = BacktestShelf()
     let receivers: ReceiverBook
     let live: LiveParts
     let pageClock: @Sendable () -> Timestamp
@@ -132,6 +133,7 @@ struct ServerParts: Sendable {
         var services: [any Service] = [keeper, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) {
             services += [ingestor, DeviceSweeper(store: devices, logger: logger)]
+            services.append(BacktestKeeper(pool: pool, rules: rules, shelf: backtests, lag: configuration.alertsLag, logger: logger))
             if let ring = configuration.tokenKeys { services.append(TokenSealer(pool: pool, ring: ring, logger: logger)) }
         }
         // Whoever pushes reads changed credentials.

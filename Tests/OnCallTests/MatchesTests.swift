@@ -80,8 +80,9 @@ struct MatchesTests {
             for text in [
                 "2 on, 3 Live Activities", "10 pushes a minute over 15 min, 30 ms on average, 0.67 % failed.", "1 network (0.67 %)",
                 "<a href=\"/oncall/matches/final%2F26\">BRX v SYD</a> BRX lead<span class=\"detail\">live, final/26, updated 20 s ago</span>",
-                "<td class=\"n\">5</td><td class=\"n\">3</td><td class=\"n\"><span class=\"warn\">1</span></td><td class=\"n\">1</td>"
-                    + "<td class=\"n\">1</td>",
+                "data-name=\"Followers\">5</td><td class=\"n\" data-name=\"Active\">3</td>"
+                    + "<td class=\"n\" data-name=\"Behind\"><span class=\"warn\">1</span></td>"
+                    + "<td class=\"n\" data-name=\"Pending\">1</td><td class=\"n\" data-name=\"Ended\">1</td>",
                 "<a href=\"/oncall/matches/OrderAttributes%2F77\">OrderAttributes/77</a> OrderAttributes",
             ] { #expect(html.contains(text), "\(text) is missing in \(html)") }
         }

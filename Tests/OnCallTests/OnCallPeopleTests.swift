@@ -9,6 +9,7 @@ import HummingbirdTesting
 import Postgres
 import PushContract
 import Sending
+import TestDatabase
 import Testing
 
 @testable import OnCall
@@ -117,7 +118,8 @@ struct OnCallPeopleTests {
             let id = try #require(try await EpisodeStore.open(on: pool).first).id.uuidString.lowercased()
             let before = String(buffer: try await client.execute(uri: "/oncall/rules", method: .get, headers: Self.reading).body)
             for text in [
-                "1 rule, 1 firing", "provider_5xx above 5 % for 15 min, by provider", "10 % of 5 %", "provider=fcm: 150 of 1,500 attempts",
+                "1 rule, 1 firing", "Not computed yet: its backtest comes within minutes.",
+                "provider_5xx above 5 % for 15 min, by provider", "10 % of 5 %", "provider=fcm: 150 of 1,500 attempts",
             ] {
                 #expect(before.contains(text), "\(text)")
             }
@@ -135,6 +137,30 @@ struct OnCallPeopleTests {
             #expect(after.contains("0 real, 1 noise"))
             let alert = String(buffer: try await client.execute(uri: "/oncall/alerts/\(id)", method: .get, headers: Self.reading).body)
             #expect(alert.contains("Marked as noise by maria."))
+        }
+    }
+
+    @Test("the rules' page shows each rule's backtest of four weeks, without computing it")
+    func backtests() async throws {
+        let shelf = BacktestShelf()
+        try await OnCallRoutesTests().withSite(backtests: shelf) { client, pool in
+            func page() async throws -> String {
+                String(buffer: try await client.execute(uri: "/oncall/rules", method: .get, headers: Self.reading).body)
+            }
+            #expect(try await page().contains("class=\"spell would\"") == false)
+            let now = OnCallRoutesTests.now
+            try await BacktestKeeper(
+                pool: pool,
+                rules: OnCallRoutesTests.rules,
+                shelf: shelf,
+                now: { now },
+                logger: .silent
+            ).makeAll()
+            let html = try await page()
+            #expect(
+                html.contains("class=\"spell would\"")
+                    && html.contains("that are stored: 1 alert, firing for 13 min in all; made just now.")
+            )
         }
     }
 

@@ -22,7 +22,7 @@ struct OnCallRoutesTests {
     /// Lets in whoever has the cookie `s=<scopes>`.
     struct CookieAuthenticator: Authenticator {
         func authenticate(_ request: Request) async throws -> Caller? {
-            guard let cookie = request.headers[.cookie], cookie.hasPrefix("s=") else { return nil }
+            guard let cookie = request.headers[.cookie]?.split(separator: ";").first, cookie.hasPrefix("s=") else { return nil }
             return .session(
                 id: "k",
                 name: "maria",
@@ -107,7 +107,7 @@ struct OnCallRoutesTests {
         }
     )
 
-    static func routes(_ pool: PostgresPool) throws -> OnCallRoutes {
+    static func routes(_ pool: PostgresPool, backtests: BacktestShelf) throws -> OnCallRoutes {
         let sends = SendStore(pool: pool, record: { _, _ in })
         let throttles = ThrottleStore(pool: pool)
         return try OnCallRoutes(
@@ -119,7 +119,7 @@ struct OnCallRoutesTests {
             ),
             alerts: AlertStore(pool: pool, rules: rules, runbooks: PageSample.runbooks),
             people: PersonStore(pool: pool),
-            rules: RulesStore(pool: pool, rules: rules),
+            rules: RulesStore(pool: pool, rules: rules, backtests: backtests),
             deliveries: DeliveriesStore(pool: pool),
             matches: MatchesStore(pool: pool),
             watch: WatchStore(
@@ -137,7 +137,10 @@ struct OnCallRoutesTests {
         )
     }
 
-    func withSite(_ test: @Sendable @escaping (any TestClientProtocol, PostgresPool) async throws -> Void) async throws {
+    func withSite(
+        backtests: BacktestShelf = BacktestShelf(),
+        _ test: @Sendable @escaping (any TestClientProtocol, PostgresPool) async throws -> Void
+    ) async throws {
         try await withDatabase { pool in
             try await Self.seed(pool)
             let router = EdgeRouter(
@@ -147,7 +150,7 @@ struct OnCallRoutesTests {
                     signInPath: OnCallRoutes.signInPath
                 )
             )
-            try Self.routes(pool).add(to: router)
+            try Self.routes(pool, backtests: backtests).add(to: router)
             try await Application(router: router).test(.router) { try await test($0, pool) }
         }
     }

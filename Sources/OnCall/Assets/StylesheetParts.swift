@@ -50,10 +50,13 @@ enum StylesheetParts {
         .chart .band { fill: var(--band); }
         .strip { min-width: 180px; max-width: 420px; margin-top: 4px; }
         .strip .spell { fill: var(--bad); }
+        .strip .spell.would { fill: var(--attempts); }
         .strip .spell.noise { fill: none; stroke: var(--r-unknown); stroke-width: 1.5; }
         .key { display: inline-block; width: 11px; height: 11px; border-radius: 2px; margin-right: 4px; }
         .key.k-attempts, .key.k-bad { height: 3px; width: 14px; vertical-align: middle; }
-        .k-attempts { background: var(--attempts); }
+        .k-attempts, .k-would { background: var(--attempts); }
+        .k-was { background: var(--bad); }
+        .k-noise { border: 1.5px solid var(--r-unknown); }
         .k-bad { background: var(--bad); }
         .legend { color: var(--soft); font-size: 13px; }
         .legend .key + .key, .legend .k-bad { margin-left: 12px; }
@@ -65,9 +68,8 @@ enum StylesheetParts {
         .r-unknown { fill: var(--r-unknown); background: var(--r-unknown); }
         .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(108px, 1fr)); gap: 8px 16px; }
         .facts dt, .numbers dt { color: var(--soft); font-size: 13px; }
-        .facts dd, .numbers dd { margin: 0; }
+        .facts dd, .numbers dd { margin: 0; overflow-wrap: anywhere; }
         .numbers > div { display: grid; grid-template-columns: 108px minmax(0, 1fr); gap: 12px; padding: 5px 0; border-top: 1px solid var(--grid); }
-        .numbers dd { overflow-wrap: anywhere; }
         .plainList { list-style: none; padding: 0; }
         .runbook { max-width: 78ch; }
         .runbook p, .runbook li { max-width: 72ch; }

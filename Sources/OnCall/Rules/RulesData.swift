@@ -14,6 +14,8 @@ struct RulesData {
         var noise: Int
         /// Those alerts, newest first.
         var past: [Past]
+        /// What the rule as it is now would have raised; nil until it was computed.
+        var backtest: BacktestShelf.Entry?
         /// Nil for rules that compare with a past of their own, and where there is no traffic.
         var distance: RuleDistance?
     }

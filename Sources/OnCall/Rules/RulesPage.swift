@@ -17,13 +17,16 @@ struct RulesPage {
         let evaluated: String
         let fired: String
         let marks: String?
-        /// The last four weeks.
+        /// The last four weeks: what the rule would have raised, and what was raised.
         let strip: String
+        /// The backtest in words.
+        let backtest: String
         let runbook: String?
     }
 
     struct PastLine {
         let when: String
+        let whenAttribute: String
         let name: String
         let path: String
         let lasted: String
@@ -69,7 +72,8 @@ struct RulesPage {
             evaluated: entry.progress.map { SpanText.ago($0.evaluatedAt, now: now) } ?? "not yet",
             fired: "\(entry.fired)",
             marks: entry.real + entry.noise > 0 ? "\(entry.real) real, \(entry.noise) noise" : nil,
-            strip: RuleStrip.svg(entry.past, rule: rule.name, id: "rule-\(index)", now: now),
+            strip: RuleStrip(past: entry.past, backtest: entry.backtest, now: now).svg(rule: rule.name, id: "rule-\(index)"),
+            backtest: BacktestWords.text(entry.backtest, now: now),
             runbook: RunbookShelf.name(of: rule.annotations.runbook).map { "/runbooks/\($0)" }
         )
     }
@@ -93,6 +97,7 @@ struct RulesPage {
     private static func line(_ past: RulesData.Past, now: Timestamp) -> PastLine {
         PastLine(
             when: ClockText.moment(past.firedAt, now: now),
+            whenAttribute: past.firedAt.rfc3339,
             name: past.group == "all" ? past.rule : "\(past.rule) · \(past.group)",
             path: "/oncall/alerts/\(past.id)",
             lasted: past.resolvedAt.map { SpanText.span($0 - past.firedAt) } ?? "firing",

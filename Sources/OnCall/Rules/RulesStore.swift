@@ -7,14 +7,17 @@ import PushContract
 
 /// Reads what the page of rules shows, and keeps what people thought of an alert.
 package struct RulesStore: Sendable {
-    static let days: Int64 = 28
+    static let days = Int64(BacktestKeeper.days)
 
     private let pool: PostgresPool
     private let rules: RuleBook
+    private let backtests: BacktestShelf
 
-    package init(pool: PostgresPool, rules: RuleBook) {
+    /// - Parameter backtests: filled by `BacktestKeeper`.
+    package init(pool: PostgresPool, rules: RuleBook, backtests: BacktestShelf = BacktestShelf()) {
         self.pool = pool
         self.rules = rules
+        self.backtests = backtests
     }
 
     func read(now: Timestamp) async throws -> RulesData {
@@ -32,6 +35,7 @@ package struct RulesStore: Sendable {
                     real: own.filter { $0.verdict == "real" }.count,
                     noise: own.filter { $0.verdict == "noise" }.count,
                     past: own,
+                    backtest: backtests.entry(of: rule),
                     distance: try await distance(rule, now: now)
                 )
             )

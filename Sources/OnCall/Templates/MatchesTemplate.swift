@@ -11,13 +11,14 @@ enum MatchesTemplate {
         <section class="panel">
         <h2>Matches and other subjects</h2>
         {{#hasSubjects}}
-        <div class="scroll" tabindex="0"><table>
+        <div class="scroll" tabindex="0"><table class="stack">
         <thead><tr><th scope="col">What</th><th scope="col" class="n">Followers</th><th scope="col" class="n">Active</th>\
         <th scope="col" class="n">Behind</th><th scope="col" class="n">Pending</th><th scope="col" class="n">Ended</th></tr></thead>
         <tbody>
         {{#subjects}}<tr><td><a href="{{path}}">{{name}}</a> {{status}}<span class="detail">{{detail}}</span></td>\
-        <td class="n">{{followers}}</td><td class="n">{{active}}</td><td class="n"><span class="{{#isBehind}}warn{{/isBehind}}">{{behind}}</span></td>\
-        <td class="n">{{pending}}</td><td class="n">{{ended}}</td></tr>
+        <td class="n" data-name="Followers">{{followers}}</td><td class="n" data-name="Active">{{active}}</td>\
+        <td class="n" data-name="Behind"><span class="{{#isBehind}}warn{{/isBehind}}">{{behind}}</span></td>\
+        <td class="n" data-name="Pending">{{pending}}</td><td class="n" data-name="Ended">{{ended}}</td></tr>
         {{/subjects}}
         </tbody></table></div>
         <p class="soft small">Behind: active ones that have not been sent the newest state yet.</p>

@@ -10,16 +10,19 @@ enum RulesTemplate {
         {{/faults}}
         <section class="panel">
         <h2>Rules</h2>
-        <div class="scroll" tabindex="0"><table>
+        <p class="legend"><span class="key k-would"></span> what the rule as it is now would have raised in {{days}} days \
+        <span class="key k-was"></span> what was raised <span class="key k-noise"></span> and marked as noise</p>
+        <div class="scroll" tabindex="0"><table class="stack">
         <thead><tr><th scope="col">Rule</th><th scope="col">Now</th><th scope="col">State</th><th scope="col">Evaluated</th>\
         <th scope="col" class="n">Alerts</th></tr></thead>
         <tbody>
         {{#rules}}<tr><td>{{#runbook}}<a href="{{.}}">{{/runbook}}{{name}}{{#runbook}}</a>{{/runbook}}\
-        <span class="detail">{{severity}}: {{says}}</span>{{{strip}}}</td>\
-        <td>{{distance}}{{#meter}} <meter min="0" max="100" low="50" high="80" optimum="0" value="{{.}}">{{.}} % of the threshold</meter>{{/meter}}\
+        <span class="detail">{{severity}}: {{says}}</span>{{{strip}}}<span class="detail">{{backtest}}</span></td>\
+        <td class="line" data-name="Now">{{distance}}{{#meter}} <meter min="0" max="100" low="50" high="80" optimum="0" value="{{.}}">{{.}} % of the threshold</meter>{{/meter}}\
         {{#detail}}<span class="detail">{{.}}</span>{{/detail}}</td>\
-        <td><span class="whole{{#isFiring}} warn{{/isFiring}}">{{state}}</span></td><td>{{evaluated}}</td>\
-        <td class="n">{{fired}}{{#marks}}<span class="detail">{{.}}</span>{{/marks}}</td></tr>
+        <td data-name="State"><span class="whole{{#isFiring}} warn{{/isFiring}}">{{state}}</span></td>\
+        <td data-name="Evaluated">{{evaluated}}</td>\
+        <td class="n" data-name="Alerts">{{fired}}{{#marks}}<span class="detail">{{.}}</span>{{/marks}}</td></tr>
         {{/rules}}
         </tbody></table></div>
         </section>
@@ -29,7 +32,7 @@ enum RulesTemplate {
         <div class="scroll" tabindex="0"><table>
         <thead><tr><th scope="col">Fired</th><th scope="col">Alert</th><th scope="col" class="n">Lasted</th><th scope="col">Marked</th></tr></thead>
         <tbody>
-        {{#past}}<tr><td>{{when}}</td><td><a href="{{path}}">{{name}}</a></td><td class="n">{{lasted}}</td><td>{{verdict}}</td></tr>
+        {{#past}}<tr><td><time datetime="{{whenAttribute}}">{{when}}</time></td><td><a href="{{path}}">{{name}}</a></td><td class="n">{{lasted}}</td><td>{{verdict}}</td></tr>
         {{/past}}
         </tbody></table></div>
         </section>

@@ -1,0 +1,114 @@
+package import AlertRules
+package import Logging
+package import Postgres
+package import PushContract
+package import ServiceLifecycle
+
+/// Keeps a backtest of the last four weeks for each rule in force, on each instance that has the pages.
+///
+/// A rule is backtested again every hour, and soon after an alert of it began or ended or its file changed; never more than a twentieth of
+/// the time. Reads only, a rule after the other and a day after the other, so that it holds no connection for long. It looks at the rule
+/// files too, since an instance with pages and without an evaluator has nobody else who does.
+package struct BacktestKeeper: Service {
+    /// How far back a backtest looks.
+    package static let days = 28
+    private static let interval = Duration.seconds(3_600)
+    /// After a failure, and between looks.
+    private static let patience = Duration.seconds(600)
+    private static let pause = Duration.seconds(10)
+    private static let share = 20
+
+    private let pool: PostgresPool
+    private let rules: RuleBook
+    private let shelf: BacktestShelf
+    private let lag: Duration
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+    private let logger: Logger
+
+    /// - Parameter lag: a minute is closed this long after its end, as for the evaluator.
+    package init(
+        pool: PostgresPool,
+        rules: RuleBook,
+        shelf: BacktestShelf,
+        lag: Duration = .seconds(60),
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        logger: Logger
+    ) {
+        self.pool = pool
+        self.rules = rules
+        self.shelf = shelf
+        self.lag = lag
+        self.clock = clock
+        self.now = now
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            var resting: [String: Timestamp] = [:]
+            while !Task.isCancelled {
+                await look(&resting)
+                try? await clock.sleep(for: Self.pause, tolerance: nil)
+            }
+        }
+    }
+
+    /// Makes whatever is due. `resting`: when a version of a rule failed.
+    func look(_ resting: inout [String: Timestamp]) async {
+        do {
+            rules.refresh()
+            shelf.keep(only: rules.rules)
+            let changes = try await changes()
+            for rule in rules.rules where Self.isDue(shelf.entry(of: rule), changedAt: changes[rule.name], now: now()) {
+                if let failed = resting[rule.version], now() - failed < Self.patience { continue }
+                do {
+                    try await make(rule, changedAt: changes[rule.name])
+                    resting[rule.version] = nil
+                } catch let error where !(error is CancellationError) {
+                    resting[rule.version] = now()
+                    logger.warning("a rule could not be backtested", metadata: ["rule": "\(rule.name)", "error": "\(error)"])
+                }
+            }
+        } catch is CancellationError {
+        } catch {
+            // The database is away, which others say; the next look comes soon.
+            logger.debug("no look at backtests", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Every rule once, whatever is due.
+    package func makeAll() async throws {
+        let changes = try await changes()
+        for rule in rules.rules { try await make(rule, changedAt: changes[rule.name]) }
+    }
+
+    static func isDue(_ entry: BacktestShelf.Entry?, changedAt: Timestamp?, now: Timestamp) -> Bool {
+        guard let entry else { return true }
+        let age = now - entry.madeAt
+        return age >= entry.took * share && (age >= interval || entry.changedAt != changedAt)
+    }
+
+    private func make(_ rule: AlertRule, changedAt: Timestamp?) async throws {
+        let started = ContinuousClock.now
+        let last = Minute(now() - lag) - 1
+        let backtest = RuleBacktest(span: BacktestSpan(since: last - Self.days * 1_440 + 1, last: last), on: pool)
+        let result = try await backtest.run(rule)
+        let entry = BacktestShelf.Entry(
+            span: backtest.span,
+            historySince: try await backtest.firstMinute(),
+            episodes: result.episodes,
+            madeAt: now(),
+            took: ContinuousClock.now - started,
+            changedAt: changedAt
+        )
+        shelf.put(entry, of: rule)
+    }
+
+    /// The newest beginning or end of an alert, by rule. As many rows as alerts, which are few.
+    private func changes() async throws -> [String: Timestamp] {
+        let rows = try await pool.query("SELECT rule, max(greatest(firedAt, resolvedAt)) FROM alertEpisodes GROUP BY rule")
+        return Dictionary(try rows.map { try $0.decode(String.self, Timestamp.self) }.map { ($0.0, $0.1) }) { first, _ in first }
+    }
+}
