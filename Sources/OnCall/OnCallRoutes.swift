@@ -62,7 +62,7 @@ package struct OnCallRoutes: Sendable {
 
     package func add(to router: some RouterMethods<PushwatchContext>) {
         AssetRoutes.add(to: router)
-        let pages = router.group("").add(middleware: PageFaults(templates: templates, now: clock))
+        let pages = router.group("").add(middleware: ZoneOfReader()).add(middleware: PageFaults(templates: templates, now: clock))
         SignInRoutes(desk: desk, templates: templates, now: clock).add(to: pages)
         pages.get("", use: nowPage)
         pages.get("oncall/alerts/:id", use: alertPage)
@@ -82,6 +82,8 @@ package struct OnCallRoutes: Sendable {
         pages.get("oncall/matches/:subject", use: matchPage)
         pages.get("oncall/deliveries", use: deliveriesPage)
         pages.get("oncall/audit", use: auditPage)
+        pages.get("oncall/zone", use: zonePage)
+        pages.post("oncall/zone", use: chooseZone)
     }
 
     @Sendable

@@ -114,3 +114,5 @@ def pages(errors):
     errors.send("POST /oncall/alerts/{id}/silence", b"minutes=30&reason=story")
     errors.send("POST /oncall/alerts/{id}/mark", b"verdict=real")
     errors.send("POST /search", b"q=nobody-of-this-name")
+    errors.send("POST /oncall/zone", b"zone=Nowhere%2FCity")
+    errors.send("POST /oncall/zone", b"zone=Europe%2FBerlin")

@@ -62,15 +62,15 @@ struct LaneLine {
 /// One try at delivering.
 struct TryLine {
     let when: String
+    let whenAttribute: String
     let receiver: String
     let kind: String
     let result: String
     let latency: String
 
     init(_ record: DeliveryRecord, now: Timestamp) {
-        when =
-            ClockText.date(record.attemptedAt) == ClockText.date(now)
-            ? ClockText.timeWithSeconds(record.attemptedAt) : ClockText.moment(record.attemptedAt, now: now)
+        when = ClockText.exact(record.attemptedAt, now: now)
+        whenAttribute = record.attemptedAt.rfc3339
         receiver = record.receiver
         kind = record.kind
         result = record.result + (record.status.map { " (\($0))" } ?? "") + (record.error.map { ": \($0)" } ?? "")

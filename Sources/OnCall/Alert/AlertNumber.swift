@@ -52,7 +52,7 @@ struct AlertNumber {
     private static func window(_ window: WindowCounts, now: Timestamp) -> String {
         let from = Timestamp(seconds: window.first.second)
         let to = Timestamp(seconds: (window.last + 1).second)
-        return "\(ClockText.time(from)) to \(ClockText.moment(to, now: now))"
+        return ClockText.span(from, to: to, now: now)
     }
 
     private static func reason(_ reason: String?) -> String { reason.map { " (\($0.replacing("_", with: " ")))" } ?? "" }

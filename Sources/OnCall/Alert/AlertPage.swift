@@ -101,7 +101,8 @@ struct AlertPage {
             return "The rule is in no rule file any more, so its chart cannot be drawn. The SQL below has the numbers."
         }
         let step = series.minutesPerSlot == 1 ? "minute" : "\(series.minutesPerSlot) minutes"
-        return "Share of bad attempts per \(step), UTC. Shaded: the time of the alert."
+        let own = ReaderZone.current?.wallClock(series.from) == nil ? "" : " (\(ReaderZone.current?.place ?? ""))"
+        return "Share of bad attempts per \(step), UTC\(own). Shaded: the time of the alert."
     }
 
     private static func chart(_ series: AlertSeries, _ episode: AlertEpisode, now: Timestamp) -> String {

@@ -1,4 +1,4 @@
-/// The one script: brings fresh contents to pages that change, and adds the reader's own time. Every page works without it.
+/// The one script: brings fresh contents to pages that change, and tells the server the reader's time zone. Every page works without it.
 ///
 /// It never moves what is under the finger: nothing is replaced while a pointer is down or was moved, a key pressed or the page scrolled a
 /// moment ago, nor, for up to a minute, while something pressable is pointed at or has the focus, or text is selected. After replacing, the
@@ -15,15 +15,17 @@ enum RefreshScript {
           const news = document.getElementById("news");
           const every = Number(document.body.dataset.refresh) * 1_000;
 
-          function localTimes() {
-            const short = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
-            const long = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "long" });
-            for (const time of document.querySelectorAll("main time[datetime]")) time.title = long.format(new Date(time.dateTime));
-            const shown = clock?.querySelector("time");
-            const local = clock?.querySelector(".local");
-            if (shown && local && new Date().getTimezoneOffset() !== 0) local.textContent = ", " + short.format(new Date(shown.dateTime)) + " here";
+          // Pages come with the reader's own times once the server knows the zone. What was chosen by hand has no ~ and is left alone.
+          function tellZone() {
+            const kept = () => document.cookie.split("; ").find(c => c.startsWith("pushwatch_zone="))?.split("=")[1];
+            const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+            const own = "~" + zone;
+            if (!zone || kept() === own || (kept() && !kept().startsWith("~"))) return;
+            document.cookie = `pushwatch_zone=${own}; Path=/; Max-Age=31536000; SameSite=Lax`;
+            const isPage = document.querySelector("nav") !== null && !("answer" in document.body.dataset);
+            if (isPage && kept() === own && new Date().getTimezoneOffset() !== 0) location.reload();
           }
-          localTimes();
+          tellZone();
           if (!every) return;
 
           let touched = -Infinity, down = false, loaded = performance.now(), loading = false;
@@ -75,7 +77,6 @@ enum RefreshScript {
             }
             const told = main.querySelector("h1")?.textContent;
             if (news && told !== headline) news.textContent = told;
-            localTimes();
           }
 
           async function refresh() {

@@ -26,7 +26,7 @@ enum StylesheetLayout {
         .sub a:hover { text-decoration: underline; }
         .search { display: flex; gap: 12px; flex: 1 1 220px; justify-content: flex-end; }
         .search input { flex: 0 1 320px; }
-        input[type="search"], .fields input:not([type="radio"]) {
+        input[type="search"], .fields input:not([type="radio"]), .fields select {
           font: inherit; min-height: 44px; padding: 0 12px; border: 1px solid var(--soft); border-radius: 5px; background: var(--ground);
           color: var(--ink); min-width: 0;
         }
@@ -72,6 +72,8 @@ enum StylesheetLayout {
         fieldset { border: 1px solid var(--line); border-radius: 5px; margin: 0; padding: 6px 12px; display: flex; flex-wrap: wrap; gap: 4px 20px; }
         fieldset label { display: flex; align-items: center; gap: 6px; min-height: 40px; }
         main > .panel { margin-bottom: 16px; }
+        .foot { max-width: 1120px; margin: 0 auto; padding: 0 16px 16px; }
+        .foot a { display: inline-block; padding: 8px 0; color: var(--soft); }
         .whole { white-space: nowrap; }
         meter { width: 96px; height: 12px; }
         @media (min-width: 860px) {
@@ -85,6 +87,12 @@ enum StylesheetLayout {
           main { padding: 12px; }
           .panel { padding: 12px; }
           th, td { padding-right: 8px; }
+          .stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+          .stack tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(84px, 1fr)); gap: 4px 12px; padding: 8px 0; border-bottom: 1px solid var(--grid); }
+          .stack tr:last-child { border-bottom: 0; }
+          .stack td { padding: 0; border: 0; text-align: left; white-space: normal; }
+          .stack td:first-child, .stack td.line { grid-column: 1 / -1; }
+          .stack td[data-name]::before { content: attr(data-name); display: block; color: var(--soft); font-size: 13px; }
         }
 
         """

@@ -7,6 +7,7 @@ struct ChartFrame {
     static let height = 172.0
     private static let plotTop = 20.0
     private static let plotHeight = 128.0
+    private static let lineHeight = 14.0
 
     /// Unique on the page.
     let id: String
@@ -44,7 +45,7 @@ struct ChartFrame {
             "svg",
             [
                 ("class", "chart"), ("role", "img"), ("aria-labelledby", "\(id)-title \(id)-desc"), ("width", "100%"),
-                ("height", SVG.number(Self.height)),
+                ("height", SVG.number(Self.height + (ownTimes.isEmpty ? 0 : Self.lineHeight))),
             ],
             words + grid + behind.joined() + labels + inFront.joined()
         )
@@ -68,6 +69,18 @@ struct ChartFrame {
         let times = time.ticks.map {
             SVG.text(time.label($0), [("x", SVG.percent(x($0))), ("y", SVG.number(Self.height - 6)), ("text-anchor", "middle")])
         }
-        return (values + times).joined()
+        return (values + times + ownTimes).joined()
+    }
+
+    /// A second line below UTC's.
+    private var ownTimes: [String] {
+        time.ticks.compactMap { tick in
+            time.ownLabel(tick).map {
+                SVG.text(
+                    $0,
+                    [("x", SVG.percent(x(tick))), ("y", SVG.number(Self.height - 6 + Self.lineHeight)), ("text-anchor", "middle")]
+                )
+            }
+        }
     }
 }

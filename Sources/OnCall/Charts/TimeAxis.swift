@@ -28,6 +28,13 @@ struct TimeAxis {
     }
 
     func label(_ tick: Timestamp) -> String {
-        minutes > 2 * 1_440 ? String(ClockText.date(tick).dropFirst(5)) : ClockText.time(tick)
+        showsDays ? String(ClockText.date(tick).dropFirst(5)) : ClockText.time(tick)
     }
+
+    /// What the reader's own clock shows there; nil without a zone that differs from UTC, and for days, which are UTC's.
+    func ownLabel(_ tick: Timestamp) -> String? {
+        showsDays ? nil : ReaderZone.current?.wallClock(tick).map { "(\(ClockText.time($0)))" }
+    }
+
+    private var showsDays: Bool { minutes > 2 * 1_440 }
 }

@@ -4,6 +4,7 @@ import PushContract
 struct DeliveriesPage {
     struct TryLine {
         let when: String
+        let whenAttribute: String
         let receiver: String
         let alert: String
         let path: String
@@ -47,6 +48,7 @@ struct DeliveriesPage {
         tries = data.tries.map { attempt in
             TryLine(
                 when: ClockText.moment(attempt.attemptedAt, now: now),
+                whenAttribute: attempt.attemptedAt.rfc3339,
                 receiver: attempt.receiver,
                 alert: attempt.rule ?? attempt.episodeId,
                 path: "/oncall/alerts/\(attempt.episodeId)",

@@ -20,6 +20,7 @@ struct TrafficView {
 
     struct TableLine {
         let time: String
+        let timeAttribute: String
         let attempts: String
         let bad: String
         let share: String
@@ -83,8 +84,10 @@ struct TrafficView {
     /// Newest first: who reads numbers asks about now.
     private static func table(_ traffic: Traffic) -> [TableLine] {
         traffic.buckets(of: tableMinutes).enumerated().reversed().map { index, bucket in
-            TableLine(
-                time: ClockText.time(traffic.from + .seconds(index * tableMinutes * 60)),
+            let from = traffic.from + .seconds(index * tableMinutes * 60)
+            return TableLine(
+                time: ClockText.moment(from, now: from),
+                timeAttribute: from.rfc3339,
                 attempts: NumberText.count(bucket.attempts),
                 bad: NumberText.count(bucket.allBad),
                 share: NumberText.share(bucket.allBad, of: bucket.attempts)

@@ -18,8 +18,14 @@ struct PageFrame {
     /// When the page was made, in UTC.
     let clock: String
     let clockAttribute: String
+    /// The same by the reader's clock, in parentheses; nil where that is not known or the same.
+    let ownClock: String?
+    /// The zone beside UTC, in words.
+    let zone: String
+    /// True for the answer to a form, which cannot be asked for again by its address.
+    let isAnswer: Bool
 
-    init(title: String, mood: Mood = .calm, refreshSeconds: Int? = nil, person: String?, now: Timestamp) {
+    init(title: String, mood: Mood = .calm, refreshSeconds: Int? = nil, isAnswer: Bool = false, person: String?, now: Timestamp) {
         self.title = title
         self.refreshSeconds = refreshSeconds
         self.person = person
@@ -29,6 +35,9 @@ struct PageFrame {
         icon = Self.icon(mood)
         clock = ClockText.timeWithSeconds(now)
         clockAttribute = now.rfc3339
+        ownClock = ClockText.own(now)
+        zone = ReaderZone.current.map { "UTC and \($0.place)" } ?? "UTC"
+        self.isAnswer = isAnswer
     }
 
     /// A dot in the tab: its colour is the state.

@@ -3,7 +3,8 @@ import Mustache
 /// All templates, parsed once.
 struct PageTemplates: Sendable {
     enum Page: String, CaseIterable {
-        case now, alert, person, search, matches, match, rules, deliveries, audit, silence, throttle, credentials, runbook, signIn, bounce
+        case now, alert, person, search, matches, match, rules, deliveries, audit, silence, throttle, credentials, runbook, zone, signIn,
+            bounce
         case fault
     }
 
@@ -27,7 +28,7 @@ struct PageTemplates: Sendable {
         (Page.rules.rawValue, RulesTemplate.text), (Page.deliveries.rawValue, DeliveriesTemplate.text),
         (Page.audit.rawValue, AuditTemplate.text), (Page.silence.rawValue, SilenceTemplate.text),
         (Page.throttle.rawValue, ThrottleTemplate.text), (Page.runbook.rawValue, RunbookTemplate.text),
-        (Page.signIn.rawValue, SignInTemplate.text),
+        (Page.zone.rawValue, ZoneTemplate.text), (Page.signIn.rawValue, SignInTemplate.text),
         (Page.bounce.rawValue, BounceTemplate.text), (Page.fault.rawValue, FaultTemplate.text),
     ]
 }

@@ -106,7 +106,7 @@ struct PersonPage {
         let result = [attempt.status.rawValue, attempt.reasonCode?.rawValue].compactMap { $0 }.joined(separator: ": ")
         let latency = attempt.latencyMs.map { "\(NumberText.count($0)) ms" }
         return AttemptLine(
-            when: "\(ClockText.date(attempt.attemptedAt)) \(ClockText.timeWithSeconds(attempt.attemptedAt))",
+            when: ClockText.exact(attempt.attemptedAt, now: now),
             whenAttribute: attempt.attemptedAt.rfc3339,
             what: [attempt.eventType.rawValue, attempt.pushType].compactMap { $0 }.joined(separator: " "),
             detail: [ProviderName.text(attempt.provider), attempt.environment?.rawValue, attempt.app, attempt.appVersion]
@@ -134,7 +134,7 @@ struct SearchPage {
     let hasPeople: Bool
 
     init(sendId: String, uids: [String], reader: String, now: Timestamp) {
-        frame = PageFrame(title: "Send \(sendId) · Pushwatch", person: reader, now: now)
+        frame = PageFrame(title: "Send \(sendId) · Pushwatch", isAnswer: true, person: reader, now: now)
         heading = "Send \(sendId)"
         let all = uids.count == PersonStore.limit ? "the first \(uids.count)" : "\(uids.count)"
         advice = "It went to more than one person; here are \(all)."
@@ -143,7 +143,7 @@ struct SearchPage {
     }
 
     init(nobody reader: String, now: Timestamp) {
-        frame = PageFrame(title: "Nobody found · Pushwatch", person: reader, now: now)
+        frame = PageFrame(title: "Nobody found · Pushwatch", isAnswer: true, person: reader, now: now)
         heading = "Nobody found"
         advice =
             "Search for a uid, a deviceId, an attemptId, a sendId or a tokenHash (sha256: and 64 hex digits). Attempts are found "

@@ -73,10 +73,10 @@ enum AlertTemplate {
         {{#hasTries}}
         <details><summary>Every try</summary>
         <div class="scroll" tabindex="0"><table>
-        <thead><tr><th scope="col">At (UTC)</th><th scope="col">Receiver</th><th scope="col">Message</th><th scope="col">Result</th>\
+        <thead><tr><th scope="col">At</th><th scope="col">Receiver</th><th scope="col">Message</th><th scope="col">Result</th>\
         <th scope="col" class="n">Took</th></tr></thead>
         <tbody>
-        {{#tries}}<tr><td>{{when}}</td><td>{{receiver}}</td><td>{{kind}}</td><td>{{result}}</td><td class="n">{{latency}}</td></tr>
+        {{#tries}}<tr><td><time datetime="{{whenAttribute}}">{{when}}</time></td><td>{{receiver}}</td><td>{{kind}}</td><td>{{result}}</td><td class="n">{{latency}}</td></tr>
         {{/tries}}
         </tbody></table></div>
         </details>

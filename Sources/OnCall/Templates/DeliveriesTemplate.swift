@@ -23,7 +23,7 @@ enum DeliveriesTemplate {
         <div class="scroll" tabindex="0"><table>
         <thead><tr><th scope="col">At</th><th scope="col">Receiver</th><th scope="col">Alert</th><th scope="col">Result</th></tr></thead>
         <tbody>
-        {{#tries}}<tr><td>{{when}}</td><td>{{receiver}}</td><td><a href="{{path}}">{{alert}}</a></td>\
+        {{#tries}}<tr><td><time datetime="{{whenAttribute}}">{{when}}</time></td><td>{{receiver}}</td><td><a href="{{path}}">{{alert}}</a></td>\
         <td><span class="{{#isBad}}warn{{/isBad}}">{{result}}</span>{{#detail}}<span class="detail">{{.}}</span>{{/detail}}</td></tr>
         {{/tries}}
         </tbody></table></div>

@@ -14,11 +14,11 @@ enum HeadTemplate {
         <link rel="stylesheet" href="{{frame.stylesheet}}">
         <script src="{{frame.script}}" defer></script>
         </head>
-        <body{{#frame.freshSeconds}} data-refresh="{{.}}"{{/frame.freshSeconds}}>
+        <body{{#frame.freshSeconds}} data-refresh="{{.}}"{{/frame.freshSeconds}}{{#frame.isAnswer}} data-answer{{/frame.isAnswer}}>
         <a class="skip" href="#main">Skip to content</a>
         <header class="bar">
         <a class="brand" href="/">Pushwatch</a>
-        <span class="clock"><time datetime="{{frame.clockAttribute}}">{{frame.clock}} UTC</time><span class="wide local"></span>\
+        <span class="clock"><time datetime="{{frame.clockAttribute}}">{{frame.clock}} UTC</time>{{#frame.ownClock}} {{.}}{{/frame.ownClock}}\
         {{#frame.refreshSeconds}}<span class="wide">, refreshes by itself</span>{{/frame.refreshSeconds}}</span>
         {{#frame.person}}<form class="person" method="post" action="/sign-out"><span class="wide">{{.}}</span><button class="plain">\
         Sign out</button></form>{{/frame.person}}

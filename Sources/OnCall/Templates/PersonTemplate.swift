@@ -49,7 +49,7 @@ enum PersonTemplate {
         <p class="soft small">{{attemptsCaption}}</p>
         {{#hasAttempts}}
         <div class="scroll" tabindex="0"><table>
-        <thead><tr><th scope="col">At (UTC)</th><th scope="col">What</th><th scope="col">Result</th></tr></thead>
+        <thead><tr><th scope="col">At</th><th scope="col">What</th><th scope="col">Result</th></tr></thead>
         <tbody>
         {{#attempts}}<tr><td><time datetime="{{whenAttribute}}">{{when}}</time></td>\
         <td>{{what}}<span class="detail">{{detail}}</span></td><td><span class="{{#isBad}}warn{{/isBad}}">{{result}}</span>\

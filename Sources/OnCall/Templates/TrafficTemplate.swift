@@ -10,10 +10,10 @@ enum TrafficTemplate {
         <p class="legend"><span class="key k-attempts"></span> attempts a minute <span class="key k-bad"></span> failed</p>
         <details><summary>Numbers of the last 3 hours</summary>
         <div class="scroll" tabindex="0"><table>
-        <thead><tr><th scope="col">From (UTC)</th><th scope="col" class="n">Attempts</th><th scope="col" class="n">Failed</th>\
+        <thead><tr><th scope="col">From</th><th scope="col" class="n">Attempts</th><th scope="col" class="n">Failed</th>\
         <th scope="col" class="n">Share</th></tr></thead>
         <tbody>
-        {{#table}}<tr><td>{{time}}</td><td class="n">{{attempts}}</td><td class="n">{{bad}}</td><td class="n">{{share}}</td></tr>
+        {{#table}}<tr><td><time datetime="{{timeAttribute}}">{{time}}</time></td><td class="n">{{attempts}}</td><td class="n">{{bad}}</td><td class="n">{{share}}</td></tr>
         {{/table}}
         </tbody></table></div>
         </details>

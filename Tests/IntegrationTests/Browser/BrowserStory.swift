@@ -9,6 +9,7 @@ import TestDatabase
 enum BrowserStory {
     /// A server without evaluator (the story evaluates), a browser in front of it, and the first stage told.
     static func tell(
+        present: IncidentHistory.Present = .recovered,
         _ body: (_ window: BrowserWindow, _ server: RunningServer, _ story: IncidentHistory) async throws -> Void
     ) async throws {
         let clock = PageClock(.now())
@@ -18,7 +19,7 @@ enum BrowserStory {
             adjust: { $0.roles = [.api, .send, .live] },
             hooks: hooks,
             { server in
-                let story = IncidentHistory(on: server.pool, clock: clock)
+                let story = IncidentHistory(on: server.pool, clock: clock, present: present)
                 try await story.tellQuiet(server.api)
                 try await withCourier(server.pool) {
                     try await Chromium.open { window in try await body(window, server, story) }

@@ -96,49 +96,5 @@ extension WholeService {
                 print("From the first page to who is affected and why: \(clicks) clicks, \(ContinuousClock.now - start)")
             }
         }
-
-        @Test(
-            "pages on a telephone and at a desk, by day and by night: pictures are kept, everybody can use them, Tab reaches everything"
-        )
-        func pages() async throws {
-            try await BrowserStory.tell { window, server, story in
-                let pictures = try PagePictures(window)
-                let accessibility = Accessibility(window: window)
-                func look(_ name: String, _ path: String? = nil) async throws {
-                    if let path { try await window.go(to: server.url + path) }
-                    try await pictures.take(name) { try await accessibility.check("\(name), \($0)") }
-                    try await accessibility.checkKeyboard(name)
-                }
-                try await look("sign-in", "/sign-in")
-                try await BrowserStory.signIn(window, server)
-                try await window.see("All quiet")
-                try await look("now-quiet")
-                try await story.tellIncident(server.api)
-                try await look("now-firing", "/")
-                try await window.click("article h2 a")
-                try await window.see("What to do")
-                try await look("alert-firing")
-                try await window.click(".actions a", containing: "Silence")
-                try await window.see("It would hold back now")
-                try await look("silence")
-                try await look("throttle", "/oncall/throttle?provider=fcm")
-                try await BrowserMatch.play(server)
-                try await look("matches", "/oncall/matches")
-                try await window.click("td a", containing: "HL")
-                try await window.see("The newest state on its way")
-                try await look("match")
-                try await look("rules", "/oncall/rules")
-                for (name, path) in [
-                    ("person", "/people/person-2"), ("deliveries", "/oncall/deliveries"), ("audit", "/oncall/audit"),
-                    ("runbook", "/runbooks/provider-5xx.md"), ("fault", "/oncall/alerts/nothing"),
-                ] {
-                    try await window.go(to: server.url + path)
-                    try await pictures.take(name)
-                }
-                try await story.tellRecovery(server.api)
-                try await window.go(to: server.url + "/")
-                try await pictures.take("now-resolved")
-            }
-        }
     }
 }

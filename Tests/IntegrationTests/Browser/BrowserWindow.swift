@@ -131,6 +131,9 @@ struct BrowserWindow: Sendable {
         )
     }
 
+    /// As if the browser stood there: a zone of the IANA database.
+    func liveIn(_ zone: String) async throws { try await tools("Emulation.setTimezoneOverride", ["timezoneId": zone]) }
+
     /// Pages must work without a script; this turns them off for whatever is loaded next.
     func allowScripts(_ allowed: Bool) async throws {
         try await tools("Emulation.setScriptExecutionDisabled", ["value": !allowed])

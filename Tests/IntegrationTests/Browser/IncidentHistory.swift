@@ -8,7 +8,8 @@ import Testing
 /// An incident that was: FCM answers with server errors for twenty minutes, and is well again. Told in stages, as it came.
 ///
 /// The pages' clock stands where the story stands, so that an hour passes without waiting for it; what is stored, evaluated and shown is
-/// what would be at that minute.
+/// what would be at that minute. The database's clock is the real one, so that at one stage, the `present`, both are the same: what is done
+/// from there (deliveries, a match, a throttle) is neither an hour old nor yet to come. What comes after the present cannot be told.
 struct IncidentHistory: Sendable {
     /// Minutes before the present.
     static let quiet = 85
@@ -17,12 +18,19 @@ struct IncidentHistory: Sendable {
     private static let start = 270
     static let people = 60
 
-    let now = Timestamp.now().flooredToMinute()
+    /// Which stage is now.
+    enum Present: Int { case firing = 60, recovered = 0 }
+
+    /// When the story ends.
+    let now: Timestamp
+    private let present: Int
     private let evaluator: RuleEvaluator
     private let clock: PageClock
 
-    init(on pool: PostgresPool, clock: PageClock) {
+    init(on pool: PostgresPool, clock: PageClock, present: Present) {
         self.clock = clock
+        self.present = present.rawValue
+        now = Timestamp.now().flooredToMinute() + .seconds(present.rawValue * 60)
         evaluator = RuleEvaluator(
             pool: pool,
             rules: RuleBook(directory: ProjectPlace.alerts, logger: .silent),
@@ -57,8 +65,11 @@ struct IncidentHistory: Sendable {
     /// Every rule looks at what happened until then, and the pages' clock stands there.
     private func evaluate(through ago: Int) async throws {
         try await evaluator.evaluate(through: moment(ago) - .seconds(60))
-        clock.set(moment(ago) + .seconds(20))
+        if ago == present { catchUp() } else { clock.set(moment(ago) + .seconds(20)) }
     }
+
+    /// At the present stage: some real seconds have passed meanwhile.
+    func catchUp() { clock.set(.now()) }
 
     private func post(_ api: API, from: Int, to: Int) async throws {
         var batch = [[String: any Sendable]]()

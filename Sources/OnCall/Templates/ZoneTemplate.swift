@@ -1,0 +1,23 @@
+/// The choice of a time zone.
+enum ZoneTemplate {
+    static let text = """
+        {{> head}}
+        <div class="state">
+        <h1>Time zone</h1>
+        <p>Times stand in UTC, and in parentheses as your clock shows them. Now it is {{now}}.</p>
+        </div>
+        <section class="panel">
+        <form class="fields" method="post" action="/oncall/zone">
+        <input type="hidden" name="back" value="{{back}}">
+        <label for="zone">Beside UTC</label>
+        <select id="zone" name="zone">
+        <option value=""{{#isOwn}} selected{{/isOwn}}>the zone of this browser (needs its script)</option>
+        {{#choices}}<option value="{{value}}"{{#isChosen}} selected{{/isChosen}}>{{label}}</option>
+        {{/choices}}
+        </select>
+        <div class="actions"><button>Keep</button><a href="{{back}}">Back</a></div>
+        </form>
+        </section>
+        {{> foot}}
+        """
+}
