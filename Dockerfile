@@ -11,7 +11,7 @@ RUN swift build -c release --static-swift-stdlib --product pushwatch \
 
 FROM debian:bookworm-slim
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends ca-certificates curl libpq5 libcurl4 libsimdjson14 zlib1g libstdc++6 \
+    && apt-get install -y -qq --no-install-recommends ca-certificates curl libpq5 libcurl4 libsimdjson14 zlib1g libstdc++6 tzdata \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 pushwatch
 COPY --from=build /pushwatch /opt/pushwatch/bin/pushwatch

@@ -1,24 +1,32 @@
 #!/bin/bash
-# Builds a release and packs it: dist/pushwatch-VERSION-OS-ARCH.tar.gz, with its SHA-256 beside it.
+# Packs a release: DIRECTORY/pushwatch-VERSION-OS-ARCH.tar.gz, with its SHA-256 beside it.
+# usage: scripts/dist.sh [PROGRAM [DIRECTORY]]     (without PROGRAM a release is built; DIRECTORY is dist/)
 # In it: the program (stripped, Swift's own libraries inside), sql/, alerts/, live-activities/, matches/, dashboards/, docs/, a systemd unit,
-# a settings example.
+# a settings example, and what makes an image of it. docs/operations.md says how to install it; DistTests look into it.
 # What stays outside: libpq, libcurl, libsimdjson, zlib and the C library, so that the system's updates of them count.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-flags=(-c release --static-swift-stdlib --product pushwatch)
-swift build "${flags[@]}"
-binary="$(swift build "${flags[@]}" --show-bin-path)/pushwatch"
-version=$("$binary" --version)
+program=${1:-}
+place=${2:-dist}
+if [ -z "$program" ]; then
+    flags=(-c release --static-swift-stdlib --product pushwatch)
+    swift build "${flags[@]}"
+    program="$(swift build "${flags[@]}" --show-bin-path)/pushwatch"
+fi
+version=$("$program" --version)
 name="pushwatch-$version-$(uname -s | tr '[:upper:]' '[:lower:]')-$(uname -m)"
 
-rm -rf "dist/$name"
-mkdir -p "dist/$name/bin"
-strip -o "dist/$name/bin/pushwatch" "$binary"
-cp -R sql alerts live-activities matches dashboards docs deploy README.md CHANGELOG.md "dist/$name/"
+rm -rf "${place:?}/$name"
+mkdir -p "$place/$name/bin"
+strip -o "$place/$name/bin/pushwatch" "$program"
+cp -R sql alerts live-activities matches dashboards docs deploy README.md CHANGELOG.md compose.yaml "$place/$name/"
+# The image of a release holds the program that is there; the Dockerfile of the sources builds one.
+mv "$place/$name/deploy/docker/Dockerfile" "$place/$name/Dockerfile"
+rmdir "$place/$name/deploy/docker"
 # The same bytes from the same commit: one order, one owner, one time.
 time=$(git log -1 --format=%ct 2>/dev/null || echo 0)
-tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" -C dist -cf - "$name" | gzip -n9 >"dist/$name.tar.gz"
-(cd dist && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")
-rm -rf "dist/$name"
-echo "dist/$name.tar.gz ($(du -h "dist/$name.tar.gz" | cut -f1))"
+tar --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw --mtime="@$time" -C "$place" -cf - "$name" | gzip -n9 >"$place/$name.tar.gz"
+(cd "$place" && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")
+rm -rf "${place:?}/$name"
+echo "$place/$name.tar.gz ($(du -h "$place/$name.tar.gz" | cut -f1))"
