@@ -13,7 +13,15 @@ struct RulesCommand: AsyncParsableCommand {
 
     /// Where the rules are.
     struct Location: ParsableArguments {
-        @Argument(help: "The alerts directory: rules/, runbooks/ and tests/ below it.") var directory = "alerts"
+        @Argument(
+            help: ArgumentHelp(
+                "The alerts directory: rules/, runbooks/ and tests/ below it. Looked for here, then beside the program.",
+                valueName: "directory"
+            )
+        )
+        var named = "alerts"
+
+        var directory: String { ProjectFiles.besideProgram(named) }
     }
 
     /// `pushwatch rules check`

@@ -12,10 +12,10 @@ import Testing
 struct BacktestKeeperTests {
     private static let now = (Traffic.start + 400).timestamp + .seconds(30)
 
-    private static func entry(age: Int, took: Int = 1, changedAt: Timestamp? = nil) -> BacktestShelf.Entry {
+    private static func entry(age: Int, took: Int = 1, changedAt: Timestamp? = nil, isEmpty: Bool = false) -> BacktestShelf.Entry {
         BacktestShelf.Entry(
             span: BacktestSpan(since: Traffic.start, last: Traffic.start),
-            historySince: nil,
+            historySince: isEmpty ? nil : Traffic.start,
             episodes: [],
             madeAt: now - .seconds(age),
             took: .seconds(took),
@@ -30,6 +30,7 @@ struct BacktestKeeperTests {
         }
         #expect(isDue(nil))
         #expect(!isDue(Self.entry(age: 3_599)) && isDue(Self.entry(age: 3_600)))
+        #expect(!isDue(Self.entry(age: 59, isEmpty: true)) && isDue(Self.entry(age: 60, isEmpty: true)), "nothing was stored")
         #expect(isDue(Self.entry(age: 20), changed: Self.now) && !isDue(Self.entry(age: 19), changed: Self.now))
         #expect(isDue(Self.entry(age: 600, changedAt: Self.now), changed: nil), "its alerts were removed")
         #expect(!isDue(Self.entry(age: 600, changedAt: Self.now), changed: Self.now))

@@ -13,6 +13,8 @@ package struct BacktestKeeper: Service {
     /// How far back a backtest looks.
     package static let days = 28
     private static let interval = Duration.seconds(3_600)
+    /// As long as nothing is stored: a first day should not wait an hour for its picture.
+    private static let shortInterval = Duration.seconds(60)
     /// After a failure, and between looks.
     private static let patience = Duration.seconds(600)
     private static let pause = Duration.seconds(10)
@@ -87,7 +89,8 @@ package struct BacktestKeeper: Service {
     static func isDue(_ entry: BacktestShelf.Entry?, changedAt: Timestamp?, now: Timestamp) -> Bool {
         guard let entry else { return true }
         let age = now - entry.madeAt
-        return age >= entry.took * share && (age >= interval || entry.changedAt != changedAt)
+        let isOld = age >= (entry.historySince == nil ? shortInterval : interval)
+        return age >= entry.took * share && (isOld || entry.changedAt != changedAt)
     }
 
     private func make(_ rule: AlertRule, changedAt: Timestamp?) async throws {

@@ -45,7 +45,7 @@ struct AlertPage {
     ) {
         let episode = data.episode
         isFiring = episode.state == .firing
-        summary = AlertWords.summary(episode)
+        summary = isFiring ? AlertWords.summary(episode) : AlertWords.over(episode)
         name = AlertWords.name(episode)
         severity = episode.severity.rawValue
         frame = PageFrame(

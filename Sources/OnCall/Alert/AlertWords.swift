@@ -12,6 +12,11 @@ enum AlertWords {
 
     static func summary(_ episode: AlertEpisode) -> String { episode.annotations["summary"] ?? name(episode) }
 
+    /// Of an alert that is over: its last words told of the numbers it ended with, which were good.
+    static func over(_ episode: AlertEpisode) -> String {
+        "It is over: at worst \(episode.evidence.worstText), \(threshold(episode.evidence))"
+    }
+
     /// `312 of 4,950 attempts in 15 min`
     static func counts(_ window: WindowCounts) -> String {
         "\(NumberText.count(window.counts.bad)) of \(NumberText.count(window.counts.attempts)) attempts in "

@@ -78,6 +78,7 @@ enum StylesheetLayout {
         meter { width: 96px; height: 12px; }
         @media (min-width: 860px) {
           main { padding: 24px; }
+          .foot { padding: 0 24px 24px; }
           .panels { columns: 2; column-gap: 16px; }
           .columns { grid-template-columns: minmax(0, 1.25fr) minmax(0, 1fr); align-items: start; }
         }

@@ -49,6 +49,7 @@ enum StylesheetParts {
         .chart .line-bad { stroke: var(--bad); stroke-width: 1.5; }
         .chart .band { fill: var(--band); }
         .strip { min-width: 180px; max-width: 420px; margin-top: 4px; }
+        .chart.strip line.base { stroke: var(--line); }
         .strip .spell { fill: var(--bad); }
         .strip .spell.would { fill: var(--attempts); }
         .strip .spell.noise { fill: none; stroke: var(--r-unknown); stroke-width: 1.5; }

@@ -22,11 +22,15 @@ enum AlertTemplate {
         {{/remarks}}
         <div class="columns">
         <div>
-        <section class="panel">
+        {{#isFiring}}<section class="panel">
         <h2>What to do</h2>
         {{#action}}<p class="action">{{.}}</p>{{/action}}
         {{#meaning}}<p class="soft">{{.}}</p>{{/meaning}}
-        </section>
+        </section>{{/isFiring}}
+        {{^isFiring}}<section class="panel">
+        <h2>What is left to do</h2>
+        <p class="action">Lift what was throttled for it, and mark it as real or as noise: the page of rules counts both.</p>
+        </section>{{/isFiring}}
         <section class="panel">
         <h2>Share of bad attempts</h2>
         {{{chart}}}
@@ -72,7 +76,7 @@ enum AlertTemplate {
         {{^hasLanes}}<p class="soft">Nobody: no receiver wants it, or it is silenced.</p>{{/hasLanes}}
         {{#hasTries}}
         <details><summary>Every try</summary>
-        <div class="scroll" tabindex="0"><table>
+        <div class="scroll" tabindex="0"><table class="stack">
         <thead><tr><th scope="col">At</th><th scope="col">Receiver</th><th scope="col">Message</th><th scope="col">Result</th>\
         <th scope="col" class="n">Took</th></tr></thead>
         <tbody>

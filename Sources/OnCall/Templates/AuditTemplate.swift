@@ -8,11 +8,11 @@ enum AuditTemplate {
         </div>
         <section class="panel">
         {{#hasEntries}}
-        <div class="scroll" tabindex="0"><table>
+        <div class="scroll" tabindex="0"><table class="stack">
         <thead><tr><th scope="col">At</th><th scope="col">Who</th><th scope="col">What</th></tr></thead>
         <tbody>
         {{#entries}}<tr><td><time datetime="{{whenAttribute}}">{{when}}</time></td><td>{{actor}}</td>\
-        <td>{{action}} {{subject}}<span class="detail">{{detail}}</span></td></tr>
+        <td class="line">{{action}} {{subject}}<span class="detail">{{detail}}</span></td></tr>
         {{/entries}}
         </tbody></table></div>
         {{/hasEntries}}

@@ -8,11 +8,11 @@ enum DeliveriesTemplate {
         {{#hasOpen}}
         <section class="panel">
         <h2>Not delivered</h2>
-        <div class="scroll" tabindex="0"><table>
+        <div class="scroll" tabindex="0"><table class="stack">
         <thead><tr><th scope="col">Receiver</th><th scope="col">Alert</th><th scope="col">State</th><th scope="col">Next try</th></tr></thead>
         <tbody>
-        {{#open}}<tr><td>{{receiver}}</td><td><a href="{{path}}">{{alert}}</a>{{#detail}}<span class="detail">{{.}}</span>{{/detail}}</td>\
-        <td>{{state}}</td><td>{{next}}</td></tr>
+        {{#open}}<tr><td>{{receiver}}</td><td class="line"><a href="{{path}}">{{alert}}</a>{{#detail}}<span class="detail">{{.}}</span>{{/detail}}</td>\
+        <td data-name="State">{{state}}</td><td data-name="Next try">{{next}}</td></tr>
         {{/open}}
         </tbody></table></div>
         </section>
@@ -20,11 +20,11 @@ enum DeliveriesTemplate {
         <section class="panel">
         <h2>Latest tries</h2>
         {{#hasTries}}
-        <div class="scroll" tabindex="0"><table>
+        <div class="scroll" tabindex="0"><table class="stack">
         <thead><tr><th scope="col">At</th><th scope="col">Receiver</th><th scope="col">Alert</th><th scope="col">Result</th></tr></thead>
         <tbody>
-        {{#tries}}<tr><td><time datetime="{{whenAttribute}}">{{when}}</time></td><td>{{receiver}}</td><td><a href="{{path}}">{{alert}}</a></td>\
-        <td><span class="{{#isBad}}warn{{/isBad}}">{{result}}</span>{{#detail}}<span class="detail">{{.}}</span>{{/detail}}</td></tr>
+        {{#tries}}<tr><td><time datetime="{{whenAttribute}}">{{when}}</time></td><td>{{receiver}}</td><td class="line"><a href="{{path}}">{{alert}}</a></td>\
+        <td class="line"><span class="{{#isBad}}warn{{/isBad}}">{{result}}</span>{{#detail}}<span class="detail">{{.}}</span>{{/detail}}</td></tr>
         {{/tries}}
         </tbody></table></div>
         {{/hasTries}}

@@ -11,12 +11,12 @@ enum PersonTemplate {
         <section class="panel">
         <h2>Devices</h2>
         {{#hasDevices}}
-        <div class="scroll" tabindex="0"><table>
+        <div class="scroll" tabindex="0"><table class="stack">
         <thead><tr><th scope="col">Device</th><th scope="col">App</th><th scope="col">Token</th><th scope="col">Seen</th></tr></thead>
         <tbody>
-        {{#devices}}<tr><td>{{name}}<span class="detail">{{detail}}</span></td><td>{{app}}</td>\
-        <td><span class="{{#isBad}}warn{{/isBad}}">{{state}}</span>{{#cause}}<span class="detail">{{.}}</span>{{/cause}}\
-        <span class="detail">{{hash}}…</span></td><td>{{seen}}</td></tr>
+        {{#devices}}<tr><td>{{name}}<span class="detail">{{detail}}</span></td><td data-name="App">{{app}}</td>\
+        <td data-name="Token"><span class="{{#isBad}}warn{{/isBad}}">{{state}}</span>{{#cause}}<span class="detail">{{.}}</span>{{/cause}}\
+        <span class="detail">{{hash}}…</span></td><td data-name="Seen">{{seen}}</td></tr>
         {{/devices}}
         </tbody></table></div>
         {{/hasDevices}}
@@ -25,10 +25,10 @@ enum PersonTemplate {
         {{#hasWaiting}}
         <section class="panel">
         <h2>Not over yet</h2>
-        <div class="scroll" tabindex="0"><table>
+        <div class="scroll" tabindex="0"><table class="stack">
         <thead><tr><th scope="col">Send</th><th scope="col">State</th><th scope="col">Next try</th></tr></thead>
         <tbody>
-        {{#waiting}}<tr><td>{{send}}<span class="detail">{{detail}}</span></td><td>{{state}}</td><td>{{next}}</td></tr>
+        {{#waiting}}<tr><td>{{send}}<span class="detail">{{detail}}</span></td><td data-name="State">{{state}}</td><td data-name="Next try">{{next}}</td></tr>
         {{/waiting}}
         </tbody></table></div>
         </section>
@@ -36,10 +36,10 @@ enum PersonTemplate {
         {{#hasActivities}}
         <section class="panel">
         <h2>Live Activities</h2>
-        <div class="scroll" tabindex="0"><table>
+        <div class="scroll" tabindex="0"><table class="stack">
         <thead><tr><th scope="col">Activity</th><th scope="col">State</th><th scope="col">Last change</th></tr></thead>
         <tbody>
-        {{#activities}}<tr><td>{{subject}}<span class="detail">{{detail}}</span></td><td>{{state}}</td><td>{{when}}</td></tr>
+        {{#activities}}<tr><td>{{subject}}<span class="detail">{{detail}}</span></td><td data-name="State">{{state}}</td><td data-name="Last change">{{when}}</td></tr>
         {{/activities}}
         </tbody></table></div>
         </section>
@@ -48,11 +48,11 @@ enum PersonTemplate {
         <h2>Attempts</h2>
         <p class="soft small">{{attemptsCaption}}</p>
         {{#hasAttempts}}
-        <div class="scroll" tabindex="0"><table>
+        <div class="scroll" tabindex="0"><table class="stack">
         <thead><tr><th scope="col">At</th><th scope="col">What</th><th scope="col">Result</th></tr></thead>
         <tbody>
         {{#attempts}}<tr><td><time datetime="{{whenAttribute}}">{{when}}</time></td>\
-        <td>{{what}}<span class="detail">{{detail}}</span></td><td><span class="{{#isBad}}warn{{/isBad}}">{{result}}</span>\
+        <td class="line">{{what}}<span class="detail">{{detail}}</span></td><td class="line"><span class="{{#isBad}}warn{{/isBad}}">{{result}}</span>\
         {{#code}}<span class="detail">{{.}}</span>{{/code}}<span class="detail">{{ids}}</span></td></tr>
         {{/attempts}}
         </tbody></table></div>

@@ -29,10 +29,10 @@ enum RulesTemplate {
         {{#hasPast}}
         <section class="panel">
         <h2>Alerts of {{days}} days</h2>
-        <div class="scroll" tabindex="0"><table>
+        <div class="scroll" tabindex="0"><table class="stack">
         <thead><tr><th scope="col">Fired</th><th scope="col">Alert</th><th scope="col" class="n">Lasted</th><th scope="col">Marked</th></tr></thead>
         <tbody>
-        {{#past}}<tr><td><time datetime="{{whenAttribute}}">{{when}}</time></td><td><a href="{{path}}">{{name}}</a></td><td class="n">{{lasted}}</td><td>{{verdict}}</td></tr>
+        {{#past}}<tr><td><time datetime="{{whenAttribute}}">{{when}}</time></td><td class="line"><a href="{{path}}">{{name}}</a></td><td class="n" data-name="Lasted">{{lasted}}</td><td>{{verdict}}</td></tr>
         {{/past}}
         </tbody></table></div>
         </section>

@@ -11,7 +11,7 @@ enum ZoneTemplate {
         <input type="hidden" name="back" value="{{back}}">
         <label for="zone">Beside UTC</label>
         <select id="zone" name="zone">
-        <option value=""{{#isOwn}} selected{{/isOwn}}>the zone of this browser (needs its script)</option>
+        <option value=""{{#isOwn}} selected{{/isOwn}}>as this browser says (by script)</option>
         {{#choices}}<option value="{{value}}"{{#isChosen}} selected{{/isChosen}}>{{label}}</option>
         {{/choices}}
         </select>

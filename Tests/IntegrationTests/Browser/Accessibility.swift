@@ -45,7 +45,7 @@ struct Accessibility: Sendable {
     /// What is pressed measures at least 24 by 24 (WCAG 2.2, 2.5.8); links within a sentence are exempt.
     private func small() async throws -> [String] {
         let script = """
-            return [...document.querySelectorAll('a[href], button, input:not([type=hidden]), summary')].filter(e => {
+            return [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, summary')].filter(e => {
               const box = e.getBoundingClientRect();
               if (box.width === 0 || e.classList.contains('skip')) return false;
               if (e.closest('p, li, .runbook, dd') && e.tagName === 'A') return false;
@@ -77,7 +77,7 @@ struct Accessibility: Sendable {
         // Where the reader begins: what had the focus by itself, as the field on the sign-in page, is left.
         try await window.run("const b = document.body; b.tabIndex = -1; b.focus(); b.removeAttribute('tabindex'); window.scrollTo(0, 0)")
         let all = """
-            const wanted = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), summary, [tabindex="0"]')]
+            const wanted = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, summary, [tabindex="0"]')]
               .filter(e => !(e.closest('details:not([open])') && e.tagName !== 'SUMMARY'))
               .filter(e => e.type !== 'radio' || e.checked);
             """

@@ -64,8 +64,8 @@ struct IncidentHistory: Sendable {
 
     /// Every rule looks at what happened until then, and the pages' clock stands there.
     private func evaluate(through ago: Int) async throws {
+        clock.set(ago == present ? .now() : moment(ago) + .seconds(20))
         try await evaluator.evaluate(through: moment(ago) - .seconds(60))
-        if ago == present { catchUp() } else { clock.set(moment(ago) + .seconds(20)) }
     }
 
     /// At the present stage: some real seconds have passed meanwhile.

@@ -37,6 +37,7 @@ extension WholeService {
                 try await window.see("All quiet")
                 try await tour.look("now-quiet")
                 try await story.tellIncident(server.api)
+                try await told(window, server)
                 try await tour.look("now-firing", "/")
                 try await window.click("article h2 a")
                 try await window.see("What to do")
@@ -44,6 +45,11 @@ extension WholeService {
                 try await window.click(".actions a", containing: "Silence")
                 try await window.see("It would hold back now")
                 try await tour.look("silence")
+                try await window.type("FCM has told us", into: "#reason")
+                try await window.click("main button", containing: "Silence")
+                try await window.see("What to do")
+                try await window.click(".actions button", containing: "Mark as real")
+                try await window.see("Marked as real")
                 try await tour.look("throttle", "/oncall/throttle?provider=fcm")
                 try await BrowserMatch.play(server)
                 story.catchUp()
@@ -67,18 +73,26 @@ extension WholeService {
             }
         }
 
+        private func told(_ window: BrowserWindow, _ server: RunningServer) async throws {
+            try await eventually("everything was delivered") {
+                try await window.go(to: server.url + "/oncall/deliveries")
+                return try await window.text.contains("Every alert was delivered")
+            }
+        }
+
         @Test("an alert that is over, with the reader's own time beside UTC: pictures are kept, everybody can use them")
         func resolved() async throws {
             try await BrowserStory.tell { window, server, story in
-                try await window.liveIn("Asia/Kolkata")
+                try await window.liveIn("Asia/Tokyo")
                 try await BrowserStory.signIn(window, server)
                 try await story.tellIncident(server.api)
                 try await story.tellRecovery(server.api)
+                try await told(window, server)
                 let tour = try Tour(window, server)
                 try await tour.look("now-resolved", "/")
                 try await window.click("td a", containing: "ProviderUnavailable")
                 try await window.see("Resolved: lasted")
-                try await window.see("Kolkata)")
+                try await window.see("Tokyo)")
                 try await tour.look("alert-resolved")
             }
         }
