@@ -3,6 +3,7 @@ import Foundation
 /// How a process works on Live Activities.
 package struct LiveConfiguration: Sendable {
     package var policy = StartPolicy()
+    package var channels = ChannelPolicy()
     /// The orchestrator's cycle; a pushed change does not wait for it.
     package var cycle = Duration.seconds(30)
     /// How often states, new activities, starts and ends are looked for.

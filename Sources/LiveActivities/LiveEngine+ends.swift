@@ -24,14 +24,14 @@ extension LiveEngine {
             key: claim.key,
             what: "end",
             event: "end",
-            token: claim.token,
+            tokenHash: claim.token.hash,
             app: claim.app,
             environment: claim.environment,
             attemptNumber: claim.attempts,
             requestId: "live-end:\(subject.id)",
             messageId: LiveAttempt.operationKey(claim.key, "end"),
-            message: .making { () throws(PushFault) in
-                try LivePayloads.end(subject, timestamp: stamp, reason: claim.reason, now: now())
+            content: .making { () throws(PushFault) in
+                .message(try LivePayloads.end(subject, timestamp: stamp, reason: claim.reason, now: now()), to: claim.token)
             }
         )
         _ = await make(push) { result in

@@ -6,12 +6,13 @@ import PushContract
 import Synchronization
 
 extension LiveEngine {
-    /// Keeps leases alive, takes what is free, and lets go of what others took.
+    /// Keeps leases alive, takes what is free, and lets go of what others took. What is free is looked for in each turn: a match that was
+    /// just announced, at whichever instance, does not wait for the next renewal.
     func hold(all: Bool, now: Timestamp) async throws {
         let due = state.withLock { state in
             state.heldAt.map { now - $0 >= configuration.lease / 3 } ?? true
         }
-        guard due || all else { return }
+        if !due, !all { guard try await stores.subjects.isAnyFree() else { return } }
         let started = ContinuousClock.now
         let held = try await stores.subjects.hold(owner: configuration.owner, lease: configuration.lease)
         let known = state.withLock { state in
@@ -76,7 +77,8 @@ extension LiveEngine {
             hash: subject.stateHash,
             builtAt: subject.builtAt,
             event: subject.event,
-            message: message
+            message: message,
+            broadcast: LivePayloads.broadcast(subject, now: now)
         )
         state.withLock { $0.board.publish(published) }
         try await gather(subject.id, behind: nil, now: now)
@@ -85,12 +87,14 @@ extension LiveEngine {
     /// Reads who is active; tokens only of those that are new or have another one.
     private func gather(_ subject: String, behind timestamp: Int64?, now: Timestamp) async throws {
         let members = try await stores.audience.members(of: subject, behind: timestamp)
-        let unknown = state.withLock { state in members.filter { state.board.token(of: $0.key)?.rawValue != $0.tokenHash } }
+        let unknown = state.withLock { state in members.filter { state.board.address(of: $0.key)?.rawValue != $0.tokenHash } }
         let fresh = try await stores.audience.recipients(unknown)
+        // Only matches have channels: what is shown of anything else is nobody else's business.
+        let channels = subject.contains("/") ? [] : try await stores.channels.recipients(of: subject, behind: timestamp)
         state.withLock { state in
-            for recipient in fresh { state.board.join(recipient, now: now) }
+            for recipient in fresh + channels { state.board.join(recipient, now: now) }
             guard timestamp == nil else { return }
-            state.board.keepOnly(members.map(\.key), of: subject, now: now)
+            state.board.keepOnly(members.map(\.key) + channels.map(\.key), of: subject, now: now)
         }
     }
 
@@ -122,6 +126,8 @@ extension LiveEngine {
         try await stores.subjects.beat(owner: configuration.owner, now: now)
         while try await stores.starts.settleLost(now: now) == 500 {}
         _ = try await stores.orchestrator.sweep(now: now)
+        try await stores.channels.sweep(now: now)
+        LiveMetrics.gauge(channels: try await stores.channels.scopes())
         let starts = try await stores.orchestrator.starts(since: now - .seconds(3600))
         LiveMetrics.gauge(adopted: starts.adopted, unanswered: starts.unanswered, medianTimeToToken: starts.medianTimeToToken)
     }

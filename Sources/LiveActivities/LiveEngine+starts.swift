@@ -34,20 +34,39 @@ extension LiveEngine {
             key: claim.key,
             what: "start",
             event: "start",
-            token: claim.token,
+            tokenHash: claim.token.hash,
             app: claim.app,
             environment: claim.environment,
             attemptNumber: claim.attempts,
             requestId: "live-start:\(subject.id)",
             messageId: LiveAttempt.operationKey(claim.key, "start") + ":\(claim.attempts)",
-            message: .making { () throws(PushFault) in
-                try LivePayloads.start(subject, generation: claim.key.generation, now: now())
+            content: .making { () throws(PushFault) in
+                let start = try LivePayloads.start(subject, generation: claim.key.generation, channel: claim.channelId, now: now())
+                return .message(start, to: claim.token)
             }
         )
         _ = await make(push) { result in
             let decision = decide(result, claim)
             LiveMetrics.started(decision.record)
-            return .started(claim, decision, stateTimestamp: subject.timestamp, stateHash: subject.stateHash)
+            return .started(
+                claim,
+                decision,
+                stateTimestamp: subject.timestamp,
+                stateHash: subject.stateHash,
+                channelId: claim.channelId
+            )
+        }
+        if claim.channelId != nil { catchUp(claim, startedWith: subject.timestamp) }
+    }
+
+    /// A state that was told while the start was on its way may have missed the phone, which listens from its start on.
+    func catchUp(_ claim: StartClaim, startedWith timestamp: Int64) {
+        let place = LivePlace(app: claim.app, environment: claim.environment)
+        let channel = ChannelKey(subject: claim.key.subject, place: place).activity
+        let now = now()
+        state.withLock { state in
+            guard let newest = state.board.state(of: claim.key.subject), newest.timestamp > timestamp else { return }
+            state.board.repeatNewest(to: channel, after: stores.channels.policy.catchUp, now: now)
         }
     }
 

@@ -29,30 +29,56 @@ extension LiveEngine {
     }
 
     private func send(_ job: FanOutBoard.Job) async {
-        let recipient = job.recipient
         LiveMetrics.stateAge.record(duration: max(.zero, now() - job.state.builtAt))
-        var message = job.state.message
-        message.priority = job.priority
-        let what = "state:\(job.state.timestamp)"
-        let push = LivePush(
-            key: recipient.key,
-            what: what,
-            event: "update",
-            token: recipient.token,
-            app: recipient.app,
-            environment: recipient.environment,
-            attemptNumber: job.attemptNumber,
-            requestId: "live:\(job.state.subject):\(job.state.timestamp)",
-            messageId: LiveAttempt.operationKey(recipient.key, what),
-            message: .success(message)
-        )
-        let (result, isWithheld) = await make(push) { UpdateDecision.after($0, state: job.state, now: now()).effect }
+        let push = LivePush(job)
+        let (result, isWithheld) = await make(push) { effect(of: $0, on: job) }
         let finishedAt = now()
         // A token that a breaker keeps rests as a suspect one does.
         let ending =
             isWithheld
             ? .failed(retryAfter: DeviceTokens.suspicion) : UpdateDecision.after(result, state: job.state, now: finishedAt).ending
         state.withLock { $0.board.finish(job, ending, now: finishedAt) }
+    }
+
+    private func effect(of result: LivePushResult, on job: FanOutBoard.Job) -> LiveOutcome.Effect {
+        let effect = UpdateDecision.after(result, state: job.state, now: now()).effect
+        guard case .channel(let channel) = job.recipient.address else { return effect }
+        let key = ChannelKey(subject: job.state.subject, place: LivePlace(app: job.recipient.app, environment: job.recipient.environment))
+        switch effect {
+        case .updated(let timestamp, let hash): return .channel(.told(key, id: channel.id, timestamp: timestamp, stateHash: hash))
+        // The channel is gone, or never was: asking once more would be answered alike.
+        case .tokenOff, .tokenSuspect: return .channel(.gone(key, id: channel.id))
+        default: return .nothing
+        }
+    }
+}
+
+extension LivePush {
+    fileprivate init(_ job: FanOutBoard.Job) {
+        let what = "state:\(job.state.timestamp)"
+        let content: Result<Content, PushFault>
+        switch job.recipient.address {
+        case .token(let token):
+            var message = job.state.message
+            message.priority = job.priority
+            content = .success(.message(message, to: token))
+        case .channel(let channel):
+            var push = job.state.broadcast
+            push.priority = job.priority
+            content = .success(.broadcast(push, to: channel))
+        }
+        self.init(
+            key: job.recipient.key,
+            what: what,
+            event: job.recipient.isChannel ? "broadcast" : "update",
+            tokenHash: job.recipient.address.hash,
+            app: job.recipient.app,
+            environment: job.recipient.environment,
+            attemptNumber: job.attemptNumber,
+            requestId: "live:\(job.state.subject):\(job.state.timestamp)",
+            messageId: LiveAttempt.operationKey(job.recipient.key, what),
+            content: content
+        )
     }
 }
 

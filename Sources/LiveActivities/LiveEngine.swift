@@ -16,6 +16,7 @@ package final class LiveEngine: Sendable {
         case updates
         case start(LiveSubject, StartClaim)
         case end(LiveSubject, EndClaim)
+        case channel(ChannelClaim)
     }
 
     struct State {
@@ -24,12 +25,14 @@ package final class LiveEngine: Sendable {
         var workers = 0
         var starting = 0
         var ending = 0
+        var managing = 0
         var rate: StartRate
         var heldUntil: ContinuousClock.Instant?
         var cycledAt: Timestamp?
         var heldAt: Timestamp?
         var lookedAt: Timestamp?
         var standstillAt: Timestamp?
+        var wantedAt: Timestamp?
         /// Shutting down: no further update is begun.
         var isDraining = false
     }
@@ -72,7 +75,9 @@ package final class LiveEngine: Sendable {
         try await publishChanges(now: now)
         try await cycle(all: all, now: now)
         try await lookForNewcomers(all: all, now: now)
+        try await wantChannels(all: all, now: now)
         var jobs = updateJobs()
+        jobs += try await channelJobs(now: now)
         jobs += try await startJobs(now: now)
         jobs += try await endJobs(now: now)
         gauge()
@@ -89,6 +94,9 @@ package final class LiveEngine: Sendable {
         case .end(let subject, let claim):
             await send(claim, of: subject)
             state.withLock { $0.ending -= 1 }
+        case .channel(let claim):
+            await serve(claim)
+            state.withLock { $0.managing -= 1 }
         }
     }
 
@@ -134,7 +142,7 @@ package final class LiveEngine: Sendable {
         state.withLock { state in state.heldUntil.map { ContinuousClock.now < $0 } ?? false }
     }
 
-    package var isIdle: Bool { state.withLock { $0.workers == 0 && $0.starting == 0 && $0.ending == 0 } }
+    package var isIdle: Bool { state.withLock { $0.workers == 0 && $0.starting == 0 && $0.ending == 0 && $0.managing == 0 } }
 
     /// Lets others have what this process holds.
     package func release() async {
@@ -157,12 +165,14 @@ package struct LiveStores: Sendable {
     package var starts: StartStore
     package var ends: EndStore
     package var outcomes: OutcomeStore
+    package var channels: ChannelStore
     /// Holds and pauses, which are everybody's.
     package var sends: SendStore
 
     package init(
         pool: PostgresPool,
         policy: StartPolicy = StartPolicy(),
+        channels: ChannelPolicy = ChannelPolicy(),
         vault: TokenVault,
         tokenGuard: TokenGuard = TokenGuard(),
         record: @escaping AttemptRecorder
@@ -170,9 +180,10 @@ package struct LiveStores: Sendable {
         subjects = SubjectStore(pool: pool)
         orchestrator = OrchestratorStore(pool: pool, policy: policy)
         audience = AudienceStore(pool: pool, vault: vault)
-        starts = StartStore(pool: pool, policy: policy, vault: vault, record: record)
+        starts = StartStore(pool: pool, policy: policy, channels: channels, vault: vault, record: record)
         ends = EndStore(pool: pool, vault: vault)
-        outcomes = OutcomeStore(pool: pool, tokenGuard: tokenGuard, record: record)
+        outcomes = OutcomeStore(pool: pool, tokenGuard: tokenGuard, channels: channels, record: record)
+        self.channels = ChannelStore(pool: pool, policy: channels)
         sends = SendStore(pool: pool, tokenGuard: tokenGuard, record: record)
     }
 }

@@ -25,11 +25,25 @@ enum LiveMetrics {
         Counter(label: "pushwatch_live_pushes_total", dimensions: [("event", event), ("outcome", outcome)]).increment()
     }
 
+    /// Requests about channels: operation is create, end, delete or list.
+    static func asked(_ operation: String, _ outcome: String) {
+        Counter(label: "pushwatch_live_channel_requests_total", dimensions: [("operation", operation), ("outcome", outcome)]).increment()
+    }
+
     static func gauge(waiting count: Int, underWay: Int, resting: Int, held: Int) {
         waiting.record(count)
         self.underWay.record(underWay)
         self.resting.record(resting)
         self.held.record(held)
+    }
+
+    /// At the provider, of each app and environment.
+    static func gauge(channels scopes: [ChannelOverview.Scope]) {
+        for scope in scopes {
+            let place = [("app", scope.app), ("environment", scope.environment)]
+            if let count = scope.count { Gauge(label: "pushwatch_live_channels", dimensions: place).record(count) }
+            if let unknown = scope.unknown { Gauge(label: "pushwatch_live_channels_unknown", dimensions: place).record(unknown) }
+        }
     }
 
     static func gauge(adopted: Int, unanswered: Int, medianTimeToToken: Double?) {

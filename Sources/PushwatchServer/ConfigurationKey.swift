@@ -133,9 +133,15 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let liveStarts = Self("live.startsPerSecond", "Live Activity starts released per second", standard: "300")
     static let liveStartsPerHour = Self("live.startsPerHour", "Live Activity starts for each device in an hour", standard: "3")
     static let liveStartsPerDay = Self("live.startsPerDay", "the same in a day", standard: "6")
+    static let liveChannels = Self(
+        "live.channels",
+        "broadcast channels (iOS 18) for matches: off, own (an unknown channel of the app is a leftover, and deleted) or shared (others "
+            + "make channels of the app, too)",
+        standard: "off"
+    )
 
     package static let all: [ConfigurationKey] = [
-        liveDirectory, liveStarts, liveStartsPerHour, liveStartsPerDay, proxyHeader, proxyAddresses, proxyScopes,
+        liveDirectory, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses, proxyScopes,
         databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, httpHost, httpPort, httpConnections,
         httpConnectionsPerAddress,
         httpIdleTimeout, httpHeaderTimeout, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL, bootstrapKey,

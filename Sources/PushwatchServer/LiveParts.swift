@@ -16,6 +16,7 @@ struct LiveParts: Sendable {
     private let activities: ActivityStore
     private let custom: CustomActivityStore
     private let overview: MatchOverviewStore
+    private let channels: ChannelStore
     private let types: AttributesTypes
 
     init(
@@ -35,6 +36,7 @@ struct LiveParts: Sendable {
         live.policy.perSecond = Double(configuration.liveStartsPerSecond)
         live.policy.perHour = configuration.liveStartsPerHour
         live.policy.perDay = configuration.liveStartsPerDay
+        live.channels.mode = configuration.liveChannels
         follows = FollowStore(pool: pool, policy: live.policy)
         activities = ActivityStore(pool: pool, policy: live.policy, vault: vault)
         custom = CustomActivityStore(pool: pool)
@@ -42,10 +44,12 @@ struct LiveParts: Sendable {
         let stores = LiveStores(
             pool: pool,
             policy: live.policy,
+            channels: live.channels,
             vault: vault,
             tokenGuard: TokenGuard(limits: configuration.tokenBreaker),
             record: record
         )
+        channels = stores.channels
         let engine = LiveEngine(configuration: live, stores: stores, lookup: lookup, logger: logger)
         service = LiveService(engine: engine, wake: wake, logger: logger)
     }
@@ -55,5 +59,6 @@ struct LiveParts: Sendable {
         ActivityRoutes(store: activities, wake: wake).add(to: router)
         CustomActivityRoutes(store: custom, types: types, wake: wake).add(to: router)
         MatchOverviewRoutes(store: overview).add(to: router)
+        ChannelRoutes(store: channels).add(to: router)
     }
 }

@@ -3,6 +3,7 @@ import Devices
 import Foundation
 import HTTPEdge
 import HTTPTypes
+import LiveActivities
 import Logging
 import SystemPackage
 import Yams
@@ -99,6 +100,8 @@ extension ServerConfiguration {
         liveStartsPerSecond = try settings.number(.liveStarts, 1...100_000) ?? liveStartsPerSecond
         liveStartsPerHour = try settings.number(.liveStartsPerHour, 1...10_000) ?? liveStartsPerHour
         liveStartsPerDay = try settings.number(.liveStartsPerDay, 1...100_000) ?? liveStartsPerDay
+        // YAML takes `off` for a truth value.
+        liveChannels = try settings.choice(.liveChannels) { $0 == "false" ? .off : ChannelMode(rawValue: $0) } ?? liveChannels
     }
 }
 

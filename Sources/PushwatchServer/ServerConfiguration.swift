@@ -1,5 +1,6 @@
 package import Devices
 package import HTTPEdge
+package import LiveActivities
 package import Logging
 
 /// What the service needs to know, checked. Made by `ServerConfiguration.load`; nothing else reads configuration.
@@ -113,6 +114,8 @@ package struct ServerConfiguration: Sendable {
     /// Of one device, over all it follows.
     package var liveStartsPerHour = 3
     package var liveStartsPerDay = 6
+    /// Whether matches are told through broadcast channels, too.
+    package var liveChannels = ChannelMode.off
 
     package init(databaseURL: String) {
         self.databaseURL = databaseURL

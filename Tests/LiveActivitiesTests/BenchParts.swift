@@ -23,7 +23,13 @@ enum BenchParts {
         lookup: @escaping ProviderLookup,
         clock: TestClock
     ) -> LiveEngine {
-        let stores = LiveStores(pool: pool, policy: configuration.policy, vault: vault, record: recorder())
+        let stores = LiveStores(
+            pool: pool,
+            policy: configuration.policy,
+            channels: configuration.channels,
+            vault: vault,
+            record: recorder()
+        )
         return LiveEngine(configuration: configuration, stores: stores, lookup: lookup, logger: .silent, now: { clock.now })
     }
 

@@ -16,7 +16,8 @@ struct FanOutBoardTests {
             hash: "h\(timestamp)",
             builtAt: start,
             event: event,
-            message: PushMessage(pushType: .liveactivity)
+            message: PushMessage(pushType: .liveactivity),
+            broadcast: LiveActivityPush(.update, contentState: [], timestamp: Timestamp(seconds: timestamp))
         )
     }
 

@@ -21,6 +21,7 @@ struct LiveBench: Sendable {
     let apns = ScriptedAPNs()
     let clock: TestClock
     let engine: LiveEngine
+    let channels: ChannelStore
     let policy: StartPolicy
 
     static func with(_ change: (inout LiveConfiguration) -> Void = { _ in }, _ body: (LiveBench) async throws -> Void) async throws {
@@ -44,6 +45,7 @@ struct LiveBench: Sendable {
         activities = ActivityStore(pool: pool, policy: policy, vault: BenchParts.vault)
         let apns = self.apns
         engine = BenchParts.engine(pool, configuration, lookup: { _, _, _ in apns }, clock: clock)
+        channels = ChannelStore(pool: pool, policy: configuration.channels)
     }
 
     /// Another process on the same database.

@@ -24,8 +24,8 @@ final class ScriptedAPNs: PushProvider {
         var contentState: String { aps["content-state"]?.text ?? "" }
     }
 
-    private let state = Mutex((calls: [Call](), answers: [String: [PushOutcome]](), gate: [String: CheckedContinuation<Void, Never>]()))
-    private let held = Mutex(Set<String>())
+    private let state = Mutex((calls: [Call](), answers: [String: [PushOutcome]]()))
+    let channels = ScriptedChannels()
 
     var calls: [Call] { state.withLock { $0.calls } }
     func calls(_ event: String) -> [Call] { calls.filter { $0.event == event } }

@@ -36,7 +36,8 @@ enum ActivityQueries {
         "SELECT pg_advisory_xact_lock(hashtextextended('activity:' || \(subject) || ' ' || \(userId) || ' ' || \(deviceId), 0)) IS NULL"
     }
 
-    /// Ends activities of a user; the push that takes them off the screen is owed where there is a token to send it to.
+    /// Ends activities; the push that takes them off the screen is owed where there is a token to send it to. The end of a match reaches
+    /// those that listen to a channel through it.
     static func end(
         _ filter: Query,
         reason: EndReason,
@@ -45,7 +46,8 @@ enum ActivityQueries {
     ) -> Query {
         """
         UPDATE liveActivities SET status = 'ended', endReason = \(reason.rawValue), endedAt = \(now), nextStartAt = NULL,
-            endDueAt = CASE WHEN updateToken IS NOT NULL AND deviceId IS DISTINCT FROM \(deviceId) THEN \(now) END
+            endDueAt = CASE WHEN updateToken IS NOT NULL AND deviceId IS DISTINCT FROM \(deviceId)
+                AND (channelId IS NULL OR \(reason.rawValue) <> \(EndReason.matchEnd.rawValue)) THEN \(now) END
         WHERE status <> 'ended' AND \(filter)
         """
     }

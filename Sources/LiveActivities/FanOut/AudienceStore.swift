@@ -19,12 +19,14 @@ package struct AudienceStore: Sendable {
         package var lastTimestamp: Int64
     }
 
+    /// Those that listen to a channel are told by it, though some have a token as well.
+    ///
     /// - Parameter behind: only those that have not been sent this timestamp.
     package func members(of subject: String, behind timestamp: Int64? = nil) async throws -> [Member] {
         try await pool.query(
             """
             SELECT userId, deviceId, generation, updateTokenHash, lastTimestampSent FROM liveActivities
-            WHERE matchId = \(subject) AND status = 'active' AND updateTokenHash IS NOT NULL
+            WHERE matchId = \(subject) AND status = 'active' AND updateTokenHash IS NOT NULL AND channelId IS NULL
               AND lastTimestampSent < coalesce(\(timestamp)::bigint, 9223372036854775807)
             ORDER BY lastTimestampSent, startOrder
             """

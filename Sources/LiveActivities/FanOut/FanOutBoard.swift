@@ -2,7 +2,7 @@ import Devices
 package import Providers
 package import PushContract
 
-/// Who has to be sent what: for each update token one request under way, and behind it the newest state.
+/// Who has to be sent what: for each update token, and each channel, one request under way, and behind it the newest state.
 ///
 /// There is no queue of states. A token that is free and lacks the current state waits in line once; what it is sent is decided when its
 /// turn comes. So a slow provider skips states instead of piling them up, and the newest is never dropped. Pure.
@@ -24,6 +24,8 @@ package struct FanOutBoard: Sendable {
         var failures = 0
         var attempts = (timestamp: Int64(0), count: 0)
         var restUntil: Timestamp?
+        /// What is under way is to be sent once more, so long after it.
+        var repeatAfter: Duration?
         var budget: BoundaryBudget
     }
 
@@ -73,7 +75,7 @@ package struct FanOutBoard: Sendable {
     /// One activity is there, or has another token.
     package mutating func join(_ recipient: Recipient, now: Timestamp) {
         if var slot = slots[recipient.key] {
-            if slot.recipient.token != recipient.token {
+            if slot.recipient.address != recipient.address {
                 slot.failures = 0
                 slot.restUntil = nil
                 resting[recipient.key] = nil
@@ -89,7 +91,19 @@ package struct FanOutBoard: Sendable {
         line(up: recipient.key, now: now)
     }
 
-    package func token(of key: ActivityKey) -> TokenHash? { slots[key]?.recipient.token.hash }
+    package func address(of key: ActivityKey) -> TokenHash? { slots[key]?.recipient.address.hash }
+
+    /// The newest state is to be sent to one once more, though it has it: no sooner than after `wait`, and once for all who ask until then.
+    package mutating func repeatNewest(to key: ActivityKey, after wait: Duration, now: Timestamp) {
+        guard var slot = slots[key], let line = lines[key.subject] else { return }
+        if slot.isUnderWay {
+            slots[key]?.repeatAfter = wait
+        } else if slot.recipient.lastTimestamp >= line.state.timestamp {
+            slot.recipient.lastTimestamp = line.state.timestamp - 1
+            rest(&slot, until: now + wait)
+            slots[key] = slot
+        }
+    }
 
     /// The subject is over, or another instance has it now.
     package mutating func forget(_ subject: String) {
@@ -138,14 +152,17 @@ package struct FanOutBoard: Sendable {
         case .sent, .skipped:
             slot.recipient.lastTimestamp = max(slot.recipient.lastTimestamp, job.state.timestamp)
             slot.failures = 0
+            if let wait = slot.repeatAfter {
+                slot.recipient.lastTimestamp -= 1
+                rest(&slot, until: now + wait)
+            }
         case .failed(let retryAfter):
-            let rest = max(FanOutBoard.rests[min(slot.failures, FanOutBoard.rests.count - 1)], retryAfter ?? .zero)
+            let wait = max(FanOutBoard.rests[min(slot.failures, FanOutBoard.rests.count - 1)], retryAfter ?? .zero)
             slot.failures += 1
-            slot.restUntil = now + rest
-            resting[job.recipient.key] = now + rest
-            earliestRest = min(earliestRest ?? now + rest, now + rest)
+            rest(&slot, until: now + wait)
         case .over: slot.isGone = true
         }
+        slot.repeatAfter = nil
         if slot.isGone {
             slots[job.recipient.key] = nil
             resting[job.recipient.key] = nil
@@ -153,6 +170,12 @@ package struct FanOutBoard: Sendable {
         }
         slots[job.recipient.key] = slot
         line(up: job.recipient.key, now: now)
+    }
+
+    private mutating func rest(_ slot: inout Slot, until end: Timestamp) {
+        slot.restUntil = end
+        resting[slot.recipient.key] = end
+        earliestRest = min(earliestRest ?? end, end)
     }
 
     private mutating func leave(_ key: ActivityKey) {

@@ -10,9 +10,12 @@ package struct LiveOutcome: Sendable {
         /// The update token is dead, since `goneAt` if the provider says so.
         case tokenOff(goneAt: Timestamp?)
         case tokenSuspect
-        case started(StartClaim, StartDecision, stateTimestamp: Int64, stateHash: String)
+        /// - Parameter channelId: what the activity listens to instead of bringing a token.
+        case started(StartClaim, StartDecision, stateTimestamp: Int64, stateHash: String, channelId: String?)
         /// The end was answered for good (nil), or is tried again.
         case ended(retryAt: Timestamp?)
+        /// About a broadcast channel.
+        case channel(ChannelEffect)
         case nothing
 
         var isNothing: Bool { if case .nothing = self { true } else { false } }
@@ -47,7 +50,7 @@ package struct LiveOutcome: Sendable {
         guard let verdict, let place else { return nil }
         var version: Int64?
         var sentAt = at
-        if case .started(let claim, _, _, _) = effect {
+        if case .started(let claim, _, _, _, _) = effect {
             version = claim.startTokenVersion
             sentAt = claim.claimedAt
         }

@@ -15,16 +15,21 @@ package enum LivePayloads {
 
     /// One for all followers; its priority is each device's own.
     package static func update(_ subject: LiveSubject, now: Timestamp) throws(PushFault) -> PushMessage {
-        let stale = Timestamp(seconds: subject.timestamp) + staleAfter
-        return try LiveActivityPush(
+        var push = broadcast(subject, now: now)
+        push.expiresAt = push.staleDate
+        return try push.message()
+    }
+
+    /// The same for a channel, which stores nothing: what is not delivered at once, is not.
+    package static func broadcast(_ subject: LiveSubject, now: Timestamp) -> LiveActivityPush {
+        LiveActivityPush(
             .update,
             contentState: Array(subject.state.utf8),
             timestamp: Timestamp(seconds: subject.timestamp),
             alert: alert(subject, now: now),
-            staleDate: stale,
-            priority: .normal,
-            expiresAt: stale
-        ).message()
+            staleDate: Timestamp(seconds: subject.timestamp) + staleAfter,
+            priority: .normal
+        )
     }
 
     /// - Parameter channel: what the activity listens to instead of bringing a token.
@@ -57,14 +62,25 @@ package enum LivePayloads {
         reason: EndReason,
         now: Timestamp
     ) throws(PushFault) -> PushMessage {
-        let stamp = Timestamp(seconds: timestamp)
-        return try LiveActivityPush(
-            .end(dismissal: dismissal(subject, reason: reason, stamp: stamp, now: now)),
+        var push = end(subject, stamp: Timestamp(seconds: timestamp), reason: reason, endedAt: now)
+        push.alert = reason == .matchEnd ? alert(subject, now: now) : nil
+        push.expiresAt = now + endLifetime
+        return try push.message()
+    }
+
+    /// The end of a match for a channel. It is told several times: each time the same, but for the alert.
+    package static func broadcastEnd(_ subject: LiveSubject, timestamp: Int64, endedAt: Timestamp, isFirst: Bool, now: Timestamp) -> LiveActivityPush {
+        var push = end(subject, stamp: Timestamp(seconds: timestamp), reason: .matchEnd, endedAt: endedAt)
+        push.alert = isFirst ? alert(subject, now: now) : nil
+        return push
+    }
+
+    private static func end(_ subject: LiveSubject, stamp: Timestamp, reason: EndReason, endedAt: Timestamp) -> LiveActivityPush {
+        LiveActivityPush(
+            .end(dismissal: dismissal(subject, reason: reason, stamp: stamp, now: endedAt)),
             contentState: Array(subject.state.utf8),
-            timestamp: stamp,
-            alert: reason == .matchEnd ? alert(subject, now: now) : nil,
-            expiresAt: now + endLifetime
-        ).message()
+            timestamp: stamp
+        )
     }
 
     /// The start's own members, and which start it is: an app names the generation with its token.

@@ -15,11 +15,18 @@ package struct OutcomeStore: Sendable {
 
     private let pool: PostgresPool
     private let tokenGuard: TokenGuard
+    private let channels: ChannelPolicy
     private let record: AttemptRecorder
 
     /// - Parameter tokenGuard: what every token action goes through.
-    package init(pool: PostgresPool, tokenGuard: TokenGuard = TokenGuard(), record: @escaping AttemptRecorder) {
+    package init(
+        pool: PostgresPool,
+        tokenGuard: TokenGuard = TokenGuard(),
+        channels: ChannelPolicy = ChannelPolicy(),
+        record: @escaping AttemptRecorder
+    ) {
         self.pool = pool
+        self.channels = channels
         self.tokenGuard = tokenGuard
         self.record = record
     }
@@ -27,11 +34,15 @@ package struct OutcomeStore: Sendable {
     @discardableResult
     package func write(_ outcomes: [LiveOutcome]) async throws -> Report {
         guard !outcomes.isEmpty else { return Report() }
-        return try await pool.performTransaction { [tokenGuard, record] connection in
+        return try await pool.performTransaction { [tokenGuard, channels, record] connection in
             var report = Report()
             try OutcomeQueries.updated(outcomes, on: connection)
             try OutcomeQueries.ended(outcomes, on: connection)
             try OutcomeQueries.started(outcomes, on: connection)
+            for outcome in outcomes {
+                guard case .channel(let effect) = outcome.effect else { continue }
+                try ChannelWriting.apply([effect], policy: channels, on: connection, now: outcome.at)
+            }
             let breakers = try admitted(outcomes, by: tokenGuard, on: connection)
             report.withheld = Set(breakers.keys)
             var off = try OutcomeQueries.dead(outcomes, withheld: report.withheld, on: connection)
@@ -154,10 +165,11 @@ enum OutcomeQueries {
     static func started(_ outcomes: [LiveOutcome], on connection: BlockingConnection) throws {
         var columns = StartColumns()
         for outcome in outcomes {
-            guard case .started(let claim, let decision, let stamp, let hash) = outcome.effect else { continue }
-            columns.append(outcome, claim, decision, stamp, hash)
+            guard case .started(let claim, let decision, let stamp, let hash, let channelId) = outcome.effect else { continue }
+            columns.append(outcome, claim, decision, stamp, hash, channelId)
         }
         guard !columns.isEmpty else { return }
+        if columns.hasListeners { try connection.execute(columns.replaced) }
         try connection.execute(columns.activities)
         try connection.execute(columns.starts)
     }
@@ -209,10 +221,21 @@ private struct StartColumns {
     private var acceptedAts: [Timestamp?] = []
     private var stamps: [Int64] = []
     private var hashes: [String] = []
+    private var moments: [Timestamp] = []
+    /// Of accepted starts alone: an activity that listens is there with its start, for no token tells of it.
+    private var channelIds: [String?] = []
 
     var isEmpty: Bool { startIds.isEmpty }
+    var hasListeners: Bool { channelIds.contains { $0 != nil } }
 
-    mutating func append(_ outcome: LiveOutcome, _ claim: StartClaim, _ decision: StartDecision, _ stamp: Int64, _ hash: String) {
+    mutating func append(
+        _ outcome: LiveOutcome,
+        _ claim: StartClaim,
+        _ decision: StartDecision,
+        _ stamp: Int64,
+        _ hash: String,
+        _ channelId: String?
+    ) {
         keys.append(outcome.key)
         startIds.append(claim.startId)
         records.append(decision.record.rawValue)
@@ -220,18 +243,36 @@ private struct StartColumns {
         acceptedAts.append(decision.record == .accepted ? outcome.at : nil)
         stamps.append(decision.record == .refused ? 0 : stamp)
         hashes.append(hash)
+        moments.append(outcome.at)
+        channelIds.append(decision.record == .accepted ? channelId : nil)
+    }
+
+    /// Activities whose next generation listens to a channel, and so is there now.
+    var replaced: Query {
+        """
+        UPDATE liveActivities a SET status = 'ended', endReason = \(EndReason.rolledOver.rawValue), endedAt = o.at, nextStartAt = NULL,
+            endDueAt = CASE WHEN a.updateToken IS NOT NULL THEN o.at END
+        FROM unnest(\(keys.columns), \(channelIds), \(moments)) AS o(subject, userId, deviceId, generation, channelId, at)
+        WHERE a.matchId = o.subject AND a.userId = o.userId AND a.deviceId = o.deviceId AND a.generation < o.generation
+          AND a.status = 'active' AND o.channelId IS NOT NULL
+          AND EXISTS (SELECT FROM liveActivities n WHERE n.matchId = o.subject AND n.userId = o.userId AND n.deviceId = o.deviceId
+              AND n.generation = o.generation AND n.status = 'pending')
+        """
     }
 
     /// The token may have come while the start's answer was on its way: then only what was sent is noted.
     var activities: Query {
         """
         UPDATE liveActivities a SET startAcceptedAt = coalesce(o.acceptedAt, a.startAcceptedAt),
-            nextStartAt = CASE WHEN a.status = 'pending' THEN o.nextStartAt END,
+            nextStartAt = CASE WHEN a.status = 'pending' AND o.channelId IS NULL THEN o.nextStartAt END,
+            status = CASE WHEN a.status = 'pending' AND o.channelId IS NOT NULL THEN 'active' ELSE a.status END,
+            activatedAt = coalesce(a.activatedAt, CASE WHEN a.status = 'pending' AND o.channelId IS NOT NULL THEN o.at END),
+            channelId = coalesce(o.channelId, a.channelId),
             startsDelivered = a.startsDelivered - (o.record = 'refused')::integer,
             lastTimestampSent = greatest(a.lastTimestampSent, o.stamp),
             lastStateHash = CASE WHEN o.stamp > a.lastTimestampSent THEN o.hash ELSE a.lastStateHash END
-        FROM unnest(\(keys.columns), \(records), \(nexts), \(acceptedAts), \(stamps), \(hashes))
-            AS o(subject, userId, deviceId, generation, record, nextStartAt, acceptedAt, stamp, hash)
+        FROM unnest(\(keys.columns), \(records), \(nexts), \(acceptedAts), \(stamps), \(hashes), \(channelIds), \(moments))
+            AS o(subject, userId, deviceId, generation, record, nextStartAt, acceptedAt, stamp, hash, channelId, at)
         WHERE \(KeyColumns.match)
         """
     }

@@ -10,13 +10,24 @@ package struct PublishedState: Sendable {
     package var event: KeyEventClass
     /// Built once; only the priority differs from device to device.
     package var message: PushMessage
+    /// The same for channels.
+    package var broadcast: LiveActivityPush
 
-    package init(subject: String, timestamp: Int64, hash: String, builtAt: Timestamp, event: KeyEventClass, message: PushMessage) {
+    package init(
+        subject: String,
+        timestamp: Int64,
+        hash: String,
+        builtAt: Timestamp,
+        event: KeyEventClass,
+        message: PushMessage,
+        broadcast: LiveActivityPush
+    ) {
         self.subject = subject
         self.timestamp = timestamp
         self.hash = hash
         self.builtAt = builtAt
         self.event = event
         self.message = message
+        self.broadcast = broadcast
     }
 }

@@ -1,20 +1,45 @@
 package import Devices
+package import Providers
 package import PushContract
 
-/// An active activity: who gets updates.
+/// Who gets updates: an active activity by its token, or all that listen to a channel.
 package struct Recipient: Sendable, Hashable {
+    /// Where updates go.
+    package enum Address: Sendable, Hashable {
+        case token(PushToken)
+        case channel(BroadcastChannel)
+
+        /// The only form in which it may be written down.
+        package var hash: TokenHash {
+            switch self {
+            case .token(let token): token.hash
+            case .channel(let channel): channel.hash
+            }
+        }
+    }
+
     package var key: ActivityKey
-    package var token: PushToken
+    package var address: Address
     package var app: String
     package var environment: PushEnvironment
     /// `aps.timestamp` of what it was last sent.
     package var lastTimestamp: Int64
 
+    package var isChannel: Bool { if case .channel = address { true } else { false } }
+
     package init(key: ActivityKey, token: PushToken, app: String, environment: PushEnvironment, lastTimestamp: Int64) {
         self.key = key
-        self.token = token
+        address = .token(token)
         self.app = app
         self.environment = environment
+        self.lastTimestamp = lastTimestamp
+    }
+
+    package init(_ key: ChannelKey, channel: BroadcastChannel, lastTimestamp: Int64) {
+        self.key = key.activity
+        address = .channel(channel)
+        app = key.place.app
+        environment = key.place.environment
         self.lastTimestamp = lastTimestamp
     }
 }

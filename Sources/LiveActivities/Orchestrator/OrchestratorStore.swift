@@ -34,6 +34,12 @@ package struct OrchestratorStore: Sendable {
                 """
             )
             try connection.execute(
+                """
+                UPDATE activityChannels SET retiredAt = \(now), endDueAt = CASE WHEN channelId IS NOT NULL THEN \(now) END
+                WHERE matchId = ANY(\(subjects)) AND retiredAt IS NULL
+                """
+            )
+            try connection.execute(
                 "UPDATE activitySubjects SET expiresAt = \(expiry) WHERE subject = ANY(\(subjects)) AND expiresAt IS NULL"
             )
             for table in ["follows", "liveActivities"] {
@@ -65,7 +71,7 @@ package struct OrchestratorStore: Sendable {
     package func starts(since: Timestamp) async throws -> Starts {
         let row = try await pool.query(
             """
-            SELECT count(adoptedAt), count(*) FILTER (WHERE adoptedAt IS NULL AND outcome = 'accepted'
+            SELECT count(adoptedAt), count(*) FILTER (WHERE adoptedAt IS NULL AND NOT byChannel AND outcome = 'accepted'
                 AND claimedAt < clock_timestamp() - interval '1 minute'),
                 percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM adoptedAt - claimedAt)::double precision)
             FROM activityStarts WHERE claimedAt > \(since)

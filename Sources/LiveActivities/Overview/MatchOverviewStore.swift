@@ -18,7 +18,7 @@ package struct MatchOverviewStore: Sendable {
         package var pending: Int
         package var active: Int
         package var ended: Int
-        /// Active ones that have not been sent the newest state yet.
+        /// Active ones that have not been sent the newest state yet; those that listen to a channel are not counted.
         package var behind: Int
     }
 
@@ -29,7 +29,7 @@ package struct MatchOverviewStore: Sendable {
                 (SELECT count(*) FROM follows f WHERE f.matchId = m.matchId),
                 count(*) FILTER (WHERE a.status = 'pending'), count(*) FILTER (WHERE a.status = 'active'),
                 count(*) FILTER (WHERE a.status = 'ended'),
-                count(*) FILTER (WHERE a.status = 'active' AND a.lastTimestampSent < m.stateTimestamp)
+                count(*) FILTER (WHERE a.status = 'active' AND a.channelId IS NULL AND a.lastTimestampSent < m.stateTimestamp)
             FROM activeMatches m LEFT JOIN liveActivities a ON a.matchId = m.matchId
             GROUP BY m.matchId ORDER BY m.phase IN ('ended', 'abandoned'), m.lastUpdatedAt DESC, m.matchId LIMIT \(limit)
             """

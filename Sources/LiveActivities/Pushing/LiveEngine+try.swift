@@ -21,7 +21,7 @@ extension LiveEngine {
             let result = LivePushResult.keptBack(until: until)
             let consequence = effect(result)
             if !consequence.isNothing {
-                await batcher.submit(LiveOutcome(key: push.key, tokenHash: push.token.hash, effect: consequence, at: startedAt))
+                await batcher.submit(LiveOutcome(key: push.key, tokenHash: push.tokenHash, effect: consequence, at: startedAt))
             }
             return (result, false)
         case .free(let proves):
@@ -30,7 +30,7 @@ extension LiveEngine {
             let result = LivePushResult.tried(outcome)
             var written = LiveOutcome(
                 key: push.key,
-                tokenHash: push.token.hash,
+                tokenHash: push.tokenHash,
                 attempt: push.attempt(outcome, at: startedAt),
                 effect: effect(result),
                 at: now()
@@ -44,16 +44,77 @@ extension LiveEngine {
     func credential(of place: LivePlace) -> String { lookup(.apns, place.app, place.environment)?.credential ?? "" }
 
     private func request(_ push: LivePush, permit: consuming LivePermit, now: Timestamp) async -> PushOutcome {
-        switch push.message {
+        switch push.content {
         case .failure(let fault):
             return .failed(Classification(.unknown, retry: .never), code: fault.code, detail: fault.sentence)
-        case .success(let message):
-            guard let provider = lookup(.apns, push.app, push.environment) else {
-                return .failed(Classification(.auth, retry: .afterFix), code: "NoCredentials", detail: "No APNs credential is configured.")
-            }
-            let target = PushTarget(provider: .apns, token: push.token.rawValue, environment: push.environment, app: push.app)
+        case .success(.message(let message, let token)):
+            guard let provider = lookup(.apns, push.app, push.environment) else { return .withoutCredential }
+            let target = PushTarget(provider: .apns, token: token.rawValue, environment: push.environment, app: push.app)
             return await provider.send(message, to: target, attemptId: push.messageId, now: now)
+        case .success(.broadcast(let message, let channel)):
+            guard let provider = broadcaster(at: push.place) else { return .withoutCredential }
+            return await provider.broadcast(
+                message,
+                to: channel,
+                in: BroadcastScope(push.place),
+                attemptId: "\(push.messageId):\(push.attemptNumber)",
+                now: now
+            )
         }
+    }
+
+    /// One request about channels from the question whether it may go to its written outcome. It is no push: nobody is sent anything, and it
+    /// leaves no attempt; a refused credential is held as for a push.
+    func manage(
+        _ claim: ChannelClaim,
+        _ request: (any BroadcastProvider, BroadcastScope) async -> (outcome: PushOutcome, effect: ChannelEffect)
+    ) async {
+        let place = claim.place
+        let credential = credential(of: place)
+        let startedAt = now()
+        let key = ChannelKey(subject: "", place: place).activity
+        switch standstill.take(place, credential: credential, now: startedAt) {
+        case .keptBack(let until):
+            let written = LiveOutcome(
+                key: key,
+                tokenHash: BroadcastChannel.hash(of: claim.operation),
+                effect: .channel(.postponed(claim, until: until)),
+                at: startedAt
+            )
+            await batcher.submit(written)
+        case .free(let proves):
+            guard let provider = broadcaster(at: place) else {
+                let effect = ChannelEffect.postponed(claim, until: startedAt + StandstillBoard.patience)
+                await batcher.submit(
+                    LiveOutcome(key: key, tokenHash: BroadcastChannel.hash(of: claim.operation), effect: .channel(effect), at: startedAt)
+                )
+                return
+            }
+            let (outcome, effect) = await request(provider, BroadcastScope(place))
+            LiveMetrics.asked(claim.operation, outcome.status.rawValue)
+            var written = LiveOutcome(
+                key: key,
+                tokenHash: BroadcastChannel.hash(of: claim.operation),
+                effect: .channel(effect),
+                at: now()
+            )
+            written.judge(outcome, of: place, credential: credential, proves: proves, random: Double.random(in: 0...1))
+            await batcher.submit(written)
+        }
+    }
+
+    private func broadcaster(at place: LivePlace) -> (any BroadcastProvider)? {
+        lookup(.apns, place.app, place.environment) as? any BroadcastProvider
+    }
+}
+
+extension BroadcastScope {
+    init(_ place: LivePlace) { self.init(app: place.app, environment: place.environment) }
+}
+
+extension PushOutcome {
+    fileprivate static var withoutCredential: PushOutcome {
+        .failed(Classification(.auth, retry: .afterFix), code: "NoCredentials", detail: "No APNs credential is configured.")
     }
 }
 
@@ -66,6 +127,8 @@ extension LiveOutcome {
         proves: [Int64],
         random: Double
     ) {
+        judge(outcome, of: push.place, credential: credential, proves: proves, random: random)
+        guard !push.isBroadcast else { return }
         // Counted for itself: many updates that arrive must not hide that no start does, nor the other way round.
         let kind = push.event == "start" ? "start tokens" : "update tokens"
         let place = CredentialPlace(
@@ -89,9 +152,19 @@ extension LiveOutcome {
                 judgement = TokenJudgement(.gone, at: place)
             }
         }
-        let scope = HoldScope(provider: .apns, app: push.app, environment: push.environment, credential: credential)
+    }
+
+    /// What it says about the credential and the quota.
+    fileprivate mutating func judge(
+        _ outcome: PushOutcome,
+        of place: LivePlace,
+        credential: String,
+        proves: [Int64],
+        random: Double
+    ) {
+        let scope = HoldScope(provider: .apns, app: place.app, environment: place.environment, credential: credential)
         opening = HoldDecision.opening(for: scope, after: outcome, random: random)
-        pause = PauseDecision.request(app: push.app, after: outcome)
+        pause = PauseDecision.request(app: place.app, after: outcome)
         if HoldDecision.isCredentialTaken(outcome) { releases = proves }
     }
 }

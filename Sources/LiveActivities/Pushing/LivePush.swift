@@ -4,12 +4,18 @@ import PushContract
 
 /// One push of a Live Activity as it is to be tried.
 struct LivePush: Sendable {
+    /// What is sent, and where to.
+    enum Content: Sendable {
+        case message(PushMessage, to: PushToken)
+        case broadcast(LiveActivityPush, to: BroadcastChannel)
+    }
+
     var key: ActivityKey
     /// `start`, `end`, or which state: with the key it names the operation.
     var what: String
-    /// For the metrics: `start`, `update`, `end`.
+    /// For the metrics: `start`, `update`, `end`, `broadcast`.
     var event: String
-    var token: PushToken
+    var tokenHash: TokenHash
     var app: String
     var environment: PushEnvironment
     var attemptNumber: Int
@@ -17,15 +23,18 @@ struct LivePush: Sendable {
     /// What APNs knows the push by: the same for each repetition that must not show twice.
     var messageId: String
     /// What is sent, or why it cannot be.
-    var message: Result<PushMessage, PushFault>
+    var content: Result<Content, PushFault>
 
     var place: LivePlace { LivePlace(app: app, environment: environment) }
+
+    /// To everybody who listens: what is answered tells of no token.
+    var isBroadcast: Bool { if case .success(.broadcast) = content { true } else { false } }
 
     func attempt(_ outcome: PushOutcome, at startedAt: Timestamp) -> Attempt {
         LiveAttempt.make(
             key,
             what,
-            tokenHash: token.hash,
+            tokenHash: tokenHash,
             app: app,
             environment: environment,
             attemptNumber: attemptNumber,

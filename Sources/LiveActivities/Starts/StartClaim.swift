@@ -15,4 +15,6 @@ package struct StartClaim: Sendable {
     package var delivered: Int
     package var startTokenVersion: Int64?
     package var claimedAt: Timestamp
+    /// What the started activity is to listen to; nil: it brings an update token.
+    package var channelId: String?
 }

@@ -6,12 +6,20 @@ package import PushContract
 package struct StartStore: Sendable {
     private let pool: PostgresPool
     private let policy: StartPolicy
+    private let channels: ChannelPolicy
     private let vault: TokenVault
     private let record: AttemptRecorder
 
-    package init(pool: PostgresPool, policy: StartPolicy = StartPolicy(), vault: TokenVault, record: @escaping AttemptRecorder) {
+    package init(
+        pool: PostgresPool,
+        policy: StartPolicy = StartPolicy(),
+        channels: ChannelPolicy = ChannelPolicy(),
+        vault: TokenVault,
+        record: @escaping AttemptRecorder
+    ) {
         self.pool = pool
         self.policy = policy
+        self.channels = channels
         self.vault = vault
         self.record = record
     }
@@ -26,7 +34,7 @@ package struct StartStore: Sendable {
         except kept: Set<LivePlace> = [],
         now: Timestamp
     ) async throws -> [StartClaim] {
-        try await pool.query(StartQueries.claim(subject, policy, limit: limit, except: kept, now: now)).map { row in
+        try await pool.query(StartQueries.claim(subject, policy, channels, limit: limit, except: kept, now: now)).map { row in
             let values = try row.decode(
                 String.self,
                 String.self,
@@ -39,7 +47,8 @@ package struct StartStore: Sendable {
                 String.self,
                 String.self,
                 Int64.self,
-                Int64?.self
+                Int64?.self,
+                String?.self
             )
             return StartClaim(
                 key: ActivityKey(subject: subject.id, userId: values.0, deviceId: values.1, generation: Int(values.2)),
@@ -51,7 +60,8 @@ package struct StartStore: Sendable {
                 attempts: Int(values.3),
                 delivered: Int(values.4) - 1,
                 startTokenVersion: values.11,
-                claimedAt: now
+                claimedAt: now,
+                channelId: values.12
             )
         }
     }
@@ -100,7 +110,14 @@ package struct StartStore: Sendable {
 }
 
 enum StartQueries {
-    static func claim(_ subject: LiveSubject, _ policy: StartPolicy, limit: Int, except kept: Set<LivePlace>, now: Timestamp) -> Query {
+    static func claim(
+        _ subject: LiveSubject,
+        _ policy: StartPolicy,
+        _ channels: ChannelPolicy,
+        limit: Int,
+        except kept: Set<LivePlace>,
+        now: Timestamp
+    ) -> Query {
         let isMatch = !subject.id.contains("/")
         let fence: Query =
             isMatch
@@ -111,11 +128,12 @@ enum StartQueries {
         return """
             WITH due AS MATERIALIZED (
                 SELECT a.matchId, a.userId, a.deviceId, a.generation, d.pushToStartToken, d.pushToStartTokenHash, d.osVersion,
-                    d.pushToStartVersion AS version
+                    d.pushToStartVersion AS version, c.channelId
                 FROM liveActivities a JOIN devices d ON d.userId = a.userId AND d.deviceId = a.deviceId
+                \(ChannelQueries.join(channels))
                 WHERE a.matchId = \(subject.id) AND a.status = 'pending' AND a.nextStartAt <= \(now) AND \(fence) AND \(wanted)
                   AND \(kept.exclusion(of: "a"))
-                  AND \(StartTargets.usable(at: now))
+                  AND \(StartTargets.usable(at: now)) AND NOT \(ChannelQueries.waits(channels, now: now))
                   AND (SELECT count(*) FILTER (WHERE s.claimedAt > \(now) - interval '1 hour') < \(policy.perHour)
                           AND count(*) < \(policy.perDay)
                        FROM activityStarts s WHERE s.deviceId = a.deviceId AND s.claimedAt > \(now) - interval '1 day'
@@ -127,15 +145,16 @@ enum StartQueries {
                 FROM due WHERE a.matchId = due.matchId AND a.userId = due.userId AND a.deviceId = due.deviceId
                   AND a.generation = due.generation
                 RETURNING a.userId, a.deviceId, a.generation, a.startAttempts, a.startsDelivered, a.app, a.environment, due.osVersion,
-                    due.pushToStartToken, due.pushToStartTokenHash, due.version, a.startOrder
+                    due.pushToStartToken, due.pushToStartTokenHash, due.version, due.channelId, a.startOrder
             ), noted AS (
-                INSERT INTO activityStarts (matchId, userId, deviceId, generation, claimedAt, tokenHash, attemptNumber)
-                SELECT \(subject.id), userId, deviceId, generation, \(now), pushToStartTokenHash, startAttempts FROM claimed
+                INSERT INTO activityStarts (matchId, userId, deviceId, generation, claimedAt, tokenHash, attemptNumber, byChannel)
+                SELECT \(subject.id), userId, deviceId, generation, \(now), pushToStartTokenHash, startAttempts, channelId IS NOT NULL
+                FROM claimed
                 ORDER BY startOrder
                 RETURNING startId, userId, deviceId
             )
             SELECT c.userId, c.deviceId, c.generation, c.startAttempts, c.startsDelivered, c.app, c.environment, c.osVersion,
-                c.pushToStartToken, c.pushToStartTokenHash, n.startId, c.version
+                c.pushToStartToken, c.pushToStartTokenHash, n.startId, c.version, c.channelId
             FROM claimed c JOIN noted n ON n.userId = c.userId AND n.deviceId = c.deviceId ORDER BY n.startId
             """
     }

@@ -34,6 +34,16 @@ package struct SubjectStore: Sendable {
         return matches + others
     }
 
+    /// Whether there is a subject that nobody holds.
+    package func isAnyFree() async throws -> Bool {
+        let free: Query = """
+            (owner IS NULL OR leaseUntil IS NULL OR leaseUntil < clock_timestamp()) AND coalesce(expiresAt, 'infinity') > clock_timestamp()
+            """
+        return try await pool.query(
+            "SELECT EXISTS (SELECT FROM activeMatches WHERE \(free)) OR EXISTS (SELECT FROM activitySubjects WHERE \(free))"
+        )[0].decode(Bool.self)
+    }
+
     /// Those of the held subjects whose state is another than the one known.
     package func changed(owner: String, known: [String: Int64]) async throws -> [LiveSubject] {
         let ids = Array(known.keys)

@@ -108,7 +108,7 @@ extension MatchesStore {
             FROM (
                 SELECT lastTimestampSent >= \(head.stateTimestamp) AS has,
                     extract(epoch FROM lastSentAt - \(head.builtAt))::float8 AS age
-                FROM liveActivities WHERE matchId = \(name) AND status = 'active'
+                FROM liveActivities WHERE matchId = \(name) AND status = 'active' AND channelId IS NULL
             ) AS activity
             """
         )[0]
@@ -158,7 +158,7 @@ extension MatchesStore {
                 SELECT userId, deviceId, status, coalesce(lastSentAt, activatedAt, createdAt),
                     CASE WHEN suspicions > 0 THEN 'its token was refused' ELSE 'not sent the newest state' END
                 FROM liveActivities
-                WHERE matchId = \(name) AND status = 'active' AND (suspicions > 0 OR
+                WHERE matchId = \(name) AND status = 'active' AND channelId IS NULL AND (suspicions > 0 OR
                     (lastTimestampSent < \(head.stateTimestamp) AND \(head.builtAt) < clock_timestamp() - interval '1 minute'))
             ) AS late ORDER BY since, userId, deviceId LIMIT \(Self.laggardLimit)
             """

@@ -46,7 +46,7 @@ package struct MatchesStore: Sendable {
     private static let counts: Query = """
         SELECT count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'active') AS active,
             count(*) FILTER (WHERE status = 'ended') AS ended,
-            count(*) FILTER (WHERE status = 'active' AND lastTimestampSent < s.stateTimestamp) AS behind
+            count(*) FILTER (WHERE status = 'active' AND channelId IS NULL AND lastTimestampSent < s.stateTimestamp) AS behind
         FROM liveActivities WHERE matchId = s.matchId
         """
 

@@ -41,9 +41,10 @@ package final class PhoneNetwork: Sendable {
     func deliver(_ push: RecordedRequest) {
         guard push.provider == .apns else { return }
         let mailboxes = routes.withLock { routes -> [Mailbox] in
-            if let token = push.token { return [routes.tokens[token]].compactMap { $0 } }
-            guard let channel = push.header("apns-channel-id") else { return [] }
-            return routes.channels[channel].map { Array($0.values) } ?? []
+            // First: the log names the channel of a broadcast as its token.
+            if let channel = push.header("apns-channel-id") { return routes.channels[channel].map { Array($0.values) } ?? [] }
+            guard let token = push.token else { return [] }
+            return [routes.tokens[token]].compactMap { $0 }
         }
         for mailbox in mailboxes { mailbox.put(push) }
     }

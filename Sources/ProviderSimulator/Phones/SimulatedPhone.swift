@@ -1,4 +1,3 @@
-import Crypto
 package import PushContract
 package import PushLifecycle
 
@@ -25,29 +24,28 @@ package actor SimulatedPhone {
     package private(set) var setup: Setup
     package nonisolated let name: String
     package nonisolated let transport: PhoneTransport
-    private let network: PhoneNetwork
+    let network: PhoneNetwork
     private let simulator: ProviderSimulator?
-    private let now: @Sendable () -> Timestamp
-    private let mailbox = PhoneNetwork.Mailbox()
+    let now: @Sendable () -> Timestamp
+    let mailbox = PhoneNetwork.Mailbox()
     private let keychain = MemoryStorage()
     private var disk = MemoryStorage()
-    private var client: PushClient?
-    private var system: PhoneSystem
-    private var uid: String?
-    private var installation = 0
-    private var tokenGeneration = 0
-    private var serial = 0
+    var client: PushClient?
+    var system: PhoneSystem
+    var uid: String?
+    private(set) var identity: PhoneIdentity
+    var serial = 0
     private var operations = 0
-    private var starts: [Timestamp] = []
+    var starts: [Timestamp] = []
 
     /// What the lock screen shows.
-    package private(set) var activities: [ShownActivity] = []
+    package internal(set) var activities: [ShownActivity] = []
     /// Titles of alerts that were shown.
-    package private(set) var alerts: [String] = []
+    package internal(set) var alerts: [String] = []
     /// Starts that the system dropped because its budget was used up.
-    package private(set) var startsOverBudget = 0
+    package internal(set) var startsOverBudget = 0
     /// What its lock screen has shown since it was switched on.
-    package private(set) var tally = PhoneTally()
+    package internal(set) var tally = PhoneTally()
     /// How often the notification prompt was shown.
     package var prompts: Int { system.prompts }
 
@@ -64,12 +62,12 @@ package actor SimulatedPhone {
         network = simulator.phones
         self.now = now
         system = PhoneSystem(behaviour: setup.behaviour)
+        identity = PhoneIdentity(name: setup.name)
     }
 
-    package var deviceId: String { identifier("device", installation) }
-    package var pushToken: String { hex("push", 32) }
-    /// Longer than push tokens, as Apple's are.
-    package var startToken: String { hex("start", 80) }
+    package var deviceId: String { identity.deviceId }
+    package var pushToken: String { identity.pushToken }
+    package var startToken: String { identity.startToken }
     package var isRunning: Bool { client != nil }
 
     // MARK: What the person does
@@ -141,7 +139,7 @@ package actor SimulatedPhone {
     /// New tokens, as after a system update. The old ones are dead.
     package func rotateTokens() async {
         retireTokens()
-        tokenGeneration += 1
+        identity.tokenGeneration += 1
         routeTokens()
         system.startToken = startTokenIfAny
         guard client != nil else { return }
@@ -164,7 +162,7 @@ package actor SimulatedPhone {
         system.shown = []
         kill()
         uid = nil
-        installation += 1
+        identity.installation += 1
         disk = MemoryStorage()
         system = PhoneSystem(behaviour: setup.behaviour)
         routeTokens()
@@ -188,7 +186,7 @@ package actor SimulatedPhone {
         await settle()
     }
 
-    private func passTime() async {
+    func passTime() async {
         let moment = now()
         for activity in activities {
             if let at = activity.dismissalAt, at <= moment {
@@ -207,7 +205,7 @@ package actor SimulatedPhone {
 
     // MARK: The system's side of the client
 
-    private func launch() async {
+    func launch() async {
         routeTokens()
         system.startToken = startTokenIfAny
         let device = PushDevice(
@@ -217,7 +215,7 @@ package actor SimulatedPhone {
             osVersion: setup.osVersion,
             appVersion: setup.appVersion
         )
-        let prefix = identifier("operation\(setup.boot)", installation)
+        let prefix = identity.identifier("operation\(setup.boot)", identity.installation)
         let made = OperationCounter(prefix: prefix, first: operations)
         let client = PushClient(
             device: device,
@@ -236,7 +234,7 @@ package actor SimulatedPhone {
     }
 
     /// Answers what the client asked of the system, until it asks nothing more.
-    private func settle() async {
+    func settle() async {
         guard let client else { return }
         while let request = system.nextRequest() {
             switch request {
@@ -252,94 +250,18 @@ package actor SimulatedPhone {
             ? startToken : nil
     }
 
-    // MARK: Pushes
-
-    private func receive(_ push: RecordedRequest) async {
-        guard let payload = JSONValue(bytes: Array(push.body.utf8)), let aps = payload["aps"] else { return }
-        guard push.header("apns-push-type") == "liveactivity" else {
-            if let title = aps["alert"]?["title"]?.string ?? aps["alert"]?.string { alerts.append(title) }
-            return
-        }
-        switch aps["event"]?.string {
-        case "start": await start(aps)
-        case "update": await update(aps, push)
-        case "end": await end(aps, push)
-        default: break
-        }
-    }
-
-    private func start(_ aps: JSONValue) async {
-        let moment = now()
-        starts.removeAll { moment - $0 > .seconds(3600) }
-        guard setup.behaviour.allowsActivities, starts.count < setup.behaviour.startBudget else {
-            startsOverBudget += 1
-            return
-        }
-        starts.append(moment)
-        guard let attributes = aps["attributes"] else { return }
-        serial += 1
-        var activity = ShownActivity(
-            activityId: identifier("activity\(setup.boot)", serial),
-            matchId: attributes["matchId"]?.string ?? "",
-            generation: attributes["generation"]?.integer.map(Int.init),
-            startedAt: moment,
-            byPush: true,
-            timestamp: aps["timestamp"]?.integer ?? 0
-        )
-        activity.contentState = aps["content-state"]
-        if let channel = aps["input-push-channel"]?.string {
-            activity.channel = channel
-            network.join(channel: channel, mailbox: mailbox)
-        }
-        show(activity)
-        tally.starts += 1
-        // A push that starts an activity wakes the app in the background.
-        if client == nil { await launch() }
-        if let uid { await client?.signedIn(uid: uid) }
-        await client?.activityAppeared(SystemActivity(activity))
-        await settle()
-    }
-
-    private func update(_ aps: JSONValue, _ push: RecordedRequest) async {
-        let stamp = aps["timestamp"]?.integer ?? 0
-        var updated: [String] = []
-        for index in activities.indices where isFor(activities[index], push) && activities[index].dismissalAt == nil {
-            // The system keeps the newest content.
-            guard stamp >= activities[index].timestamp else { continue }
-            activities[index].timestamp = stamp
-            activities[index].contentState = aps["content-state"]
-            activities[index].updates += 1
-            tally.updates += 1
-            updated.append(activities[index].activityId)
-        }
-        for activityId in updated { await client?.activityUpdated(activityId) }
-    }
-
-    private func end(_ aps: JSONValue, _ push: RecordedRequest) async {
-        for index in activities.indices where isFor(activities[index], push) {
-            if let state = aps["content-state"] { activities[index].contentState = state }
-            if activities[index].dismissalAt == nil { tally.ends += 1 }
-            let dismissal = aps["dismissal-date"]?.integer ?? (now().seconds + 4 * 3600)
-            activities[index].dismissalAt = Timestamp(seconds: dismissal)
-        }
-        await passTime()
-    }
-
-    private func isFor(_ activity: ShownActivity, _ push: RecordedRequest) -> Bool {
-        if let token = push.token { return activity.updateToken.map(SimulatorState.canonical) == token }
-        return activity.channel != nil && activity.channel == push.header("apns-channel-id")
-    }
+    // MARK: The lock screen
 
     private func issueUpdateToken(_ index: Int) async {
         serial += 1
-        let token = hex("update-\(setup.boot)\(serial)", 64)
+        let token = identity.updateToken(setup.boot, serial)
         activities[index].updateToken = token
         network.route(token: token, to: mailbox)
         system.shown = activities.map(SystemActivity.init)
         await client?.updateTokenReceived(token, activityId: activities[index].activityId)
     }
 
-    private func show(_ activity: ShownActivity) {
+    func show(_ activity: ShownActivity) {
         activities.append(activity)
         system.shown = activities.map(SystemActivity.init)
     }
@@ -369,32 +291,5 @@ package actor SimulatedPhone {
         guard let token else { return }
         network.unroute(token: token)
         simulator?.setToken(token, ScriptedToken(dead: true, since: now().milliseconds))
-    }
-
-    private func hex(_ kind: String, _ bytes: Int) -> String {
-        var text = ""
-        var round = 0
-        while text.count < bytes * 2 {
-            text += SHA256.hash(data: Array("\(setup.name)/\(kind)/\(installation)/\(tokenGeneration)/\(round)".utf8)).hexDigits
-            round += 1
-        }
-        return String(text.prefix(bytes * 2))
-    }
-
-    private func identifier(_ kind: String, _ number: Int) -> String {
-        let digits = Array(SHA256.hash(data: Array("\(setup.name)/\(kind)/\(number)".utf8)).hexDigits.uppercased())
-        let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }
-        return parts.joined(separator: "-")
-    }
-}
-
-extension SystemActivity {
-    fileprivate init(_ activity: ShownActivity) {
-        self.init(
-            activityId: activity.activityId,
-            matchId: activity.matchId,
-            generation: activity.generation,
-            updateToken: activity.updateToken
-        )
     }
 }

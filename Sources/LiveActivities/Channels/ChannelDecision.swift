@@ -1,0 +1,61 @@
+import Providers
+import PushContract
+
+/// What follows from the answers to channel requests. Pure.
+enum ChannelDecision {
+    /// A channel could not be made. Another try is made later; what cannot be mended by trying stops the making in this app for a while.
+    static func afterRefusal(
+        _ outcome: PushOutcome,
+        _ key: ChannelKey,
+        attempts: Int,
+        policy: ChannelPolicy,
+        now: Timestamp
+    ) -> ChannelEffect {
+        let refusal = outcome.providerErrorCode ?? outcome.reasonCode?.rawValue ?? "unknown"
+        let retryAt = now + wait(after: attempts, outcome.retryAfter)
+        switch outcome.retryClass {
+        case .now, .backoff: return .notMade(key, refusal: refusal, retryAt: retryAt, pausedUntil: nil)
+        case .afterFix, .never:
+            return .notMade(key, refusal: refusal, retryAt: max(retryAt, now + policy.refusalPause), pausedUntil: now + policy.refusalPause)
+        }
+    }
+
+    /// - Parameter told: how often the end had been told before.
+    static func afterEnd(
+        _ outcome: PushOutcome,
+        _ key: ChannelKey,
+        id: String,
+        told: Int,
+        attempts: Int,
+        retiredAt: Timestamp,
+        policy: ChannelPolicy,
+        now: Timestamp
+    ) -> ChannelEffect {
+        guard let classification = outcome.classification else {
+            let next = told < policy.endRepeats.count ? retiredAt + policy.endRepeats[told] : nil
+            return .ended(key, id: id, told: told + 1, nextAt: next.map { max($0, now + .seconds(1)) })
+        }
+        let isOver = classification.retryClass == .never || now - retiredAt > EndStore.giveUpAfter
+        return .ended(key, id: id, told: told, nextAt: isOver ? nil : now + EndStore.wait(after: attempts, retryAfter: outcome.retryAfter))
+    }
+
+    static func afterDeletion(_ refusal: ChannelRefusal?, _ place: LivePlace, id: String, attempts: Int, now: Timestamp) -> ChannelEffect {
+        guard let refusal, !refusal.isMissing else { return .deleted(place, id: id) }
+        return .notDeleted(place, id: id, retryAt: now + wait(after: attempts, refusal.outcome.retryAfter))
+    }
+
+    static func wait(after attempts: Int, _ retryAfter: Duration?) -> Duration {
+        let waits: [Duration] = [.seconds(5), .seconds(30), .seconds(120), .seconds(600)]
+        return max(waits[min(max(attempts, 1), waits.count) - 1], retryAfter ?? .zero)
+    }
+}
+
+extension BroadcastChannel {
+    /// As an attempt names it: the id itself lets a device subscribe.
+    package var hash: TokenHash { BroadcastChannel.hash(of: id) }
+
+    static func hash(of id: String) -> TokenHash {
+        // Any text can be hashed but an empty one, which names no channel.
+        (try? TokenHash.fcm(id)) ?? TokenHash(rawValue: "sha256:" + String(repeating: "0", count: 64))!
+    }
+}

@@ -1,0 +1,21 @@
+package import PushContract
+
+/// What a request about a channel, or to one, came to: written in the transaction of its attempt, if it has one.
+package enum ChannelEffect: Sendable, Hashable {
+    case made(ChannelKey, id: String)
+    /// - Parameter pausedUntil: until when no channel is made there.
+    case notMade(ChannelKey, refusal: String, retryAt: Timestamp, pausedUntil: Timestamp?)
+    /// A state was told.
+    case told(ChannelKey, id: String, timestamp: Int64, stateHash: String)
+    /// The provider does not know the channel: what listened to it needs another way.
+    case gone(ChannelKey, id: String)
+    /// The end was told so many times, or could not be.
+    case ended(ChannelKey, id: String, told: Int, nextAt: Timestamp?)
+    case deleted(LivePlace, id: String)
+    case notDeleted(LivePlace, id: String, retryAt: Timestamp)
+    /// - Parameter askedAt: channels made after this may be missing from it.
+    case listed(LivePlace, ids: [String], askedAt: Timestamp)
+    case notListed(LivePlace, refusal: String)
+    /// Kept back: due again then.
+    case postponed(ChannelClaim, until: Timestamp)
+}

@@ -1,0 +1,16 @@
+package import HTTPEdge
+import Hummingbird
+
+/// `GET /live-activities/channels`: the broadcast channels there are, against the provider's limit.
+package struct ChannelRoutes: Sendable {
+    private let store: ChannelStore
+
+    package init(store: ChannelStore) { self.store = store }
+
+    package func add(to router: EdgeRouter) {
+        router.get("/live-activities/channels") { _, context in
+            try context.require(.sendsRead)
+            return try JSONResponse(try await store.overview()).response()
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package import Devices
+package import Postgres
+package import Providers
+package import PushContract
+
+/// Broadcast channels in PostgreSQL: which are wanted, which there are, and what is due for them. Safe to use from any task.
+///
+/// Each request is claimed before it is made, whoever makes it: so a channel is made once with any number of instances, and what a dead
+/// process took on itself is taken up by another.
+package struct ChannelStore: Sendable {
+    let pool: PostgresPool
+    let policy: ChannelPolicy
+
+    package init(pool: PostgresPool, policy: ChannelPolicy = ChannelPolicy()) {
+        self.pool = pool
+        self.policy = policy
+    }
+
+    /// Wants a channel for each app and environment in which a device waits that can listen to one; how many are new.
+    package func want(_ matches: [String], now: Timestamp) async throws -> Int {
+        guard policy.makesChannels, !matches.isEmpty else { return 0 }
+        let places = try await pool.query(
+            """
+            SELECT DISTINCT a.matchId, a.app, a.environment FROM liveActivities a
+            JOIN devices d ON d.userId = a.userId AND d.deviceId = a.deviceId
+            WHERE a.matchId = ANY(\(matches)) AND a.status = 'pending' AND a.nextStartAt IS NOT NULL AND \(ChannelQueries.canListen)
+              AND NOT EXISTS (SELECT FROM activityChannels c
+                  WHERE c.matchId = a.matchId AND c.app = a.app AND c.environment = a.environment)
+            """
+        ).map { try $0.decode(String.self, String.self, String.self) }
+        guard !places.isEmpty else { return 0 }
+        return try await pool.performTransaction { [policy] connection in
+            let columns: Query = "\(places.map(\.0)), \(places.map(\.1)), \(places.map(\.2))"
+            try connection.execute(ChannelQueries.open(columns, now: now))
+            return try connection.execute(ChannelQueries.want(columns, policy, now: now))
+        }
+    }
+
+    /// Takes what is due, each for `policy.lease`.
+    ///
+    /// - Parameter kept: places to be left out.
+    package func claim(limit: Int, except kept: Set<LivePlace> = [], now: Timestamp) async throws -> [ChannelClaim] {
+        guard limit > 0, try await pool.query(ChannelQueries.isDue(policy, now: now))[0].decode(Bool.self) else { return [] }
+        var claims = try await pool.query(ChannelQueries.claimMaking(policy, limit: limit, except: kept, now: now)).map { row in
+            let (key, attempts) = try ChannelKey.read(try row.decode(String.self, String.self, String.self, Int32.self))
+            return ChannelClaim.make(key, attempts: Int(attempts))
+        }
+        claims += try await pool.query(ChannelQueries.claimEnds(policy, limit: limit, except: kept, now: now)).map { row in
+            let values = try row.decode(
+                String.self,
+                String.self,
+                String.self,
+                String.self,
+                Int64.self,
+                Int32.self,
+                Int32.self,
+                Timestamp.self
+            )
+            let (key, id) = try ChannelKey.read((values.0, values.1, values.2, values.3))
+            return .end(key, id: id, lastTimestamp: values.4, attempts: Int(values.5), told: Int(values.6), retiredAt: values.7)
+        }
+        claims += try await pool.query(ChannelQueries.claimDeletions(policy, limit: limit, except: kept, now: now)).map { row in
+            let values = try row.decode(String.self, String.self, String.self, String.self, Int32.self)
+            let (key, id) = try ChannelKey.read((values.0, values.1, values.2, values.3))
+            return .delete(key, id: id, attempts: Int(values.4))
+        }
+        claims += try await pool.query(ChannelQueries.claimStrays(policy, limit: limit, except: kept, now: now)).map { row in
+            let (app, environment, id) = try row.decode(String.self, String.self, String.self)
+            return .deleteStray(LivePlace(app: app, environment: try stored(environment)), id: id)
+        }
+        claims += try await pool.query(ChannelQueries.claimLists(policy, limit: limit, except: kept, now: now)).map { row in
+            let (app, environment) = try row.decode(String.self, String.self)
+            return .list(LivePlace(app: app, environment: try stored(environment)))
+        }
+        return claims
+    }
+
+    /// The channels of a subject that is on, as members of its audience.
+    package func recipients(of subject: String, behind timestamp: Int64? = nil) async throws -> [Recipient] {
+        try await pool.query(
+            """
+            SELECT app, environment, channelId, lastTimestampSent FROM activityChannels
+            WHERE matchId = \(subject) AND channelId IS NOT NULL AND retiredAt IS NULL
+              AND lastTimestampSent < coalesce(\(timestamp)::bigint, 9223372036854775807)
+            """
+        ).map { row in
+            let (app, environment, id, last) = try row.decode(String.self, String.self, String.self, Int64.self)
+            return Recipient(
+                ChannelKey(subject: subject, place: LivePlace(app: app, environment: try stored(environment))),
+                channel: BroadcastChannel(id: id, storage: ChannelPolicy.storage),
+                lastTimestamp: last
+            )
+        }
+    }
+
+    /// Channels whose match is gone, and rows that came to nothing.
+    package func sweep(now: Timestamp) async throws {
+        try await pool.execute(
+            """
+            UPDATE activityChannels c SET retiredAt = \(now), deleteDueAt = CASE WHEN channelId IS NOT NULL THEN \(now) END
+            WHERE retiredAt IS NULL AND NOT EXISTS (SELECT FROM activeMatches m WHERE m.matchId = c.matchId)
+            """
+        )
+        // Whoever may still be making one has lost it by then.
+        try await pool.execute(
+            "DELETE FROM activityChannels WHERE channelId IS NULL AND retiredAt < \(now - policy.lease * 2)"
+        )
+    }
+}
+
+extension ChannelKey {
+    fileprivate static func read<Rest>(_ values: (String, String, String, Rest)) throws -> (ChannelKey, Rest) {
+        (ChannelKey(subject: values.0, place: LivePlace(app: values.1, environment: try stored(values.2))), values.3)
+    }
+}

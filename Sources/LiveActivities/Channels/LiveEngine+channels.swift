@@ -1,0 +1,129 @@
+import Logging
+import Providers
+import PushContract
+import Synchronization
+
+extension LiveEngine {
+    /// Channels for what waits to be started, and those that are due at once.
+    func wantChannels(all: Bool, now: Timestamp) async throws {
+        guard stores.channels.policy.makesChannels else { return }
+        let matches = state.withLock { state -> [String] in
+            guard all || state.wantedAt.map({ now - $0 >= .seconds(1) || now < $0 }) ?? true else { return [] }
+            state.wantedAt = now
+            return state.subjects.values.filter { $0.isLive && !$0.id.contains("/") }.map(\.id)
+        }
+        _ = try await stores.channels.want(matches, now: now)
+    }
+
+    func channelJobs(now: Timestamp) async throws -> [Job] {
+        let room = state.withLock { max(0, LiveEngine.channelsInFlight - $0.managing) }
+        let claims = try await stores.channels.claim(limit: room, except: blocked(now: now).places, now: now)
+        state.withLock { $0.managing += claims.count }
+        return claims.map { .channel($0) }
+    }
+
+    private static let channelsInFlight = 16
+
+    /// One request about a channel, and what follows.
+    func serve(_ claim: ChannelClaim) async {
+        let policy = stores.channels.policy
+        switch claim {
+        case .make(let key, let attempts):
+            await manage(claim) { provider, scope in
+                switch await provider.createChannel(ChannelPolicy.storage, in: scope, now: now()) {
+                case .success(let channel):
+                    logger.info("a channel was made", metadata: ["match": "\(key.subject)", "app": "\(scope.app)"])
+                    return (.answered, .made(key, id: channel.id))
+                case .failure(let refusal):
+                    logger.warning(
+                        "a channel could not be made; activities are told by tokens",
+                        metadata: ["match": "\(key.subject)", "app": "\(scope.app)", "why": "\(refusal)"]
+                    )
+                    let effect = ChannelDecision.afterRefusal(refusal.outcome, key, attempts: attempts, policy: policy, now: now())
+                    return (refusal.outcome, effect)
+                }
+            }
+        case .end(let key, let id, let lastTimestamp, let attempts, let told, let retiredAt):
+            await end(claim, key, id: id, lastTimestamp: lastTimestamp, attempts: attempts, told: told, retiredAt: retiredAt)
+        case .delete(let key, let id, let attempts):
+            await manage(claim) { provider, scope in
+                let refusal = await provider.deleteChannel(id, in: scope, now: now()).refusal
+                let effect = ChannelDecision.afterDeletion(refusal, key.place, id: id, attempts: attempts, now: now())
+                return (refusal?.outcome ?? .answered, effect)
+            }
+        case .deleteStray(let place, let id):
+            await manage(claim) { provider, scope in
+                let refusal = await provider.deleteChannel(id, in: scope, now: now()).refusal
+                logger.notice("a channel that belongs to no match was deleted", metadata: ["app": "\(scope.app)"])
+                return (refusal?.outcome ?? .answered, ChannelDecision.afterDeletion(refusal, place, id: id, attempts: 3, now: now()))
+            }
+        case .list(let place):
+            let askedAt = now()
+            await manage(claim) { provider, scope in
+                switch await provider.listChannels(in: scope, now: askedAt) {
+                case .success(let ids): return (.answered, .listed(place, ids: ids, askedAt: askedAt))
+                case .failure(let refusal):
+                    return (refusal.outcome, .notListed(place, refusal: refusal.outcome.providerErrorCode ?? "unknown"))
+                }
+            }
+        }
+    }
+
+    /// The end is a push: it leaves its attempt.
+    private func end(
+        _ claim: ChannelClaim,
+        _ key: ChannelKey,
+        id: String,
+        lastTimestamp: Int64,
+        attempts: Int,
+        told: Int,
+        retiredAt: Timestamp
+    ) async {
+        let channel = BroadcastChannel(id: id, storage: ChannelPolicy.storage)
+        // A match that is forgotten already has nothing left to say.
+        guard let subject = try? await stores.subjects.subjects([key.subject]).first else { return }
+        let stamp = max(subject.timestamp, lastTimestamp + 1)
+        let end = LivePayloads.broadcastEnd(subject, timestamp: stamp, endedAt: retiredAt, isFirst: told == 0, now: now())
+        let what = "end:\(told + 1)"
+        let push = LivePush(
+            key: key.activity,
+            what: what,
+            event: "broadcast",
+            tokenHash: channel.hash,
+            app: key.place.app,
+            environment: key.place.environment,
+            attemptNumber: attempts,
+            requestId: "live-end:\(subject.id)",
+            messageId: LiveAttempt.operationKey(key.activity, what),
+            content: .success(.broadcast(end, to: channel))
+        )
+        let policy = stores.channels.policy
+        _ = await make(push) { result in
+            switch result {
+            case .keptBack(let until): return .channel(.postponed(claim, until: until))
+            case .tried(let outcome):
+                return .channel(
+                    ChannelDecision.afterEnd(
+                        outcome,
+                        key,
+                        id: id,
+                        told: told,
+                        attempts: attempts,
+                        retiredAt: retiredAt,
+                        policy: policy,
+                        now: now()
+                    )
+                )
+            }
+        }
+    }
+}
+
+extension PushOutcome {
+    /// A request about channels that was done as asked.
+    fileprivate static var answered: PushOutcome { .sent(messageId: nil, httpStatus: 200, latency: .zero) }
+}
+
+extension Result where Failure == ChannelRefusal {
+    fileprivate var refusal: ChannelRefusal? { if case .failure(let refusal) = self { refusal } else { nil } }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import PushContract
+
+/// Does what the client's values decided.
+extension PushClient {
+    func take(_ stimulus: TokenLifecycle.Stimulus) async {
+        let effects = state.lifecycle.handle(stimulus, at: now(), hasToken: { rawTokens[$0] != nil }, newId: newId)
+        save()
+        for effect in effects { await perform(effect) }
+    }
+
+    private func perform(_ effect: TokenLifecycle.Effect) async {
+        switch effect {
+        case .askPermission: await take(.permission(await system.askPermission()))
+        case .readPermission: await take(.permission(await system.readPermission()))
+        case .askForToken: await system.askForPushToken()
+        case .attempt(let operation): await attempt(operation)
+        case .success(let operation): state.tokens.confirmed(operation)
+        case .endActivity(let matchId):
+            state.tokens.forget(matchId: matchId)
+            await perform(state.activities.endAll(matchId: matchId, cause: .system))
+        case .clearLocal:
+            state.tokens.clear()
+            state.follows.clear()
+        case .enqueued, .needsAttention, .cancelled, .setLastSubmitted: break
+        }
+        save()
+    }
+
+    private func attempt(_ operation: PendingOperation) async {
+        let request = OperationRequest(device: device).make(
+            operation,
+            token: operation.tokenHash.flatMap { rawTokens[$0] },
+            secret: secrets.secret(of: operation.uid)
+        )
+        guard let request, let response = await transport.send(request) else {
+            await take(.result(operationId: operation.operationId, .unanswered))
+            return
+        }
+        let answer = ServerAnswer(response)
+        if (200..<300).contains(response.status) { note(answer, of: operation) }
+        let result = OperationResult.answered(status: response.status, code: answer?.code, retryAfter: response.retryAfter)
+        await take(.result(operationId: operation.operationId, result))
+    }
+
+    /// What a confirmation brings: the secret of a registration, or that there is none any more.
+    private func note(_ answer: ServerAnswer?, of operation: PendingOperation) {
+        switch operation.kind {
+        case .register:
+            guard let secret = answer?.unregisterSecret else { return }
+            secrets.setSecret(secret, of: operation.uid)
+            state.lifecycle.noteSecret(of: operation.uid, isKept: true)
+        case .unregister: secrets.setSecret(nil, of: operation.uid)
+        default: break
+        }
+    }
+
+    func perform(_ steps: [LifecycleManager.Step]) async {
+        save()
+        for step in steps {
+            switch step {
+            case .end(let activityId): await system.endActivity(activityId)
+            case .report(let matchId, let generation, let cause):
+                state.tokens.forget(matchId: matchId)
+                await take(.queue(.dismissal(matchId: matchId, generation: generation, cause: cause), nil))
+            case .unfollow(let matchId):
+                state.follows.dismissed(matchId)
+                save()
+            }
+        }
+    }
+
+    /// An app cannot see what providers answer; the server tells it.
+    func askServer() async {
+        guard let submitted = state.lifecycle.registration.lastSubmitted else { return }
+        let request = PushRequest(
+            method: "GET",
+            path: "/devices/" + OperationRequest.escaped(device.deviceId),
+            body: nil,
+            credential: .session(uid: submitted.uid),
+            requestId: newId()
+        )
+        guard let response = await transport.send(request) else { return }
+        let answer = ServerAnswer(response)
+        if response.status == 404, answer?.code == "device_not_registered" { return await take(.deviceUnknown) }
+        guard response.status == 200, let answer else { return }
+        state.tokens.serverHas(startToken: answer.pushToStartToken?.tokenHash, isUsable: answer.pushToStartToken?.state == "active")
+        if let token = answer.pushToken, token.state == "off", let reason = token.reasonCode {
+            await take(.serverTokenState(token.tokenHash, reason))
+        }
+    }
+
+    /// The streams may have stayed silent: properties tell what there is.
+    func lookAtActivityTokens() async {
+        if let token = await system.pushToStartToken() { await startTokenReceived(token) }
+        for activity in await system.activities() {
+            if let token = activity.updateToken { await updateTokenReceived(token, activityId: activity.activityId) }
+        }
+    }
+
+    func save() {
+        // A state that cannot be saved is saved with the next change.
+        guard let data = try? JSONEncoder().encode(state) else { return }
+        try? storage.save(Array(data))
+    }
+}
