@@ -25,7 +25,7 @@ enum LiveMetrics {
         Counter(label: "pushwatch_live_pushes_total", dimensions: [("event", event), ("outcome", outcome)]).increment()
     }
 
-    /// Requests about channels: operation is create, end, delete or list.
+    /// Requests about channels: operation is create, delete or list.
     static func asked(_ operation: String, _ outcome: String) {
         Counter(label: "pushwatch_live_channel_requests_total", dimensions: [("operation", operation), ("outcome", outcome)]).increment()
     }
