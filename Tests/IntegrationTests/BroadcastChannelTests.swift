@@ -11,7 +11,9 @@ extension WholeService {
     /// The channel lane over TLS and HTTP/2, in processes that can be killed.
     @Suite("Broadcast channels of a whole service")
     struct BroadcastChannelTests {
-        @Test("a match through a channel: kill -9 in its middle makes no second channel, every broadcast has its row, and in the end the channel is gone")
+        @Test(
+            "a match through a channel: kill -9 in its middle makes no second channel, every broadcast has its row, and in the end the channel is gone"
+        )
         func killed() async throws {
             try await withChannels { fixture, simulator, pool, start in
                 let first = try await start("own")
@@ -25,7 +27,10 @@ extension WholeService {
                 #expect(starts(simulator).count == 40, "nobody is started twice")
                 let stamps = broadcasts(simulator).map(stamp)
                 #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 <= $1 })
-                #expect(simulator.requests(provider: .apns).filter { $0.body.contains(#""event":"update""#) && $0.path.hasPrefix("/3/") }.isEmpty)
+                #expect(
+                    simulator.requests(provider: .apns).filter { $0.body.contains(#""event":"update""#) && $0.path.hasPrefix("/3/") }
+                        .isEmpty
+                )
                 try await fixture.score("m", phase: "ended", runs: 11, now: .now())
                 for told in 1...4 {
                     try await eventually("the end is told \(told) times") {
@@ -33,7 +38,9 @@ extension WholeService {
                     }
                     // The waits between are minutes.
                     try await eventually("the end number \(told) is noted") {
-                        try await pool.execute("UPDATE activityChannels SET endDueAt = clock_timestamp() WHERE endsTold = \(told) AND endDueAt IS NOT NULL")
+                        try await pool.execute(
+                            "UPDATE activityChannels SET endDueAt = clock_timestamp() WHERE endsTold = \(told) AND endDueAt IS NOT NULL"
+                        )
                             == 1 || told == 4
                     }
                 }
@@ -82,7 +89,9 @@ extension WholeService {
         // MARK: Looking
 
         private func listening(_ pool: PostgresPool) async throws -> Int {
-            try await pool.query("SELECT count(*) FROM liveActivities WHERE status = 'active' AND channelId IS NOT NULL")[0].decode(Int.self)
+            try await pool.query("SELECT count(*) FROM liveActivities WHERE status = 'active' AND channelId IS NOT NULL")[0].decode(
+                Int.self
+            )
         }
 
         private func starts(_ simulator: ProviderSimulator) -> [RecordedRequest] {

@@ -69,6 +69,28 @@ extension WholeService {
             }
         }
 
+        @Test("through a channel phones follow the match whose owners never tapped Allow, and one that was swiped away stays away")
+        func throughChannel() async throws {
+            try await withMatchDay(settings: ["LIVE_CHANNELS": "own"]) { day in
+                try await day.beginMatch { matchId in
+                    try await eventually("the phone without a token is updated") {
+                        await day.phone(5).activities.first { $0.matchId == matchId }.map { $0.updates > 3 } ?? false
+                    }
+                    let shown = try #require(await day.phone(5).activities.first { $0.matchId == matchId })
+                    #expect(shown.updateToken == nil && shown.channel != nil)
+                    try await eventually("a swipe is an unfollow") {
+                        try await day.pool.query(
+                            "SELECT count(*) FROM liveActivities WHERE userId = 'fan-4' AND endReason = 'user_dismissed'"
+                        )[0].decode(Int.self) == 1
+                    }
+                    let broadcasts = day.simulator.requests(provider: .apns).filter { $0.path.hasPrefix("/4/broadcasts") }
+                    #expect(broadcasts.count > 3)
+                }
+                #expect(try await day.server.terminate().code == 0)
+                try await expectRows(day)
+            }
+        }
+
         private func expectLockScreens(_ day: MatchDay, _ matchId: String) async throws {
             let display = try await day.pool.query("SELECT displayState FROM activeMatches WHERE matchId = \(matchId)")[0]
                 .decode(String.self)
@@ -269,6 +291,7 @@ struct MatchDay: Sendable {
 
 func withMatchDay(
     tempo: ReplayTempo = ReplayTempo(millisecondsPerBall: 40_000, breakSeconds: 400, shortBreakSeconds: 100, speed: 200),
+    settings: [String: String] = [:],
     _ body: (MatchDay) async throws -> Void
 ) async throws {
     try await withDatabaseURL { database in
@@ -285,7 +308,7 @@ func withMatchDay(
                         "APNS_KEY_FILE": files.apnsKey, "APNS_PRODUCTION_URL": endpoints.apnsURL,
                         "APNS_SANDBOX_URL": endpoints.apnsURL, "PROVIDERS_CA_FILE": endpoints.caFile,
                         "USERS_ISSUER": UserIssuer.issuer, "USERS_JWKS": issuer.jwksPath, "LOG_LEVEL": "trace",
-                    ]
+                    ].merging(settings) { $1 }
                 )
                 try await server.waitUntilReady()
                 let client = CurlClient(configuration: CurlClientConfiguration(), logger: .silent)

@@ -83,7 +83,9 @@ struct ChannelFaultTests {
         }
     }
 
-    @Test("a process that dies between making a channel and noting it leaves one that is found by listing, and deleted; the match gets another")
+    @Test(
+        "a process that dies between making a channel and noting it leaves one that is found by listing, and deleted; the match gets another"
+    )
     func leftOver() async throws {
         try await ChannelTests.with { bench in
             try await bench.score(runs: 1)

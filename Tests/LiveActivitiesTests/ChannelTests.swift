@@ -66,7 +66,7 @@ struct ChannelTests {
             #expect(bench.apns.calls.allSatisfy { $0.token == LiveBench.updateToken(9) })
             // The same content for both lanes.
             #expect(told.map(\.state) == bench.apns.calls.map(\.contentState))
-            #expect(told.allSatisfy { $0.push?.priority == .high && $0.push?.alert?.title == "OUT" && $0.push?.expiresAt == nil })
+            #expect(told.allSatisfy { $0.push?.priority == .high && $0.push?.alert?.title == .plain("OUT") && $0.push?.expiresAt == nil })
             let stamps = told.compactMap { $0.push?.timestamp }
             #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
             let rows = try await bench.pool.query(
@@ -90,7 +90,7 @@ struct ChannelTests {
             let end = try #require(bench.apns.channels.calls("broadcast").first)
             #expect(end.isEnd && end.state.contains(#""runs":99"#))
             #expect(end.push?.event == .end(dismissal: bench.now + .seconds(900)))
-            #expect(end.push?.alert?.title == "RR won")
+            #expect(end.push?.alert?.title == .plain("RR won"))
             #expect(try await bench.states() == ["ended/match_end"])
             #expect(bench.apns.calls("end").isEmpty, "there is no token to end")
             for wait in [60, 240, 600] {

@@ -69,7 +69,13 @@ package enum LivePayloads {
     }
 
     /// The end of a match for a channel. It is told several times: each time the same, but for the alert.
-    package static func broadcastEnd(_ subject: LiveSubject, timestamp: Int64, endedAt: Timestamp, isFirst: Bool, now: Timestamp) -> LiveActivityPush {
+    package static func broadcastEnd(
+        _ subject: LiveSubject,
+        timestamp: Int64,
+        endedAt: Timestamp,
+        isFirst: Bool,
+        now: Timestamp
+    ) -> LiveActivityPush {
         var push = end(subject, stamp: Timestamp(seconds: timestamp), reason: .matchEnd, endedAt: endedAt)
         push.alert = isFirst ? alert(subject, now: now) : nil
         return push
