@@ -1,5 +1,5 @@
 import Providers
-import PushContract
+package import PushContract
 
 /// Something that is due for a channel, taken by this process for a while.
 package enum ChannelClaim: Sendable, Hashable {

@@ -1,5 +1,5 @@
-import Providers
-import PushContract
+package import Providers
+package import PushContract
 
 /// What follows from the answers to channel requests. Pure.
 enum ChannelDecision {
