@@ -55,6 +55,7 @@ extension LiveEngine {
         }
         guard subject.isLive else { return }
         if before?.isLive != true {
+            state.withLock { $0.wantedAt = nil }
             let created = try await stores.orchestrator.createMissing([subject.id], now: now)
             LiveMetrics.created.increment(by: created)
         }

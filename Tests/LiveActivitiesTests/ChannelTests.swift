@@ -40,6 +40,28 @@ struct ChannelTests {
         }
     }
 
+    @Test("a match that goes live a moment after channels were looked for waits for its own, and so does the first follower of another app")
+    func wantedAtOnce() async throws {
+        try await ChannelTests.with { bench in
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann")
+            try await bench.run()
+            bench.clock.advance(.milliseconds(100))
+            try await bench.score(runs: 1)
+            try await bench.engine.runUntilIdle(all: false)
+            #expect(bench.apns.calls("start").map { $0.aps.text("input-push-channel") } == ["channel-1=="])
+            bench.clock.advance(.milliseconds(100))
+            try await bench.phone("bob", "phone", 2)
+            try await bench.pool.execute("UPDATE devices SET app = 'com.example.other' WHERE userId = 'bob'")
+            try await bench.follow("bob")
+            try await bench.engine.runUntilIdle(all: false)
+            #expect(bench.apns.calls("start").count == 1, "looked for once a second")
+            bench.clock.advance(.seconds(1))
+            try await bench.engine.runUntilIdle(all: false)
+            #expect(bench.apns.calls("start").map { $0.aps.text("input-push-channel") } == ["channel-1==", "channel-2=="])
+        }
+    }
+
     @Test("each state is one broadcast for all that listen and one push for each token; each leaves its row, and nothing is sent twice")
     func updates() async throws {
         try await ChannelTests.with { bench in

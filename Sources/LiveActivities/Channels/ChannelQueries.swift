@@ -17,12 +17,14 @@ enum ChannelQueries {
         """
     }
 
-    /// Whether the start waits for a channel that is being made.
+    /// Whether the start of a match's activity waits for a channel that is being made, or will be wanted in a moment.
     static func waits(_ policy: ChannelPolicy, now: Timestamp) -> Query {
         guard policy.makesChannels else { return "false" }
+        let row: Query = "w.matchId = a.matchId AND w.app = a.app AND w.environment = a.environment"
         return """
-            (\(canListen) AND EXISTS (SELECT FROM activityChannels w WHERE w.matchId = a.matchId AND w.app = a.app
-                AND w.environment = a.environment AND w.channelId IS NULL AND w.retiredAt IS NULL AND w.waitUntil > \(now)))
+            (\(canListen) AND (NOT EXISTS (SELECT FROM activityChannels w WHERE \(row))
+                OR EXISTS (SELECT FROM activityChannels w
+                    WHERE \(row) AND w.channelId IS NULL AND w.retiredAt IS NULL AND w.waitUntil > \(now))))
             """
     }
 

@@ -125,6 +125,8 @@ enum StartQueries {
             : "EXISTS (SELECT 1 FROM activitySubjects WHERE subject = \(subject.id) AND epoch = \(subject.epoch))"
         // A follow that ended meanwhile never yields a start.
         let wanted: Query = isMatch ? "EXISTS (SELECT 1 FROM follows f WHERE f.userId = a.userId AND f.matchId = a.matchId)" : "true"
+        // Only matches have channels.
+        let waits: Query = isMatch ? ChannelQueries.waits(channels, now: now) : "false"
         return """
             WITH due AS MATERIALIZED (
                 SELECT a.matchId, a.userId, a.deviceId, a.generation, d.pushToStartToken, d.pushToStartTokenHash, d.osVersion,
@@ -133,7 +135,7 @@ enum StartQueries {
                 \(ChannelQueries.join(channels))
                 WHERE a.matchId = \(subject.id) AND a.status = 'pending' AND a.nextStartAt <= \(now) AND \(fence) AND \(wanted)
                   AND \(kept.exclusion(of: "a"))
-                  AND \(StartTargets.usable(at: now)) AND NOT \(ChannelQueries.waits(channels, now: now))
+                  AND \(StartTargets.usable(at: now)) AND NOT \(waits)
                   AND (SELECT count(*) FILTER (WHERE s.claimedAt > \(now) - interval '1 hour') < \(policy.perHour)
                           AND count(*) < \(policy.perDay)
                        FROM activityStarts s WHERE s.deviceId = a.deviceId AND s.claimedAt > \(now) - interval '1 day'
