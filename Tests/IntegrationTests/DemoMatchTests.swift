@@ -136,7 +136,11 @@ extension WholeService {
             } catch {
                 Issue.record("\(difference)")
             }
-            let accepted = Set(seen().filter { $0.status == 200 }.compactMap { $0.answerHeader("apns-id")?.lowercased() })
+            let accepted = Set(
+                seen().filter { $0.status == 200 }.compactMap {
+                    ($0.answerHeader("apns-id") ?? $0.answerHeader("apns-request-id"))?.lowercased()
+                }
+            )
             let stored = try await day.pool.query(
                 """
                 SELECT providerMessageId FROM notificationDeliveryAttempts
