@@ -47,6 +47,19 @@ struct ZoneTests {
         #expect(ClockText.exact(Self.now, now: Self.now) == "12:41:07 UTC")
     }
 
+    @Test(
+        "moments in sentences that were stored are written for the reader, too; what only looks like one stays",
+        arguments: [
+            ("until 2026-03-10T14:41:07.985637Z: why", "until 14:41 UTC (15:41 Berlin): why"),
+            ("since 2026-03-09 12:12 UTC: 203 of 2310", "since 2026-03-09 12:12 UTC (13:12 Berlin): 203 of 2310"),
+            ("2026-03-10T12:12:00Z", "12:12 UTC (13:12 Berlin)"), ("on 2026-03-10 at noon", "on 2026-03-10 at noon"),
+            ("2026-99-99T12:12:00Z", "2026-99-99T12:12:00Z"), ("2026-03-10 12:12 CET, é", "2026-03-10 12:12 CET, é"), ("", ""),
+        ]
+    )
+    func stored(_ sentence: String, _ text: String) throws {
+        try inZone("Europe/Berlin") { #expect(StoredMoments.text(sentence, now: Self.now) == text) }
+    }
+
     @Test("charts have the reader's times in a line below UTC's, and grow by it")
     func charts() throws {
         let from = Timestamp(rfc3339: "2026-03-10T09:00:00Z")!

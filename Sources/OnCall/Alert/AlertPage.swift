@@ -65,7 +65,7 @@ struct AlertPage {
         self.verdict = verdict.map { "Marked as \($0.verdict) by \($0.author)." }
         remarks = AlertWords.remarks(episode, now: now)
         action = episode.annotations["action"]
-        meaning = episode.annotations["meaning"]
+        meaning = episode.annotations["meaning"].map { StoredMoments.text($0, now: now) }
         chart = data.series.map { Self.chart($0, episode, now: now) }
         chartCaption = Self.caption(data.series)
         numbers = AlertNumber.list(episode, now: now)

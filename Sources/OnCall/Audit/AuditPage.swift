@@ -27,7 +27,7 @@ struct AuditPage {
                 actor: entry.actor,
                 action: entry.action.rawValue,
                 subject: entry.subject,
-                detail: entry.detail
+                detail: StoredMoments.text(entry.detail, now: now)
             )
         }
         hasEntries = !entries.isEmpty
