@@ -38,7 +38,7 @@ extension OnCallRoutes {
         let reader = try reader(context)
         let moment = clock()
         return PageResponse.html(
-            templates.html(.rules, RulesPage(try await rules.read(now: moment), reader: reader.name, now: moment))
+            templates.html(.rules, RulesPage(try await rules.read(now: moment), reader: reader, now: moment))
         )
     }
 

@@ -12,8 +12,11 @@ import PushwatchServer
 struct AlertsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "alerts",
-        abstract: "See, acknowledge and silence alerts, and try the way they take.",
-        subcommands: [List.self, Show.self, Acknowledge.self, Silence.self, Silences.self, Unsilence.self, Unpark.self, Drill.self]
+        abstract: "See, acknowledge, silence and accept alerts, and try the way they take.",
+        subcommands: [
+            List.self, Show.self, Acknowledge.self, Silence.self, Silences.self, Unsilence.self, Accept.self, Acceptances.self, Unaccept.self,
+            Unpark.self, Drill.self,
+        ]
     )
 
     /// What every one of them takes.

@@ -98,6 +98,11 @@ def alerts(errors, installation):
             'recovered', 0, '{json.dumps(evidence)}', '[]', 'SELECT 1', '{{"summary": "fcm fails"}}', now())
         """)
     errors.send("POST /alerts/{id}/acknowledge", target=f"/alerts/{EPISODE}/acknowledge")
+    # An alert without a baseline has nothing to learn anew.
+    errors.send("POST /alerts/{id}/accept", {"reason": "story"})
+    errors.send("POST /alerts/{id}/accept", {"reason": "story"}, target=f"/alerts/{EPISODE}/accept")
+    errors.send("GET /oncall/alerts/{id}/accept", target=f"/oncall/alerts/{EPISODE}/accept")
+    errors.send("POST /oncall/alerts/{id}/accept", b"reason=story", target=f"/oncall/alerts/{EPISODE}/accept")
     silence = "POST /oncall/alerts/{id}/silence"
     page = f"/oncall/alerts/{EPISODE}/silence"
     errors.send(silence, b"minutes=31&reason=story", target=page)
@@ -112,6 +117,7 @@ def pages(errors):
     errors.send("POST /sign-in", b"{}", headers={**FORM, "Content-Type": "application/json"})
     errors.send("POST /oncall/alerts/{id}/acknowledge", b"back=%2F")
     errors.send("POST /oncall/alerts/{id}/silence", b"minutes=30&reason=story")
+    errors.send("POST /oncall/alerts/{id}/accept", b"reason=story")
     errors.send("POST /oncall/alerts/{id}/mark", b"verdict=real")
     errors.send("POST /search", b"q=nobody-of-this-name")
     errors.send("POST /oncall/zone", b"zone=Nowhere%2FCity")

@@ -46,7 +46,7 @@ BEGIN
                     WHEN target.name IN ('serversecrets', 'auditentries', 'alerttransitions') THEN 'SELECT, INSERT'
                     WHEN target.name = 'alertoutbox' THEN 'SELECT, INSERT, UPDATE'
                     WHEN target.name = 'alertepisodes' THEN 'SELECT, UPDATE'
-                    WHEN target.name IN ('alertsilences', 'alertmarks') THEN 'SELECT, INSERT, UPDATE'
+                    WHEN target.name IN ('alertsilences', 'alertmarks', 'alertacceptances') THEN 'SELECT, INSERT, UPDATE'
                     WHEN target.name ~ '^alert' OR target.name IN ('sendbacklogminutes', 'providercodedays', 'devicereturnhours', 'heldcredentialminutes')
                         THEN 'SELECT'
                     ELSE 'SELECT, INSERT, UPDATE, DELETE' END

@@ -2,7 +2,7 @@
 struct BaselineDecision: Decision {
     let condition: BaselineCondition
     let history: GroupHistory
-    private let shares: BaselineShares
+    let shares: BaselineShares
 
     /// Differences below this part are rounding, not observation: exactly 3.0 × is not above 3 ×.
     private static let rounding = 1e-9
@@ -10,11 +10,12 @@ struct BaselineDecision: Decision {
     init(_ condition: BaselineCondition, history: GroupHistory) {
         self.condition = condition
         self.history = history
-        shares = BaselineShares(condition, strata: history.strata)
+        shares = BaselineShares(condition, strata: history.strata, acceptances: history.acceptances)
     }
 
+    /// Beside its own minutes the one from which a level is accepted, so that nobody waits for the end of the alert.
     func decides(at minute: Minute) -> Bool {
-        (minute.index + 1) % Int64(condition.every.minutes) == 0
+        (minute.index + 1) % Int64(condition.every.minutes) == 0 || history.acceptances.contains { $0.from == minute }
     }
 
     /// Less than the whole reference lies before the window.
@@ -47,6 +48,11 @@ struct BaselineDecision: Decision {
         guard let limit = condition.warnAbove else { return nil }
         let window = history.total.evidence(endingAt: minute, minutes: condition.window.minutes)
         guard window.counts.bad >= condition.warnMinBad, window.counts.isAbove(limit) else { return nil }
+        // What was accepted is expected, however little is known beside it.
+        if history.acceptances.contains(where: { $0.isInForce(at: minute) }) {
+            let expected = exposure(at: minute, minutes: condition.window.minutes, frozen: nil).expected ?? 0
+            guard isAbove(window.counts.bad, multiple: condition.above, of: expected) else { return nil }
+        }
         return Onset(level: .learning, window: window)
     }
 

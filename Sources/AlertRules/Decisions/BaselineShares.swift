@@ -2,35 +2,52 @@
 ///
 /// Shares stay the same for a day, or with seasonality for an hour, so they are computed once and kept. Belongs to one fold; not for use from two threads.
 final class BaselineShares {
+    private struct Known: Hashable {
+        var lastDay: Int64
+        var acceptance: Int?
+    }
+
     private let condition: BaselineCondition
     private let strata: [StratumHistory]
-    private var known: [Int64: [Double]] = [:]
+    private let acceptances: [BaselineAcceptance]
+    private let levels: [AcceptedLevel]
+    private var known: [Known: [Double]] = [:]
     private let season: SeasonalShares?
 
-    init(_ condition: BaselineCondition, strata: [StratumHistory]) {
+    init(_ condition: BaselineCondition, strata: [StratumHistory], acceptances: [BaselineAcceptance] = []) {
         self.condition = condition
         self.strata = strata
+        self.acceptances = acceptances.sorted { $0.from < $1.from }
+        levels = self.acceptances.enumerated().map { AcceptedLevel($1, index: $0) }
         season = condition.seasonality.map { SeasonalShares(condition, $0, strata: strata) }
     }
 
     /// In the order of the strata, for a window.
     func shares(from first: Minute, through last: Minute) -> [Double] {
-        let daily = shares(forWindowFrom: first)
-        return season?.shares(from: first, through: last, otherwise: daily) ?? daily
+        // The newest one stands; when it is taken back, the one before it stands again.
+        let level = acceptances.lastIndex { $0.isInForce(at: last) }.map { levels[$0] }
+        let daily = shares(forWindowFrom: first, level)
+        return season?.shares(from: first, through: last, level, otherwise: daily) ?? daily
     }
 
     /// From days that ended at least `gap` before the window.
-    private func shares(forWindowFrom first: Minute) -> [Double] {
+    private func shares(forWindowFrom first: Minute, _ level: AcceptedLevel?) -> [Double] {
         let lastDay = (first - condition.gap.minutes).day - 1
-        if let shares = known[lastDay] { return shares }
-        let shares = compute(lastDay: lastDay)
-        known[lastDay] = shares
+        let key = Known(lastDay: lastDay, acceptance: level?.index)
+        if let shares = known[key] { return shares }
+        let shares = compute(lastDay: lastDay, level)
+        known[key] = shares
         return shares
     }
 
-    private func compute(lastDay: Int64) -> [Double] {
+    private func compute(lastDay: Int64, _ level: AcceptedLevel?) -> [Double] {
         let days = (lastDay - Int64(condition.referenceDays) + 1)...lastDay
-        let counts = strata.map { stratum in stratum.days.filter { days.contains($0.day) } }
+        let counts = strata.map { stratum in
+            stratum.days.filter { days.contains($0.day) }.map { day in
+                let accepted = level.flatMap { day.day <= $0.from.day ? $0[stratum.key] : nil }
+                return (day: day.day, counts: TaughtCounts(day.counts, accepted: accepted))
+            }
+        }
         var parents: [String: Double] = [:]
         for provider in Set(strata.map { $0.key[.provider] ?? "" }) {
             let own = zip(strata, counts).filter { ($0.0.key[.provider] ?? "") == provider }.flatMap(\.1)
@@ -39,9 +56,12 @@ final class BaselineShares {
         }
         return zip(strata, counts).map { stratum, days in
             let days = days.map(\.counts)
+            let attempts = days.reduce(0) { $0 + $1.attempts }
+            // Accepted before there was a single whole day of it.
+            if attempts == 0, let accepted = level?[stratum.key] { return accepted }
             return Self.shrunk(
                 Self.share(of: days, condition),
-                attempts: days.reduce(0) { $0 + $1.attempts },
+                attempts: attempts,
                 towards: parents[stratum.key[.provider] ?? ""] ?? condition.floor.double,
                 condition
             )
@@ -62,10 +82,10 @@ final class BaselineShares {
     }
 
     /// The median of the daily shares, so that up to three bad days in seven teach nothing; pooled when days are few or small.
-    private static func share(of days: [AttemptCounts], _ condition: BaselineCondition) -> Double {
+    private static func share(of days: [TaughtCounts], _ condition: BaselineCondition) -> Double {
         let shares = days.filter { $0.attempts >= max(1, condition.minAttemptsPerDay) }.compactMap(\.share).sorted()
         guard shares.count >= condition.minDays else {
-            return days.reduce(AttemptCounts(), +).share ?? 0
+            return days.reduce(TaughtCounts(), +).share ?? 0
         }
         return median(ofSorted: shares)
     }

@@ -10,12 +10,15 @@ protocol Decision {
     func sharesToFreeze(at minute: Minute) -> [FrozenShare]
     /// reset(t): non-nil when enough good attempts were seen.
     func recovery(of episode: OpenEpisode, at minute: Minute) -> Onset?
+    /// Non-nil when somebody has called what fires normal: the window as it is then.
+    func acceptance(of episode: OpenEpisode, at minute: Minute) -> Onset?
     /// The window to compare with the worst so far; nil when it holds too little to say.
     func exposure(of episode: OpenEpisode, at minute: Minute) -> Onset?
 }
 
 extension Decision {
     func sharesToFreeze(at minute: Minute) -> [FrozenShare] { [] }
+    func acceptance(of episode: OpenEpisode, at minute: Minute) -> Onset? { nil }
 }
 
 /// A window that decided, with what was expected in it.

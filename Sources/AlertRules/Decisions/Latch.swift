@@ -18,6 +18,9 @@ struct Latch {
     }
 
     private func step(_ fold: inout Fold, at minute: Minute) {
+        if let episode = fold.state.open, let now = decision.acceptance(of: episode, at: minute) {
+            resolve(&fold, episode, reason: .accepted, window: now, endsAt: minute + 1, at: minute)
+        }
         guard let onset = decision.onset(at: minute) else {
             return hold(&fold, at: minute)
         }

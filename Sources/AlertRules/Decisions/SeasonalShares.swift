@@ -5,6 +5,7 @@ final class SeasonalShares {
     private struct Slot: Hashable {
         var first: Int64
         var last: Int64
+        var acceptance: Int?
     }
 
     private let condition: BaselineCondition
@@ -22,24 +23,30 @@ final class SeasonalShares {
     }
 
     /// In the order of the strata. A stratum with too few weeks has the share it has `otherwise`.
-    func shares(from first: Minute, through last: Minute, otherwise daily: [Double]) -> [Double] {
+    func shares(from first: Minute, through last: Minute, _ level: AcceptedLevel?, otherwise daily: [Double]) -> [Double] {
         // The hours that count change with the hour of either end, by clocks that differ by whole quarters of an hour.
-        let slot = Slot(first: first.index / 15, last: last.index / 15)
-        let shares = known[slot] ?? compute(from: first, through: last)
+        let slot = Slot(first: first.index / 15, last: last.index / 15, acceptance: level?.index)
+        let shares = known[slot] ?? compute(from: first, through: last, level)
         known[slot] = shares
         return zip(shares, daily).map { $0 ?? $1 }
     }
 
-    private func compute(from first: Minute, through last: Minute) -> [Double?] {
+    private func compute(from first: Minute, through last: Minute, _ level: AcceptedLevel?) -> [Double?] {
         let spans = (1...WeekSeason.weeks).map { season.hours(from: first, through: last, back: $0) }
-        let weeks = hours.map { hours in
-            spans.map { span in span.reduce(AttemptCounts()) { $0 + (hours[$1] ?? AttemptCounts()) } }
+        let weeks = zip(strata, hours).map { stratum, hours in
+            let accepted = level?[stratum.key]
+            return spans.map { span in
+                span.reduce(TaughtCounts()) { sum, hour in
+                    let isBefore = level.map { hour * 60 <= $0.from.index } ?? false
+                    return sum + TaughtCounts(hours[hour] ?? AttemptCounts(), accepted: isBefore ? accepted : nil)
+                }
+            }
         }
         let providers = strata.map { $0.key[.provider] ?? "" }
         var parents: [String: Double] = [:]
         for provider in Set(providers) {
             let own = zip(providers, weeks).filter { $0.0 == provider }.map(\.1)
-            let merged = spans.indices.map { week in own.reduce(AttemptCounts()) { $0 + $1[week] } }
+            let merged = spans.indices.map { week in own.reduce(TaughtCounts()) { $0 + $1[week] } }
             parents[provider] = usual(merged, spans).map { max($0.share, condition.floor.double) }
         }
         return zip(providers, weeks).map { provider, weeks in
@@ -49,7 +56,7 @@ final class SeasonalShares {
     }
 
     /// The median over the weeks that hold enough attempts, as many as a day must hold in so many hours; nil with too few of them.
-    private func usual(_ weeks: [AttemptCounts], _ spans: [ClosedRange<Int64>]) -> (share: Double, attempts: Int64)? {
+    private func usual(_ weeks: [TaughtCounts], _ spans: [ClosedRange<Int64>]) -> (share: Double, attempts: Int64)? {
         let enough = zip(weeks, spans).filter { counts, span in
             counts.attempts * 24 >= max(1, condition.minAttemptsPerDay) * Int64(span.count)
         }.map(\.0)

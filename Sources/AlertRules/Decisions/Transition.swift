@@ -11,6 +11,8 @@ package struct Transition: Sendable, Hashable, Codable {
         case recovered
         /// A learning baseline became a real one, and it fires: the ticket ends where the page begins.
         case learned
+        /// Somebody called what fired normal from now on.
+        case accepted
         /// The rule changed, and its new version does not fire. Set by the evaluator, never by a fold.
         case ruleChanged = "rule_changed"
     }

@@ -69,6 +69,8 @@ package struct GroupHistory: Sendable, Hashable {
     package let knownSince: Minute?
     /// Credentials that are refused, for rules that look at them.
     package var held = HeldMinutes()
+    /// Levels that somebody has called normal, for baselines.
+    package var acceptances: [BaselineAcceptance] = []
 
     /// Give `knownSince` when the series do not reach back to the first attempt.
     package init(group: GroupKey, strata: [StratumHistory], knownSince: Minute? = nil) {

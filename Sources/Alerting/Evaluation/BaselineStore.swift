@@ -50,6 +50,7 @@ final class BaselineStore: Sendable {
         let keys = Set(series.keys).union(stored.keys).union(hours.keys)
         let byGroup = Dictionary(grouping: keys) { $0.restricted(to: rule.by) }
         let since = try await firstMinutes(rule, condition, groups: Set(byGroup.keys), after: base, through: last, on: session)
+        let acceptances = try await AcceptanceStore.effective(rule, on: session)
         return byGroup.map { group, strata in
             let histories = strata.map { key in
                 StratumHistory(
@@ -59,7 +60,9 @@ final class BaselineStore: Sendable {
                     hours: hours[key] ?? []
                 )
             }
-            return GroupHistory(group: group, strata: histories, knownSince: since[group])
+            var history = GroupHistory(group: group, strata: histories, knownSince: since[group])
+            history.acceptances = acceptances[group] ?? []
+            return history
         }.sorted { $0.group < $1.group }
     }
 

@@ -16,6 +16,8 @@ struct EpisodeChanges {
     let last: Minute
     let now: Timestamp
     let lag: Duration
+    /// Who called a group's level normal just now, and why.
+    var accepted: [GroupKey: String] = [:]
     /// Firing episodes as stored, by group.
     private(set) var open: [GroupKey: AlertEpisode]
     private(set) var changes: [EpisodeChange] = []
@@ -82,6 +84,7 @@ struct EpisodeChanges {
         episode.resolvedReason = transition.reason.rawValue
         episode.evidence = transition.evidence
         episode.annotations = rule.annotations.rendered(transition.facts)
+        if transition.reason == .accepted { episode.annotations["accepted"] = accepted[transition.group] ?? "" }
         changes.append(.resolve(episode, minute: transition.minute))
     }
 

@@ -16,8 +16,10 @@ struct RulePass {
     let now: Timestamp
 
     /// Evaluates every closed minute up to `last` that was not evaluated before. Returns what began and ended.
-    func run(through last: Minute) async throws -> [EpisodeChange] {
-        let last = newestDecided(last)
+    func run(through newest: Minute) async throws -> [EpisodeChange] {
+        let waiting = rule.condition.level == .reference ? try await AcceptanceStore.waiting(rule, on: pool) : []
+        // Who calls an alert normal is not kept waiting for the next decision.
+        let last = waiting.isEmpty ? newestDecided(newest) : newest
         let checkpoint = try await RuleCheckpoint.read(rule, on: pool)
         if let asOf = checkpoint.asOf, asOf >= last { return [] }
         let base = EvaluationPlan.base(
@@ -27,7 +29,13 @@ struct RulePass {
             scratchMinutes: scratchMinutes
         )
         let oldest = checkpoint.states.values.compactMap(\.asOf).min() ?? base
+        let taken = try await AcceptancePass(rule: rule, pool: pool, last: last).run(waiting)
         let histories = try await RuleHistory.read(rule, after: min(base, oldest), through: last, baseline: baseline, on: pool)
+            .map { history in
+                var history = history
+                history.acceptances += taken.filter { $0.accepted.group == history.group }.map(\.acceptance)
+                return history
+            }
         let plan = EvaluationPlan.make(
             rule,
             histories,
@@ -36,8 +44,8 @@ struct RulePass {
             recompute: configuration.recomputeMinutes,
             scratchMinutes: scratchMinutes
         )
-        let changes = try await changes(plan, checkpoint, histories, last: last)
-        try await commit(plan, changes, last: last)
+        let changes = try await changes(plan, checkpoint, histories, taken, last: last)
+        try await commit(plan, changes, taken, last: last)
         return changes
     }
 
@@ -65,10 +73,12 @@ struct RulePass {
         _ plan: EvaluationPlan,
         _ checkpoint: RuleCheckpoint,
         _ histories: [GroupHistory],
+        _ taken: [AcceptancePass.Taken],
         last: Minute
     ) async throws -> [EpisodeChange] {
         let open = try await EpisodeStore.open(rule: rule.name, on: pool)
         var changes = EpisodeChanges(rule: rule, open: open, last: last, now: now, lag: configuration.lag)
+        for one in taken { changes.accepted[one.accepted.group] = one.accepted.summary }
         if checkpoint.asOf == nil { changes.resolveUnconfirmed(Set(plan.open.keys)) }
         for transition in plan.transitions {
             changes.apply(transition, frozen: plan.open[transition.group]?.frozenShares ?? [])
@@ -128,10 +138,11 @@ struct RulePass {
         return .fire(episode, transition)
     }
 
-    private func commit(_ plan: EvaluationPlan, _ changes: [EpisodeChange], last: Minute) async throws {
+    private func commit(_ plan: EvaluationPlan, _ changes: [EpisodeChange], _ taken: [AcceptancePass.Taken], last: Minute) async throws {
         try await pool.withTransaction { transaction in
             try await AlertLeaseStore.fence(lease, in: transaction)
             try await write(changes, in: transaction)
+            for one in taken { try await AcceptanceStore.takeUp(one.accepted.id, one.level, from: one.from, in: transaction) }
             try await RuleCheckpoint.write(rule, states: plan.states, asOf: last, at: now, in: transaction)
         }
     }

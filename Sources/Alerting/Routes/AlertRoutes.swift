@@ -5,7 +5,8 @@ package import Hummingbird
 package import Postgres
 package import PushContract
 
-/// `GET /alerts`, `GET /alerts/{id}`, `POST /alerts/{id}/acknowledge`, `GET` and `POST /silences`, `DELETE /silences/{id}`.
+/// `GET /alerts`, `GET /alerts/{id}`, `POST /alerts/{id}/acknowledge`, `POST /alerts/{id}/accept`, `GET` and `POST /silences`,
+/// `DELETE /silences/{id}`, `GET /acceptances`, `DELETE /acceptances/{id}`.
 package struct AlertRoutes: Sendable {
     let pool: PostgresPool
     let rules: RuleBook?
@@ -35,7 +36,11 @@ package struct AlertRoutes: Sendable {
         let reading = router.group("alerts").add(middleware: RequireScope(.alertsRead))
         reading.get(use: list)
         reading.get(":id", use: get)
-        router.group("alerts").add(middleware: RequireScope(.alertsWrite)).post(":id/acknowledge", use: acknowledge)
+        let acting = router.group("alerts").add(middleware: RequireScope(.alertsWrite))
+        acting.post(":id/acknowledge", use: acknowledge)
+        acting.post(":id/accept", use: accept)
+        router.group("acceptances").add(middleware: RequireScope(.alertsRead)).get(use: acceptances)
+        router.group("acceptances").add(middleware: RequireScope(.alertsWrite)).delete(":id", use: undoAcceptance)
         router.group("silences").add(middleware: RequireScope(.alertsRead)).get(use: silences)
         let writing = router.group("silences").add(middleware: RequireScope(.alertsWrite))
         writing.post(use: silence)
@@ -88,7 +93,7 @@ package struct AlertRoutes: Sendable {
         return JSONResponse(AlertDocument(try await episode(context)))
     }
 
-    private func episode(_ context: PushwatchContext) async throws -> AlertEpisode {
+    func episode(_ context: PushwatchContext) async throws -> AlertEpisode {
         let id = try context.parameters.require("id")
         guard let uuid = UUID(uuidString: id), let episode = try await EpisodeStore.episode(uuid, on: pool) else {
             throw Problem.notFound("There is no alert with this id.")

@@ -28,6 +28,8 @@ package struct AuditAction: RawRepresentable, Sendable, Hashable {
     package static let acknowledgeAlert = Self(rawValue: "alert.acknowledge")
     package static let silenceAlerts = Self(rawValue: "alert.silence")
     package static let endSilence = Self(rawValue: "alert.unsilence")
+    package static let acceptBaseline = Self(rawValue: "alert.accept")
+    package static let undoAcceptance = Self(rawValue: "alert.unaccept")
     package static let markAlert = Self(rawValue: "alert.mark")
     package static let throttleSends = Self(rawValue: "sends.throttle")
     package static let liftThrottle = Self(rawValue: "sends.unthrottle")

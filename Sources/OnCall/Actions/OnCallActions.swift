@@ -29,6 +29,19 @@ package struct OnCallActions: Sendable {
         try await record(.silenceAlerts, silence.subject, silence.summary, by: name, at: now)
     }
 
+    /// Accepting twice is fine: the first one stays.
+    func accept(_ episode: AlertEpisode, reason: String, by name: String, at now: Timestamp) async throws {
+        guard let accepted = try await AcceptanceStore.accept(episode, author: name, reason: reason, at: now, on: pool) else { return }
+        try await record(.acceptBaseline, accepted.subject, accepted.reason, by: name, at: now)
+    }
+
+    /// Nil when there is none that stands.
+    func undoAcceptance(_ id: UUID, by name: String, at now: Timestamp) async throws -> AcceptedNormal? {
+        guard let undone = try await AcceptanceStore.undo(id, by: name, at: now, on: pool) else { return nil }
+        try await record(.undoAcceptance, undone.subject, undone.reason, by: name, at: now)
+        return undone
+    }
+
     func mark(_ id: UUID, verdict: String, in rules: RulesStore, by name: String, at now: Timestamp) async throws -> Bool {
         guard try await rules.mark(id, verdict: verdict, by: name, at: now) else { return false }
         try await record(.markAlert, id.uuidString.lowercased(), verdict, by: name, at: now)

@@ -17,6 +17,9 @@ struct AlertPage {
     let silencePath: String?
     let throttlePath: String?
     let markPath: String?
+    /// Where its level can be called normal, and who did.
+    let acceptPath: String?
+    let acceptance: AcceptanceLine?
     let verdict: String?
     let remarks: [String]
     let action: String?
@@ -61,6 +64,9 @@ struct AlertPage {
         acknowledgePath = canAcknowledge ? episode.pagePath + "/acknowledge" : nil
         silencePath = isFiring && reader.mayAcknowledge ? episode.pagePath + "/silence" : nil
         throttlePath = isFiring && reader.mayAcknowledge ? Self.throttlePath(episode) : nil
+        acceptPath =
+            reader.mayAcknowledge && data.acceptance == nil && episode.isAcceptable(at: now) ? episode.pagePath + "/accept" : nil
+        acceptance = data.acceptance.map { AcceptanceLine($0, mayUndo: reader.mayAcknowledge, back: episode.pagePath, now: now) }
         markPath = reader.mayAcknowledge ? episode.pagePath + "/mark" : nil
         self.verdict = verdict.map { "Marked as \($0.verdict) by \($0.author)." }
         remarks = AlertWords.remarks(episode, now: now)

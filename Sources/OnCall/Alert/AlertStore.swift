@@ -26,6 +26,7 @@ package struct AlertStore: Sendable {
             lanes: try await DeliveryStore.lanes(of: id, on: pool),
             deliveries: try await DeliveryStore.deliveries(of: id, limit: 50, on: pool),
             people: try await people(of: episode),
+            acceptance: try await AcceptanceStore.current(of: id, on: pool),
             concernsCredentials: rules[episode.rule]?.condition.reasons.contains("auth") ?? episode.rule.contains("Auth"),
             runbook: runbook(of: episode)
         )

@@ -3,8 +3,8 @@ import Mustache
 /// All templates, parsed once.
 struct PageTemplates: Sendable {
     enum Page: String, CaseIterable {
-        case now, alert, person, search, matches, match, rules, deliveries, audit, silence, throttle, credentials, runbook, zone, signIn,
-            bounce
+        case now, alert, person, search, matches, match, rules, deliveries, audit, silence, accept, throttle, credentials, runbook, zone, signIn
+        case bounce
         case fault
     }
 
@@ -27,6 +27,7 @@ struct PageTemplates: Sendable {
         (Page.person.rawValue, PersonTemplate.text), (Page.search.rawValue, SearchTemplate.text),
         (Page.rules.rawValue, RulesTemplate.text), (Page.deliveries.rawValue, DeliveriesTemplate.text),
         (Page.audit.rawValue, AuditTemplate.text), (Page.silence.rawValue, SilenceTemplate.text),
+        (Page.accept.rawValue, AcceptTemplate.text), ("acceptance", AcceptanceTemplate.text),
         (Page.throttle.rawValue, ThrottleTemplate.text), (Page.runbook.rawValue, RunbookTemplate.text),
         (Page.zone.rawValue, ZoneTemplate.text), (Page.signIn.rawValue, SignInTemplate.text),
         (Page.bounce.rawValue, BounceTemplate.text), (Page.fault.rawValue, FaultTemplate.text),

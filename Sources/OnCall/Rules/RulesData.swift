@@ -32,6 +32,8 @@ struct RulesData {
     var entries: [Entry]
     /// The alerts of 28 days, newest first.
     var past: [Past]
+    /// Levels that were called normal and still are, newest first.
+    var acceptances: [AcceptedNormal] = []
     /// What is wrong with the files.
     var faults: [String]
 }

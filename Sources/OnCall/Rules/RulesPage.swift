@@ -41,10 +41,12 @@ struct RulesPage {
     let past: [PastLine]
     let hasPast: Bool
     let days: String
+    let acceptances: [AcceptanceLine]
+    let hasAcceptances: Bool
 
-    init(_ data: RulesData, reader: String, now: Timestamp) {
+    init(_ data: RulesData, reader: NowPage.Reader, now: Timestamp) {
         let firing = data.entries.filter { $0.firing > 0 }.count
-        frame = PageFrame(title: "Rules · Pushwatch", mood: firing > 0 ? .alarmed : .calm, person: reader, now: now)
+        frame = PageFrame(title: "Rules · Pushwatch", mood: firing > 0 ? .alarmed : .calm, person: reader.name, now: now)
         isFiring = firing > 0
         headline =
             "\(data.entries.count) \(data.entries.count == 1 ? "rule" : "rules"), "
@@ -53,6 +55,8 @@ struct RulesPage {
         rules = data.entries.enumerated().map { index, entry in Self.line(entry, index, now: now) }
         past = data.past.map { Self.line($0, now: now) }
         hasPast = !past.isEmpty
+        acceptances = data.acceptances.map { AcceptanceLine($0, mayUndo: reader.mayAcknowledge, back: "/oncall/rules", now: now) }
+        hasAcceptances = !acceptances.isEmpty
         days = "\(RulesStore.days)"
     }
 

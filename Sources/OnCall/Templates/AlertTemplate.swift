@@ -10,6 +10,7 @@ enum AlertTemplate {
         <div class="actions">
         {{#acknowledgePath}}<form method="post" action="{{.}}"><button>Acknowledge</button></form>{{/acknowledgePath}}
         {{#silencePath}}<a href="{{.}}">Silence</a>{{/silencePath}}
+        {{#acceptPath}}<a href="{{.}}">Accept as the new normal</a>{{/acceptPath}}
         {{#throttlePath}}<a href="{{.}}">Throttle non-critical sends</a>{{/throttlePath}}
         {{#checkPath}}<form method="post" action="{{.}}"><input type="hidden" name="back" value="{{path}}"><button class="plain">Check \
         credentials</button></form>{{/checkPath}}
@@ -17,6 +18,7 @@ enum AlertTemplate {
         <form method="post" action="{{.}}"><button class="plain" name="verdict" value="noise">Mark as noise</button></form>{{/markPath}}
         </div>
         {{#verdict}}<p>{{.}}</p>{{/verdict}}
+        {{#acceptance}}{{> acceptance}}{{/acceptance}}
         </div>
         {{#remarks}}<p class="notice">{{.}}</p>
         {{/remarks}}

@@ -26,6 +26,13 @@ enum RulesTemplate {
         {{/rules}}
         </tbody></table></div>
         </section>
+        {{#hasAcceptances}}
+        <section class="panel">
+        <h2>Accepted as normal</h2>
+        {{#acceptances}}<div><p><a href="{{path}}">{{name}}</a></p>{{> acceptance}}</div>
+        {{/acceptances}}
+        </section>
+        {{/hasAcceptances}}
         {{#hasPast}}
         <section class="panel">
         <h2>Alerts of {{days}} days</h2>

@@ -64,6 +64,7 @@ struct AlertText {
         if evidence.worst != evidence.observed { facts.append(Fact(name: "Worst", value: evidence.worstText)) }
         if let endsAt = message.endsAt { facts.append(Fact(name: "Until", value: endsAt.rfc3339)) }
         if let reason = message.resolvedReason { facts.append(Fact(name: "Ended", value: reason)) }
+        if let accepted = message.annotations["accepted"] { facts.append(Fact(name: "Accepted", value: accepted)) }
         if message.detectedLateBySeconds >= 60 {
             facts.append(Fact(name: "Detected late by", value: Self.duration(message.detectedLateBySeconds)))
         }

@@ -1,0 +1,52 @@
+import AlertRules
+import Postgres
+import PushContract
+
+/// Takes up what somebody called normal since the last evaluation: works out the level, from which minute on it holds, and for whom.
+///
+/// The level is stored with its minute, so that a later fold of the same minutes, a backtest too, decides by the same numbers.
+struct AcceptancePass {
+    /// One acceptance with its level.
+    struct Taken {
+        var accepted: AcceptedNormal
+        var level: AcceptedShares
+        var from: Minute
+
+        var acceptance: BaselineAcceptance { BaselineAcceptance(from: from, shares: level.shares) }
+    }
+
+    let rule: AlertRule
+    let pool: PostgresPool
+    /// The newest minute of the evaluation: the first that is decided by what is taken up.
+    let last: Minute
+
+    /// Those whose level can be told. The others wait for attempts.
+    func run(_ waiting: [AcceptedNormal]) async throws -> [Taken] {
+        var taken: [Taken] = []
+        for accepted in waiting {
+            guard let episode = try await EpisodeStore.episode(accepted.episodeId, on: pool), episode.group == accepted.group else { continue }
+            let shares = try await level(of: episode)
+            guard !shares.isEmpty else { continue }
+            taken.append(Taken(accepted: accepted, level: AcceptedShares(reasons: rule.condition.reasons, shares: shares), from: last))
+        }
+        return taken
+    }
+
+    /// The present, while it fires and tells enough; else the worst window.
+    private func level(of episode: AlertEpisode) async throws -> [FrozenShare] {
+        let start = Minute(episode.startsAt)
+        if episode.state == .firing, let history = try await history(of: episode.group, at: last) {
+            let present = RuleEvaluation.level(rule, history, since: start, through: last)
+            if !present.isEmpty { return present }
+        }
+        let worst = episode.evidence.worst
+        guard let history = try await history(of: episode.group, at: worst.last) else { return [] }
+        let since = max(worst.first, min(start, worst.last))
+        return RuleEvaluation.level(rule, history, since: since, through: worst.last, isWorst: true)
+    }
+
+    private func history(of group: GroupKey, at minute: Minute) async throws -> GroupHistory? {
+        try await RuleHistory.read(rule, after: minute - 1, through: minute, baseline: BaselineStore(keepsDays: false), on: pool)
+            .first { $0.group == group }
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+package import HTTPEdge
+package import PushContract
+
+/// The body of `POST /alerts/{id}/accept`: `reason`.
+package struct AcceptanceRequest: Sendable {
+    package static let longestReason = 500
+
+    package var reason: String
+
+    /// Refuses a reason that says nothing: the next person on call will read it.
+    package init(reason: String?) throws(Problem) {
+        let text = (reason ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !text.isEmpty, text.count <= Self.longestReason, !text.contains("\0") else {
+            throw .invalid("reason is a text of 1 to 500 characters: why is this normal from now on?", pointer: "/reason")
+        }
+        self.reason = text
+    }
+
+    static func parse(_ bytes: [UInt8]) throws(Problem) -> AcceptanceRequest {
+        guard let object = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any] else {
+            throw .malformedJSON("The body is not a JSON object with reason.")
+        }
+        if let unknown = object.keys.sorted().first(where: { $0 != "reason" }) {
+            throw .invalid("There is no field '\(unknown)' here. Known: reason.", code: "unknown_field", pointer: "/\(unknown)")
+        }
+        return try AcceptanceRequest(reason: object["reason"] as? String)
+    }
+
+    /// Why an alert cannot be accepted; nil when it can.
+    package static func refusal(of episode: AlertEpisode, at now: Timestamp) -> Problem? {
+        if !episode.comparesWithPast {
+            return .conflict(
+                "This alert does not compare with a baseline, so there is nothing to learn anew. Change its rule, or silence it.",
+                code: "not_a_baseline"
+            )
+        }
+        guard episode.isAcceptable(at: now) else {
+            return .conflict("This alert ended more than a day ago. Accept the level when it fires again.", code: "ended_long_ago")
+        }
+        return nil
+    }
+}

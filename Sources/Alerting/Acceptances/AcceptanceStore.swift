@@ -1,0 +1,143 @@
+import AlertRules
+package import Foundation
+package import Postgres
+package import PushContract
+
+/// The table of acceptances, for those who accept and those who look.
+package enum AcceptanceStore {
+    /// Records that an alert's level is normal from now on. Nil when it was accepted before: the first one stays.
+    package static func accept(
+        _ episode: AlertEpisode,
+        author: String,
+        reason: String,
+        at now: Timestamp,
+        on session: any PostgresSession
+    ) async throws -> AcceptedNormal? {
+        let accepted = AcceptedNormal(
+            id: UUID(),
+            episodeId: episode.id,
+            rule: episode.rule,
+            group: episode.group,
+            author: author,
+            reason: reason,
+            acceptedAt: now
+        )
+        let stored = try await session.execute(
+            """
+            INSERT INTO alertAcceptances (acceptanceId, episodeId, rule, groupKey, groupLabels, author, reason, acceptedAt)
+            VALUES (\(accepted.id), \(episode.id), \(episode.rule), \(episode.group.description),
+                    \(try AlertJSON.text(episode.group.labels)), \(author), \(reason), \(now))
+            ON CONFLICT (episodeId) WHERE undoneAt IS NULL DO NOTHING
+            """
+        )
+        return stored == 1 ? accepted : nil
+    }
+
+    /// Those that stand, the newest first.
+    package static func current(on session: any PostgresSession) async throws -> [AcceptedNormal] {
+        try await read("WHERE undoneAt IS NULL ORDER BY acceptedAt DESC, acceptanceId", on: session)
+    }
+
+    /// The one of an alert; nil when it was not accepted, or that was taken back.
+    package static func current(of episode: UUID, on session: any PostgresSession) async throws -> AcceptedNormal? {
+        try await read("WHERE episodeId = \(episode) AND undoneAt IS NULL", on: session).first
+    }
+
+    package static func acceptance(_ id: UUID, on session: any PostgresSession) async throws -> AcceptedNormal? {
+        try await read("WHERE acceptanceId = \(id)", on: session).first
+    }
+
+    /// Takes it back: from the next minute on the past counts again as it was. Nil when there is none, or it was taken back before.
+    ///
+    /// No minute that was evaluated already is decided anew: those are over for at least the lag of evaluation.
+    package static func undo(
+        _ id: UUID,
+        by name: String,
+        at now: Timestamp,
+        on session: any PostgresSession
+    ) async throws -> AcceptedNormal? {
+        let next = (Minute(now) + 1).timestamp
+        let changed = try await session.execute(
+            """
+            UPDATE alertAcceptances
+            SET undoneAt = \(now), undoneBy = \(name),
+                effectiveTo = CASE WHEN effectiveFrom IS NOT NULL THEN greatest(\(next), effectiveFrom + interval '1 minute') END
+            WHERE acceptanceId = \(id) AND undoneAt IS NULL
+            """
+        )
+        return changed == 1 ? try await acceptance(id, on: session) : nil
+    }
+
+    /// What stands for each group of a rule, and what once stood: a pass over the past needs both.
+    static func effective(_ rule: AlertRule, on session: any PostgresSession) async throws -> [GroupKey: [BaselineAcceptance]] {
+        let rows = try await session.query(
+            """
+            SELECT groupLabels, effectiveFrom, effectiveTo, level FROM alertAcceptances
+            WHERE rule = \(rule.name) AND effectiveFrom IS NOT NULL ORDER BY effectiveFrom, acceptanceId
+            """
+        )
+        var result: [GroupKey: [BaselineAcceptance]] = [:]
+        for row in rows {
+            let (labels, from, to, level) = try row.decode(String.self, Timestamp.self, Timestamp?.self, String.self)
+            let group = try GroupKey(labels: labels)
+            let accepted: AcceptedShares = try AlertJSON.value(from: level)
+            guard Set(group.values.keys) == Set(rule.by), accepted.fits(rule) else { continue }
+            result[group, default: []].append(
+                BaselineAcceptance(from: Minute(from), to: to.map { Minute($0) }, shares: accepted.shares)
+            )
+        }
+        return result
+    }
+
+    /// Those of a rule that the evaluator has not taken up.
+    static func waiting(_ rule: AlertRule, on session: any PostgresSession) async throws -> [AcceptedNormal] {
+        try await read(
+            "WHERE rule = \(rule.name) AND effectiveFrom IS NULL AND undoneAt IS NULL ORDER BY acceptedAt, acceptanceId",
+            on: session
+        )
+    }
+
+    /// The evaluator decides by it from now on. Nothing happens to one that was taken back meanwhile.
+    static func takeUp(_ id: UUID, _ level: AcceptedShares, from: Minute, in transaction: any PostgresSession) async throws {
+        try await transaction.execute(
+            """
+            UPDATE alertAcceptances SET effectiveFrom = \(from.timestamp), level = \(try AlertJSON.text(level))
+            WHERE acceptanceId = \(id) AND effectiveFrom IS NULL AND undoneAt IS NULL
+            """
+        )
+    }
+
+    private static func read(_ condition: Query, on session: any PostgresSession) async throws -> [AcceptedNormal] {
+        try await session.query(
+            """
+            SELECT acceptanceId, episodeId, rule, groupLabels, author, reason, acceptedAt, effectiveFrom, undoneAt, undoneBy
+            FROM alertAcceptances \(condition)
+            """
+        ).map { row in
+            let (id, episode, rule, group, author, reason, at, from, undoneAt, undoneBy) = try row.decode(
+                UUID.self,
+                UUID.self,
+                String.self,
+                String.self,
+                String.self,
+                String.self,
+                Timestamp.self,
+                Timestamp?.self,
+                Timestamp?.self,
+                String?.self
+            )
+            return AcceptedNormal(
+                id: id,
+                episodeId: episode,
+                rule: rule,
+                group: try GroupKey(labels: group),
+                author: author,
+                reason: reason,
+                acceptedAt: at,
+                effectiveFrom: from,
+                undoneAt: undoneAt,
+                undoneBy: undoneBy
+            )
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import AlertRules
+import Alerting
+import PushContract
+
+/// What accepting an alert's level as normal would mean, before it is done.
+struct AcceptPage {
+    let frame: PageFrame
+    let name: String
+    let path: String
+    let back: String
+    let isFiring: Bool
+    let level: String
+    let multiple: String
+
+    init(_ episode: AlertEpisode, reader: String, now: Timestamp) {
+        frame = PageFrame(title: "Accept \(episode.rule) · Pushwatch", person: reader, now: now)
+        name = AlertWords.name(episode)
+        back = episode.pagePath
+        path = episode.pagePath + "/accept"
+        isFiring = episode.state == .firing
+        level = "\(episode.evidence.worstText), \(AlertWords.counts(episode.evidence.worst))"
+        multiple = episode.evidence.level == .reference ? episode.evidence.thresholdText : "the rule's multiple"
+    }
+}
+
+/// A level that was called normal, on the pages that show it.
+struct AcceptanceLine {
+    let name: String
+    let path: String
+    let text: String
+    let reason: String
+    /// Where it is taken back, for those who may.
+    let undoPath: String?
+    let back: String
+
+    init(_ accepted: AcceptedNormal, mayUndo: Bool, back: String, now: Timestamp) {
+        name = accepted.group.values.isEmpty ? accepted.rule : "\(accepted.rule) · \(accepted.group)"
+        path = "/oncall/alerts/\(accepted.episodeId.uuidString.lowercased())"
+        let standing =
+            accepted.effectiveFrom.map { "in force since \(ClockText.moment($0, now: now))" } ?? "takes effect within a minute"
+        text = "Accepted as normal by \(accepted.author), \(ClockText.moment(accepted.acceptedAt, now: now)); \(standing)"
+        reason = accepted.reason
+        undoPath = mayUndo ? "/oncall/acceptances/\(accepted.id.uuidString.lowercased())/undo" : nil
+        self.back = back
+    }
+}
