@@ -102,6 +102,7 @@ extension AlertEpisode {
     fileprivate var standing: String {
         if state == .resolved { return "resolved" }
         if silencedBy != nil { return "silenced" }
+        if heldBack != nil { return "held back" }
         return acknowledgedAt == nil ? "firing" : "acknowledged"
     }
 
@@ -120,6 +121,7 @@ extension AlertEpisode {
         add("Meaning", annotations["meaning"])
         add("What to do", annotations["action"])
         add("Runbook", annotations["runbook"])
+        add("Held back by", heldBack?.name)
         add("Devices", affected?.text)
         add("Backlog", backlog.map { "\($0.waiting) waiting, " + ($0.drainSeconds.map { "drained in about \($0 / 60) min" } ?? "growing") })
         for contributor in contributors {

@@ -11,7 +11,8 @@ struct RulesBacktestCommand: AsyncParsableCommand {
         discussion: """
             Folds the same decisions over the stored rollups that live evaluation folds minute by minute. Reads only. A ratio rule is
             followed from 14 days before --since, a baseline rule from 3 days before it with the days that teach it, so that an alert
-            that was firing already is known. A rule that is not in force yet is shown as if it had always been.
+            that was firing already is known. A rule that is not in force yet is shown as if it had always been. Alerts that another
+            one would have held back (`suppressed_by`) say so, and do not count as pages.
             """
     )
 
@@ -23,9 +24,10 @@ struct RulesBacktestCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Write the drawings alone to this file as well, as SVG.") var svg: String?
 
     func run() async throws {
-        let rules = try chosen(try RulesCommand.rules(in: location.directory))
+        let all = try RulesCommand.rules(in: location.directory)
+        let rules = try chosen(all)
         let report = try await history.withBacktest { backtest, onProgress in
-            BacktestReport(span: backtest.span, results: try await backtest.run(rules, onProgress: onProgress))
+            BacktestReport(span: backtest.span, results: try await backtest.run(rules, among: all, onProgress: onProgress))
         }
         Terminal.say(json ? try report.json() : report.text())
         if let html { try write(report.html, to: html) }

@@ -118,6 +118,7 @@ struct Latch {
             minute: minute,
             startsAt: episode.startsAt,
             firedAt: episode.firedAt,
+            lastSet: episode.lastSet,
             endsAt: endsAt,
             evidence: evidence
         )

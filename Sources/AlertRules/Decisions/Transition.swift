@@ -30,6 +30,8 @@ package struct Transition: Sendable, Hashable, Codable {
     package var startsAt: Minute
     /// The first minute after the one that set the alert.
     package var firedAt: Minute
+    /// The newest minute at which the condition held in full.
+    package var lastSet: Minute
     /// The first minute of the good run; nil while firing.
     package var endsAt: Minute?
     /// Numbers now, with the worst window of the episode.
@@ -45,6 +47,7 @@ package struct Transition: Sendable, Hashable, Codable {
         minute: Minute,
         startsAt: Minute,
         firedAt: Minute,
+        lastSet: Minute,
         endsAt: Minute? = nil,
         evidence: Evidence
     ) {
@@ -57,6 +60,7 @@ package struct Transition: Sendable, Hashable, Codable {
         self.minute = minute
         self.startsAt = startsAt
         self.firedAt = firedAt
+        self.lastSet = lastSet
         self.endsAt = endsAt
         self.evidence = evidence
     }

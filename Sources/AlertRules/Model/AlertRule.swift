@@ -11,8 +11,10 @@ package struct AlertRule: Sendable, Hashable {
     /// All labels as written, `severity` included.
     package let labels: [String: String]
     package let annotations: RuleAnnotations
+    /// Rules whose alerts explain those of this one: while one of them fires for the same group, nobody is told of this.
+    package let suppressedBy: [String]
     package let source: SourcePosition
-    /// Changes when, and only when, the rule's decisions may change: words and labels do not count.
+    /// Changes when, and only when, the rule's decisions may change: words, labels and who is told do not count.
     package let version: String
 
     package init(
@@ -23,6 +25,7 @@ package struct AlertRule: Sendable, Hashable {
         severity: Severity,
         labels: [String: String],
         annotations: RuleAnnotations,
+        suppressedBy: [String] = [],
         source: SourcePosition
     ) {
         self.name = name
@@ -32,6 +35,7 @@ package struct AlertRule: Sendable, Hashable {
         self.severity = severity
         self.labels = labels
         self.annotations = annotations
+        self.suppressedBy = suppressedBy
         self.source = source
         version = RuleVersion.of(name: name, condition: condition, by: by)
     }

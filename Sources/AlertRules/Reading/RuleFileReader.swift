@@ -2,7 +2,7 @@ import Yams
 
 /// Reads rule files: `groups:` of `rules:`, named as in Prometheus rule files, with a typed condition.
 struct RuleFileReader {
-    static let ruleKeys = ["alert"] + ConditionReader.kinds + ["for", "by", "labels", "annotations"]
+    static let ruleKeys = ["alert"] + ConditionReader.kinds + ["for", "by", "labels", "annotations", "suppressed_by"]
 
     let source: SourceText
     let findings: FindingCollector
@@ -41,6 +41,7 @@ struct RuleFileReader {
         let annotations = AnnotationReader(rule: reader, by: by).annotations()
         let severity = labels.severity()
         let texts = labels.labels()
+        let causes = SuppressionReader.causes(reader)
         guard let name, let condition, let annotations, let severity, findings.errorCount == before else { return nil }
         return AlertRule(
             name: name,
@@ -50,6 +51,7 @@ struct RuleFileReader {
             severity: severity,
             labels: texts,
             annotations: annotations,
+            suppressedBy: causes,
             source: reader.position
         )
     }

@@ -35,6 +35,7 @@ package struct RuleSet: Sendable, Hashable {
             }
         }
         let kept = rules.filter { unique[$0.name]?.source == $0.source }
+        SuppressionReader.check(kept, collector)
         return RuleSet(rules: kept, findings: collector.findings.sorted())
     }
 }

@@ -10,6 +10,9 @@ struct BacktestDocument: Encodable {
         var firedAt: String
         var resolvedAt: String?
         var minutes: Int
+        /// The rule whose alert explained this one, and when this one was told all the same; absent when it was told at once.
+        var heldBackBy: String?
+        var toldAt: String?
         /// The numbers that made it fire.
         var evidence: EvidenceDocument
         var worstText: String
@@ -21,6 +24,8 @@ struct BacktestDocument: Encodable {
             firedAt = episode.firedAt.timestamp.rfc3339
             resolvedAt = episode.resolvedAt?.timestamp.rfc3339
             minutes = episode.minutes(through: span.last)
+            heldBackBy = episode.telling.cause
+            if case .later(_, let minute) = episode.telling { toldAt = minute.timestamp.rfc3339 }
             evidence = EvidenceDocument(episode.fired.evidence)
             worstText = episode.worstText
         }

@@ -5,10 +5,15 @@ package struct BacktestEpisode: Sendable, Hashable {
     package var fired: Transition
     /// Nil when it still fires at the end of the backtest.
     package var resolved: Transition?
+    /// The newest minute at which its condition held.
+    package var lastSet: Minute
+    /// Whether somebody would have been told, as far as `suppressed_by` is concerned.
+    package var telling = Suppression.Outcome.told
 
-    package init(fired: Transition, resolved: Transition?) {
+    package init(fired: Transition, resolved: Transition?, lastSet: Minute) {
         self.fired = fired
         self.resolved = resolved
+        self.lastSet = lastSet
     }
 
     package var group: GroupKey { fired.group }
@@ -20,8 +25,20 @@ package struct BacktestEpisode: Sendable, Hashable {
     /// From firing to resolved, or to the end of the backtest.
     package func minutes(through last: Minute) -> Int { (resolvedAt ?? last + 1) - firedAt }
 
-    /// Pairs the transitions of one rule; those that were over before `since` are left out.
-    package static func pairs(_ transitions: [Transition], since: Minute) -> [BacktestEpisode] {
+    /// It was not over before.
+    func lasts(since: Minute) -> Bool { resolvedAt.map { $0 > since } ?? true }
+
+    var span: Suppression.Span {
+        Suppression.Span(rule: fired.rule, group: group, startsAt: fired.startsAt, firedAt: firedAt, resolvedAt: resolvedAt)
+    }
+
+    /// Nobody would have been told.
+    package var isHeldBack: Bool {
+        if case .never = telling { true } else { false }
+    }
+
+    /// Pairs the transitions of one rule, which fires at the end in the groups that are `open`.
+    static func pairs(_ transitions: [Transition], open states: [GroupKey: LatchState]) -> [BacktestEpisode] {
         var open: [GroupKey: Transition] = [:]
         var episodes: [BacktestEpisode] = []
         for transition in transitions {
@@ -29,12 +46,13 @@ package struct BacktestEpisode: Sendable, Hashable {
             case .fired: open[transition.group] = transition
             case .resolved:
                 if let fired = open.removeValue(forKey: transition.group) {
-                    episodes.append(BacktestEpisode(fired: fired, resolved: transition))
+                    episodes.append(BacktestEpisode(fired: fired, resolved: transition, lastSet: transition.lastSet))
                 }
             }
         }
-        episodes += open.values.map { BacktestEpisode(fired: $0, resolved: nil) }
-        return episodes.filter { $0.resolvedAt.map { $0 > since } ?? true }
-            .sorted { ($0.firedAt, $0.group) < ($1.firedAt, $1.group) }
+        episodes += open.values.map { fired in
+            BacktestEpisode(fired: fired, resolved: nil, lastSet: states[fired.group]?.open?.lastSet ?? fired.lastSet)
+        }
+        return episodes.sorted { ($0.firedAt, $0.group) < ($1.firedAt, $1.group) }
     }
 }

@@ -20,7 +20,7 @@ package struct BacktestReport: Sendable, Hashable {
 
     private var summary: String {
         let episodes = results.flatMap(\.episodes)
-        let pages = episodes.count { $0.severity.pages }
+        let pages = episodes.count { $0.severity.pages && !$0.isHeldBack }
         return "\(results.count) rules, \(episodes.count) episodes, \(pages) of them would have paged"
     }
 
@@ -47,12 +47,20 @@ package struct BacktestReport: Sendable, Hashable {
         return "\(episodes.count) episode\(episodes.count == 1 ? "" : "s"), \(minutes) min"
     }
 
+    private static func held(_ telling: Suppression.Outcome) -> String {
+        switch telling {
+        case .told: ""
+        case .later(let cause, let minute): ", held back by \(cause) until \(minute)"
+        case .never(let cause): ", held back by \(cause)"
+        }
+    }
+
     /// One episode in one line.
     static func line(_ episode: BacktestEpisode, span: BacktestSpan) -> String {
         let end = episode.resolvedAt.map { "resolved \($0)" } ?? "still firing"
         let severity = episode.severity.rawValue + (episode.fired.evidence.level == .learning ? ", learning" : "")
         return "\(episode.group)  since \(episode.fired.startsAt), fired \(episode.firedAt), \(end), "
-            + "\(episode.minutes(through: span.last)) min, worst \(episode.worstText) (\(severity))"
+            + "\(episode.minutes(through: span.last)) min, worst \(episode.worstText) (\(severity))" + held(episode.telling)
     }
 }
 

@@ -47,14 +47,41 @@ package struct RuleBacktest: Sendable {
         return Result(rule: rule, episodes: episodes, groups: histories.map(\.group))
     }
 
-    package func run(_ rules: [AlertRule], onProgress: (Progress) -> Void = { _ in }) async throws -> [Result] {
-        var results: [Result] = []
-        for rule in rules { results.append(try await run(rule, onProgress: onProgress)) }
-        return results
+    /// `all`: the rules they are used with. Those that hold one of `rules` back are followed too, though they are not asked for.
+    package func run(
+        _ rules: [AlertRule],
+        among all: [AlertRule]? = nil,
+        onProgress: (Progress) -> Void = { _ in }
+    ) async throws -> [Result] {
+        let asked = Set(rules.map(\.name))
+        let causes = Set(rules.flatMap(\.suppressedBy))
+        var found: [String: (groups: [GroupKey], episodes: [BacktestEpisode])] = [:]
+        for rule in all ?? rules where asked.contains(rule.name) || causes.contains(rule.name) {
+            let (histories, episodes) = try await foldAll(rule, onProgress: onProgress)
+            found[rule.name] = (histories.map(\.group), episodes)
+        }
+        return rules.map { rule in
+            let causes = rule.suppressedBy.flatMap { found[$0]?.episodes ?? [] }.map(\.span)
+            let episodes = (found[rule.name]?.episodes ?? []).filter { $0.lasts(since: span.since) }.map { episode in
+                var episode = episode
+                episode.telling = Suppression.outcome(of: episode.span, lastSet: episode.lastSet, causes: causes)
+                return episode
+            }
+            return Result(rule: rule, episodes: episodes, groups: found[rule.name]?.groups ?? [])
+        }
     }
 
-    /// The histories of a rule's groups, and what came of them.
+    /// The histories of a rule's groups, and what came of them within the time.
     func fold(_ rule: AlertRule, onProgress: (Progress) -> Void) async throws -> (histories: [GroupHistory], episodes: [BacktestEpisode]) {
+        let (histories, episodes) = try await foldAll(rule, onProgress: onProgress)
+        return (histories, episodes.filter { $0.lasts(since: span.since) })
+    }
+
+    /// With what was over before the time.
+    private func foldAll(
+        _ rule: AlertRule,
+        onProgress: (Progress) -> Void
+    ) async throws -> (histories: [GroupHistory], episodes: [BacktestEpisode]) {
         let start = span.start(of: rule, configuration)
         let histories = try await BacktestHistory.read(rule, from: start, through: span.last, on: session, onProgress: onProgress)
         return (histories, Self.episodes(of: rule, histories, from: start, span: span))
@@ -74,7 +101,7 @@ package struct RuleBacktest: Sendable {
         span: BacktestSpan
     ) -> [BacktestEpisode] {
         let states = Dictionary(histories.map { ($0.group, LatchState(asOf: start - 1)) }, uniquingKeysWith: { first, _ in first })
-        let transitions = RuleEvaluation.evaluate(rule, histories: histories, from: states, through: span.last).transitions
-        return BacktestEpisode.pairs(transitions, since: span.since)
+        let fold = RuleEvaluation.evaluate(rule, histories: histories, from: states, through: span.last)
+        return BacktestEpisode.pairs(fold.transitions, open: fold.states)
     }
 }

@@ -34,9 +34,14 @@ package struct AlertEpisode: Sendable, Hashable {
     package var acknowledgedAt: Timestamp?
     package var acknowledgedBy: String?
     package var silencedBy: UUID?
+    /// The alert that explains this one: nobody is told of this one meanwhile.
+    package var heldBack: HeldBack?
     package var revised: Bool
     package var heldSince: Timestamp?
     package var affected: AffectedDevices?
+
+    /// Recorded and shown, and nobody is told.
+    var isWithheld: Bool { silencedBy != nil || heldBack != nil }
 }
 
 /// A value of a dimension that has more failures than its share before would explain.

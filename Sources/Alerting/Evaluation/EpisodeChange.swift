@@ -6,8 +6,8 @@ import PushContract
 enum EpisodeChange: Sendable {
     case fire(AlertEpisode, Transition)
     case resolve(AlertEpisode, minute: Minute)
-    /// `unsilenced`: a silence ended while the alert goes on, so now it is told.
-    case update(AlertEpisode, unsilenced: Bool)
+    /// `isDue`: a silence or its cause ended while the alert goes on, so now it is told.
+    case update(AlertEpisode, isDue: Bool)
 }
 
 /// Turns transitions into changes of episodes: a pure function of what is stored and what was decided.
@@ -95,7 +95,7 @@ struct EpisodeChanges {
         change(&episode)
         open[group] = episode
         guard episode != stored else { return }
-        changes.append(.update(episode, unsilenced: stored.silencedBy != nil && episode.silencedBy == nil))
+        changes.append(.update(episode, isDue: stored.isWithheld && !episode.isWithheld))
     }
 
     /// Label order is the receivers' concern; a group's value wins over a label of the same name.

@@ -12,7 +12,7 @@ struct EpisodeWriter {
     func fire(_ episode: AlertEpisode, reason: Transition.Reason, minute: Minute, receivers: [String]) async throws {
         try await insert(episode)
         try await record(episode, seq: 1, kind: .firing, reason: reason.rawValue, minute: minute)
-        if episode.silencedBy == nil { try await enqueue(episode.id, receivers: receivers) }
+        if !episode.isWithheld { try await enqueue(episode.id, receivers: receivers) }
     }
 
     /// Receivers that were not told of the alert are not told of its end; under a silence that includes those still to be told.
@@ -51,7 +51,8 @@ struct EpisodeWriter {
             """
             UPDATE alertEpisodes
             SET ruleVersion = \(episode.ruleVersion), evidence = \(try AlertJSON.text(episode.evidence)), revised = \(episode.revised),
-                heldSince = \(episode.heldSince), silencedBy = \(episode.silencedBy), updatedAt = \(now)
+                heldSince = \(episode.heldSince), silencedBy = \(episode.silencedBy),
+                heldBack = \(try episode.heldBack.map { try AlertJSON.text($0) }), updatedAt = \(now)
             WHERE episodeId = \(episode.id)
             """
         )
@@ -74,7 +75,8 @@ struct EpisodeWriter {
             """
             INSERT INTO alertEpisodes (
                 episodeId, rule, ruleVersion, groupKey, groupLabels, labels, severity, state, startsAt, firedAt,
-                detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations, silencedBy, affected, updatedAt
+                detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations, silencedBy, affected, heldBack,
+                updatedAt
             ) VALUES (
                 \(episode.id), \(episode.rule), \(episode.ruleVersion), \(episode.key),
                 \(try AlertJSON.text(episode.group.labels)), \(try AlertJSON.text(episode.labels)), \(episode.severity.rawValue),
@@ -82,7 +84,8 @@ struct EpisodeWriter {
                 \(try AlertJSON.text(episode.evidence)), \(try AlertJSON.text(episode.contributors)),
                 \(try episode.backlog.map { try AlertJSON.text($0) }), \(episode.reproduceSQL),
                 \(try AlertJSON.text(episode.annotations)), \(episode.silencedBy),
-                \(try episode.affected.map { try AlertJSON.text($0) }), \(now)
+                \(try episode.affected.map { try AlertJSON.text($0) }),
+                \(try episode.heldBack.map { try AlertJSON.text($0) }), \(now)
             )
             """
         )

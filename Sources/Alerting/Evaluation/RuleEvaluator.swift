@@ -128,7 +128,7 @@ package final class RuleEvaluator: Service, Sendable {
 
     private func evaluate(_ rules: [AlertRule], through last: Minute) async throws -> [String: String] {
         var faults: [String: String] = [:]
-        for rule in rules {
+        for rule in Suppression.causesFirst(rules) {
             guard let lease = try await claim() else { break }
             do {
                 report(try await pass(rule, lease).run(through: last))

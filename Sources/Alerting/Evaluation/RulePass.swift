@@ -83,6 +83,8 @@ struct RulePass {
         for transition in plan.transitions {
             changes.apply(transition, frozen: plan.open[transition.group]?.frozenShares ?? [])
         }
+        let oldest = (open.map(\.startsAt) + plan.transitions.map(\.startsAt.timestamp)).min() ?? now
+        let causes = try await PossibleCauses.read(rule, since: oldest, on: pool)
         let silences = try await SilenceStore.current(at: now, on: pool).filter { $0.isActive(at: now) }
         let series = Dictionary(histories.map { ($0.group, $0.total) }, uniquingKeysWith: { first, _ in first })
         for (group, episode) in plan.open {
@@ -90,10 +92,12 @@ struct RulePass {
                 refresh(&$0, episode, series[group], last: last)
                 let labels = $0.labels
                 $0.silencedBy = silences.first { $0.matches(labels) }?.id
+                // Who was told once is not told that it is explained.
+                if $0.heldBack != nil { $0.heldBack = causes.holder(of: $0, lastSet: episode.lastSet, at: last) }
             }
         }
         var result: [EpisodeChange] = []
-        for change in changes.changes { result.append(try await enriched(change, silences)) }
+        for change in changes.changes { result.append(try await enriched(change, silences, causes)) }
         return result
     }
 
@@ -120,7 +124,7 @@ struct RulePass {
     }
 
     /// Adds who is affected and what waits to an alert that begins.
-    private func enriched(_ change: EpisodeChange, _ silences: [AlertSilence]) async throws -> EpisodeChange {
+    private func enriched(_ change: EpisodeChange, _ silences: [AlertSilence], _ causes: PossibleCauses) async throws -> EpisodeChange {
         guard case .fire(var episode, let transition) = change else { return change }
         if rule.condition.source == .attempts {
             let affected = try await Impact.read(
@@ -135,6 +139,7 @@ struct RulePass {
         }
         episode.backlog = try await backlog?(now)
         episode.silencedBy = silences.first { $0.matches(episode.labels) }?.id
+        episode.heldBack = causes.holder(of: episode, lastSet: transition.minute, at: transition.minute)
         return .fire(episode, transition)
     }
 
@@ -155,9 +160,9 @@ struct RulePass {
                 let names = receivers.names(for: episode)
                 try await writer.fire(episode, reason: transition.reason, minute: transition.minute, receivers: names)
             case .resolve(let episode, let minute): try await writer.resolve(episode, minute: minute)
-            case .update(let episode, let unsilenced):
+            case .update(let episode, let isDue):
                 try await writer.update(episode)
-                if unsilenced { try await writer.enqueue(episode.id, receivers: receivers.names(for: episode)) }
+                if isDue { try await writer.enqueue(episode.id, receivers: receivers.names(for: episode)) }
             }
         }
     }

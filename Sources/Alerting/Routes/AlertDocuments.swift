@@ -38,6 +38,8 @@ package struct AlertDocument: Encodable, Sendable {
     var acknowledgedAt: Timestamp?
     var acknowledgedBy: String?
     var silencedBy: String?
+    /// The alert that explains this one, as long as nobody is told of this one.
+    var heldBack: HeldBackDocument?
     var revised: Bool
     var heldSince: Timestamp?
 
@@ -63,8 +65,21 @@ package struct AlertDocument: Encodable, Sendable {
         acknowledgedAt = episode.acknowledgedAt
         acknowledgedBy = episode.acknowledgedBy
         silencedBy = episode.silencedBy?.uuidString.lowercased()
+        heldBack = episode.heldBack.map(HeldBackDocument.init)
         revised = episode.revised
         heldSince = episode.heldSince
+    }
+}
+
+struct HeldBackDocument: Encodable, Sendable {
+    var alertId: String
+    var rule: String
+    var group: String
+
+    init(_ heldBack: HeldBack) {
+        alertId = heldBack.alertId.uuidString.lowercased()
+        rule = heldBack.rule
+        group = heldBack.group
     }
 }
 

@@ -44,6 +44,11 @@ enum AlertWords {
     static func remarks(_ episode: AlertEpisode, now: Timestamp) -> [String] {
         var remarks: [String] = []
         if episode.silencedBy != nil { remarks.append("Silenced: recorded, not delivered.") }
+        if let cause = episode.heldBack, episode.state == .firing {
+            remarks.append("Held back because of \(cause.name), which explains it. Nobody is told of this one unless it outlasts that.")
+        } else if let cause = episode.heldBack {
+            remarks.append("Was held back because of \(cause.name), which explained it. Nobody was told of this one.")
+        }
         if let held = episode.heldSince, episode.state == .firing {
             remarks.append(
                 "Held since \(ClockText.moment(held, now: now)): too little traffic to prove recovery. It stays open until there is."

@@ -1,0 +1,84 @@
+/// Alerts that are the mere consequence of another one, which is told: `suppressed_by` of a rule.
+///
+/// Pure, so that live evaluation and a backtest hold back the same alerts. Of two alerts with the same values in the dimensions both have,
+/// the cause holds the consequence back
+/// - as long as it fires, and
+/// - after its end until the consequence's condition holds again: what fades together is not told at the end,
+/// if the consequence had begun before the cause fired. What begins later is something new, and is told.
+package enum Suppression {
+    /// An alert, as far as holding back is concerned.
+    package struct Span: Sendable, Hashable {
+        package var rule: String
+        package var group: GroupKey
+        /// The first bad minute.
+        package var startsAt: Minute
+        /// The first minute after the one that set it.
+        package var firedAt: Minute
+        /// The first minute after the one that resolved it; nil while it fires.
+        package var resolvedAt: Minute?
+
+        package init(rule: String, group: GroupKey, startsAt: Minute, firedAt: Minute, resolvedAt: Minute? = nil) {
+            self.rule = rule
+            self.group = group
+            self.startsAt = startsAt
+            self.firedAt = firedAt
+            self.resolvedAt = resolvedAt
+        }
+    }
+
+    /// What became of the telling.
+    package enum Outcome: Sendable, Hashable {
+        case told
+        /// Told when the cause was over and this was not, at the first minute after the one that showed it.
+        case later(cause: String, at: Minute)
+        case never(cause: String)
+
+        /// The rule that held it back.
+        package var cause: String? {
+            switch self {
+            case .told: nil
+            case .later(let cause, _), .never(let cause): cause
+            }
+        }
+    }
+
+    /// Whether `cause` holds `consequence` back when `minute` closes. `lastSet`: the newest minute at which the consequence's condition held.
+    package static func holds(_ cause: Span, _ consequence: Span, lastSet: Minute, at minute: Minute) -> Bool {
+        guard agree(cause.group, consequence.group), cause.firedAt <= minute + 1, consequence.startsAt <= cause.firedAt else { return false }
+        guard let resolvedAt = cause.resolvedAt, resolvedAt <= minute + 1 else { return true }
+        return lastSet < resolvedAt - 1
+    }
+
+    /// What would have been told of an alert that ended, or goes on.
+    package static func outcome(of consequence: Span, lastSet: Minute, causes: [Span]) -> Outcome {
+        let set = consequence.firedAt - 1
+        let ends = causes.compactMap(\.resolvedAt).map { $0 - 1 }.filter { $0 > set && $0 <= lastSet }
+        var holder: String?
+        for minute in [set] + ends.sorted() {
+            guard let cause = causes.first(where: { holds($0, consequence, lastSet: minute, at: minute) }) else {
+                return holder.map { .later(cause: $0, at: minute + 1) } ?? .told
+            }
+            holder = holder ?? cause.rule
+        }
+        return holder.map { .never(cause: $0) } ?? .told
+    }
+
+    /// Causes before what they hold back, otherwise in the given order: evaluated so, an alert finds its cause firing already.
+    package static func causesFirst(_ rules: [AlertRule]) -> [AlertRule] {
+        let byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var placed: Set<String> = []
+        var result: [AlertRule] = []
+        func place(_ rule: AlertRule) {
+            guard placed.insert(rule.name).inserted else { return }
+            for cause in rule.suppressedBy { byName[cause].map(place) }
+            result.append(rule)
+        }
+        rules.forEach(place)
+        return result
+    }
+
+    /// The same values wherever both have one: `provider=fcm` and `app=a,provider=fcm` are about the same provider.
+    private static func agree(_ a: GroupKey, _ b: GroupKey) -> Bool {
+        a.values.allSatisfy { dimension, value in b[dimension].map { $0 == value } ?? true }
+    }
+}

@@ -1,0 +1,151 @@
+import AlertRules
+import Alerting
+import Foundation
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@Suite("One page for one fault, live and in a backtest")
+struct SuppressionTests {
+    private static func rule(_ name: String, _ condition: RuleCondition, by: [AlertRules.Dimension], suppressedBy: [String]) -> AlertRule {
+        AlertRule(
+            name: name,
+            ruleGroup: "push",
+            condition: condition,
+            by: by,
+            severity: .page,
+            labels: ["severity": "page"],
+            annotations: Rules.annotations,
+            suppressedBy: suppressedBy,
+            source: SourcePosition(file: "test.yml", line: 1, column: 1)
+        )
+    }
+
+    private static func auth(above: Fraction) -> RuleCondition {
+        .ratio(RatioCondition(reasons: ["auth"], above: above, for: RuleDuration(minutes: 10)))
+    }
+
+    /// In an order in which the cause comes last.
+    private static let rules = [
+        rule("NothingDelivered", .absence(AbsenceCondition(for: RuleDuration(minutes: 10))), by: [.provider], suppressedBy: ["PushAuthFailing"]),
+        rule("PushAuthFailingInApp", auth(above: Fraction(20, 100)), by: [.provider, .app], suppressedBy: ["PushAuthFailing"]),
+        rule("PushAuthFailing", auth(above: Fraction(1, 100)), by: [.provider], suppressedBy: []),
+    ]
+
+    /// `app` sends 100 a minute, of which `bad` are refused for their credential.
+    private func add(_ traffic: Traffic, _ minutes: Range<Int>, app: String, attempts: Int64 = 100, bad: Int64) async throws {
+        for minute in minutes { try await traffic.add(Traffic.start + minute, attempts: attempts, bad: bad, reason: "auth", app: app) }
+    }
+
+    /// Who was told of what: `PushAuthFailing firing @30`, by the minute of the transition.
+    private func told(_ pool: PostgresPool) async throws -> [String] {
+        try await pool.query(
+            """
+            SELECT e.rule, o.kind, o.createdAt FROM alertOutbox o JOIN alertEpisodes e USING (episodeId) ORDER BY o.createdAt, e.rule, o.seq
+            """
+        ).map { row in
+            let (rule, kind, at) = try row.decode(String.self, String.self, Timestamp.self)
+            return "\(rule) \(kind) @\(Minute(at - .seconds(60)) - Traffic.start)"
+        }
+    }
+
+    private func evaluate(_ pool: PostgresPool, _ minutes: Range<Int>) async throws {
+        let clock = HandClock()
+        let evaluator = RuleEvaluator.forTest(pool, Self.rules, clock: clock)
+        for minute in minutes {
+            clock.set((Traffic.start + minute).timestamp + .seconds(60))
+            try await evaluator.evaluate(minutes: minute)
+        }
+        #expect(evaluator.faults == [:])
+        try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+    }
+
+    private func backtest(_ pool: PostgresPool, through last: Int) async throws -> BacktestReport {
+        let span = BacktestSpan(since: Traffic.start, last: Traffic.start + last)
+        return BacktestReport(span: span, results: try await RuleBacktest(span: span, on: pool).run(Self.rules))
+    }
+
+    @Test("everything is refused: one page; the others are shown with their cause, and nobody is told of them at the end either")
+    func onePage() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await add(traffic, 0..<20, app: "a", bad: 0)
+            try await add(traffic, 20..<60, app: "a", bad: 100)
+            try await add(traffic, 60..<90, app: "a", bad: 0)
+            try await evaluate(pool, 1..<50)
+            let open = try await EpisodeStore.open(on: pool)
+            #expect(Set(open.map(\.rule)) == ["NothingDelivered", "PushAuthFailing", "PushAuthFailingInApp"])
+            let cause = try #require(open.first { $0.rule == "PushAuthFailing" })
+            #expect(cause.heldBack == nil)
+            for held in open where held.rule != "PushAuthFailing" {
+                #expect(held.heldBack == HeldBack(alertId: cause.id, rule: "PushAuthFailing", group: "provider=fcm"), "\(held.rule)")
+            }
+            #expect(try await told(pool) == ["PushAuthFailing firing @30"])
+            try await evaluate(pool, 50..<90)
+            #expect(try await EpisodeStore.open(on: pool) == [])
+            #expect(try await told(pool).count == 2, "\(try await told(pool))")
+            let report = try await backtest(pool, through: 88)
+            #expect(report.text().contains("1 of them would have paged"), "\(report.text())")
+            #expect(report.results.flatMap(\.episodes).count { $0.isHeldBack } == 2)
+            #expect(try report.json().contains(#""heldBackBy":"PushAuthFailing""#))
+        }
+    }
+
+    @Test("the cause ends while an app is still refused: the app pages then, with its true beginning; a backtest says when")
+    func outlasts() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            // A small app is refused throughout, a big one for half an hour.
+            try await add(traffic, 0..<20, app: "small", attempts: 20, bad: 0)
+            try await add(traffic, 20..<120, app: "small", attempts: 20, bad: 20)
+            try await add(traffic, 0..<20, app: "big", attempts: 4000, bad: 0)
+            try await add(traffic, 20..<50, app: "big", attempts: 4000, bad: 400)
+            try await add(traffic, 50..<120, app: "big", attempts: 4000, bad: 0)
+            try await evaluate(pool, 1..<45)
+            #expect(try await told(pool) == ["PushAuthFailing firing @30"])
+            try await evaluate(pool, 45..<120)
+            let messages = try await told(pool)
+            let end = try #require(messages.first { $0.hasPrefix("PushAuthFailing resolved") }.flatMap { Int($0.split(separator: "@")[1]) })
+            #expect(messages == ["PushAuthFailing firing @30", "PushAuthFailing resolved @\(end)", "PushAuthFailingInApp firing @\(end)"])
+            let app = try #require(try await EpisodeStore.open(on: pool).first)
+            #expect(app.heldBack == nil && Minute(app.startsAt) - Traffic.start == 20)
+            let report = try await backtest(pool, through: 118)
+            let episode = try #require(report.results.first { $0.rule.name == "PushAuthFailingInApp" }?.episodes.first)
+            #expect(episode.telling == .later(cause: "PushAuthFailing", at: Traffic.start + end))
+        }
+    }
+
+    @Test("a credential that is refused later than that alert pages beside it")
+    func later() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await add(traffic, 0..<20, app: "first", bad: 0)
+            try await add(traffic, 20..<90, app: "first", bad: 30)
+            try await add(traffic, 0..<60, app: "second", bad: 0)
+            try await add(traffic, 60..<90, app: "second", bad: 100)
+            try await evaluate(pool, 1..<90)
+            let messages = try await told(pool)
+            #expect(messages == ["PushAuthFailing firing @30", "PushAuthFailingInApp firing @70"], "\(messages)")
+            let held = try await EpisodeStore.open(on: pool).filter { $0.heldBack != nil }
+            #expect(held.map { $0.group[.app] } == ["first"])
+            let report = try await backtest(pool, through: 88)
+            #expect(report.results.flatMap(\.episodes).filter { $0.isHeldBack }.map { $0.group[.app] } == ["first"])
+        }
+    }
+
+    @Test("when the key leaves the rule file, what was held back is told")
+    func keyRemoved() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await add(traffic, 0..<20, app: "a", bad: 0)
+            try await add(traffic, 20..<60, app: "a", bad: 30)
+            try await evaluate(pool, 1..<40)
+            #expect(try await told(pool) == ["PushAuthFailing firing @30"])
+            let clock = HandClock((Traffic.start + 41).timestamp + .seconds(60))
+            let plain = Self.rules.map { Self.rule($0.name, $0.condition, by: $0.by, suppressedBy: []) }
+            try await RuleEvaluator.forTest(pool, plain, clock: clock).evaluate(minutes: 41)
+            #expect(try await told(pool) == ["PushAuthFailing firing @30", "PushAuthFailingInApp firing @41"])
+        }
+    }
+}
