@@ -1,6 +1,8 @@
+import AlertRules
 import Alerting
 import ArgumentParser
 import Foundation
+import HTTPEdge
 import PushContract
 
 extension AlertsCommand {

@@ -14,7 +14,8 @@ struct AlertsCommand: AsyncParsableCommand {
         commandName: "alerts",
         abstract: "See, acknowledge, silence and accept alerts, and try the way they take.",
         subcommands: [
-            List.self, Show.self, Acknowledge.self, Silence.self, Silences.self, Unsilence.self, Accept.self, Acceptances.self, Unaccept.self,
+            List.self, Show.self, Acknowledge.self, Silence.self, Silences.self, Unsilence.self, Accept.self, Acceptances.self,
+            Unaccept.self,
             Unpark.self, Drill.self,
         ]
     )

@@ -81,7 +81,8 @@ struct SuppressionTests {
         arguments: [
             ("[Nobody]", "page", "there is no rule 'Nobody'"), ("[Cuase]", "page", "did you mean 'Cause'?"),
             ("[Test]", "page", "a rule cannot hold itself back"), ("[Circle]", "page", "'Circle' is itself held back by this rule"),
-            ("[Ticket]", "page", "'Ticket' pages nobody, so it must not hold back what does"), ("[Cause, Cause]", "page", "'Cause' is listed twice"),
+            ("[Ticket]", "page", "'Ticket' pages nobody, so it must not hold back what does"),
+            ("[Cause, Cause]", "page", "'Cause' is listed twice"),
             ("[Ticket, Cause]", "ticket", ""), ("Cause", "critical", ""),
         ]
     )
@@ -97,8 +98,9 @@ struct SuppressionTests {
             """ + (causes.map { "        suppressed_by: \($0)\n" } ?? "")
         }
         let text =
-            "groups:\n  - name: g\n    rules:\n" + rule("Test", severity, causes) + rule("Cause", "page", nil) + rule("Ticket", "ticket", nil)
-            + rule("Circle", "page", "[Far]") + rule("Far", "page", "[Test]")
+            "groups:\n  - name: g\n    rules:\n" + rule("Test", severity, causes) + rule("Cause", "page", nil)
+            + rule("Ticket", "ticket", nil)
+            + rule("Circle", "ticket", "[Far]") + rule("Far", "ticket", "[Test]")
         let set = RuleSet.read([SourceText(path: "r.yml", text: text)], runbookExists: { _ in true })
         let found = set.findings.map(\.description).filter { $0.contains("suppressed_by") }
         // What the circle's other members say of it depends on the case; the case at hand must be among them, or none at all.

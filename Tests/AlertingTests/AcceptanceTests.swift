@@ -52,7 +52,9 @@ struct AcceptanceTests {
         }
     }
 
-    @Test("the alert ends with the next minute, its receivers are told by whom and why; the level fires no more, a rise above it does; a backtest agrees")
+    @Test(
+        "the alert ends with the next minute, its receivers are told by whom and why; the level fires no more, a rise above it does; a backtest agrees"
+    )
     func accepts() async throws {
         try await withFiring([(0, 8), (200, 60)]) { pool, evaluator, clock in
             let episode = try #require(try await EpisodeStore.open(on: pool).first)
@@ -66,7 +68,11 @@ struct AcceptanceTests {
             #expect(over.resolvedReason == "accepted" && over.annotations["accepted"] == "by maria: release 4.2")
             let stored = try #require(try await AcceptanceStore.current(of: episode.id, on: pool))
             #expect(stored.effectiveFrom == (Traffic.start + 42).timestamp)
-            #expect(try await pool.query("SELECT kind FROM alertOutbox ORDER BY seq").map { try $0.decode(String.self) } == ["firing", "resolved"])
+            #expect(
+                try await pool.query("SELECT kind FROM alertOutbox ORDER BY seq").map { try $0.decode(String.self) } == [
+                    "firing", "resolved",
+                ]
+            )
             // Level 8 % for two and a half hours more, then 60 %.
             try await evaluate(evaluator, clock, Array(44...199) + [205, 210, 220, 240])
             let told = try await transitions(pool)
@@ -95,7 +101,10 @@ struct AcceptanceTests {
             #expect(try await AcceptanceStore.undo(accepted.id, by: "ben", at: clock.now, on: pool) == nil)
             try await evaluate(evaluator, clock, [65, 70, 75])
             let told = try await transitions(pool)
-            #expect(told.map { $0.prefix { $0 != "@" } } == ["firing condition_met ", "resolved accepted ", "firing condition_met "], "\(told)")
+            #expect(
+                told.map { $0.prefix { $0 != "@" } } == ["firing condition_met ", "resolved accepted ", "firing condition_met "],
+                "\(told)"
+            )
             #expect(try await backtest(pool, through: 74) == told)
             // An alert may be accepted anew after that.
             let next = try #require(try await EpisodeStore.open(on: pool).first)
@@ -146,14 +155,21 @@ struct AcceptanceTests {
     private static let reading: HTTPFields = [.authorization: "alerts:read"]
     private static let writing: HTTPFields = [.authorization: "alerts:write", .contentType: "application/json"]
 
-    @Test("by the routes: accepted once, listed, taken back; an alert of a share, an old one and an unknown one are refused with their reason")
+    @Test(
+        "by the routes: accepted once, listed, taken back; an alert of a share, an old one and an unknown one are refused with their reason"
+    )
     func routes() async throws {
         try await withFiring { pool, evaluator, clock in
             let router = EdgeRouter(authentication: AuthenticationMiddleware(ScopesByHeader()))
             AlertRoutes(pool: pool, audit: AuditTrail { _ in }, now: { clock.now }).add(to: router)
             let id = try #require(try await EpisodeStore.open(on: pool).first?.id)
             try await Application(router: router).test(.router) { client in
-                func call(_ method: HTTPRequest.Method, _ uri: String, _ body: String = "", _ headers: HTTPFields = Self.writing) async throws
+                func call(
+                    _ method: HTTPRequest.Method,
+                    _ uri: String,
+                    _ body: String = "",
+                    _ headers: HTTPFields = Self.writing
+                ) async throws
                     -> (status: Int, json: [String: Any])
                 {
                     let answer = try await client.execute(uri: uri, method: method, headers: headers, body: ByteBuffer(string: body))

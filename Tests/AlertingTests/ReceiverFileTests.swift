@@ -23,7 +23,9 @@ struct ReceiverFileTests {
     @Test("receivers, routes, and values from the environment")
     func reads() throws {
         let set = try ReceiverFile.parse(text, environment: ["ROOM": "r1", "SECRET": "s1"])
-        #expect(set.receivers == [.webhook("on-call", url: "https://example.org/r1", secret: "s1"), .init(name: "quiet", kind: .log)])
+        var hook = ReceiverConfiguration.webhook("on-call", url: "https://example.org/r1", secret: "s1")
+        hook.policy.grouping = MessageGrouping()
+        #expect(set.receivers == [hook, .init(name: "quiet", kind: .log)])
         #expect(set.names(for: .page) == ["on-call", "quiet"])
         #expect(set.names(for: .ticket) == ["quiet"])
     }
@@ -94,6 +96,26 @@ struct ReceiverFileTests {
         )
     }
 
+    @Test(
+        "what is no page is told together, a minute after the first and five minutes apart, unless the file says otherwise or the kind cannot"
+    )
+    func grouping() throws {
+        let set = try ReceiverFile.parse(
+            """
+            receivers:
+              - { name: standard, webhook: { url: "https://example.org/r1" } }
+              - { name: slow, ntfy: { topic: t }, group_wait: 10m, group_interval: 1h }
+              - { name: alone, slack: { url: "https://hooks.slack.com/services/T/B/x" }, group_wait: off }
+              - { name: app, slack: { token: xoxb-1, channel: C1 } }
+              - { name: pager, pagerduty: { routing_key: 0123456789abcdef0123456789abcdef } }
+            """
+        )
+        let slow = MessageGrouping(wait: RuleDuration(minutes: 10), interval: RuleDuration(minutes: 60))
+        #expect(set.receivers.map(\.policy.grouping) == [MessageGrouping(), slow, nil, nil, nil])
+        #expect(set.groupings.map(\.receiver) == ["standard", "slow"])
+        #expect(MessageGrouping().wait.minutes == 1 && MessageGrouping().interval.minutes == 5)
+    }
+
     @Test("an alert that no route fits goes to everybody")
     func fallback() {
         let set = ReceiverSet(
@@ -117,6 +139,11 @@ struct ReceiverFileTests {
             ("receivers:\n  - name: a\n    slack: { url: hooks.slack.com }", 3),
             ("receivers:\n  - name: a\n    pagerduty: { routing_key: short }", 3),
             ("receivers:\n  - name: a\n    ntfy: { topic: 'a/b' }", 3),
+            ("receivers:\n  - name: a\n    ntfy: { topic: t }\n    group_wait: 2h", 4),
+            ("receivers:\n  - name: a\n    ntfy: { topic: t }\n    group_interval: soon", 4),
+            ("receivers:\n  - name: a\n    ntfy: { topic: t }\n    group_wait: off\n    group_interval: 5m", 5),
+            ("receivers:\n  - name: a\n    log: {}\n    group_wait: 1m", 4),
+            ("receivers:\n  - name: a\n    slack: { token: t, channel: c }\n    group_interval: 5m", 4),
             ("receivers:\n  - name: a\n    alertmanager:\n      members: []", 4),
             ("receivers:\n  - name: a\n    alertmanager:\n      members:\n        - http://a:9093/api/v2/alerts", 5),
             ("receivers:\n  - name: a\n    email:\n      server: http://mail", 4),

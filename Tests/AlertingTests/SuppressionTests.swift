@@ -28,7 +28,12 @@ struct SuppressionTests {
 
     /// In an order in which the cause comes last.
     private static let rules = [
-        rule("NothingDelivered", .absence(AbsenceCondition(for: RuleDuration(minutes: 10))), by: [.provider], suppressedBy: ["PushAuthFailing"]),
+        rule(
+            "NothingDelivered",
+            .absence(AbsenceCondition(for: RuleDuration(minutes: 10))),
+            by: [.provider],
+            suppressedBy: ["PushAuthFailing"]
+        ),
         rule("PushAuthFailingInApp", auth(above: Fraction(20, 100)), by: [.provider, .app], suppressedBy: ["PushAuthFailing"]),
         rule("PushAuthFailing", auth(above: Fraction(1, 100)), by: [.provider], suppressedBy: []),
     ]
@@ -84,7 +89,8 @@ struct SuppressionTests {
             #expect(try await told(pool) == ["PushAuthFailing firing @30"])
             try await evaluate(pool, 50..<90)
             #expect(try await EpisodeStore.open(on: pool) == [])
-            #expect(try await told(pool).count == 2, "\(try await told(pool))")
+            let messages = try await told(pool)
+            #expect(messages.count == 2, "\(messages)")
             let report = try await backtest(pool, through: 88)
             #expect(report.text().contains("1 of them would have paged"), "\(report.text())")
             #expect(report.results.flatMap(\.episodes).count { $0.isHeldBack } == 2)

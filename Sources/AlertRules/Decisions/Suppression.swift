@@ -44,7 +44,9 @@ package enum Suppression {
 
     /// Whether `cause` holds `consequence` back when `minute` closes. `lastSet`: the newest minute at which the consequence's condition held.
     package static func holds(_ cause: Span, _ consequence: Span, lastSet: Minute, at minute: Minute) -> Bool {
-        guard agree(cause.group, consequence.group), cause.firedAt <= minute + 1, consequence.startsAt <= cause.firedAt else { return false }
+        guard agree(cause.group, consequence.group), cause.firedAt <= minute + 1, consequence.startsAt <= cause.firedAt else {
+            return false
+        }
         guard let resolvedAt = cause.resolvedAt, resolvedAt <= minute + 1 else { return true }
         return lastSet < resolvedAt - 1
     }

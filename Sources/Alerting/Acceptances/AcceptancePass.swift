@@ -24,7 +24,9 @@ struct AcceptancePass {
     func run(_ waiting: [AcceptedNormal]) async throws -> [Taken] {
         var taken: [Taken] = []
         for accepted in waiting {
-            guard let episode = try await EpisodeStore.episode(accepted.episodeId, on: pool), episode.group == accepted.group else { continue }
+            guard let episode = try await EpisodeStore.episode(accepted.episodeId, on: pool), episode.group == accepted.group else {
+                continue
+            }
             let shares = try await level(of: episode)
             guard !shares.isEmpty else { continue }
             taken.append(Taken(accepted: accepted, level: AcceptedShares(reasons: rule.condition.reasons, shares: shares), from: last))

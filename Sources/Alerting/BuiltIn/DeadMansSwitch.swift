@@ -70,7 +70,8 @@ package struct DeadMansSwitch: Service {
         }
     }
 
-    /// Some courier holds its lease, and if messages are due that nobody took, others were tried meanwhile.
+    /// Some courier holds its lease, and if pages are due that nobody took, others were tried meanwhile. What is no page may wait for its group,
+    /// or for the end of quiet hours.
     private func isDelivering() async throws -> Bool {
         let since = now() - Self.patience
         let rows = try await pool.query(
@@ -80,7 +81,7 @@ package struct DeadMansSwitch: Service {
                             WHERE attemptedAt > \(since))
                     OR NOT EXISTS (SELECT FROM alertOutbox o JOIN alertEpisodes e USING (episodeId)
                                    WHERE o.state = 'pending' AND o.leaseUntil IS NULL AND o.nextAttemptAt < \(since)
-                                     AND e.silencedBy IS NULL
+                                     AND e.silencedBy IS NULL AND e.severity IN ('critical', 'page')
                                      AND NOT EXISTS (SELECT FROM alertOutbox first
                                                      WHERE first.episodeId = o.episodeId AND first.receiver = o.receiver
                                                        AND first.state = 'pending' AND first.seq < o.seq)))

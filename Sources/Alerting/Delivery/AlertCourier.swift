@@ -66,8 +66,8 @@ package final class AlertCourier: Service, Sendable {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
                 do {
-                    for (message, lease) in try await claimDue() {
-                        group.addTask { await self.deliverLogging(message, lease) }
+                    for (messages, lease) in try await claimDue() {
+                        group.addTask { await self.deliverLogging(messages, lease) }
                     }
                 } catch is CancellationError {
                     break
@@ -87,10 +87,10 @@ package final class AlertCourier: Service, Sendable {
     package func deliverDue() async throws -> Int {
         let claimed = try await claimDue()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (message, lease) in claimed { group.addTask { try await self.deliver(message, lease) } }
+            for (messages, lease) in claimed { group.addTask { try await self.deliver(messages, lease) } }
             try await group.waitForAll()
         }
-        return claimed.count
+        return claimed.reduce(0) { $0 + $1.0.count }
     }
 
     /// Lets another instance take over at once.
@@ -99,8 +99,8 @@ package final class AlertCourier: Service, Sendable {
         try await AlertLeaseStore.release(lease, on: pool)
     }
 
-    /// Takes what is due and nobody's, as far as there is room.
-    private func claimDue() async throws -> [(ClaimedMessage, AlertLease)] {
+    /// Takes what is due and nobody's, as far as there is room: pages by themselves, others together where the receiver wants it so.
+    private func claimDue() async throws -> [([ClaimedMessage], AlertLease)] {
         receivers.refresh()
         guard let lease = try await lease() else { return [] }
         let now = now()
@@ -111,17 +111,16 @@ package final class AlertCourier: Service, Sendable {
         do {
             let claimed = try await pool.withTransaction { transaction in
                 try await AlertLeaseStore.fence(lease, in: transaction)
-                return try await OutboxStore.claim(
+                let claim = OutboxClaim(
                     lease: lease,
-                    limit: room,
+                    receivers: receivers.set,
                     perReceiver: configuration.parallelPerReceiver,
-                    limits: receivers.set.limits,
-                    quiet: receivers.set.quiet(at: now),
-                    for: configuration.claimDuration,
+                    duration: configuration.claimDuration,
                     externalURL: configuration.externalURL,
-                    now: now,
-                    in: transaction
+                    now: now
                 )
+                let alone = try await claim.alone(limit: room, in: transaction).map { [$0] }
+                return alone.count < room ? alone + (try await claim.together(in: transaction)) : alone
             }
             state.withLock { $0.inFlight += claimed.count }
             return claimed.map { ($0, lease) }
@@ -143,7 +142,7 @@ package final class AlertCourier: Service, Sendable {
         return claimed
     }
 
-    private func deliverLogging(_ claimed: ClaimedMessage, _ lease: AlertLease) async {
+    private func deliverLogging(_ claimed: [ClaimedMessage], _ lease: AlertLease) async {
         do {
             try await deliver(claimed, lease)
         } catch {
@@ -152,28 +151,33 @@ package final class AlertCourier: Service, Sendable {
         }
     }
 
-    private func deliver(_ claimed: ClaimedMessage, _ lease: AlertLease) async throws {
+    /// Messages of one receiver, told in one.
+    private func deliver(_ claimed: [ClaimedMessage], _ lease: AlertLease) async throws {
         defer { state.withLock { $0.inFlight -= 1 } }
-        let outcome = await attempt(claimed)
-        do {
-            try await pool.withTransaction { transaction in
-                try await AlertLeaseStore.fence(lease, in: transaction)
-                try await OutboxStore.settle(claimed, outcome, lease: lease, now: self.now(), in: transaction)
+        let (outcomes, messageId) = await attempt(claimed)
+        for (one, outcome) in zip(claimed, outcomes) {
+            do {
+                try await pool.withTransaction { transaction in
+                    try await AlertLeaseStore.fence(lease, in: transaction)
+                    let id = outcome.result == .coalesced ? nil : messageId
+                    try await OutboxStore.settle(one, outcome, messageId: id, lease: lease, now: self.now(), in: transaction)
+                }
+            } catch let error as LeaseLost {
+                // Whoever took over sends it again, under the same id.
+                logger.warning("\(error); a delivery is left to the new courier")
+                continue
             }
-        } catch let error as LeaseLost {
-            // Whoever took over sends it again, under the same id.
-            logger.warning("\(error); a delivery is left to the new courier")
-            return
+            metrics.delivered(one.message.receiver, outcome)
+            report(one.message, outcome)
         }
-        metrics.delivered(claimed.message.receiver, outcome)
-        report(claimed.message, outcome)
     }
 
-    private func attempt(_ claimed: ClaimedMessage) async -> DeliveryOutcome {
-        let name = claimed.message.receiver
+    private func attempt(_ claimed: [ClaimedMessage]) async -> (outcomes: [DeliveryOutcome], messageId: String?) {
+        let name = claimed[0].message.receiver
         guard let configured = receivers.set.receivers.first(where: { $0.name == name }) else {
             let error = "no receiver of this name is configured any more"
-            return DeliveryOutcome(result: .parked, latency: .zero, error: error, nextAttemptAt: now())
+            let parked = DeliveryOutcome(result: .parked, latency: .zero, error: error, nextAttemptAt: now())
+            return (claimed.map { _ in parked }, nil)
         }
         let attempt = DeliveryAttempt(
             receiver: configured.receiver,
@@ -184,7 +188,7 @@ package final class AlertCourier: Service, Sendable {
             giveUpAfter: configuration.giveUpAfter,
             chance: chance()
         )
-        return await attempt.run(claimed, now: now())
+        return await attempt.run(together: claimed, now: now())
     }
 
     private func report(_ message: AlertMessage, _ outcome: DeliveryOutcome) {

@@ -11,6 +11,8 @@ package protocol AlertReceiver: Sendable {
     var events: Set<AlertMessage.Event> { get }
     /// What to do about a message.
     func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction
+    /// What to do about several messages at once; nil when each has to be told by itself.
+    func action(for group: MessageGroup, now: Timestamp) throws -> ReceiverAction?
     /// What the receiver's answer means.
     func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict
     /// Where the message stands that an answer speaks of, for a receiver that edits messages.
@@ -43,6 +45,8 @@ extension AlertReceiver {
     package var events: Set<AlertMessage.Event> { [.fired, .repeated, .resolved] }
 
     package func thread(in response: OutboundResponse) -> String? { nil }
+
+    package func action(for group: MessageGroup, now: Timestamp) throws -> ReceiverAction? { nil }
 
     package func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict {
         DeliveryVerdict(status: response.status, retryAfter: response.header("retry-after"), now: now)

@@ -2,7 +2,7 @@ import CurlHTTP
 import Logging
 import PushContract
 
-/// One try at one message: asks the receiver what to do, does it, and judges the answer.
+/// One try at a message: asks the receiver what to do, does it, and judges the answer.
 struct DeliveryAttempt {
     let receiver: any AlertReceiver
     let secrets: [String]
@@ -13,14 +13,46 @@ struct DeliveryAttempt {
     let chance: Double
 
     func run(_ claimed: ClaimedMessage, now: Timestamp) async -> DeliveryOutcome {
-        guard receiver.events.contains(claimed.message.event) else {
-            return DeliveryOutcome(result: .coalesced, latency: .zero, nextAttemptAt: now)
+        guard isWanted(claimed) else { return DeliveryOutcome(result: .coalesced, latency: .zero, nextAttemptAt: now) }
+        return await perform(claimed, now: now) { try receiver.action(for: claimed.message, now: now) }
+    }
+
+    /// One try at several messages of the receiver, told together as far as it wants them. An outcome for each, and the message's id when
+    /// it told more than one.
+    func run(together claimed: [ClaimedMessage], now: Timestamp) async -> (outcomes: [DeliveryOutcome], messageId: String?) {
+        let wanted = claimed.filter(isWanted)
+        guard let first = wanted.first, wanted.count > 1 else {
+            var outcomes: [DeliveryOutcome] = []
+            for one in claimed { outcomes.append(await run(one, now: now)) }
+            return (outcomes, nil)
         }
-        if claimed.isUnheardOf, case .tellNothing = receiver.coalescing {
-            return DeliveryOutcome(result: .coalesced, latency: .zero, nextAttemptAt: now)
+        let group = MessageGroup(wanted.map(\.message))
+        let outcome = await perform(first, now: now) {
+            guard let action = try receiver.action(for: group, now: now) else { throw ReceiverTellsEachAlone(receiver: receiver.name) }
+            return action
         }
+        let outcomes = claimed.map { one -> DeliveryOutcome in
+            guard isWanted(one) else { return DeliveryOutcome(result: .coalesced, latency: .zero, nextAttemptAt: now) }
+            var own = outcome
+            // They stay together for the next try, and each is given up at its own time.
+            if [.retry, .undelivered].contains(outcome.result) { own.result = isTooOld(one, now: now) ? .undelivered : .retry }
+            return own
+        }
+        return (outcomes, group.id)
+    }
+
+    private func isWanted(_ claimed: ClaimedMessage) -> Bool {
+        if claimed.isUnheardOf, case .tellNothing = receiver.coalescing { return false }
+        return receiver.events.contains(claimed.message.event)
+    }
+
+    private func perform(
+        _ claimed: ClaimedMessage,
+        now: Timestamp,
+        _ action: () throws -> ReceiverAction
+    ) async -> DeliveryOutcome {
         do {
-            switch try receiver.action(for: claimed.message, now: now) {
+            switch try action() {
             case .log(let level, let text, let metadata):
                 logger.log(level: level, "\(text)", metadata: metadata)
                 return DeliveryOutcome(result: .delivered, latency: .zero, nextAttemptAt: now)
@@ -129,16 +161,24 @@ struct DeliveryAttempt {
         case .delivered: break
         case .parked: outcome.result = .parked
         case .retry(let after):
-            // As long as the alert goes on there is no giving up.
-            let isTooOld = claimed.resolvedAt.map { now - $0 > giveUpAfter } ?? false
-            outcome.result = isTooOld ? .undelivered : .retry
+            outcome.result = isTooOld(claimed, now: now) ? .undelivered : .retry
             let wait = DeliveryBackoff.wait(failures: claimed.attempts + 1, retryAfter: after, chance: chance)
             outcome.nextAttemptAt = now + wait
         }
         return outcome
     }
 
+    /// As long as the alert goes on there is no giving up.
+    private func isTooOld(_ claimed: ClaimedMessage, now: Timestamp) -> Bool {
+        claimed.resolvedAt.map { now - $0 > giveUpAfter } ?? false
+    }
+
     private func redacted(_ text: String) -> String {
         secrets.reduce(text) { $1.isEmpty ? $0 : $0.replacing($1, with: "***") }
     }
+}
+
+/// A receiver that was asked to tell several alerts in one message, which its kind does not allow.
+struct ReceiverTellsEachAlone: Error {
+    var receiver: String
 }

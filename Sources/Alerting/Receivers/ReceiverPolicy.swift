@@ -8,10 +8,13 @@ package struct ReceiverPolicy: Sendable, Hashable {
     package var quiet: QuietHours?
     /// How often it is told again that an alert still fires that nobody acknowledged.
     package var repeatAfter: RuleDuration?
+    /// What is no page is told together; nil tells each by itself, at once.
+    package var grouping: MessageGrouping?
 
-    package init(perMinute: Int? = nil, quiet: QuietHours? = nil, repeatAfter: RuleDuration? = nil) {
+    package init(perMinute: Int? = nil, quiet: QuietHours? = nil, repeatAfter: RuleDuration? = nil, grouping: MessageGrouping? = nil) {
         self.perMinute = perMinute
         self.quiet = quiet
         self.repeatAfter = repeatAfter
+        self.grouping = grouping
     }
 }

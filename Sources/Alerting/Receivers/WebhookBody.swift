@@ -31,11 +31,26 @@ struct WebhookBody: Encodable {
     let commonAnnotations: [String: String]
     let externalURL: String
     let alerts: [Alert]
-    let extra: WebhookExtra
+    let extra: Extra
+
+    /// Of one alert its own, of several a list in the order of `alerts`.
+    enum Extra: Encodable {
+        case alert(WebhookExtra)
+        case alerts([WebhookExtra])
+
+        private enum CodingKeys: String, CodingKey { case alerts }
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .alert(let extra): try extra.encode(to: encoder)
+            case .alerts(let extras):
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(extras, forKey: .alerts)
+            }
+        }
+    }
 
     init(_ message: AlertMessage) {
-        var annotations = message.annotations
-        annotations["runbook_url"] = message.runbookURL
         var groupLabels = message.group
         groupLabels["alertname"] = message.rule
         groupKey = "{}:" + LabelFingerprint.text(groupLabels)
@@ -43,19 +58,44 @@ struct WebhookBody: Encodable {
         receiver = message.receiver
         self.groupLabels = groupLabels
         commonLabels = message.labels
-        commonAnnotations = annotations
+        commonAnnotations = Self.annotations(message)
         externalURL = message.externalURL
-        alerts = [
-            Alert(
-                status: message.kind.rawValue,
-                labels: message.labels,
-                annotations: annotations,
-                startsAt: message.startsAt.rfc3339,
-                endsAt: message.endsAt?.rfc3339 ?? Self.noTime,
-                generatorURL: message.pageURL,
-                fingerprint: LabelFingerprint.hex(message.labels)
-            )
-        ]
-        extra = WebhookExtra(message)
+        alerts = [Self.alert(message)]
+        extra = .alert(WebhookExtra(message))
+    }
+
+    /// Grouped by nothing, as Alertmanager says it; common is what all of them have.
+    init(_ group: MessageGroup) {
+        groupKey = "{}:{}"
+        status = (group.isFiring ? AlertMessage.Kind.firing : .resolved).rawValue
+        receiver = group.receiver
+        groupLabels = [:]
+        commonLabels = Self.common(group.messages.map(\.labels))
+        commonAnnotations = Self.common(group.messages.map(Self.annotations))
+        externalURL = group.externalURL
+        alerts = group.messages.map(Self.alert)
+        extra = .alerts(group.messages.map(WebhookExtra.init))
+    }
+
+    private static func annotations(_ message: AlertMessage) -> [String: String] {
+        var annotations = message.annotations
+        annotations["runbook_url"] = message.runbookURL
+        return annotations
+    }
+
+    private static func alert(_ message: AlertMessage) -> Alert {
+        Alert(
+            status: message.kind.rawValue,
+            labels: message.labels,
+            annotations: annotations(message),
+            startsAt: message.startsAt.rfc3339,
+            endsAt: message.endsAt?.rfc3339 ?? noTime,
+            generatorURL: message.pageURL,
+            fingerprint: LabelFingerprint.hex(message.labels)
+        )
+    }
+
+    private static func common(_ all: [[String: String]]) -> [String: String] {
+        all.dropFirst().reduce(all.first ?? [:]) { common, next in common.filter { next[$0.key] == $0.value } }
     }
 }

@@ -18,13 +18,21 @@ package struct WebhookReceiver: AlertReceiver {
     }
 
     package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
-        let body = try AlertJSON.data(WebhookBody(message))
+        try post(WebhookBody(message), id: message.id, now: now)
+    }
+
+    package func action(for group: MessageGroup, now: Timestamp) throws -> ReceiverAction? {
+        try post(WebhookBody(group), id: group.id, now: now)
+    }
+
+    private func post(_ body: WebhookBody, id: String, now: Timestamp) throws -> ReceiverAction {
+        let body = try AlertJSON.data(body)
         var headers = [
-            ("Content-Type", "application/json"), ("User-Agent", "Pushwatch"), ("webhook-id", message.id),
+            ("Content-Type", "application/json"), ("User-Agent", "Pushwatch"), ("webhook-id", id),
             ("webhook-timestamp", String(now.seconds)),
         ]
         if let signature {
-            headers.append(("webhook-signature", signature.header(id: message.id, timestamp: now.seconds, body: body)))
+            headers.append(("webhook-signature", signature.header(id: id, timestamp: now.seconds, body: body)))
         }
         return .request(OutboundRequest(method: "POST", url: url, headers: headers, body: Array(body), timeout: Self.timeout))
     }

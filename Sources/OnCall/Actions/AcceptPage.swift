@@ -1,5 +1,6 @@
 import AlertRules
 import Alerting
+import Foundation
 import PushContract
 
 /// What accepting an alert's level as normal would mean, before it is done.

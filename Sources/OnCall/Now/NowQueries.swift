@@ -18,8 +18,11 @@ enum NowQueries {
     static let lastDelivery: Query =
         "SELECT receiver, result, attemptedAt, status, error FROM alertDeliveries ORDER BY deliveryId DESC LIMIT 1"
 
-    /// By the partial index on pending rows.
-    static let pendingDeliveries: Query = "SELECT count(*), min(createdAt) FROM alertOutbox WHERE state = 'pending'"
+    /// By the partial index on pending rows. What waits for its group or for the end of quiet hours is not late.
+    static let pendingDeliveries: Query = """
+        SELECT count(*), min(createdAt) FILTER (WHERE severity IN ('critical', 'page') OR attempts > 0)
+        FROM alertOutbox JOIN alertEpisodes USING (episodeId) WHERE alertOutbox.state = 'pending'
+        """
 
     /// The outbox is as small as alerts are rare.
     static func lostDeliveries(since: Timestamp) -> Query {

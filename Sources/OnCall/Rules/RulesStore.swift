@@ -41,7 +41,12 @@ package struct RulesStore: Sendable {
             )
         }
         let faults = rules.findings.filter { $0.severity == .error }.map(\.description)
-        return RulesData(entries: entries, past: Array(past.prefix(50)), acceptances: try await AcceptanceStore.current(on: pool), faults: faults)
+        return RulesData(
+            entries: entries,
+            past: Array(past.prefix(50)),
+            acceptances: try await AcceptanceStore.current(on: pool),
+            faults: faults
+        )
     }
 
     /// How near each rule is to firing.

@@ -3,14 +3,35 @@ import AlertRules
 /// The HTML part of a mail: one column, inline styles, nothing loaded from anywhere.
 enum EmailHTML {
     static func page(_ alert: AlertText) -> String {
-        let color = alert.message.kind == .resolved ? "#1a7f37" : alert.message.severity.pages ? "#b42318" : "#9a6700"
-        var lines = [
-            "<!doctype html>", "<html lang=\"en\">", "<head><meta charset=\"utf-8\"><title>\(escaped(alert.title))</title></head>",
+        let lines =
+            head(alert.title, preheader: "\(alert.state): \(alert.summary)") + story(alert, heading: "h1") + ["</body>", "</html>"]
+        return lines.joined(separator: "\n")
+    }
+
+    /// A list of all of them, and each with all that is known.
+    static func page(_ group: GroupText) -> String {
+        var lines = head(group.title, preheader: group.alerts.map { "\($0.state): \($0.summary)" }.joined(separator: "; "))
+        lines += ["<h1 style=\"margin:0 0 12px;font-size:18px\">\(escaped(group.title))</h1>", "<ul style=\"margin-top:0\">"]
+        lines += group.alerts.map { "<li>\(escaped($0.state)): \(escaped($0.summary))</li>" }
+        lines += ["</ul>", "<p><a href=\"\(escaped(group.link.url))\">\(escaped(group.link.text))</a></p>"]
+        for alert in group.alerts { lines += ["<hr>"] + story(alert, heading: "h2") }
+        return (lines + ["</body>", "</html>"]).joined(separator: "\n")
+    }
+
+    private static func head(_ title: String, preheader: String) -> [String] {
+        [
+            "<!doctype html>", "<html lang=\"en\">", "<head><meta charset=\"utf-8\"><title>\(escaped(title))</title></head>",
             "<body style=\"margin:0;padding:16px;font:15px/1.5 system-ui,sans-serif;color:#1f2328;background:#ffffff\">",
             // What a list of mails shows before the mail is opened.
-            "<div style=\"display:none;max-height:0;overflow:hidden\">\(escaped("\(alert.state): \(alert.summary)"))</div>",
+            "<div style=\"display:none;max-height:0;overflow:hidden\">\(escaped(preheader))</div>",
+        ]
+    }
+
+    private static func story(_ alert: AlertText, heading: String) -> [String] {
+        let color = alert.message.kind == .resolved ? "#1a7f37" : alert.message.severity.pages ? "#b42318" : "#9a6700"
+        var lines = [
             "<p style=\"margin:0 0 4px;font-weight:700;color:\(color)\">\(escaped(alert.state))</p>",
-            "<h1 style=\"margin:0 0 12px;font-size:18px\">\(escaped(alert.summary))</h1>",
+            "<\(heading) style=\"margin:0 0 12px;font-size:18px\">\(escaped(alert.summary))</\(heading)>",
         ]
         if let meaning = alert.meaning { lines.append("<p>\(escaped(meaning))</p>") }
         if let action = alert.action { lines.append("<p><strong>What to do:</strong> \(escaped(action))</p>") }
@@ -25,8 +46,7 @@ enum EmailHTML {
             lines.append("</ul>")
         }
         let links = alert.links.map { "<a href=\"\(escaped($0.url))\">\(escaped($0.text))</a>" }
-        lines += ["<p>\(links.joined(separator: " · "))</p>", "</body>", "</html>"]
-        return lines.joined(separator: "\n")
+        return lines + ["<p>\(links.joined(separator: " · "))</p>"]
     }
 
     static func escaped(_ text: String) -> String {

@@ -17,16 +17,7 @@ struct EmailMessage {
     }
 
     /// Complete, with CRLF line ends.
-    var text: String {
-        let boundary = "=_\(message.id)"
-        let lines =
-            headers.map { "\($0.0): \($0.1)" }
-            + ["Content-Type: multipart/alternative; boundary=\"\(boundary)\"", ""]
-            + ["--\(boundary)"] + part("text/plain", alert.plain)
-            + ["--\(boundary)"] + part("text/html", EmailHTML.page(alert))
-            + ["--\(boundary)--", ""]
-        return lines.joined(separator: "\r\n")
-    }
+    var text: String { MailParts.text(headers, id: message.id, plain: alert.plain, html: EmailHTML.page(alert)) }
 
     private var message: AlertMessage { alert.message }
     private var episode: String { message.episodeId.uuidString.lowercased() }
@@ -49,9 +40,5 @@ struct EmailMessage {
             ("X-Priority", message.kind == .firing && message.severity.pages ? "1" : "3"),
             ("MIME-Version", "1.0"),
         ]
-    }
-
-    private func part(_ type: String, _ text: String) -> [String] {
-        ["Content-Type: \(type); charset=utf-8", "Content-Transfer-Encoding: quoted-printable", "", QuotedPrintable.encode(text)]
     }
 }

@@ -13,8 +13,15 @@ package struct EmailReceiver: AlertReceiver {
     }
 
     package func action(for message: AlertMessage, now: Timestamp) -> ReceiverAction {
-        let text = EmailMessage(AlertText(message), mailbox: mailbox, now: now).text
-        return .mail(
+        post(EmailMessage(AlertText(message), mailbox: mailbox, now: now).text)
+    }
+
+    package func action(for group: MessageGroup, now: Timestamp) -> ReceiverAction? {
+        post(EmailDigest(GroupText(group), mailbox: mailbox, now: now).text)
+    }
+
+    private func post(_ text: String) -> ReceiverAction {
+        .mail(
             OutboundMail(
                 server: mailbox.server,
                 encryption: mailbox.encryption,

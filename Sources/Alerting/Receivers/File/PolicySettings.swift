@@ -2,14 +2,15 @@ import AlertRules
 import Foundation
 import Yams
 
-/// What a receiver has beside its kind: `per_minute`, `repeat`, `quiet`.
+/// What a receiver has beside its kind: `per_minute`, `repeat`, `quiet`, `group_wait`, `group_interval`.
 struct PolicySettings {
-    static let keys = ["per_minute", "repeat", "quiet"]
+    static let keys = ["per_minute", "repeat", "quiet", "group_wait", "group_interval"]
 
     let yaml: ReceiverYAML
 
-    func policy(_ keys: [String: Node], kind: String, at node: Node) throws -> ReceiverPolicy {
-        var policy = ReceiverPolicy()
+    /// `combines`: one message to a receiver of this kind may tell several alerts.
+    func policy(_ keys: [String: Node], kind: String, combines: Bool, at node: Node) throws -> ReceiverPolicy {
+        var policy = ReceiverPolicy(grouping: try grouping(keys, combines: combines))
         if let limit = keys["per_minute"] {
             guard let count = limit.scalar.flatMap({ Int($0.string) }), (1...6000).contains(count) else {
                 throw yaml.fault(limit, "per_minute is a number from 1 to 6000")
@@ -35,5 +36,33 @@ struct PolicySettings {
             policy.quiet = hours
         }
         return policy
+    }
+
+    private func grouping(_ keys: [String: Node], combines: Bool) throws -> MessageGrouping? {
+        let given = [keys["group_wait"], keys["group_interval"]].compactMap { $0 }
+        if let first = given.first, !combines {
+            throw yaml.fault(
+                first,
+                "this receiver is told of each alert by itself: only webhook, slack with a url, ntfy and email are told together"
+            )
+        }
+        guard combines else { return nil }
+        // YAML reads a bare `off` as false; its text is the same.
+        if keys["group_wait"]?.scalar?.string == "off" {
+            if let interval = keys["group_interval"] { throw yaml.fault(interval, "without group_wait there is no group_interval") }
+            return nil
+        }
+        func duration(_ key: String, _ standard: RuleDuration, _ range: ClosedRange<Int>, _ text: String) throws -> RuleDuration {
+            guard let node = keys[key] else { return standard }
+            guard let duration = node.scalar.flatMap({ RuleDuration($0.string) }), range.contains(duration.minutes) else {
+                throw yaml.fault(node, "\(key) is \(text)")
+            }
+            return duration
+        }
+        let standard = MessageGrouping()
+        return MessageGrouping(
+            wait: try duration("group_wait", standard.wait, 1...60, "a duration from 1m to 1h, or off"),
+            interval: try duration("group_interval", standard.interval, 1...1440, "a duration from 1m to 1d")
+        )
     }
 }

@@ -18,8 +18,9 @@ struct ReceiverSettings {
         guard given.count == 1, let settings = keys[given[0]] else {
             throw yaml.fault(node, "the receiver '\(name)' needs exactly one of \(Self.kinds.joined(separator: ", "))")
         }
-        let policy = try PolicySettings(yaml: yaml).policy(keys, kind: given[0], at: node)
-        return ReceiverConfiguration(name: name, kind: try kind(given[0], settings), policy: policy)
+        let kind = try kind(given[0], settings)
+        let policy = try PolicySettings(yaml: yaml).policy(keys, kind: given[0], combines: kind.combines, at: node)
+        return ReceiverConfiguration(name: name, kind: kind, policy: policy)
     }
 
     private func kind(_ kind: String, _ node: Node) throws -> ReceiverConfiguration.Kind {

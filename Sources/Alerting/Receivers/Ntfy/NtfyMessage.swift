@@ -32,6 +32,17 @@ struct NtfyMessage: Encodable {
         actions = alert.links.prefix(3).filter { $0.url.utf8.count <= 500 }.map { Action(label: $0.text, url: $0.url) }
     }
 
+    /// A line for each alert; a tap opens all of them.
+    init(_ group: GroupText, topic: String) {
+        self.topic = topic
+        title = group.title.cut(toBytes: 250)
+        message = group.plain(inFull: false)
+        priority = group.group.messages.map(Self.priority).max() ?? 3
+        tags = [group.group.isFiring ? "warning" : "white_check_mark"]
+        click = group.link.url
+        actions = [group.link].filter { $0.url.utf8.count <= 500 }.map { Action(label: $0.text, url: $0.url) }
+    }
+
     /// The body as JSON, the message cut until it fits.
     func data() throws -> [UInt8] {
         var shorter = self

@@ -20,7 +20,15 @@ package struct NtfyReceiver: AlertReceiver {
     }
 
     package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
-        let body = try NtfyMessage(AlertText(message), topic: topic).data()
+        try post(NtfyMessage(AlertText(message), topic: topic))
+    }
+
+    package func action(for group: MessageGroup, now: Timestamp) throws -> ReceiverAction? {
+        try post(NtfyMessage(GroupText(group), topic: topic))
+    }
+
+    private func post(_ message: NtfyMessage) throws -> ReceiverAction {
+        let body = try message.data()
         var headers = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
         if let token { headers.append(("Authorization", "Bearer \(token)")) }
         return .request(OutboundRequest(method: "POST", url: server, headers: headers, body: body, timeout: Self.timeout))

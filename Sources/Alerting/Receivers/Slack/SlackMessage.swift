@@ -47,6 +47,36 @@ struct SlackMessage: Encodable {
         self.blocks = blocks
     }
 
+    /// A line for each alert, with a link to it.
+    init(_ group: GroupText) {
+        let title = "*\(Self.escaped(group.title).cut(toCharacters: 250))*"
+        text = title
+        var sections: [String] = []
+        for alert in group.alerts {
+            let line = Self.line(alert)
+            if let last = sections.last, last.count + line.count < Self.mostInSection {
+                sections[sections.count - 1] = last + "\n" + line
+            } else {
+                sections.append(line)
+            }
+        }
+        let link = "<\(Self.escaped(group.link.url))|\(group.link.text)>"
+        blocks =
+            [Self.section(title)] + sections.map(Self.section)
+            + (group.link.url.count <= 500 ? [Block(type: "context", elements: [Text(type: "mrkdwn", text: link)])] : [])
+    }
+
+    /// At most 280 characters, so that forty of them stay within a message.
+    private static func line(_ alert: AlertText) -> String {
+        let head = "\(mark(alert)) \(escaped(alert.state).cut(toCharacters: 40)): "
+        let tail = " (\(escaped(alert.message.rule).cut(toCharacters: 60)) #\(alert.shortId))"
+        let url = escaped(alert.message.pageURL)
+        let isLinked = url.count <= 120
+        let room = 280 - head.count - tail.count - (isLinked ? url.count + 3 : 0)
+        let summary = escaped(alert.summary.split(whereSeparator: \.isNewline).joined(separator: " ")).cut(toCharacters: room)
+        return head + (isLinked ? "<\(url)|\(summary)>" : summary) + tail
+    }
+
     /// The three characters that mean something in Slack's markup.
     static func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")

@@ -14,7 +14,15 @@ package struct SlackReceiver: AlertReceiver {
     }
 
     package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
-        let body = try AlertJSON.data(SlackMessage(AlertText(message)))
+        try post(SlackMessage(AlertText(message)))
+    }
+
+    package func action(for group: MessageGroup, now: Timestamp) throws -> ReceiverAction? {
+        try post(SlackMessage(GroupText(group)))
+    }
+
+    private func post(_ message: SlackMessage) throws -> ReceiverAction {
+        let body = try AlertJSON.data(message)
         let headers = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
         return .request(OutboundRequest(method: "POST", url: url, headers: headers, body: Array(body), timeout: Self.timeout))
     }

@@ -1,0 +1,86 @@
+import AlertRules
+import Foundation
+import Postgres
+import PushContract
+
+/// A message taken from the outbox, to be sent by one courier.
+struct ClaimedMessage: Sendable {
+    var message: AlertMessage
+    /// Tries before this one.
+    var attempts: Int
+    /// The firing message of this lane was never tried.
+    var isUnheardOf: Bool
+    var resolvedAt: Timestamp?
+}
+
+extension ClaimedMessage {
+    init(row: Row, externalURL: String) throws {
+        let (
+            receiver, seq, id, kindText, rule, version, severity, labels, group,
+            annotations, evidence, startsAt, firedAt, endsAt, resolvedAt, reason,
+            late, contributors, backlog, sql, revised, affected, acknowledgedBy, attempts, firstState, firstAttempts, thread
+        ) = try row.decode(
+            String.self,
+            Int.self,
+            UUID.self,
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            Timestamp.self,
+            Timestamp.self,
+            Timestamp?.self,
+            Timestamp?.self,
+            String?.self,
+            Int64.self,
+            String.self,
+            String?.self,
+            String.self,
+            Bool.self,
+            String?.self,
+            String?.self,
+            Int.self,
+            String.self,
+            Int.self,
+            String?.self
+        )
+        let event = AlertMessage.Event(rawValue: kindText) ?? .fired
+        let kind: AlertMessage.Kind = event == .resolved ? .resolved : .firing
+        let isOver = kind == .resolved
+        message = AlertMessage(
+            episodeId: id,
+            seq: seq,
+            kind: kind,
+            event: event,
+            receiver: receiver,
+            rule: rule,
+            ruleVersion: version,
+            severity: Severity(rawValue: severity) ?? .page,
+            labels: try AlertJSON.value(from: labels),
+            group: try AlertJSON.value(from: group),
+            annotations: try AlertJSON.value(from: annotations),
+            startsAt: startsAt,
+            firedAt: firedAt,
+            endsAt: isOver ? endsAt : nil,
+            resolvedReason: isOver ? reason : nil,
+            detectedLateBySeconds: late,
+            evidence: try AlertJSON.value(from: evidence),
+            contributors: try AlertJSON.value(from: contributors),
+            backlog: try backlog.map { try AlertJSON.value(from: $0) },
+            affected: try affected.map { try AlertJSON.value(from: $0) },
+            reproduceSQL: sql,
+            acknowledgedBy: acknowledgedBy,
+            thread: thread,
+            revised: revised,
+            coalesced: isOver && firstState != "delivered",
+            externalURL: externalURL
+        )
+        self.attempts = attempts
+        isUnheardOf = isOver && firstState == "pending" && firstAttempts == 0
+        self.resolvedAt = resolvedAt
+    }
+}

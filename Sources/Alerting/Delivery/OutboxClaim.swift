@@ -1,0 +1,138 @@
+import AlertRules
+import Foundation
+import Postgres
+import PushContract
+
+/// Takes messages from the outbox for one courier: pages by themselves and at once, others of a receiver together.
+///
+/// Of a lane its newest message is taken, with the older ones that still wait: they are told by it, so "firing" never follows "resolved".
+struct OutboxClaim {
+    /// Alerts in one message, at most.
+    static let mostTogether = 40
+
+    let lease: AlertLease
+    let receivers: ReceiverSet
+    let perReceiver: Int
+    /// For how long nobody else may take them, by the database's clock.
+    let duration: Duration
+    let externalURL: String
+    let now: Timestamp
+
+    /// Each to be sent by itself.
+    func alone(limit: Int, in transaction: any PostgresSession) async throws -> [ClaimedMessage] {
+        guard limit > 0 else { return [] }
+        return try await take(
+            """
+            WITH \(lanes), \(limited), ranked AS (
+                -- A receiver that hangs may fill its own places only.
+                -- Pages come first, so that a limit is never used up by what can wait.
+                SELECT lanes.*,
+                       row_number() OVER (PARTITION BY receiver ORDER BY pages DESC, createdAt, episodeId)
+                          + (SELECT count(*) FROM lanes held WHERE held.receiver = lanes.receiver AND held.isHeld) AS place
+                FROM lanes
+                WHERE isDue AND NOT isHeld AND NOT isSilenced AND (pages OR NOT receiver = ANY(\(receivers.quiet(at: now))))
+                  AND (NOT isGrouped OR NOT receiver = ANY(\(receivers.groupings.map(\.receiver))))
+            ), due AS (
+                SELECT episodeId, receiver, seq FROM ranked
+                WHERE place <= least(\(perReceiver), coalesce((SELECT room FROM limited l WHERE l.receiver = ranked.receiver), \(perReceiver)))
+                ORDER BY pages DESC, createdAt, episodeId, receiver LIMIT \(limit)
+            )
+            """,
+            in: transaction
+        )
+    }
+
+    /// What is no page, by receivers that are told of several alerts in one message: once the oldest has waited for `group_wait`, and the
+    /// last such message went `group_interval` ago. A message that has to be tried again waits for neither.
+    func together(in transaction: any PostgresSession) async throws -> [[ClaimedMessage]] {
+        let groupings = receivers.groupings
+        guard !groupings.isEmpty else { return [] }
+        let taken = try await take(
+            """
+            WITH \(lanes), \(limited), ripe AS (
+                SELECT g.receiver, g.wait FROM unnest(
+                    \(groupings.map(\.receiver)), \(groupings.map { Int64($0.grouping.wait.minutes) }),
+                    \(groupings.map { Int64($0.grouping.interval.minutes) })
+                ) AS g (receiver, wait, pause)
+                WHERE NOT EXISTS (
+                        SELECT FROM alertDeliveries d JOIN alertEpisodes e USING (episodeId)
+                        WHERE d.receiver = g.receiver AND d.result = 'delivered' AND \(Self.isGrouped)
+                          AND d.attemptedAt > \(now)::timestamptz - g.pause * interval '1 minute')
+                  -- One at a time, so that they come in order.
+                  AND NOT EXISTS (SELECT FROM lanes WHERE lanes.receiver = g.receiver AND isHeld AND isGrouped)
+                  AND coalesce((SELECT room FROM limited l WHERE l.receiver = g.receiver), 1) > 0
+                  AND NOT g.receiver = ANY(\(receivers.quiet(at: now)))
+            ), ranked AS (
+                SELECT lanes.*, ripe.wait, min(createdAt) OVER (PARTITION BY receiver) AS oldest,
+                       row_number() OVER (PARTITION BY receiver ORDER BY createdAt, episodeId) AS place
+                FROM lanes JOIN ripe USING (receiver)
+                WHERE isDue AND NOT isHeld AND NOT isSilenced AND isGrouped
+            ), due AS (
+                SELECT episodeId, receiver, seq FROM ranked
+                WHERE oldest <= \(now)::timestamptz - wait * interval '1 minute' AND place <= \(Self.mostTogether)
+            )
+            """,
+            in: transaction
+        )
+        return Dictionary(grouping: taken, by: \.message.receiver).sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// A drill is to show at once how long a message takes.
+    private static let isGrouped: Query = "(e.severity NOT IN ('critical', 'page') AND e.rule <> \(AlertDrill.rule))"
+
+    /// What waits, by episode and receiver.
+    private var lanes: Query {
+        """
+        lanes AS (
+            SELECT waiting.*, e.severity IN ('critical', 'page') AS pages, \(Self.isGrouped) AS isGrouped,
+                   -- Silenced before it could be told: it waits for the end of the silence.
+                   e.silencedBy IS NOT NULL AND e.state = 'firing' AS isSilenced
+            FROM (
+                SELECT episodeId, receiver,
+                       -- An end tells all that went before it; anything else is told in order.
+                       CASE WHEN bool_or(kind = 'resolved') THEN max(seq) ELSE min(seq) END AS seq, min(createdAt) AS createdAt,
+                       bool_and(nextAttemptAt <= \(now) OR kind IN ('acknowledged', 'repeated')) AS isDue,
+                       bool_or(coalesce(leaseUntil > clock_timestamp(), false)) AS isHeld
+                FROM alertOutbox WHERE state = 'pending'
+                GROUP BY episodeId, receiver
+            ) waiting JOIN alertEpisodes e USING (episodeId)
+        )
+        """
+    }
+
+    /// How many more tries the receivers with a limit may have now. A message that told several alerts was one.
+    private var limited: Query {
+        let limits = receivers.limits.sorted { $0.key < $1.key }
+        return """
+            limited AS (
+                SELECT receiver, most - (SELECT count(DISTINCT coalesce(messageId, deliveryId::text)) FROM alertDeliveries d
+                                         WHERE d.receiver = l.receiver AND d.attemptedAt > \(now - .seconds(60))) AS room
+                FROM unnest(\(limits.map(\.key)), \(limits.map { Int64($0.value) })) AS l (receiver, most)
+            )
+            """
+    }
+
+    /// Takes what `due` names.
+    private func take(_ due: Query, in transaction: any PostgresSession) async throws -> [ClaimedMessage] {
+        let seconds = Double(duration.components.seconds)
+        return try await transaction.query(
+            """
+            \(due), taken AS (
+                UPDATE alertOutbox o
+                SET leaseEpoch = \(lease.epoch), leaseUntil = clock_timestamp() + make_interval(secs => \(seconds))
+                FROM due WHERE o.episodeId = due.episodeId AND o.receiver = due.receiver AND o.state = 'pending' AND o.seq <= due.seq
+                RETURNING o.episodeId, o.receiver, o.seq, o.attempts
+            )
+            SELECT due.receiver, due.seq::bigint, \(raw: OutboxStore.messageColumns),
+                   (SELECT attempts::bigint FROM taken WHERE taken.episodeId = due.episodeId AND taken.receiver = due.receiver
+                                                         AND taken.seq = due.seq),
+                   first.state, first.attempts::bigint,
+                   (SELECT thread FROM alertThreads WHERE alertThreads.episodeId = due.episodeId AND alertThreads.receiver = due.receiver)
+            FROM due
+            JOIN alertEpisodes e ON e.episodeId = due.episodeId
+            JOIN alertTransitions t ON t.episodeId = due.episodeId AND t.seq = due.seq
+            JOIN alertOutbox first ON first.episodeId = due.episodeId AND first.receiver = due.receiver AND first.kind = 'firing'
+            """
+        ).map { try ClaimedMessage(row: $0, externalURL: externalURL) }
+    }
+}

@@ -1,0 +1,203 @@
+import AlertRules
+import CurlHTTP
+import Foundation
+import Postgres
+import PushContract
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import Alerting
+
+@Suite("Alerts that page nobody, told together")
+struct GroupingTests {
+    /// Keeps every request and answers as it is told.
+    private final class Wire: Sendable {
+        private let requests = Mutex<[OutboundRequest]>([])
+        private let answer: @Sendable (Int) -> Int
+
+        init(_ answer: @escaping @Sendable (Int) -> Int = { _ in 200 }) { self.answer = answer }
+
+        @Sendable func send(_ request: OutboundRequest) async throws -> OutboundResponse {
+            let number = requests.withLock {
+                $0.append(request)
+                return $0.count
+            }
+            return OutboundResponse(status: answer(number), headers: [], body: Array("ok".utf8), latency: .zero)
+        }
+
+        /// How many alerts each message told.
+        var told: [Int] { bodies.map { ($0["alerts"] as? [Any])?.count ?? 0 } }
+        var ids: [String] { requests.withLock { $0 }.compactMap { $0.headers.first { $0.name == "webhook-id" }?.value } }
+        var bodies: [[String: Any]] {
+            requests.withLock { $0 }.map { (try? JSONSerialization.jsonObject(with: Data($0.body))) as? [String: Any] ?? [:] }
+        }
+    }
+
+    private static func receiver(_ grouping: MessageGrouping? = MessageGrouping()) -> ReceiverConfiguration {
+        ReceiverConfiguration(
+            name: "hook",
+            kind: .webhook(url: "http://hook.example.org/x", secret: nil),
+            policy: ReceiverPolicy(grouping: grouping)
+        )
+    }
+
+    private func withCourier(
+        _ receiver: ReceiverConfiguration = Self.receiver(),
+        _ wire: Wire = Wire(),
+        _ body: @Sendable (PostgresPool, AlertCourier, HandClock, Wire) async throws -> Void
+    ) async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            try await body(pool, AlertCourier.forTest(pool, receivers: [receiver], clock: clock, send: wire.send), clock, wire)
+        }
+    }
+
+    /// An alert of its own, as an evaluator writes it.
+    @discardableResult
+    private func fire(_ pool: PostgresPool, _ severity: Severity, at now: Timestamp, as rule: String? = nil) async throws -> UUID {
+        let id = try await AlertDrill.fire(receivers: ["hook"], severity: severity, author: "t", at: now, on: pool)
+        // A second drill would end the first.
+        try await pool.execute("UPDATE alertEpisodes SET rule = \(rule ?? id.uuidString) WHERE episodeId = \(id)")
+        return id
+    }
+
+    @Test("tickets of a minute are one message; the next comes five minutes later; a page waits for none of that")
+    func together() async throws {
+        try await withCourier { pool, courier, clock, wire in
+            for _ in 0..<2 { try await fire(pool, .ticket, at: clock.now) }
+            clock.advance(.seconds(30))
+            try await fire(pool, .info, at: clock.now)
+            #expect(try await courier.deliverDue() == 0)
+            try await fire(pool, .page, at: clock.now)
+            #expect(try await courier.deliverDue() == 1, "a page goes at once")
+            #expect(wire.told == [1])
+            clock.advance(.seconds(29))
+            #expect(try await courier.deliverDue() == 0)
+            clock.advance(.seconds(1))
+            #expect(try await courier.deliverDue() == 3)
+            #expect(wire.told == [1, 3])
+            let body = try #require(wire.bodies.last)
+            #expect(body["status"] as? String == "firing" && body["groupKey"] as? String == "{}:{}")
+            #expect(((body["x_pushwatch"] as? [String: Any])?["alerts"] as? [Any])?.count == 3)
+            // A minute after that another one: it waits for the interval, and a page does not.
+            clock.advance(.seconds(60))
+            try await fire(pool, .ticket, at: clock.now)
+            clock.advance(.seconds(120))
+            try await fire(pool, .critical, at: clock.now)
+            #expect(try await courier.deliverDue() == 1)
+            clock.advance(.seconds(119))
+            #expect(try await courier.deliverDue() == 0)
+            clock.advance(.seconds(2))
+            #expect(try await courier.deliverDue() == 1)
+            #expect(wire.told == [1, 3, 1, 1])
+            let states = try await pool.query("SELECT DISTINCT state FROM alertOutbox").map { try $0.decode(String.self) }
+            #expect(states == ["delivered"])
+            let messages = try await pool.query("SELECT count(DISTINCT messageId), count(messageId) FROM alertDeliveries")[0].decode(
+                Int.self,
+                Int.self
+            )
+            #expect(messages == (1, 3))
+        }
+    }
+
+    @Test(
+        "what began and ended meanwhile is told once, beside what still fires; a message that was refused is tried again as a whole, under the same id"
+    )
+    func retried() async throws {
+        try await withCourier(Self.receiver(), Wire { $0 == 1 ? 503 : 200 }) { pool, courier, clock, wire in
+            let first = try await fire(pool, .ticket, at: clock.now)
+            try await fire(pool, .ticket, at: clock.now)
+            try await AlertDrill.resolve(first, at: clock.now, on: pool)
+            clock.advance(.seconds(60))
+            #expect(try await courier.deliverDue() == 2)
+            #expect(try await courier.deliverDue() == 0)
+            clock.advance(.seconds(2))
+            #expect(try await courier.deliverDue() == 2, "no second wait, and no interval after a failure")
+            #expect(wire.told == [2, 2] && Set(wire.ids).count == 1 && wire.ids.first?.hasPrefix("group-") == true)
+            let alerts = try #require(wire.bodies.last?["alerts"] as? [[String: Any]])
+            #expect(alerts.map { $0["status"] as? String } == ["firing", "resolved"])
+            let states = try await pool.query("SELECT kind || ' ' || state FROM alertOutbox ORDER BY 1").map { try $0.decode(String.self) }
+            #expect(states == ["firing coalesced", "firing delivered", "resolved delivered"])
+            let results = try await pool.query("SELECT result, count(*) FROM alertDeliveries GROUP BY 1 ORDER BY 1").map {
+                try $0.decode(String.self, Int.self)
+            }
+            #expect(results.map(\.0) == ["delivered", "retry"] && results.map(\.1) == [2, 2])
+        }
+    }
+
+    @Test("a message about many counts once against the receiver's limit, so that tickets take no page's place")
+    func limit() async throws {
+        var receiver = Self.receiver()
+        receiver.policy.perMinute = 2
+        try await withCourier(receiver) { pool, courier, clock, wire in
+            for _ in 0..<10 { try await fire(pool, .ticket, at: clock.now) }
+            clock.advance(.seconds(60))
+            #expect(try await courier.deliverDue() == 10)
+            try await fire(pool, .page, at: clock.now)
+            #expect(try await courier.deliverDue() == 1)
+            try await fire(pool, .page, at: clock.now)
+            #expect(try await courier.deliverDue() == 0, "two a minute")
+            #expect(wire.told == [10, 1])
+        }
+    }
+
+    @Test("a receiver that is told of each alert by itself is; so is a drill")
+    func alone() async throws {
+        try await withCourier(Self.receiver(nil)) { pool, courier, clock, wire in
+            for _ in 0..<3 { try await fire(pool, .ticket, at: clock.now) }
+            #expect(try await courier.deliverDue() == 3)
+            #expect(wire.told == [1, 1, 1])
+        }
+        try await withCourier { pool, courier, clock, wire in
+            try await fire(pool, .ticket, at: clock.now, as: AlertDrill.rule)
+            #expect(try await courier.deliverDue() == 1)
+            #expect(wire.told == [1])
+        }
+        let key = String(repeating: "k", count: 32)
+        let pager = ReceiverConfiguration(
+            name: "hook",
+            kind: .pagerDuty(routingKey: key, url: "http://pd.example.org"),
+            policy: ReceiverPolicy(grouping: MessageGrouping())
+        )
+        try await withCourier(pager, Wire { _ in 202 }) { pool, courier, clock, wire in
+            for _ in 0..<2 { try await fire(pool, .ticket, at: clock.now) }
+            #expect(try await courier.deliverDue() == 2, "PagerDuty has an incident for each")
+            #expect(Set(wire.bodies.compactMap { $0["dedup_key"] as? String }).count == 2)
+        }
+    }
+
+    @Test("a silence that begins while tickets wait holds them; in quiet hours they wait for its end and come together")
+    func withheld() async throws {
+        let zone = try #require(TimeZone(identifier: "UTC"))
+        let quiet = try #require(QuietHours("12:00-13:00", zone: zone))
+        var receiver = Self.receiver()
+        receiver.policy.quiet = quiet
+        try await withCourier(receiver) { pool, courier, clock, wire in
+            for _ in 0..<3 { try await fire(pool, .ticket, at: clock.now) }
+            clock.advance(.seconds(1800))
+            #expect(try await courier.deliverDue() == 0)
+            let silenced = try #require(try await EpisodeStore.open(on: pool).first)
+            try await pool.execute("UPDATE alertEpisodes SET silencedBy = gen_random_uuid() WHERE episodeId = \(silenced.id)")
+            clock.advance(.seconds(1800))
+            #expect(try await courier.deliverDue() == 2)
+            #expect(wire.told == [2])
+        }
+    }
+
+    @Test("what waits for its group is not late; once a try has failed it is")
+    func notLate() async throws {
+        try await withCourier(Self.receiver(), Wire { _ in 503 }) { pool, courier, clock, _ in
+            let began = clock.now
+            try await fire(pool, .ticket, at: clock.now)
+            clock.advance(.seconds(59))
+            try await courier.deliverDue()
+            let grouped = try await OutboxStore.waiting(on: pool)
+            #expect(grouped.count == 1 && grouped.oldest == nil)
+            clock.advance(.seconds(1))
+            try await courier.deliverDue()
+            let tried = try await OutboxStore.waiting(on: pool)
+            #expect(tried.count == 1 && tried.oldest == began)
+        }
+    }
+}
