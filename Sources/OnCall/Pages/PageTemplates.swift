@@ -3,7 +3,8 @@ import Mustache
 /// All templates, parsed once.
 struct PageTemplates: Sendable {
     enum Page: String, CaseIterable {
-        case now, alert, person, search, matches, match, rules, deliveries, audit, silence, accept, throttle, credentials, runbook, zone, signIn
+        case now, alert, person, search, matches, match, rules, deliveries, audit, silence, accept, throttle, credentials, runbook, zone,
+            signIn
         case bounce
         case fault
     }
