@@ -26,6 +26,8 @@ package struct Device: Sendable, Hashable {
     package var tokenStateSince: Timestamp
     /// Nil when the app never registered one, or cleared it.
     package var startToken: StartToken?
+    /// Those of types that the app names; read where they are shown.
+    package var typedStartTokens: [TypedStartToken] = []
     package var osVersion: String?
     package var appVersion: String?
     package var registrationVersion: Int64

@@ -36,6 +36,8 @@ struct DeviceDocument: Encodable, Sendable {
     var appVersion: String?
     var pushToken: Token
     var pushToStartToken: Token?
+    /// By the attributes type that the app named.
+    var pushToStartTokens: [String: Token]?
     var registrationVersion: Int64
     var registeredAt: Timestamp
     var lastSeenAt: Timestamp
@@ -60,6 +62,17 @@ struct DeviceDocument: Encodable, Sendable {
         )
         pushToStartToken = device.startToken.map {
             Token(hash: $0.hash, state: $0.state, cause: $0.cause, since: $0.since, provider: device.provider)
+        }
+        if !device.typedStartTokens.isEmpty {
+            pushToStartTokens = Dictionary(
+                uniqueKeysWithValues: device.typedStartTokens.map { typed in
+                    let token = typed.token
+                    return (
+                        typed.attributesType,
+                        Token(hash: token.hash, state: token.state, cause: token.cause, since: token.since, provider: device.provider)
+                    )
+                }
+            )
         }
         registrationVersion = device.registrationVersion
         registeredAt = device.registeredAt

@@ -72,13 +72,7 @@ enum DeviceQueries {
         """
     }
 
-    static func remove(userId: String, deviceId: String) -> Query {
-        "DELETE FROM devices WHERE userId = \(userId) AND deviceId = \(deviceId) RETURNING \(raw: columns)"
-    }
-
-    static func remove(deviceId: String, secretHash: [UInt8]) -> Query {
-        "DELETE FROM devices WHERE deviceId = \(deviceId) AND \(secretHash) = ANY(unregisterSecrets) RETURNING \(raw: columns)"
-    }
+    static func remove(_ which: Query) -> Query { "DELETE FROM devices d WHERE \(which) RETURNING \(raw: columns)" }
 
     static func find(userId: String, deviceId: String, now: Timestamp) -> Query {
         "SELECT \(raw: columns) FROM devices WHERE userId = \(userId) AND deviceId = \(deviceId) AND expiresAt > \(now)"

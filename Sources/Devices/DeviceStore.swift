@@ -52,6 +52,13 @@ package struct DeviceStore: Sendable {
                 throw StartTokenRefusal.isStartToken.problem
             }
             if let heir = try inherit(losers, by: device, on: connection, now: now) { device = heir }
+            for loser in losers {
+                if loser.deviceId == device.deviceId {
+                    try connection.execute(TypedStartTokenQueries.move(from: loser.userId, to: device, now: now))
+                }
+                try connection.execute(TypedStartTokenQueries.forget(userId: loser.userId, deviceId: loser.deviceId))
+            }
+            device.typedStartTokens = try Self.typed(device, on: connection)
             try record([.registration(.register, of: device, requestId: requestId, at: now)], connection)
             if !losers.isEmpty { try onDeparture(losers.map(\.departure), connection, now) }
             return device
@@ -74,21 +81,31 @@ package struct DeviceStore: Sendable {
 
     /// Removes the device, with an `unregister` attempt for each of its tokens. False when there was none: then nothing is written.
     package func unregister(userId: String, deviceId: String, requestId: String, now: Timestamp) async throws -> Bool {
-        try await unregister(DeviceQueries.remove(userId: userId, deviceId: deviceId), requestId: requestId, now: now)
+        try await unregister("d.userId = \(userId) AND d.deviceId = \(deviceId)", requestId: requestId, now: now)
     }
 
     /// The same by the secret that a registration of this device was answered with.
     package func unregister(deviceId: String, secretHash: [UInt8], requestId: String, now: Timestamp) async throws -> Bool {
-        try await unregister(DeviceQueries.remove(deviceId: deviceId, secretHash: secretHash), requestId: requestId, now: now)
+        try await unregister("d.deviceId = \(deviceId) AND \(secretHash) = ANY(d.unregisterSecrets)", requestId: requestId, now: now)
     }
 
-    private func unregister(_ removal: Query, requestId: String, now: Timestamp) async throws -> Bool {
+    /// - Parameter which: the condition on the devices `d`.
+    private func unregister(_ which: Query, requestId: String, now: Timestamp) async throws -> Bool {
         try await transaction { [record, onDeparture] connection in
-            let devices = try connection.query(removal).map(Device.init)
+            // Held first, so that no token is added between reading them and the end of their device.
+            _ = try connection.query("SELECT FROM devices d WHERE \(which) ORDER BY d.userId FOR UPDATE")
+            let typed = try connection.query(TypedStartTokenQueries.leaving(which)).map { row in
+                let (userId, deviceId, hash) = try row.decode(String.self, String.self, String.self)
+                return (userId: userId, deviceId: deviceId, hash: try stored(hash) as TokenHash)
+            }
+            let devices = try connection.query(DeviceQueries.remove(which)).map(Device.init)
             guard !devices.isEmpty else { return false }
             let attempts = devices.flatMap { device in
                 [Attempt.registration(.unregister, of: device, requestId: requestId, at: now)]
                     + [device.startToken].compactMap { $0 }.filter { $0.state != .off }.map {
+                        .startRegistration(.unregister, of: device, tokenHash: $0.hash, requestId: requestId, at: now)
+                    }
+                    + typed.filter { $0.userId == device.userId && $0.deviceId == device.deviceId }.map {
                         .startRegistration(.unregister, of: device, tokenHash: $0.hash, requestId: requestId, at: now)
                     }
             }
@@ -101,7 +118,11 @@ package struct DeviceStore: Sendable {
 
     /// The device, unless it has not been seen for 90 days.
     package func device(userId: String, deviceId: String, now: Timestamp) async throws -> Device? {
-        try await pool.query(DeviceQueries.find(userId: userId, deviceId: deviceId, now: now)).first.map(Device.init)
+        let rows = try await pool.query(DeviceQueries.find(userId: userId, deviceId: deviceId, now: now))
+        guard var device = try rows.first.map(Device.init) else { return nil }
+        device.typedStartTokens = try await pool.query(TypedStartTokenQueries.of(userId: userId, deviceId: deviceId))
+            .map(TypedStartToken.init)
+        return device
     }
 
     /// Removes up to `limit` devices that were not seen for 90 days; how many.

@@ -54,7 +54,7 @@ BEGIN
                     WHEN target.isView THEN NULL
                     WHEN target.name IN ('schemamigrations', 'ledgerstate') THEN 'SELECT'
                     WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups') THEN 'SELECT, INSERT, UPDATE'
-                    WHEN target.name IN ('devices', 'follows', 'writerheartbeats')
+                    WHEN target.name IN ('devices', 'devicestarttokens', 'follows', 'writerheartbeats')
                         OR target.name ~ '^(push|token|live|activ|match|score|audience)' THEN 'SELECT, INSERT, UPDATE, DELETE'
                     END
                 WHEN 'pushwatch_alerter' THEN CASE

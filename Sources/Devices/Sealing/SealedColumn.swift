@@ -15,6 +15,7 @@ package struct SealedColumn: Sendable, Hashable {
     package static let all: [SealedColumn] = [
         SealedColumn(table: "devices", token: "pushToken", hash: "pushTokenHash", kind: .push),
         SealedColumn(table: "devices", token: "pushToStartToken", hash: "pushToStartTokenHash", kind: .pushToStart),
+        SealedColumn(table: "deviceStartTokens", token: "token", hash: "tokenHash", kind: .pushToStart),
         SealedColumn(table: "pushDeliveries", token: "pushToken", hash: "tokenHash", kind: .delivery),
         SealedColumn(table: "liveActivities", token: "updateToken", hash: "updateTokenHash", kind: .update),
     ]

@@ -3,7 +3,8 @@ import Postgres
 package import PushContract
 
 extension DeviceStore {
-    /// Stores a device's start token in place, or clears it, with one attempt; nothing about its push token changes.
+    /// Stores a device's start token in place, or clears it, with one attempt; nothing about its other tokens changes: neither the push token,
+    /// nor start tokens of other types.
     ///
     /// Throws a `Problem` for an unknown device (404 `device_not_registered`), one that cannot be started by a push, or the alias without
     /// a deviceId where the user has several devices (409).
@@ -13,9 +14,18 @@ extension DeviceStore {
             if let token = registration.token { _ = try connection.query(DeviceQueries.lockToken(token.hash)) }
             let device = try Self.device(for: registration, on: connection, now: now)
             guard let token = registration.token, let sealed else {
-                return try Self.clear(device, requestId: requestId, record: record, on: connection, now: now)
+                return try Self.clear(device, registration, requestId: requestId, record: record, on: connection, now: now)
             }
             try Self.check(registration, token, device)
+            try connection.execute(
+                TypedStartTokenQueries.takeFromOthers(
+                    token.hash,
+                    app: device.app,
+                    userId: device.userId,
+                    deviceId: device.deviceId,
+                    attributesType: registration.attributesType
+                )
+            )
             try connection.execute(
                 StartTokenQueries.takeFromOthers(
                     token.hash,
@@ -25,8 +35,18 @@ extension DeviceStore {
                     now: now
                 )
             )
-            let query = StartTokenQueries.register(sealed, hash: token.hash, for: device, registration, now: now)
-            guard let updated = try connection.query(query).first.map(Device.init) else { throw StartTokenRefusal.unknownDevice.problem }
+            let query: Query
+            if let type = registration.attributesType {
+                try connection.execute(TypedStartTokenQueries.forgetUntyped(token.hash, of: device))
+                try connection.execute(
+                    TypedStartTokenQueries.register(sealed, hash: token.hash, attributesType: type, for: device, now: now)
+                )
+                query = TypedStartTokenQueries.touch(device, registration, now: now)
+            } else {
+                query = StartTokenQueries.register(sealed, hash: token.hash, for: device, registration, now: now)
+            }
+            guard var updated = try connection.query(query).first.map(Device.init) else { throw StartTokenRefusal.unknownDevice.problem }
+            updated.typedStartTokens = try Self.typed(updated, on: connection)
             try record(
                 [.startRegistration(.register, of: updated, tokenHash: token.hash, requestId: requestId, at: now)],
                 connection
@@ -63,17 +83,38 @@ extension DeviceStore {
         guard token.hash != device.tokenHash else { throw StartTokenRefusal.isPushToken.problem }
     }
 
+    static func typed(_ device: Device, on connection: BlockingConnection) throws -> [TypedStartToken] {
+        try connection.query(TypedStartTokenQueries.of(userId: device.userId, deviceId: device.deviceId)).map(TypedStartToken.init)
+    }
+
     private static func clear(
         _ device: Device,
+        _ registration: StartTokenRegistration,
         requestId: String,
         record: AttemptRecorder,
         on connection: BlockingConnection,
         now: Timestamp
     ) throws -> Device {
+        if let type = registration.attributesType {
+            let cleared = try connection.query(TypedStartTokenQueries.clear(attributesType: type, of: device)).map { row in
+                let (hash, state) = try row.decode(String.self, String.self)
+                return (hash: try stored(hash) as TokenHash, state: try stored(state) as TokenState)
+            }
+            let attempts = cleared.filter { $0.state != .off }.map {
+                Attempt.startRegistration(.unregister, of: device, tokenHash: $0.hash, requestId: requestId, at: now)
+            }
+            if !attempts.isEmpty { try record(attempts, connection) }
+            var touched =
+                try connection.query(TypedStartTokenQueries.touch(device, registration, now: now)).first.map(Device.init) ?? device
+            touched.typedStartTokens = try typed(touched, on: connection)
+            return touched
+        }
         if let start = device.startToken, start.state != .off {
             let attempt = Attempt.startRegistration(.unregister, of: device, tokenHash: start.hash, requestId: requestId, at: now)
             try record([attempt], connection)
         }
-        return try connection.query(StartTokenQueries.clear(device, now: now)).first.map(Device.init) ?? device
+        var cleared = try connection.query(StartTokenQueries.clear(device, now: now)).first.map(Device.init) ?? device
+        cleared.typedStartTokens = try typed(cleared, on: connection)
+        return cleared
     }
 }

@@ -3,12 +3,28 @@ package import PushContract
 
 /// Where Live Activities can be started. Runs on the caller's connection, in its transaction.
 package enum StartTargets {
-    /// The condition of SQL, for statements that join `devices d` themselves: seen within 90 days, with a start token that is active, or
-    /// suspect and rested.
+    /// For statements that join `devices d` themselves: the start token of a device for activities of a type, as `s`. It is the one the
+    /// app has registered for that type, whatever its state; the one without a type where the app has named none for it.
+    ///
+    /// - Parameter type: SQL for the attributes type.
+    package static func token(for type: Query) -> Query {
+        """
+        JOIN LATERAL (
+            SELECT t.token, t.tokenHash AS hash, t.state, t.since, t.version FROM deviceStartTokens t
+            WHERE t.userId = d.userId AND t.deviceId = d.deviceId AND t.attributesType = \(type)
+            UNION ALL
+            SELECT d.pushToStartToken, d.pushToStartTokenHash, d.pushToStartTokenState, d.pushToStartTokenSince, d.pushToStartVersion
+            WHERE NOT EXISTS (SELECT FROM deviceStartTokens t
+                WHERE t.userId = d.userId AND t.deviceId = d.deviceId AND t.attributesType = \(type))
+        ) s ON true
+        """
+    }
+
+    /// The condition of SQL on `d` and `s`: seen within 90 days, with a start token that is active, or suspect and rested.
     package static func usable(at now: Timestamp) -> Query {
         """
-        (d.expiresAt > \(now) AND d.provider = 'apns' AND d.pushToStartToken IS NOT NULL AND (d.pushToStartTokenState = 'active'
-            OR (d.pushToStartTokenState = 'suspect' AND d.pushToStartTokenSince <= \(now - DeviceTokens.suspicion))))
+        (d.expiresAt > \(now) AND d.provider = 'apns' AND s.token IS NOT NULL AND (s.state = 'active'
+            OR (s.state = 'suspect' AND s.since <= \(now - DeviceTokens.suspicion))))
         """
     }
 
@@ -17,6 +33,7 @@ package enum StartTargets {
     /// - Parameter app: only devices of this app.
     package static func of(
         users: [String],
+        type: String = "",
         app: String? = nil,
         on connection: BlockingConnection,
         vault: TokenVault,
@@ -25,7 +42,7 @@ package enum StartTargets {
         guard !users.isEmpty else { return [] }
         return try connection.query(
             """
-            SELECT \(raw: columns) FROM devices d
+            SELECT \(raw: columns) FROM devices d \(token(for: "\(type)"))
             WHERE d.userId = ANY(\(users)) AND (\(app)::text IS NULL OR d.app = \(app)) AND \(usable(at: now))
             ORDER BY d.userId, d.deviceId
             """
@@ -35,6 +52,7 @@ package enum StartTargets {
     /// The usable ones among these devices, each named by its user and itself; one statement.
     package static func of(
         devices: [(userId: String, deviceId: String)],
+        type: String = "",
         on connection: BlockingConnection,
         vault: TokenVault,
         now: Timestamp
@@ -43,15 +61,14 @@ package enum StartTargets {
         return try connection.query(
             """
             SELECT \(raw: columns) FROM unnest(\(devices.map(\.userId)), \(devices.map(\.deviceId))) AS t(userId, deviceId)
-            JOIN devices d ON d.userId = t.userId AND d.deviceId = t.deviceId WHERE \(usable(at: now))
+            JOIN devices d ON d.userId = t.userId AND d.deviceId = t.deviceId \(token(for: "\(type)")) WHERE \(usable(at: now))
             ORDER BY d.userId, d.deviceId
             """
         ).map { try StartTarget($0, vault: vault) }
     }
 
     private static let columns = """
-        d.userId, d.deviceId, d.environment, d.app, d.pushToStartToken, d.pushToStartTokenHash, d.pushToStartVersion,
-        d.pushToStartTokenState, d.osVersion, d.appVersion
+        d.userId, d.deviceId, d.environment, d.app, s.token, s.hash, s.version, s.state, d.osVersion, d.appVersion
         """
 }
 

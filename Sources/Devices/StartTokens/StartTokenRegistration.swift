@@ -8,11 +8,21 @@ package struct StartTokenRegistration: Sendable {
     package var deviceId: String?
     /// Nil: the app explicitly has none any more.
     package var token: PushToken?
+    /// The name of the `ActivityAttributes` struct it is of; nil: the app has one type, or does not tell.
+    package var attributesType: String?
     package var osVersion: String?
     package var appVersion: String?
 
-    package init(userId: String, deviceId: String?, token: PushToken?, osVersion: String? = nil, appVersion: String? = nil) {
+    package init(
+        userId: String,
+        deviceId: String?,
+        token: PushToken?,
+        attributesType: String? = nil,
+        osVersion: String? = nil,
+        appVersion: String? = nil
+    ) {
         self.userId = userId
+        self.attributesType = attributesType
         self.deviceId = deviceId
         self.token = token
         self.osVersion = osVersion
@@ -42,6 +52,7 @@ package struct StartTokenRegistration: Sendable {
         case .alias: deviceId = try fields.optional("deviceId", JSONFields.identifier)
         }
         let text = try fields.optional(name, JSONFields.string(1...4096))
+        attributesType = try fields.optional("attributesType", StartTokenRegistration.typeName)
         osVersion = try fields.optional("osVersion", JSONFields.string(1...100))
         appVersion = try fields.optional("appVersion", JSONFields.string(1...100))
         try fields.finish()
@@ -56,5 +67,16 @@ package struct StartTokenRegistration: Sendable {
         if token != nil, let osVersion, let version = OSVersion(osVersion), version < .pushToStart {
             throw StartTokenRefusal.tooOld(osVersion).problem
         }
+    }
+
+    /// As Swift spells a type; also one that is not registered here, since a schema may come later than the app.
+    private static func typeName(_ value: JSONValue, _ field: JSONFields.Field) throws(Problem) -> String {
+        guard case .string(let name) = value, (1...64).contains(name.utf8.count),
+            name.unicodeScalars.first?.properties.isAlphabetic == true,
+            name.unicodeScalars.allSatisfy({ $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "_") })
+        else {
+            throw field.invalid("\"\(field.name)\" is the name of the ActivityAttributes struct, such as MatchActivityAttributes.")
+        }
+        return name
     }
 }

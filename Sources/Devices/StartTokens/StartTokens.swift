@@ -17,69 +17,20 @@ package enum StartTokens {
     ) throws -> Set<Int> {
         var off: Set<Int> = []
         let batch = StrikeBatch(strikes, withheld: withheld)
-        if !batch.off.isEmpty {
-            for row in try connection.query(switchOff(batch.off, now: now)) { off.insert(try row.decode(Int.self)) }
-        }
-        if !batch.suspect.isEmpty {
-            for row in try connection.query(suspect(batch.suspect, now: now)) {
-                let (index, state) = try row.decode(Int.self, String.self)
-                if state == TokenState.off.rawValue { off.insert(index) }
+        // A token is in one of the places, and a strike finds it by its hash.
+        for place in StartTokenPlace.all {
+            if !batch.off.isEmpty {
+                for row in try connection.query(place.switchOff(batch.off, now: now)) { off.insert(try row.decode(Int.self)) }
             }
+            if !batch.suspect.isEmpty {
+                for row in try connection.query(place.suspect(batch.suspect, now: now)) {
+                    let (index, state) = try row.decode(Int.self, String.self)
+                    if state == TokenState.off.rawValue { off.insert(index) }
+                }
+            }
+            if !batch.withheld.isEmpty { try connection.execute(place.putAside(batch.withheld, now: now)) }
+            if !batch.proven.isEmpty { try connection.execute(place.clear(batch.proven, now: now)) }
         }
-        if !batch.withheld.isEmpty { try connection.execute(putAside(batch.withheld, now: now)) }
-        if !batch.proven.isEmpty { try connection.execute(clear(batch.proven, now: now)) }
         return off
     }
-
-    private static func switchOff(_ columns: StrikeColumns, now: Timestamp) -> Query {
-        """
-        UPDATE devices d SET pushToStartToken = NULL, pushToStartTokenState = 'off', pushToStartTokenCause = s.cause,
-            pushToStartTokenSince = \(now)
-        FROM \(columns.table) s
-        WHERE \(matching) AND d.pushToStartTokenState <> 'off'
-          AND \(notRegisteredSince)
-        RETURNING s.place
-        """
-    }
-
-    private static func suspect(_ columns: StrikeColumns, now: Timestamp) -> Query {
-        """
-        UPDATE devices d
-        SET pushToStartToken = CASE WHEN d.pushToStartTokenState = 'suspect' THEN NULL ELSE d.pushToStartToken END,
-            pushToStartTokenState = (CASE WHEN d.pushToStartTokenState = 'suspect' THEN 'off' ELSE 'suspect' END)::deviceTokenState,
-            pushToStartTokenCause = s.cause, pushToStartTokenSince = \(now)
-        FROM \(columns.table) s
-        WHERE \(matching) AND \(sameRegistration)
-          AND (d.pushToStartTokenState = 'active'
-            OR (d.pushToStartTokenState = 'suspect' AND d.pushToStartTokenSince <= \(now - DeviceTokens.suspicion)))
-        RETURNING s.place, d.pushToStartTokenState
-        """
-    }
-
-    /// As suspect, and kept: under a breaker no token is forgotten.
-    private static func putAside(_ columns: StrikeColumns, now: Timestamp) -> Query {
-        """
-        UPDATE devices d SET pushToStartTokenState = 'suspect', pushToStartTokenCause = s.cause, pushToStartTokenSince = \(now)
-        FROM \(columns.table) s
-        WHERE \(matching) AND \(notRegisteredSince)
-          AND (d.pushToStartTokenState = 'active'
-            OR (d.pushToStartTokenState = 'suspect' AND d.pushToStartTokenSince <= \(now - DeviceTokens.suspicion)))
-        """
-    }
-
-    private static func clear(_ columns: StrikeColumns, now: Timestamp) -> Query {
-        """
-        UPDATE devices d SET pushToStartTokenState = 'active', pushToStartTokenCause = NULL, pushToStartTokenSince = \(now)
-        FROM \(columns.table) s
-        WHERE \(matching) AND d.pushToStartTokenState = 'suspect'
-        """
-    }
-
-    private static let matching: Query = "d.pushToStartTokenHash = s.hash AND d.provider = s.provider::pushProvider AND d.app = s.app"
-
-    private static let notRegisteredSince: Query =
-        "CASE WHEN s.goneAt IS NOT NULL THEN d.pushToStartRegisteredAt <= s.goneAt ELSE \(sameRegistration) END"
-
-    private static let sameRegistration: Query =
-        "CASE WHEN s.version IS NOT NULL THEN d.pushToStartVersion = s.version ELSE d.pushToStartRegisteredAt < s.sentAt END"
 }

@@ -28,6 +28,7 @@ enum PendingActivities {
         FROM activeMatches m
         JOIN follows f ON f.matchId = m.matchId
         JOIN devices d ON d.userId = f.userId
+        \(StartTargets.token(for: "\(MatchSubject.attributesType)"))
         LEFT JOIN LATERAL (
             SELECT a.generation, a.status, a.endReason, a.endCause, a.endedAt, a.lastStateHash FROM liveActivities a
             WHERE a.matchId = f.matchId AND a.userId = f.userId AND a.deviceId = d.deviceId ORDER BY a.generation DESC LIMIT 1

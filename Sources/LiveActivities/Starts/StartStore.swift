@@ -129,17 +129,18 @@ enum StartQueries {
         let waits: Query = isMatch ? ChannelQueries.waits(channels, now: now) : "false"
         return """
             WITH due AS MATERIALIZED (
-                SELECT a.matchId, a.userId, a.deviceId, a.generation, d.pushToStartToken, d.pushToStartTokenHash, d.osVersion,
-                    d.pushToStartVersion AS version, c.channelId
+                SELECT a.matchId, a.userId, a.deviceId, a.generation, s.token, s.hash, d.osVersion,
+                    s.version, c.channelId
                 FROM liveActivities a JOIN devices d ON d.userId = a.userId AND d.deviceId = a.deviceId
+                \(StartTargets.token(for: "a.attributesType"))
                 \(ChannelQueries.join(channels))
                 WHERE a.matchId = \(subject.id) AND a.status = 'pending' AND a.nextStartAt <= \(now) AND \(fence) AND \(wanted)
                   AND \(kept.exclusion(of: "a"))
                   AND \(StartTargets.usable(at: now)) AND NOT \(waits)
-                  AND (SELECT count(*) FILTER (WHERE s.claimedAt > \(now) - interval '1 hour') < \(policy.perHour)
+                  AND (SELECT count(*) FILTER (WHERE e.claimedAt > \(now) - interval '1 hour') < \(policy.perHour)
                           AND count(*) < \(policy.perDay)
-                       FROM activityStarts s WHERE s.deviceId = a.deviceId AND s.claimedAt > \(now) - interval '1 day'
-                         AND s.outcome IS DISTINCT FROM 'refused')
+                       FROM activityStarts e WHERE e.deviceId = a.deviceId AND e.claimedAt > \(now) - interval '1 day'
+                         AND e.outcome IS DISTINCT FROM 'refused')
                 ORDER BY a.startOrder LIMIT \(limit) FOR UPDATE OF a SKIP LOCKED
             ), claimed AS (
                 UPDATE liveActivities a SET startAttempts = startAttempts + 1, startsDelivered = startsDelivered + 1, startSentAt = \(now),
@@ -147,16 +148,16 @@ enum StartQueries {
                 FROM due WHERE a.matchId = due.matchId AND a.userId = due.userId AND a.deviceId = due.deviceId
                   AND a.generation = due.generation
                 RETURNING a.userId, a.deviceId, a.generation, a.startAttempts, a.startsDelivered, a.app, a.environment, due.osVersion,
-                    due.pushToStartToken, due.pushToStartTokenHash, due.version, due.channelId, a.startOrder
+                    due.token, due.hash, due.version, due.channelId, a.startOrder
             ), noted AS (
                 INSERT INTO activityStarts (matchId, userId, deviceId, generation, claimedAt, tokenHash, attemptNumber, byChannel)
-                SELECT \(subject.id), userId, deviceId, generation, \(now), pushToStartTokenHash, startAttempts, channelId IS NOT NULL
+                SELECT \(subject.id), userId, deviceId, generation, \(now), hash, startAttempts, channelId IS NOT NULL
                 FROM claimed
                 ORDER BY startOrder
                 RETURNING startId, userId, deviceId
             )
             SELECT c.userId, c.deviceId, c.generation, c.startAttempts, c.startsDelivered, c.app, c.environment, c.osVersion,
-                c.pushToStartToken, c.pushToStartTokenHash, n.startId, c.version, c.channelId
+                c.token, c.hash, n.startId, c.version, c.channelId
             FROM claimed c JOIN noted n ON n.userId = c.userId AND n.deviceId = c.deviceId ORDER BY n.startId
             """
     }

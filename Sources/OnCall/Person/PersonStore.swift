@@ -52,6 +52,7 @@ package struct PersonStore: Sendable {
         try await pool.query(
             """
             SELECT userId FROM devices WHERE pushTokenHash = ANY(\(hashes)) OR pushToStartTokenHash = ANY(\(hashes))
+            UNION ALL SELECT userId FROM deviceStartTokens WHERE tokenHash = ANY(\(hashes))
             UNION ALL SELECT userId FROM liveActivities WHERE updateTokenHash = ANY(\(hashes)) AND status = 'active'
             UNION ALL SELECT uid FROM pushDeliveries WHERE tokenHash = ANY(\(hashes)) AND createdAt >= now() - interval '2 days'
             LIMIT 1
@@ -80,7 +81,9 @@ package struct PersonStore: Sendable {
         try await pool.query(
             """
             SELECT deviceId, platform, provider, environment, app, appVersion, osVersion, pushTokenHash, tokenState, tokenStateCause,
-                   tokenStateSince, pushToStartTokenHash IS NOT NULL, lastSeenAt, expiresAt
+                   tokenStateSince, pushToStartTokenHash IS NOT NULL OR EXISTS (
+                       SELECT FROM deviceStartTokens t WHERE t.userId = devices.userId AND t.deviceId = devices.deviceId
+                   ), lastSeenAt, expiresAt
             FROM devices WHERE userId = \(uid) ORDER BY lastSeenAt DESC, deviceId LIMIT 50
             """
         ).compactMap { row in
