@@ -122,7 +122,8 @@ struct TokenRotationTests {
     func columns() {
         #expect(
             SealedColumn.all.map(\.name) == [
-                "devices.pushToken", "devices.pushToStartToken", "pushDeliveries.pushToken", "liveActivities.updateToken",
+                "devices.pushToken", "devices.pushToStartToken", "deviceStartTokens.token", "pushDeliveries.pushToken",
+                "liveActivities.updateToken",
             ]
         )
         #expect(Set(SealedColumn.all.map(\.kind)) == Set(TokenKind.allCases))
