@@ -25,7 +25,7 @@ extension LiveEngine {
 
     private func nextUpdate() -> FanOutBoard.Job? {
         let now = now()
-        return state.withLock { $0.isDraining ? nil : $0.board.next(now: now) }
+        return state.withLock { $0.isDraining ? nil : $0.board.next(now: now, throttles: &$0.throttles) }
     }
 
     private func send(_ job: FanOutBoard.Job) async {

@@ -22,6 +22,7 @@ package final class LiveEngine: Sendable {
     struct State {
         var subjects: [String: LiveSubject] = [:]
         var board = FanOutBoard()
+        var throttles = LiveThrottles()
         var workers = 0
         var starting = 0
         var ending = 0
@@ -76,6 +77,7 @@ package final class LiveEngine: Sendable {
         try await cycle(all: all, now: now)
         try await lookForNewcomers(all: all, now: now)
         try await wantChannels(all: all, now: now)
+        try await refillThrottles()
         var jobs = updateJobs()
         jobs += try await channelJobs(now: now)
         jobs += try await startJobs(now: now)
@@ -168,6 +170,7 @@ package struct LiveStores: Sendable {
     package var channels: ChannelStore
     /// Holds and pauses, which are everybody's.
     package var sends: SendStore
+    package var throttles: ThrottleStore
 
     package init(
         pool: PostgresPool,
@@ -184,6 +187,7 @@ package struct LiveStores: Sendable {
         ends = EndStore(pool: pool, vault: vault)
         outcomes = OutcomeStore(pool: pool, tokenGuard: tokenGuard, channels: channels, record: record)
         self.channels = ChannelStore(pool: pool, policy: channels)
+        throttles = ThrottleStore(pool: pool)
         sends = SendStore(pool: pool, tokenGuard: tokenGuard, record: record)
     }
 }

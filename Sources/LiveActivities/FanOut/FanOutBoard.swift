@@ -113,6 +113,12 @@ package struct FanOutBoard: Sendable {
 
     /// The next update to make; nil when every token has the newest state, is being sent to, or rests.
     package mutating func next(now: Timestamp) -> Job? {
+        var none = LiveThrottles()
+        return next(now: now, throttles: &none)
+    }
+
+    /// The same under throttles: what they hold back looks again in a moment.
+    package mutating func next(now: Timestamp, throttles: inout LiveThrottles) -> Job? {
         wake(now: now)
         while let key = inLine.popFirst() {
             guard var slot = slots[key] else { continue }
@@ -121,6 +127,11 @@ package struct FanOutBoard: Sendable {
             guard !slot.isUnderWay, !slot.isGone, let line = lines[key.subject], slot.recipient.lastTimestamp < line.state.timestamp
             else { continue }
             let missed = line.events.filter { $0.timestamp > slot.recipient.lastTimestamp }.map(\.event).max() ?? line.state.event
+            guard throttles.admits(missed, app: slot.recipient.app, now: now) else {
+                rest(&slot, until: now + LiveThrottles.patience)
+                slots[key] = slot
+                continue
+            }
             let priority = UpdatePriority.choose(missed, budget: &slot.budget, now: now)
             slot.attempts =
                 slot.attempts.timestamp == line.state.timestamp

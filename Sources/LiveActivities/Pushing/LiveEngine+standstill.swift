@@ -3,7 +3,7 @@ import Sending
 import Synchronization
 
 extension LiveEngine {
-    /// Reads what keeps pushes back, and takes the turn of trying a refused credential where something waits for it.
+    /// Reads what keeps pushes back or slows them, and takes the turn of trying a refused credential where something waits for it.
     func lookAtStandstill(all: Bool, now: Timestamp) async throws {
         let due = state.withLock { state in
             let due = state.standstillAt.map { now - $0 >= .seconds(1) || now < $0 } ?? true
@@ -11,6 +11,8 @@ extension LiveEngine {
             return due || all
         }
         guard due else { return }
+        let throttles = try await stores.throttles.current()
+        state.withLock { $0.throttles.replace(throttles) }
         standstill.replace(holds: try await stores.sends.holds(), pauses: try await stores.sends.pauses())
         for (hold, place, isWanted) in standstill.due(credential: { credential(of: $0) }, now: now) {
             guard isWanted ? true : try await stores.starts.isWaiting(at: place, now: now) else { continue }

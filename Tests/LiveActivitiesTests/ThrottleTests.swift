@@ -1,0 +1,76 @@
+import Postgres
+import Providers
+import PushContract
+import Sending
+import Testing
+
+@testable import LiveActivities
+
+@Suite("Throttled updates")
+struct ThrottleTests {
+    @Test(
+        "a throttle holds back what can wait, lets wickets, starts and ends through, and ends with its time; the newest state is sent then"
+    )
+    func throttled() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            for number in 1...8 { try await bench.running("user\(number)", "phone", number) }
+            try await ThrottleStore(pool: bench.pool).set([throttle(bench)])
+            bench.apns.forget()
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect((1...2).contains(bench.apns.calls.count), "the probe floor alone")
+            try await bench.score(runs: 3, event: ("six", 12))
+            try await bench.run()
+            #expect(bench.apns.calls.count <= 4, "boundaries can wait")
+            bench.apns.forget()
+            bench.clock.advance(.seconds(2))
+            try await bench.score(runs: 4, event: ("wicket", 5), alert: "OUT")
+            try await bench.run()
+            #expect(Set(bench.apns.calls("update").map(\.token)).count == 8, "a wicket cannot")
+            try await bench.phone("eve", "phone", 9)
+            try await bench.follow("eve")
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 1)
+            bench.apns.forget()
+            try await bench.score(runs: 5)
+            try await bench.run()
+            let sent = bench.apns.calls.count
+            #expect(sent <= 2)
+            _ = try await ThrottleStore(pool: bench.pool).lift(provider: .apns, app: nil)
+            bench.clock.advance(.seconds(2))
+            try await bench.run()
+            #expect(bench.apns.calls.count == 8)
+            #expect(bench.apns.calls.allSatisfy { $0.contentState.contains(#""runs":5"#) })
+        }
+    }
+
+    @Test("a throttle of another app, or of FCM, holds nothing back")
+    func others() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            for number in 1...4 { try await bench.running("user\(number)", "phone", number) }
+            var other = throttle(bench)
+            other.app = "com.example.other"
+            var fcm = throttle(bench)
+            fcm.provider = .fcm
+            try await ThrottleStore(pool: bench.pool).set([other, fcm])
+            bench.apns.forget()
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls.count == 4)
+        }
+    }
+
+    private func throttle(_ bench: LiveBench) -> SendThrottle {
+        SendThrottle(
+            provider: .apns,
+            app: nil,
+            perMinute: 0,
+            reason: "APNs answers 503",
+            author: "ops",
+            createdAt: bench.now,
+            expiresAt: bench.now + .seconds(3600)
+        )
+    }
+}
