@@ -28,7 +28,7 @@ struct ThrottleTests {
             try await bench.score(runs: 4, event: ("wicket", 5), alert: "OUT")
             try await bench.run()
             #expect(Set(bench.apns.calls("update").map(\.token)).count == 8, "a wicket cannot")
-            try await bench.phone("eve", "phone", 9)
+            try await bench.phone("eve", "tablet", 9)
             try await bench.follow("eve")
             try await bench.run()
             #expect(bench.apns.calls("start").count == 1)
