@@ -18,7 +18,7 @@ struct PageTemplates: Sendable {
         self.library = library
     }
 
-    func html(_ page: Page, _ model: Any) -> String { library.render(model, withTemplate: page.rawValue) ?? "" }
+    func html(_ page: Page, _ model: Any) -> String { library.render(PageTree.of(model), withTemplate: page.rawValue) ?? "" }
 
     private static let texts: [(String, String)] = [
         ("head", HeadTemplate.text), ("foot", FootTemplate.text), ("alertCard", AlertCardTemplate.text), ("traffic", TrafficTemplate.text),
