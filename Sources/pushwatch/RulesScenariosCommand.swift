@@ -11,7 +11,8 @@ struct RulesScenariosCommand: AsyncParsableCommand {
             failures is a fifth of a rule's threshold. Prints false alarms a week, or the median minutes until a fault is found. The same
             each time. Rules with a baseline have a table of their own: transactional sends and broadcasts with their own shares, at the full
             volume, a tenth and a fiftieth of it, and faults that make sends fail four and eight times as often for six hours. Rules about
-            other things than shares are judged by `rules backtest`.
+            other things than shares (a backlog, unknown codes, devices that return) have a third table: what is usual and looks alarming, and
+            a fault of their kind.
             """
     )
 
@@ -29,14 +30,26 @@ struct RulesScenariosCommand: AsyncParsableCommand {
             if !results.isEmpty { rows.append([rule.name] + results.map(Self.text)) }
         }
         let learned = try baselines()
+        let others = try others()
         if Terminal.isInteractive { Terminal.progress("", isLast: true) }
         Terminal.say(TextTable(["RULE"] + RuleScenario.allCases.map(\.rawValue), rows).text)
         Terminal.say(
             "\nhealthy, blip and campaign: false alarms a week; outages and faults: median minutes to the alert, and the part found in 6 h."
         )
-        guard !learned.isEmpty else { return }
         let head = ["RULE", "volume", "false alarms a week", "4 times, 6 h", "8 times, 6 h"]
-        Terminal.say("\n" + TextTable(head, learned).text)
+        if !learned.isEmpty { Terminal.say("\n" + TextTable(head, learned).text) }
+        let otherHead = ["RULE", "healthy", "false alarms a week", "fault", "found"]
+        if !others.isEmpty { Terminal.say("\n" + TextTable(otherHead, others).text) }
+    }
+
+    private func others() throws -> [[String]] {
+        let run = SeriesScenario(weeks: weeks, faults: faults)
+        return try RulesCommand.rules(in: location.directory).compactMap { rule in
+            if Terminal.isInteractive { Terminal.progress(rule.name) }
+            return run.result(rule).map { result in
+                [result.rule, result.healthy, Fraction.rounded(result.falseAlarmsPerWeek), result.fault, Self.text(result.detection)]
+            }
+        }
     }
 
     private func baselines() throws -> [[String]] {

@@ -21,6 +21,40 @@ struct ScenarioTests {
     }
 
     @Test(
+        "a backlog, unknown codes and devices that return: nothing false in what is usual, and each fault is found",
+        arguments: [0, 1, 2]
+    )
+    func series(_ index: Int) throws {
+        let run = SeriesScenario(weeks: 2, faults: 6)
+        let rule: AlertRule =
+            switch index {
+            case 0: Make.rule(.growth(GrowthCondition(above: 1000, for: RuleDuration(minutes: 15))), by: [.provider])
+            case 1: Make.rule(.firstSight(FirstSightCondition()), by: FirstSightCondition.by)
+            default: Make.rule(.reregistration(ReturnCondition(below: Fraction(1, 2))), by: [.provider])
+            }
+        let result = try #require(run.result(rule))
+        #expect(result.falseAlarmsPerWeek == 0 && result.detection.found == 1, "\(result)")
+        // A queue grows for a quarter of an hour first; a code is seen at once; half a day of devices must stay away.
+        let latest = [40, 5, 24 * 60][index]
+        #expect((result.detection.medianDelay ?? .max) <= latest && (result.detection.medianDelay ?? 0) > 0, "\(result)")
+        #expect(run.result(Make.outage()) == nil && run.result(Make.spike()) == nil)
+    }
+
+    @Test("every shipped rule has a row: a share, a baseline, or a fault of its own kind")
+    func everyRule() {
+        let rules = AlertsDirectory(path: ShippedRulesTests.alerts).ruleSet().rules
+        #expect(rules.count > 12)
+        for rule in rules {
+            let rows = [
+                ScenarioRun(weeks: 1, faults: 1).result(rule, .slight).map { _ in "share" },
+                BaselineScenario(weeks: 1, faults: 1).result(rule, .fiftieth).map { _ in "baseline" },
+                SeriesScenario(weeks: 1, faults: 1).result(rule).map { _ in "own" },
+            ].compactMap { $0 }
+            #expect(rows.count == 1, "\(rule.name): \(rows)")
+        }
+    }
+
+    @Test(
         "the order of the reference for a baseline: hardly a false alarm at any volume; eightfold is found sooner than fourfold, and with more traffic more often"
     )
     func baseline() throws {
