@@ -72,9 +72,9 @@ extension ServerParts {
 
     private func pages(_ signIn: SignIn, cookie: SessionCookie) throws -> OnCallRoutes {
         let runbooks = RunbookShelf(alertsDirectory: configuration.alertsDirectory)
-        let rulesStore = RulesStore(pool: pool, rules: rules, backtests: backtests)
+        let rulesStore = RulesStore(pool: pool, rules: rules, receivers: receivers, backtests: backtests)
         return try OnCallRoutes(
-            now: NowStore(pool: pool, rules: rules, backlog: sends.backlog, throttles: throttles.current),
+            now: NowStore(pool: pool, rules: rules, receivers: receivers, backlog: sends.backlog, throttles: throttles.current),
             alerts: AlertStore(pool: pool, rules: rules, runbooks: runbooks),
             people: PersonStore(pool: pool),
             rules: rulesStore,

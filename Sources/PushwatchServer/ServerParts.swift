@@ -91,7 +91,12 @@ struct ServerParts: Sendable {
             )
         }
         health.addCheck("rules", isRequired: false) { [rules] in
-            rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .well
+            rules.refresh()
+            return rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .well
+        }
+        health.addCheck("receivers", isRequired: false) { [receivers] in
+            receivers.refresh()
+            return receivers.fault == nil ? .well : .failing("alerts/receivers.yml is broken; the last good receivers are in force")
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 package import Logging
+import Metrics
 import Synchronization
 
 /// The receivers in force: fixed ones, and those of a file that is read again when it changes.
@@ -17,6 +18,8 @@ package final class ReceiverBook: Sendable {
     private let environment: [String: String]
     private let logger: Logger
     private let state: Mutex<State>
+    private let loaded = Gauge(label: "pushwatch_alert_receivers_loaded")
+    private let broken = Gauge(label: "pushwatch_alert_receivers_broken")
 
     /// - Parameters:
     ///   - fixed: receivers that are always there, such as the log or the webhook of `pushwatch up`.
@@ -33,6 +36,8 @@ package final class ReceiverBook: Sendable {
         self.environment = environment
         self.logger = logger
         state = Mutex(State(set: ReceiverSet(receivers: fixed), fault: nil, stamp: nil))
+        loaded.record(fixed.count)
+        broken.record(0)
         refresh()
     }
 
@@ -47,7 +52,7 @@ package final class ReceiverBook: Sendable {
         let stamp = DirectoryStamp.entry(file)
         guard stamp != state.withLock({ $0.stamp }) else { return }
         let read = Result { try stamp == nil ? ReceiverSet(receivers: []) : ReceiverFile.read(path: file, environment: environment) }
-        let fault = state.withLock { state -> String? in
+        let (fault, count) = state.withLock { state -> (String?, Int) in
             state.stamp = stamp
             switch read {
             case .success(let set):
@@ -57,8 +62,11 @@ package final class ReceiverBook: Sendable {
                 state.fault = nil
             case .failure(let error): state.fault = "\(error)"
             }
-            return state.fault
+            return (state.fault, state.set.receivers.count)
         }
+        loaded.record(count)
+        broken.record(fault == nil ? 0 : 1)
         if let fault { logger.error("alert receivers: \(fault)") }
+        logger.info("alert receivers read", metadata: ["receivers": "\(count)", "broken": "\(fault != nil)"])
     }
 }

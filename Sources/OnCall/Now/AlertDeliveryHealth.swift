@@ -18,4 +18,6 @@ struct AlertDeliveryHealth: Hashable {
     var oldestPendingAt: Timestamp?
     /// Messages that were refused for good, or given up, in the last day.
     var lost: Int
+    /// What is wrong with `receivers.yml`; the receivers in force are older than it.
+    var fileFault: String?
 }

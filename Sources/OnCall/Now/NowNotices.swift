@@ -18,6 +18,9 @@ enum NowNotices {
             let more = evaluation.faults.count > 1 ? " and \(evaluation.faults.count - 1) more" : ""
             texts.append("The rule files have errors; the rules in force are older than the files. \(fault)\(more)")
         }
+        if let fault = delivery.fileFault {
+            texts.append("receivers.yml has an error; the receivers in force are older than the file. \(fault)")
+        }
         if let oldest = delivery.oldestPendingAt, now - oldest > .seconds(60) {
             texts.append("\(delivery.pending) alert messages wait to be delivered, the oldest since \(ClockText.moment(oldest, now: now)).")
         }

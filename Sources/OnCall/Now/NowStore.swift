@@ -11,26 +11,33 @@ package struct NowStore: Sendable {
 
     private let pool: PostgresPool
     private let rules: RuleBook
+    private let receivers: ReceiverBook?
     let backlog: @Sendable () async throws -> Backlog
     private let throttles: @Sendable () async throws -> [SendThrottle]
 
     /// - Parameters:
+    ///   - receivers: asked for what is wrong with their file.
     ///   - backlog: of `SendStore`.
     ///   - throttles: those in force, of `ThrottleStore`.
     package init(
         pool: PostgresPool,
         rules: RuleBook,
+        receivers: ReceiverBook? = nil,
         backlog: @escaping @Sendable () async throws -> Backlog,
         throttles: @escaping @Sendable () async throws -> [SendThrottle]
     ) {
         self.pool = pool
         self.rules = rules
+        self.receivers = receivers
         self.backlog = backlog
         self.throttles = throttles
     }
 
     func read(now: Timestamp) async throws -> NowData {
-        NowData(
+        // An instance that evaluates nothing looks at the files here.
+        rules.refresh()
+        receivers?.refresh()
+        return NowData(
             firing: try await EpisodeStore.open(on: pool),
             recent: try await EpisodeStore.resolved(limit: 5, on: pool),
             traffic: try await traffic(now: now),
@@ -80,7 +87,7 @@ package struct NowStore: Sendable {
         }
         let (pending, oldest) = try await pool.query(NowQueries.pendingDeliveries)[0].decode(Int.self, Timestamp?.self)
         let lost = try await pool.query(NowQueries.lostDeliveries(since: now - .seconds(86_400)))[0].decode(Int.self)
-        return AlertDeliveryHealth(last: last, pending: pending, oldestPendingAt: oldest, lost: lost)
+        return AlertDeliveryHealth(last: last, pending: pending, oldestPendingAt: oldest, lost: lost, fileFault: receivers?.fault)
     }
 
     private func evaluation(now: Timestamp) async throws -> EvaluationHealth {

@@ -11,16 +11,23 @@ package struct RulesStore: Sendable {
 
     private let pool: PostgresPool
     private let rules: RuleBook
+    private let receivers: ReceiverBook?
     private let backtests: BacktestShelf
 
-    /// - Parameter backtests: filled by `BacktestKeeper`.
-    package init(pool: PostgresPool, rules: RuleBook, backtests: BacktestShelf = BacktestShelf()) {
+    /// - Parameters:
+    ///   - receivers: asked for what is wrong with their file.
+    ///   - backtests: filled by `BacktestKeeper`.
+    package init(pool: PostgresPool, rules: RuleBook, receivers: ReceiverBook? = nil, backtests: BacktestShelf = BacktestShelf()) {
         self.pool = pool
         self.rules = rules
+        self.receivers = receivers
         self.backtests = backtests
     }
 
     func read(now: Timestamp) async throws -> RulesData {
+        // An instance that evaluates nothing looks at the files here.
+        rules.refresh()
+        receivers?.refresh()
         let progress = Dictionary(try await RuleProgress.all(on: pool).map { ($0.rule, $0) }) { first, _ in first }
         let past = try await past(now: now)
         var entries: [RulesData.Entry] = []
@@ -40,7 +47,7 @@ package struct RulesStore: Sendable {
                 )
             )
         }
-        let faults = rules.findings.filter { $0.severity == .error }.map(\.description)
+        let faults = rules.findings.filter { $0.severity == .error }.map(\.description) + [receivers?.fault].compactMap { $0 }
         return RulesData(
             entries: entries,
             past: Array(past.prefix(50)),
