@@ -39,6 +39,8 @@ package struct AlertEpisode: Sendable, Hashable {
     package var revised: Bool
     package var heldSince: Timestamp?
     package var affected: AffectedDevices?
+    /// Who is affected while it goes on; nil before the first look, some minutes after it fired.
+    package var impact: EpisodeImpact?
 
     /// Recorded and shown, and nobody is told.
     var isWithheld: Bool { silencedBy != nil || heldBack != nil }

@@ -102,7 +102,7 @@ package enum EpisodeStore {
             """
             SELECT episodeId, rule, ruleVersion, groupLabels, labels, severity, state, startsAt, firedAt, endsAt, resolvedAt,
                    resolvedReason, detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations,
-                   acknowledgedAt, acknowledgedBy, silencedBy, revised, heldSince, affected, heldBack
+                   acknowledgedAt, acknowledgedBy, silencedBy, revised, heldSince, affected, heldBack, impact
             FROM alertEpisodes \(condition)
             """
         ).map(AlertEpisode.init(row:))
@@ -114,7 +114,7 @@ extension AlertEpisode {
         let (
             id, rule, version, group, labels, severity, state, startsAt, firedAt, endsAt, resolvedAt,
             reason, late, evidence, contributors, backlog, sql, annotations,
-            acknowledgedAt, acknowledgedBy, silencedBy, revised, heldSince, affected, heldBack
+            acknowledgedAt, acknowledgedBy, silencedBy, revised, heldSince, affected, heldBack, impact
         ) = try row.decode(
             UUID.self,
             String.self,
@@ -139,6 +139,7 @@ extension AlertEpisode {
             UUID?.self,
             Bool.self,
             Timestamp?.self,
+            String?.self,
             String?.self,
             String?.self
         )
@@ -167,7 +168,8 @@ extension AlertEpisode {
             heldBack: try heldBack.map { try AlertJSON.value(from: $0) },
             revised: revised,
             heldSince: heldSince,
-            affected: try affected.map { try AlertJSON.value(from: $0) }
+            affected: try affected.map { try AlertJSON.value(from: $0) },
+            impact: try impact.map { try AlertJSON.value(from: $0) }
         )
     }
 }

@@ -106,6 +106,7 @@ package final class RuleEvaluator: Service, Sendable {
         try await forgetRemoved(current, through: last)
         try await watchOurselves()
         try await tidy()
+        try await lookAgain(current, through: last)
         state.withLock { state in
             if faults.isEmpty { state.succeededAt = now() }
             state.faults = faults
@@ -192,6 +193,17 @@ package final class RuleEvaluator: Service, Sendable {
         for episode in try await pass.run() {
             let text = episode.annotations["summary"] ?? episode.rule
             logger.log(level: episode.state == .firing ? .error : .notice, "\(episode.rule) \(episode.state.rawValue): \(text)")
+        }
+    }
+
+    /// Who is affected now by what goes on. Nobody waits for it, so a fault of it is told and nothing more.
+    private func lookAgain(_ rules: [AlertRule], through last: Minute) async throws {
+        guard let lease = try await claim() else { return }
+        let pass = ImpactPass(rules: rules, pool: pool, lease: lease, backlog: backlog, logger: logger, now: now())
+        do {
+            try await pass.run(through: last)
+        } catch let error as PostgresError where !error.isUnavailable {
+            logger.warning("who is affected could not be looked at again", metadata: ["error": "\(error)"])
         }
     }
 

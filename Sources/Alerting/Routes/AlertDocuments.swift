@@ -34,6 +34,8 @@ package struct AlertDocument: Encodable, Sendable {
     var contributors: [Contributor]
     var backlog: BacklogNumbers?
     var affected: AffectedDevices?
+    /// Who is affected while it goes on; absent before the first look.
+    var impact: ImpactDocument?
     var annotations: [String: String]
     var acknowledgedAt: Timestamp?
     var acknowledgedBy: String?
@@ -61,6 +63,7 @@ package struct AlertDocument: Encodable, Sendable {
         contributors = episode.contributors
         backlog = episode.backlog
         affected = episode.affected
+        impact = episode.impact.map(ImpactDocument.init)
         annotations = episode.annotations
         acknowledgedAt = episode.acknowledgedAt
         acknowledgedBy = episode.acknowledgedBy
@@ -68,6 +71,33 @@ package struct AlertDocument: Encodable, Sendable {
         heldBack = episode.heldBack.map(HeldBackDocument.init)
         revised = episode.revised
         heldSince = episode.heldSince
+    }
+}
+
+/// What was seen of an alert while it went on.
+struct ImpactDocument: Encodable, Sendable {
+    struct Look: Encodable, Sendable {
+        var at: Timestamp
+        var window: EvidenceDocument.Window
+        var contributors: [Contributor]
+        var affected: AffectedDevices?
+        var backlog: BacklogNumbers?
+
+        init(_ look: EpisodeImpact.Look) {
+            at = look.at
+            window = EvidenceDocument.Window(look.window)
+            contributors = look.contributors
+            affected = look.affected
+            backlog = look.backlog
+        }
+    }
+
+    var worst: Look?
+    var now: Look
+
+    init(_ impact: EpisodeImpact) {
+        worst = impact.worst.map(Look.init)
+        now = Look(impact.now)
     }
 }
 

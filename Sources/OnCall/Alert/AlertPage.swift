@@ -28,6 +28,8 @@ struct AlertPage {
     let chartCaption: String
     let numbers: [AlertNumber]
     let contributors: [ContributorLine]
+    let impacts: [ImpactView]
+    let hasImpacts: Bool
     let people: [PersonLine]
     let hasPeople: Bool
     let checkPath: String?
@@ -77,6 +79,8 @@ struct AlertPage {
         numbers = AlertNumber.list(episode, now: now)
         contributors = episode.contributors.map(ContributorLine.init)
         hasContributors = !episode.contributors.isEmpty
+        impacts = ImpactView.list(episode, now: now)
+        hasImpacts = !impacts.isEmpty
         people = data.people.map { PersonLine($0, now: now) }
         hasPeople = !people.isEmpty
         checkPath = isFiring && reader.mayAcknowledge && data.concernsCredentials ? "/oncall/credentials/check" : nil

@@ -53,6 +53,23 @@ enum AlertTemplate {
         </tbody></table></div>
         </section>
         {{/hasContributors}}
+        {{#hasImpacts}}
+        <section class="panel">
+        <h2>Who is affected as it goes on</h2>
+        {{#impacts}}
+        <h3>{{heading}}</h3>
+        <p class="soft">{{summary}}</p>
+        {{#hasLines}}
+        <div class="scroll" tabindex="0"><table>
+        <thead><tr><th scope="col">Where</th><th scope="col" class="n">Failed</th><th scope="col" class="n">Of the excess</th></tr></thead>
+        <tbody>
+        {{#lines}}<tr><td>{{name}}</td><td class="n">{{counts}}<span class="detail">{{share}}</span></td><td class="n">{{excess}}</td></tr>
+        {{/lines}}
+        </tbody></table></div>
+        {{/hasLines}}
+        {{/impacts}}
+        </section>
+        {{/hasImpacts}}
         {{#hasPeople}}
         <section class="panel">
         <h2>Some of the people</h2>

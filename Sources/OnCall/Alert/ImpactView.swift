@@ -1,0 +1,33 @@
+import AlertRules
+import Alerting
+import PushContract
+
+/// Who is affected at one time while an alert goes on.
+struct ImpactView {
+    let heading: String
+    let summary: String
+    let lines: [ContributorLine]
+    let hasLines: Bool
+
+    /// The worst window and now; nothing before the first look.
+    static func list(_ episode: AlertEpisode, now: Timestamp) -> [ImpactView] {
+        guard let impact = episode.impact else { return [] }
+        let last = episode.state == .firing ? "Now" : "At the last look"
+        return [impact.worst.map { ImpactView("In the worst window", $0, now: now) }, ImpactView(last, impact.now, now: now)].compactMap {
+            $0
+        }
+    }
+
+    private init(_ when: String, _ look: EpisodeImpact.Look, now: Timestamp) {
+        heading = "\(when), \(ClockText.span(look.window.first.timestamp, to: (look.window.last + 1).timestamp, now: now))"
+        summary = [
+            look.window.counts.attempts > 0 ? AlertWords.counts(look.window) : nil, look.affected.map { "devices: \($0.text)" },
+            look.backlog.map { backlog in
+                let drain = backlog.drainSeconds.map { "drained in about \(SpanText.span(.seconds($0)))" } ?? "growing"
+                return "\(NumberText.count(backlog.waiting)) waiting, \(drain)"
+            },
+        ].compactMap { $0 }.joined(separator: "; ")
+        lines = look.contributors.map(ContributorLine.init)
+        hasLines = !lines.isEmpty
+    }
+}
