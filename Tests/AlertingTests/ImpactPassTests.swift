@@ -48,7 +48,7 @@ struct ImpactPassTests {
             let fired = try await evaluated(35)
             #expect(fired.impact == nil && fired.contributors.first?.value == "2.0")
             try await add(35..<45, good: 40, bad: 60, version: "3.0")
-            #expect(try await evaluated(39).impact == nil, "not yet five minutes")
+            #expect(try await evaluated(38).impact == nil, "not yet five minutes")
             let first = try #require(try await evaluated(45).impact)
             #expect(first.now.window.counts == AttemptCounts(attempts: 1500, bad: 650))
             #expect(first.now.contributors.first.map { "\($0.dimension)=\($0.value)" } == "appVersion=3.0")

@@ -24,11 +24,12 @@ enum ContributorRanking {
     }
 
     /// A value that all traffic has says nothing and is left out. The sample's counts are stretched to the whole of the traffic.
-    static func rank(_ shares: [RollupShare], _ sample: FactSample? = nil) -> [Contributor] {
+    /// `usual`: the share of failures to compare with; otherwise that of the time before the window.
+    static func rank(_ shares: [RollupShare], _ sample: FactSample? = nil, usual: Double? = nil) -> [Contributor] {
         let whole = shares.filter { $0.dimension == .provider }
         let attempts = whole.reduce(0) { $0 + $1.attempts }
         let before = whole.reduce(0) { $0 + $1.attemptsBefore }
-        let healthy = before > 0 ? Double(whole.reduce(0) { $0 + $1.badBefore }) / Double(before) : 0
+        let healthy = usual ?? (before > 0 ? Double(whole.reduce(0) { $0 + $1.badBefore }) / Double(before) : 0)
         let bad = whole.reduce(0) { $0 + $1.bad }
         let total = Double(bad) - healthy * Double(attempts)
         guard total > 0 else { return [] }

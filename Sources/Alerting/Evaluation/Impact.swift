@@ -15,6 +15,7 @@ struct Impact: Sendable {
         _ rule: AlertRule,
         group: GroupKey,
         window: WindowCounts,
+        usual: Double? = nil,
         logger: Logger,
         on pool: PostgresPool
     ) async throws -> Impact {
@@ -26,7 +27,7 @@ struct Impact: Sendable {
             logger.warning("the attempts of an alert could not be looked at", metadata: ["rule": "\(rule.name)", "error": "\(error)"])
             sample = nil
         }
-        let contributors = ContributorRanking.rank(shares, sample)
+        let contributors = ContributorRanking.rank(shares, sample, usual: usual)
         guard let sample, sample.attempts > 0 else { return Impact(contributors: contributors, devices: nil) }
         let isComplete = sample.areAllDevices && sample.attempts >= window.counts.attempts
         return Impact(contributors: contributors, devices: AffectedDevices(withoutSuccess: sample.devices, isComplete: isComplete))

@@ -46,28 +46,52 @@ struct ImpactPass {
     private func look(_ rule: AlertRule, _ episode: AlertEpisode, through last: Minute) async throws -> EpisodeImpact {
         let evidence = episode.evidence
         let length = max(1, evidence.observed.minutes)
-        var present = try await look(rule, episode.group, first: last - (length - 1), minutes: length)
+        let usual = try await usual(rule, episode)
+        var present = try await look(rule, episode.group, first: last - (length - 1), minutes: length, usual: usual)
         present.backlog = try await backlog?(now)
         guard evidence.worst != evidence.observed, rule.condition.source == .attempts else { return EpisodeImpact(now: present) }
         let known = episode.impact?.worst
         if let known, known.window == evidence.worst { return EpisodeImpact(worst: known, now: present) }
-        var worst = try await look(rule, episode.group, first: evidence.worst.first, minutes: evidence.worst.minutes)
+        var worst = try await look(
+            rule,
+            episode.group,
+            first: evidence.worst.first,
+            minutes: evidence.worst.minutes,
+            usual: usual
+        )
         worst.window = evidence.worst
         return EpisodeImpact(worst: worst, now: present)
     }
 
-    private func look(_ rule: AlertRule, _ group: GroupKey, first: Minute, minutes: Int) async throws -> EpisodeImpact.Look {
-        var window = WindowCounts(first: first, minutes: minutes, counts: AttemptCounts())
-        guard rule.condition.source == .attempts else { return EpisodeImpact.Look(window: window, at: now) }
+    /// The share of failures in the hour before it began: the hour before the present is part of the fault.
+    private func usual(_ rule: AlertRule, _ episode: AlertEpisode) async throws -> Double? {
+        guard rule.condition.source == .attempts else { return nil }
+        let start = Minute(episode.startsAt)
+        return try await counts(rule, episode.group, from: start - 60, to: start).share ?? 0
+    }
+
+    private func counts(_ rule: AlertRule, _ group: GroupKey, from: Minute, to: Minute) async throws -> AttemptCounts {
         let rows = try await RollupStore.minutes(
             rule.selection(in: group),
             by: [],
-            from: first.timestamp,
-            to: (first + minutes).timestamp,
+            from: from.timestamp,
+            to: to.timestamp,
             on: pool
         )
-        window.counts = rows.reduce(AttemptCounts()) { $0 + AttemptCounts(attempts: $1.attempts, bad: $1.bad) }
-        let impact = try await Impact.read(rule, group: group, window: window, logger: logger, on: pool)
+        return rows.reduce(AttemptCounts()) { $0 + AttemptCounts(attempts: $1.attempts, bad: $1.bad) }
+    }
+
+    private func look(
+        _ rule: AlertRule,
+        _ group: GroupKey,
+        first: Minute,
+        minutes: Int,
+        usual: Double?
+    ) async throws -> EpisodeImpact.Look {
+        var window = WindowCounts(first: first, minutes: minutes, counts: AttemptCounts())
+        guard rule.condition.source == .attempts else { return EpisodeImpact.Look(window: window, at: now) }
+        window.counts = try await counts(rule, group, from: first, to: first + minutes)
+        let impact = try await Impact.read(rule, group: group, window: window, usual: usual, logger: logger, on: pool)
         return EpisodeImpact.Look(window: window, at: now, contributors: impact.contributors, affected: impact.devices)
     }
 }
