@@ -2,12 +2,12 @@
 # Tests of the tests: plants a known defect into a copy of the sources, builds it, runs the test that is there for it, and expects that
 # test to fail. Exit 1 when a defect goes unnoticed, or no longer fits the sources (then bring the edit below up to date).
 #
-# It works on .build/planted, a copy of the tree with its own build, and never touches the tree itself.
+# It works on .build/planted (or PLANTED_IN), a copy of the tree with its own build, and never touches the tree itself.
 # usage: scripts/plant.sh all | NAME…        names: ack-before-commit rollup-outside rotation-unlocked keys-unsorted
 set -uo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
-scratch=$root/.build/planted
+scratch=${PLANTED_IN:-$root/.build/planted}
 
 # Each: the file, a Perl edit that must change it, the test that must fail.
 plan() {
@@ -43,13 +43,22 @@ plan() {
     esac
 }
 
+# Copies what differs, so that the build of the last defect (or of the last time) serves the next.
 copy() {
     mkdir -p "$scratch"
-    for item in Package.swift Package.resolved Sources Tests sql alerts scripts docs dashboards; do
-        [ -e "$item" ] || continue
-        rm -rf "${scratch:?}/$item"
-        cp -a "$item" "$scratch/"
+    local items=() item
+    for item in Package.swift Package.resolved Sources Tests sql alerts scripts docs dashboards live-activities matches deploy README.md Makefile; do
+        [ -e "$item" ] && items+=("$item")
     done
+    find "${items[@]}" -type f | sort >"$scratch/wanted"
+    while IFS= read -r item; do
+        cmp -s "$item" "$scratch/$item" && continue
+        mkdir -p "$scratch/$(dirname "$item")"
+        cp "$item" "$scratch/$item"
+    done <"$scratch/wanted"
+    # What the tree no longer has.
+    (cd "$scratch" && for item in "${items[@]}"; do [ -e "$item" ] && find "$item" -type f; done | sort) >"$scratch/had"
+    comm -13 "$scratch/wanted" "$scratch/had" | while IFS= read -r item; do rm "$scratch/$item"; done
 }
 
 names=("$@")
@@ -67,6 +76,7 @@ for name in "${names[@]}"; do
         bad=1
     elif ! swift build --build-tests >"$scratch/build.log" 2>&1; then
         echo "$name: does not build; see $scratch/build.log"
+        grep -m 3 'error:' "$scratch/build.log"
         bad=1
     elif swift test --skip-build --disable-xctest --filter "$test" >"$scratch/$name.log" 2>&1; then
         echo "$name: NOT caught by $test"
