@@ -43,7 +43,8 @@ struct BenchCommand: AsyncParsableCommand {
             help: "A PostgreSQL to make (and drop) a scratch database in. Default: a private one in a temporary directory."
         )
         var database: String?
-        @Option(name: .long, help: "Rows to store before measuring; 20M and 500k are understood.") var preload = "0"
+        @Option(name: .long, help: "Rows to store before measuring; 20M and 500k are understood. Measures without them first.")
+        var preload = "0"
         @Flag(help: "About half a minute, less exact.") var quick = false
         @Option(
             name: .long,
@@ -68,7 +69,7 @@ struct BenchCommand: AsyncParsableCommand {
                 let settings = IngestBench.Settings(
                     preload: try rows(),
                     seconds: quick ? 2 : 6,
-                    copyRows: quick ? 60_000 : 150_000,
+                    copyRows: quick ? 60_000 : 400_000,
                     only: Set(only)
                 )
                 let report = try await IngestBench(database: database, settings: settings, logger: logger).run()

@@ -11,6 +11,8 @@ struct BenchReport: Encodable, Sendable {
         /// Rows to the mean of COPY before and after, or requests to those of the no-op route.
         var ratio: Double?
         var ratioTo: String?
+        /// The ratio to the same measurement's before anything was stored.
+        var ratioToEmpty: Double?
         var p50Milliseconds: Double?
         var p99Milliseconds: Double?
         var serverCPUMicrosecondsPerRow: Double?
@@ -24,8 +26,20 @@ struct BenchReport: Encodable, Sendable {
     }
 
     var preloadedRows: Int
-    var copyRowsPerSecond: [String: Double] = [:]
+    /// What was measured before anything was stored, when rows were stored for the others.
+    var empty: [Measurement] = []
     var measurements: [Measurement] = []
+
+    /// How each measurement fares with what is stored. Ratios are compared, not rates: the machine may have become another meanwhile.
+    mutating func compareWithEmpty() {
+        for index in measurements.indices {
+            let row = measurements[index]
+            guard let ratio = row.ratio,
+                let before = empty.first(where: { $0.name == row.name && $0.connections == row.connections })?.ratio
+            else { continue }
+            measurements[index].ratioToEmpty = ratio / before
+        }
+    }
 
     func json() throws -> String {
         let encoder = JSONEncoder()
@@ -35,15 +49,15 @@ struct BenchReport: Encodable, Sendable {
 
     var table: String {
         let head = [
-            "measurement", "conn", "req/s", "rows/s", "ratio", "p50 ms", "p99 ms", "server µs/row", "PG µs/row", "server CPU s",
+            "measurement", "conn", "req/s", "rows/s", "ratio", "÷ empty", "p50 ms", "p99 ms", "server µs/row", "PG µs/row", "server CPU s",
             "PG CPU s", "WAL B/row", "peak MiB", "refused",
         ]
         let lines =
             [head]
-            + measurements.map { row in
+            + (empty + measurements).map { row in
                 [
                     row.name, "\(row.connections)", format(row.requestsPerSecond, 0), format(row.rowsPerSecond, 0),
-                    format(row.ratio, 2), format(row.p50Milliseconds, 2), format(row.p99Milliseconds, 2),
+                    format(row.ratio, 2), format(row.ratioToEmpty, 2), format(row.p50Milliseconds, 2), format(row.p99Milliseconds, 2),
                     format(row.serverCPUMicrosecondsPerRow, 1), format(row.postgresCPUMicrosecondsPerRow, 1),
                     format(row.serverCPUSeconds, 1), format(row.postgresCPUSeconds, 1), format(row.walBytesPerRow, 0),
                     format(row.serverPeakMemoryMiB, 0), "\(row.refused)",
@@ -55,7 +69,8 @@ struct BenchReport: Encodable, Sendable {
                 .joined(separator: "  ")
         }
         let failures = measurements.compactMap { row in row.failure.map { "\(row.name): \($0)" } }
-        return "\(preloadedRows) rows stored before\n" + (text + failures).joined(separator: "\n")
+        let stored = empty.isEmpty ? "\(preloadedRows)" : "first \(empty.count) lines: none, others: \(preloadedRows)"
+        return "rows stored before: \(stored)\n" + (text + failures).joined(separator: "\n")
     }
 
     private func format(_ value: Double?, _ digits: Int) -> String {

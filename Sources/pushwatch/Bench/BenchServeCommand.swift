@@ -22,7 +22,7 @@ struct BenchServeCommand: AsyncParsableCommand {
     @Flag(name: .long) var sends = false
 
     func run() async throws {
-        LogBootstrap.bootstrap(level: .warning)
+        LogBootstrap.bootstrap(level: .error)
         let metrics = MetricsRegistry()
         MetricsSystem.bootstrap(metrics)
         var configuration = try await base()

@@ -50,20 +50,26 @@ struct IngestBench {
         Terminal.note("starting the server")
         let server = try await BenchServer(database: database.url)
         defer { server.stop() }
-        if settings.preload > 0 { try await BenchPreload(pool: pool, keeper: keeper, rows: settings.preload).run() }
         var report = BenchReport(preloadedRows: settings.preload)
-        try await batches(server, into: &report)
+        if settings.preload > 0 {
+            Terminal.note("first with nothing stored")
+            report.empty = try await batches(server)
+            try await BenchPreload(pool: pool, keeper: keeper, rows: settings.preload).run()
+        }
+        report.measurements = try await batches(server)
+        report.compareWithEmpty()
         try await singles(server, into: &report)
         return report
     }
 
-    private func batches(_ server: BenchServer, into report: inout BenchReport) async throws {
-        guard IngestBench.batches.contains(where: { settings.includes("\($0.rows)") }) else { return }
+    private func batches(_ server: BenchServer) async throws -> [BenchReport.Measurement] {
+        guard IngestBench.batches.contains(where: { settings.includes("\($0.rows)") }) else { return [] }
+        var measurements: [BenchReport.Measurement] = []
         let copy = try await CopyLimit(rows: settings.copyRows, pool: pool)
         _ = try await slice(copy, connections: IngestBench.copyConnections)
-        report.measurements.append(try await slice(copy, connections: 1))
+        measurements.append(try await slice(copy, connections: 1))
         var before = try await slice(copy, connections: IngestBench.copyConnections)
-        report.measurements.append(before)
+        measurements.append(before)
         for batch in IngestBench.batches where settings.includes("\(batch.rows)") {
             var measured = try await measure(
                 "POST of \(batch.rows)",
@@ -73,9 +79,10 @@ struct IngestBench {
             let after = try await slice(copy, connections: IngestBench.copyConnections)
             measured.ratio = measured.rowsPerSecond / ((before.rowsPerSecond + after.rowsPerSecond) / 2)
             measured.ratioTo = before.name
-            report.measurements += [measured, after]
+            measurements += [measured, after]
             before = after
         }
+        return measurements
     }
 
     private func singles(_ server: BenchServer, into report: inout BenchReport) async throws {

@@ -90,11 +90,27 @@ struct EndToEnd {
         return seconds
     }
 
-    /// Waits until nothing is queued or under way.
+    /// Waits until nothing is queued or under way, and gives up when nothing has ended for a minute.
     private func settle(_ pool: PostgresPool) async throws {
         let waiting: Query =
             "SELECT EXISTS (SELECT FROM pushReady) OR EXISTS (SELECT FROM pushLeases) OR EXISTS (SELECT FROM pushScheduled)"
-        while try await pool.query(waiting)[0].decode(Bool.self) { try await Task.sleep(for: .milliseconds(50)) }
+        var ended = -1
+        var (now, progress) = (ContinuousClock.now, ContinuousClock.now)
+        while try await pool.query(waiting)[0].decode(Bool.self) {
+            try await Task.sleep(for: .milliseconds(50))
+            guard ContinuousClock.now - now > .seconds(5) else { continue }
+            now = .now
+            let count = try await pool.query("SELECT count(*) FROM pushFinished")[0].decode(Int.self)
+            if count != ended { (ended, progress) = (count, now) }
+            if now - progress > .seconds(60) { throw try await stalled(pool) }
+        }
+    }
+
+    private func stalled(_ pool: PostgresPool) async throws -> CommandFailure {
+        let (ready, leased, scheduled) = try await pool.query(
+            "SELECT (SELECT count(*) FROM pushReady), (SELECT count(*) FROM pushLeases), (SELECT count(*) FROM pushScheduled)"
+        )[0].decode(Int.self, Int.self, Int.self)
+        return .check("No send has ended for a minute: \(ready) are ready, \(leased) leased and \(scheduled) scheduled.")
     }
 
     private func latencies(_ pool: PostgresPool, run: String, sends: Int) async throws -> (Double, Double) {
