@@ -18,6 +18,8 @@ package struct OutboundFailure: Error, Sendable, Equatable, CustomStringConverti
 
     package enum Kind: String, Sendable {
         case dns, connect, tls, timeout, reset
+        /// The peer ended TLS because of our client certificate, or because we showed none (RFC 8446 §6.2). It read no request.
+        case clientCertificate
         /// The peer closed the stream as not processed (REFUSED_STREAM, or GOAWAY with a lower last stream).
         case goaway
         /// The waiting task was cancelled.

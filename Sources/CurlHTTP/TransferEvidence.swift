@@ -26,6 +26,8 @@ struct TransferEvidence {
         if wasDisowned {
             return OutboundFailure(.notWritten, .goaway, detail: "the peer sent GOAWAY and did not process the stream", latency: latency)
         }
+        // With TLS 1.3 the alert comes after the request was handed to TLS; the peer reads none of it.
+        if refusesClientCertificate { return OutboundFailure(.notWritten, .clientCertificate, detail: text, latency: latency) }
         if wasLost {
             return OutboundFailure(.unanswered, .reset, detail: "the connection was lost before the answer", latency: latency)
         }
@@ -38,6 +40,17 @@ struct TransferEvidence {
         let wasConnecting = kind == .dns || kind == .connect || kind == .tls
         return OutboundFailure(.unanswered, wasConnecting ? .reset : kind, detail: text, latency: latency)
     }
+
+    /// OpenSSL's words for the alerts that a server sends about its client's certificate.
+    private var refusesClientCertificate: Bool {
+        guard text.contains(" alert ") else { return false }
+        return TransferEvidence.certificateAlerts.contains { text.contains($0) }
+    }
+
+    private static let certificateAlerts = [
+        "bad certificate", "unsupported certificate", "certificate revoked", "certificate expired", "certificate unknown", "unknown ca",
+        "access denied", "certificate required",
+    ]
 
     private var kind: OutboundFailure.Kind {
         switch code {

@@ -4,6 +4,16 @@ import PushContract
 extension PushOutcome {
     /// No answer came. Not written: it can be sent again without doubling. Written: nobody knows.
     static func unreached(_ failure: OutboundFailure) -> PushOutcome {
+        if failure.kind == .clientCertificate {
+            // As any refused credential: nothing else goes over this one until it is mended.
+            var outcome = PushOutcome.failed(
+                Classification(.auth, retry: .afterFix),
+                detail: failure.description,
+                latency: failure.latency
+            )
+            outcome.reach = .credential
+            return outcome
+        }
         var outcome = PushOutcome.failed(ReasonMapping.network, detail: failure.description, latency: failure.latency)
         // The peer closed the stream unprocessed: the connection was at its end, not the provider.
         if failure.phase == .notWritten && failure.kind == .goaway { outcome.retryClass = .now }

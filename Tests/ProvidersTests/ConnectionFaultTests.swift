@@ -122,6 +122,20 @@ struct ConnectionFaultTests {
         }
     }
 
+    @Test("a provider that wants a client certificate refuses the credential: nothing was sent, and nothing else goes until it is mended")
+    func clientCertificate() async throws {
+        try await Simulation.run { simulation in
+            simulation.simulator.setConnections(ConnectionConditions(requiresClientCertificate: true))
+            let providers: [any PushProvider] = [try simulation.apns(timeout: .seconds(5)), try simulation.fcm()]
+            for provider in providers {
+                let outcome = await simulation.send(by: provider)
+                #expect(outcome.classification == Classification(.auth, retry: .afterFix), "\(outcome.detail)")
+                #expect(outcome.reach == .credential && !outcome.outcomeUnknown)
+            }
+            #expect(simulation.simulator.statistics.total == 0)
+        }
+    }
+
     @Test("FCM's requests beyond the streams of a connection go over others, spread")
     func sharding() async throws {
         try await Simulation.run { simulation in

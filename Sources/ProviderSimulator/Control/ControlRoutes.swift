@@ -50,11 +50,14 @@ struct ControlRoutes: Sendable {
         router.get("/connections") { _, _ in Self.json(simulator.connectionConditions) }
         router.put("/connections") { request, _ in
             let object = try StrictObject(try await Self.body(of: request), at: "connections")
-            try object.allow(["maxStreams", "oneStreamUntilAuthorised", "expiredCertificate", "refusesConnections"])
+            try object.allow([
+                "maxStreams", "oneStreamUntilAuthorised", "expiredCertificate", "requiresClientCertificate", "refusesConnections",
+            ])
             let conditions = ConnectionConditions(
                 maxStreams: Int(try object.integer("maxStreams", in: 0...1_000_000) ?? 1000),
                 oneStreamUntilAuthorised: try object.bool("oneStreamUntilAuthorised") ?? false,
                 expiredCertificate: try object.bool("expiredCertificate") ?? false,
+                requiresClientCertificate: try object.bool("requiresClientCertificate") ?? false,
                 refusesConnections: try object.bool("refusesConnections") ?? false
             )
             simulator.setConnections(conditions)

@@ -10,6 +10,8 @@ package struct ConnectionConditions: Sendable, Hashable, Codable {
     package var oneStreamUntilAuthorised = false
     /// New connections get a certificate that has expired.
     package var expiredCertificate = false
+    /// New connections must show a client certificate, which provider tokens do without: they end with a TLS alert.
+    package var requiresClientCertificate = false
     /// New connections are closed before anything is read.
     package var refusesConnections = false
 
@@ -17,11 +19,13 @@ package struct ConnectionConditions: Sendable, Hashable, Codable {
         maxStreams: Int = 1000,
         oneStreamUntilAuthorised: Bool = false,
         expiredCertificate: Bool = false,
+        requiresClientCertificate: Bool = false,
         refusesConnections: Bool = false
     ) {
         self.maxStreams = maxStreams
         self.oneStreamUntilAuthorised = oneStreamUntilAuthorised
         self.expiredCertificate = expiredCertificate
+        self.requiresClientCertificate = requiresClientCertificate
         self.refusesConnections = refusesConnections
     }
 }

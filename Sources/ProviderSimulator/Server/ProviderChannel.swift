@@ -26,6 +26,7 @@ struct ProviderChannel: ServerChildChannel {
 
     private let context: NIOSSLContext
     private let expiredContext: NIOSSLContext
+    private let demandingContext: NIOSSLContext
     private let connections: ConnectionBoard
     private let responder: HTTPChannelHandler.Responder
     private let http1: HTTP1Channel
@@ -33,14 +34,18 @@ struct ProviderChannel: ServerChildChannel {
     init(
         tls: TLSConfiguration,
         expiredTLS: TLSConfiguration,
+        demandingTLS: TLSConfiguration,
         connections: ConnectionBoard,
         responder: @escaping HTTPChannelHandler.Responder
     ) throws {
-        var (tls, expiredTLS) = (tls, expiredTLS)
-        tls.applicationProtocols = NIOHTTP2SupportedALPNProtocols
-        expiredTLS.applicationProtocols = NIOHTTP2SupportedALPNProtocols
-        context = try NIOSSLContext(configuration: tls)
-        expiredContext = try NIOSSLContext(configuration: expiredTLS)
+        func context(_ tls: TLSConfiguration) throws -> NIOSSLContext {
+            var tls = tls
+            tls.applicationProtocols = NIOHTTP2SupportedALPNProtocols
+            return try NIOSSLContext(configuration: tls)
+        }
+        self.context = try context(tls)
+        expiredContext = try context(expiredTLS)
+        demandingContext = try context(demandingTLS)
         self.connections = connections
         self.responder = responder
         http1 = HTTP1Channel(responder: responder)
@@ -49,9 +54,8 @@ struct ProviderChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let conditions = connections.conditions
         if conditions.refusesConnections { return channel.eventLoop.makeFailedFuture(ConnectionDropped()) }
-        let context = conditions.expiredCertificate ? expiredContext : context
         do {
-            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context(under: conditions)))
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
         }
@@ -61,6 +65,11 @@ struct ProviderChannel: ServerChildChannel {
             channel.eventLoop.makeCompletedFuture { try connection(on: channel) }
         }
         .map { Value(negotiated: $0, channel: channel) }
+    }
+
+    private func context(under conditions: ConnectionConditions) -> NIOSSLContext {
+        if conditions.expiredCertificate { return expiredContext }
+        return conditions.requiresClientCertificate ? demandingContext : context
     }
 
     func handle(value: Value, logger: Logger) async {

@@ -44,22 +44,35 @@ struct SimulatorListener: Service {
         onListening: @escaping @Sendable (Int) async -> Void
     ) throws {
         let (valid, expired) = (try Self.tls(identity.valid), try Self.tls(identity.expired))
+        let demanding = try Self.demandingTLS(identity.valid)
         self.init(
             name,
             host: host,
             port: port,
             responder: responder,
             server: HTTPServerBuilder {
-                try ProviderChannel(tls: valid, expiredTLS: expired, connections: connections, responder: $0)
+                try ProviderChannel(tls: valid, expiredTLS: expired, demandingTLS: demanding, connections: connections, responder: $0)
             },
             logger: logger,
             onListening: onListening
         )
     }
 
+    /// Wants a client certificate.
+    private static func demandingTLS(_ identity: ServerIdentity) throws -> TLSConfiguration {
+        var tls = try tls(identity)
+        tls.certificateVerification = .noHostnameVerification
+        tls.trustRoots = .certificates([try certificate(identity)])
+        return tls
+    }
+
+    private static func certificate(_ identity: ServerIdentity) throws -> NIOSSLCertificate {
+        try NIOSSLCertificate(bytes: Array(identity.certificatePEM.utf8), format: .pem)
+    }
+
     private static func tls(_ identity: ServerIdentity) throws -> TLSConfiguration {
         var tls = TLSConfiguration.makeServerConfiguration(
-            certificateChain: [.certificate(try NIOSSLCertificate(bytes: Array(identity.certificatePEM.utf8), format: .pem))],
+            certificateChain: [.certificate(try certificate(identity))],
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.privateKeyPEM.utf8), format: .pem))
         )
         tls.minimumTLSVersion = .tlsv12
