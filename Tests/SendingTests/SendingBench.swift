@@ -67,10 +67,14 @@ struct SendingBench {
         return try await store.enqueue(requests, requestId: "request-1", author: "test", now: now, check: { _, _, _, _ in nil })
     }
 
-    func dispatcher(_ sender: any DeliverySender, _ change: (inout DispatcherConfiguration) -> Void = { _ in }) -> SendDispatcher {
+    func dispatcher(
+        _ sender: any DeliverySender,
+        logger: Logger = .silent,
+        _ change: (inout DispatcherConfiguration) -> Void = { _ in }
+    ) -> SendDispatcher {
         var configuration = DispatcherConfiguration(delays: .quick(.zero), worker: "test")
         change(&configuration)
-        return SendDispatcher(store: store, throttles: throttles, sender: sender, configuration: configuration, logger: .silent)
+        return SendDispatcher(store: store, throttles: throttles, sender: sender, configuration: configuration, logger: logger)
     }
 
     func dispatch(_ sender: any DeliverySender, _ change: (inout DispatcherConfiguration) -> Void = { _ in }) async throws {

@@ -114,6 +114,15 @@ actor CompletionBatcher {
                 continue
             }
             SendMetrics.count(completion, tokenWentOff: wentOff)
+            if let attempt = completion.attempt { logger.debug("a delivery was tried", metadata: names(of: attempt, completion)) }
         }
+    }
+
+    /// What leads from the request to its pushes, and from there to the attempt's row.
+    private func names(of attempt: Attempt, _ completion: Completion) -> Logger.Metadata {
+        [
+            "requestId": "\(attempt.requestId)", "deliveryId": "\(completion.deliveryId)", "attemptId": "\(attempt.attemptId)",
+            "status": "\(attempt.status.rawValue)", "reason": "\(attempt.reasonCode?.rawValue ?? "")",
+        ]
     }
 }
