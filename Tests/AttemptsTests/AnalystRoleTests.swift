@@ -69,7 +69,8 @@ struct AnalystRoleTests {
                     "devices.pushtostarttokenhash", "devices.pushtostarttokenstate", "devices.pushtostarttokencause",
                     "devices.pushtostarttokensince",
                     "devices.tokenstate", "devices.tokenstatecause", "devices.tokenstatesince", "devices.tokenregisteredat",
-                    "pushdeliveries.tokenhash", "tokendeactivations.tokenhash", "alertepisodes.groupkey", "alertacceptances.groupkey",
+                    "devicestarttokens.tokenhash", "pushdeliveries.tokenhash", "tokendeactivations.tokenhash", "alertepisodes.groupkey",
+                    "alertacceptances.groupkey",
                 ]
             )
             let writable = try await store.pool.query(
