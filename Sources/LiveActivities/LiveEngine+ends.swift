@@ -21,14 +21,16 @@ extension LiveEngine {
         // Later than anything the device was sent.
         let stamp = max(subject.timestamp, claim.lastTimestamp + 1)
         let push = LivePush(
-            key: claim.key,
-            what: "end",
-            event: "end",
-            tokenHash: claim.token.hash,
-            app: claim.app,
-            environment: claim.environment,
-            attemptNumber: claim.attempts,
-            requestId: "live-end:\(subject.id)",
+            kind: .end,
+            intent: PushIntent(
+                key: claim.key,
+                operation: "end",
+                tokenHash: claim.token.hash,
+                app: claim.app,
+                environment: claim.environment,
+                attemptNumber: claim.attempts,
+                requestId: "live-end:\(subject.id)"
+            ),
             messageId: LiveAttempt.operationKey(claim.key, "end"),
             content: .making { () throws(PushFault) in
                 .message(try LivePayloads.end(subject, timestamp: stamp, reason: claim.reason, now: now()), to: claim.token)

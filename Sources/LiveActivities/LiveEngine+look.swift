@@ -74,6 +74,7 @@ extension LiveEngine {
         LiveMetrics.built.increment()
         let published = PublishedState(
             subject: subject.id,
+            epoch: subject.epoch,
             timestamp: subject.timestamp,
             hash: subject.stateHash,
             builtAt: subject.builtAt,
@@ -126,10 +127,22 @@ extension LiveEngine {
         _ = try await stores.orchestrator.endOver(subjects.filter(\.isOver).map(\.id), now: now)
         try await stores.subjects.beat(owner: configuration.owner, now: now)
         while try await stores.starts.settleLost(now: now) == 500 {}
+        try await settleLostPushes()
         _ = try await stores.orchestrator.sweep(now: now)
         try await stores.channels.sweep(now: now)
         LiveMetrics.gauge(channels: try await stores.channels.scopes())
         let starts = try await stores.orchestrator.starts(since: now - .seconds(3600))
         LiveMetrics.gauge(adopted: starts.adopted, unanswered: starts.unanswered, medianTimeToToken: starts.medianTimeToToken)
+    }
+
+    /// What a dead process had under way, and what this one could not write, becomes attempts of unknown outcome.
+    private func settleLostPushes() async throws {
+        try await journal.sweep()
+        while true {
+            let lost = try await stores.intents.settleLost()
+            guard lost > 0 else { return }
+            LiveMetrics.unknownOutcomes.increment(by: lost)
+            logger.notice("pushes of unknown outcome were recorded as such", metadata: ["count": "\(lost)"])
+        }
     }
 }

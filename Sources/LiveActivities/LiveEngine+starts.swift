@@ -31,14 +31,16 @@ extension LiveEngine {
         // The newest state there is by now.
         let subject = state.withLock { $0.subjects[subject.id] } ?? subject
         let push = LivePush(
-            key: claim.key,
-            what: "start",
-            event: "start",
-            tokenHash: claim.token.hash,
-            app: claim.app,
-            environment: claim.environment,
-            attemptNumber: claim.attempts,
-            requestId: "live-start:\(subject.id)",
+            kind: .start,
+            intent: PushIntent(
+                key: claim.key,
+                operation: "start",
+                tokenHash: claim.token.hash,
+                app: claim.app,
+                environment: claim.environment,
+                attemptNumber: claim.attempts,
+                requestId: "live-start:\(subject.id)"
+            ),
             messageId: LiveAttempt.operationKey(claim.key, "start") + ":\(claim.attempts)",
             content: .making { () throws(PushFault) in
                 let start = try LivePayloads.start(subject, generation: claim.key.generation, channel: claim.channelId, now: now())

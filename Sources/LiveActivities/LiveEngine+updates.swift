@@ -29,23 +29,23 @@ extension LiveEngine {
     }
 
     private func send(_ job: FanOutBoard.Job) async {
-        LiveMetrics.stateAge.record(duration: max(.zero, now() - job.state.builtAt))
         let push = LivePush(job)
         let (result, isWithheld) = await make(push) { effect(of: $0, on: job) }
         let finishedAt = now()
         // A token that a breaker keeps rests as a suspect one does.
         let ending =
             isWithheld
-            ? .failed(retryAfter: DeviceTokens.suspicion) : UpdateDecision.after(result, state: job.state, now: finishedAt).ending
+            ? .failed(retryAfter: DeviceTokens.suspicion) : UpdateDecision.after(result, job, now: finishedAt).ending
         state.withLock { $0.board.finish(job, ending, now: finishedAt) }
     }
 
     private func effect(of result: LivePushResult, on job: FanOutBoard.Job) -> LiveOutcome.Effect {
-        let effect = UpdateDecision.after(result, state: job.state, now: now()).effect
+        let effect = UpdateDecision.after(result, job, now: now()).effect
         guard case .channel(let channel) = job.recipient.address else { return effect }
         let key = ChannelKey(subject: job.state.subject, place: LivePlace(app: job.recipient.app, environment: job.recipient.environment))
         switch effect {
-        case .updated(let timestamp, let hash): return .channel(.told(key, id: channel.id, timestamp: timestamp, stateHash: hash))
+        case .updated(let timestamp, let hash, let budget):
+            return .channel(.told(key, id: channel.id, timestamp: timestamp, stateHash: hash, budgetFullAt: budget))
         // The channel is gone, or never was: asking once more would be answered alike.
         case .tokenOff, .tokenSuspect: return .channel(.gone(key, id: channel.id))
         default: return .nothing
@@ -68,14 +68,19 @@ extension LivePush {
             content = .success(.broadcast(push, to: channel))
         }
         self.init(
-            key: job.recipient.key,
-            what: what,
-            event: job.recipient.isChannel ? "broadcast" : "update",
-            tokenHash: job.recipient.address.hash,
-            app: job.recipient.app,
-            environment: job.recipient.environment,
-            attemptNumber: job.attemptNumber,
-            requestId: "live:\(job.state.subject):\(job.state.timestamp)",
+            kind: job.recipient.isChannel ? .broadcast : .update,
+            intent: PushIntent(
+                key: job.recipient.key,
+                // Another owner's tries of the same state are other tries.
+                operation: "\(what):\(job.state.epoch)",
+                tokenHash: job.recipient.address.hash,
+                app: job.recipient.app,
+                environment: job.recipient.environment,
+                attemptNumber: job.attemptNumber,
+                requestId: "live:\(job.state.subject):\(job.state.timestamp)"
+            ),
+            needsLease: true,
+            builtAt: job.state.builtAt,
             messageId: LiveAttempt.operationKey(job.recipient.key, what),
             content: content
         )
@@ -86,18 +91,18 @@ extension LivePush {
 enum UpdateDecision {
     static func after(
         _ result: LivePushResult,
-        state: PublishedState,
+        _ job: FanOutBoard.Job,
         now: Timestamp
     ) -> (effect: LiveOutcome.Effect, ending: FanOutBoard.Ending) {
         switch result {
         case .keptBack(let until): return (.nothing, .failed(retryAfter: until - now))
-        case .tried(let outcome): return after(outcome, state: state)
+        case .tried(let outcome): return after(outcome, job)
         }
     }
 
-    static func after(_ outcome: PushOutcome, state: PublishedState) -> (effect: LiveOutcome.Effect, ending: FanOutBoard.Ending) {
+    static func after(_ outcome: PushOutcome, _ job: FanOutBoard.Job) -> (effect: LiveOutcome.Effect, ending: FanOutBoard.Ending) {
         guard let classification = outcome.classification else {
-            return (.updated(timestamp: state.timestamp, stateHash: state.hash), .sent)
+            return (.updated(timestamp: job.state.timestamp, stateHash: job.state.hash, budgetFullAt: job.budgetFullAt), .sent)
         }
         switch classification.tokenAction {
         case .off: return (.tokenOff(goneAt: outcome.tokenInvalidSince), .over)

@@ -43,6 +43,7 @@ package final class LiveEngine: Sendable {
     let lookup: ProviderLookup
     let logger: Logger
     let standstill: StandstillBoard
+    let journal: IntentJournal
     let batcher: OutcomeBatcher
     let now: @Sendable () -> Timestamp
     let state: Mutex<State>
@@ -62,7 +63,11 @@ package final class LiveEngine: Sendable {
         self.now = now
         let standstill = StandstillBoard()
         self.standstill = standstill
-        batcher = OutcomeBatcher(store: stores.outcomes, logger: logger) { standstill.add($0) }
+        let open = OpenIntents()
+        journal = IntentJournal(store: stores.intents, open: open, owner: configuration.owner, logger: logger)
+        batcher = OutcomeBatcher(store: stores.outcomes, intents: open, owner: configuration.owner, logger: logger) {
+            standstill.add($0)
+        }
         state = Mutex(State(rate: StartRate(perSecond: configuration.policy.perSecond, now: now())))
     }
 
@@ -106,8 +111,10 @@ package final class LiveEngine: Sendable {
     package func working<Value: Sendable, Failure: Error>(
         _ body: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
+        await journal.start()
         await batcher.open()
         return try await withTaskGroup(of: Void.self) { group -> Result<Value, Failure> in
+            group.addTask { [journal] in await journal.run() }
             group.addTask { [batcher] in await batcher.run() }
             let result: Result<Value, Failure>
             do throws(Failure) {
@@ -115,8 +122,11 @@ package final class LiveEngine: Sendable {
             } catch {
                 result = .failure(error)
             }
+            await journal.close()
             await batcher.close()
             await group.waitForAll()
+            // What is left there would be taken for lost.
+            try? await journal.sweep()
             return result
         }.get()
     }
@@ -166,6 +176,7 @@ package struct LiveStores: Sendable {
     package var audience: AudienceStore
     package var starts: StartStore
     package var ends: EndStore
+    package var intents: IntentStore
     package var outcomes: OutcomeStore
     package var channels: ChannelStore
     /// Holds and pauses, which are everybody's.
@@ -185,6 +196,7 @@ package struct LiveStores: Sendable {
         audience = AudienceStore(pool: pool, vault: vault)
         starts = StartStore(pool: pool, policy: policy, channels: channels, vault: vault, record: record)
         ends = EndStore(pool: pool, vault: vault)
+        intents = IntentStore(pool: pool, record: record)
         outcomes = OutcomeStore(pool: pool, tokenGuard: tokenGuard, channels: channels, record: record)
         self.channels = ChannelStore(pool: pool, policy: channels)
         throttles = ThrottleStore(pool: pool)

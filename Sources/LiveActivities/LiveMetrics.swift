@@ -9,6 +9,10 @@ enum LiveMetrics {
     static let created = Counter(label: "pushwatch_live_activities_created_total")
     static let takeovers = Counter(label: "pushwatch_live_takeovers_total")
     static let lostOutcomes = Counter(label: "pushwatch_live_outcomes_lost_total")
+    /// Pushes that waited because that they leave could not be written down.
+    static let intentsNotKept = Counter(label: "pushwatch_live_intents_not_kept_total")
+    /// Pushes whose process died before it could write what came of them.
+    static let unknownOutcomes = Counter(label: "pushwatch_live_outcomes_unknown_total")
     static let unsendable = Counter(label: "pushwatch_live_states_unsendable_total")
     /// From the building of a state to the start of the request that carries it.
     static let stateAge = Metrics.Timer(label: "pushwatch_live_state_age_seconds")

@@ -15,7 +15,7 @@ extension WholeService {
 
         @Test("L-04: kill -9 in mid-match: the next process completes it, starts nothing twice, and timestamps go on rising")
         func killed() async throws {
-            try await withMatch { fixture, simulator, pool, start in
+            try await withMatch { fixture, simulator, pool, database, start in
                 let first = try await start()
                 var runs = 2
                 // Starts are released slowly, so that the kill comes between them.
@@ -24,7 +24,13 @@ extension WholeService {
                     try await fixture.score("m", phase: "live", runs: runs, now: .now())
                     return calls(simulator, kind: "b").count >= 5 && calls(simulator, kind: "c").count >= KilledMatchTests.runners
                 }
+                // Half of the updates are never answered: the kill comes while they are under way.
+                simulator.setFaults([FaultRule(provider: .apns, share: 0.5, tokenPrefix: "c", effect: .hang)])
+                runs += 1
+                try await fixture.score("m", phase: "live", runs: runs, now: .now())
+                try await eventually("updates are under way") { unanswered(simulator) >= 10 }
                 try await first.killNow()
+                simulator.setFaults([])
                 runs += 1
                 try await fixture.score("m", phase: "live", runs: runs, now: .now())
                 let second = try await start()
@@ -43,6 +49,9 @@ extension WholeService {
                         >= KilledMatchTests.newcomers.count - lost
                 }
                 try await expectOrder(simulator, pool)
+                try await expectRows(simulator, pool)
+                let fsck = try RunningCommand(["fsck"], settings: ["DATABASE_URL": database])
+                #expect(try await fsck.ended() == 0, "\(fsck.text)")
                 #expect(try await pool.query("SELECT epoch FROM activeMatches WHERE matchId = 'm'")[0].decode(Int.self) == 2)
                 #expect(try await second.terminate().code == 0)
             }
@@ -58,6 +67,44 @@ extension WholeService {
                 #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0.timestamp < $1.timestamp || $0.body == $1.body })
                 #expect(zip(stamps, stamps.dropFirst()).filter { $0.timestamp == $1.timestamp }.count <= 1)
             }
+        }
+
+        /// Every request that the simulator saw has a row of its own, whoever made it; what was under way at the kill has an unknown outcome.
+        private func expectRows(_ simulator: ProviderSimulator, _ pool: PostgresPool) async throws {
+            let living: Query = "(SELECT owner FROM activeMatches WHERE matchId = 'm')"
+            let lost = try await pool.query(
+                "SELECT coalesce(sum(cardinality(subjects)), 0)::bigint FROM livePushIntents WHERE owner <> \(living)"
+            )[0].decode(Int.self)
+            #expect(lost >= unanswered(simulator))
+            // Two minutes pass.
+            try await pool.execute("UPDATE livePushIntents SET startedAt = startedAt - interval '3 minutes' WHERE owner <> \(living)")
+            try await pool.execute("UPDATE activityStarts SET claimedAt = claimedAt - interval '3 minutes' WHERE outcome IS NULL")
+            try await eventually("what the dead process had under way is settled") {
+                try await pool.query(
+                    """
+                    SELECT (SELECT count(*) FROM livePushIntents) + (SELECT count(*) FROM activityStarts WHERE outcome IS NULL)
+                    """
+                )[0].decode(Int.self) == 0
+            }
+            let rows = try await pool.query(
+                """
+                SELECT tokenHash, count(*) FILTER (WHERE status = 'sent'), count(*) FILTER (WHERE providerErrorCode = 'OutcomeUnknown'), count(*)
+                FROM notificationDeliveryAttempts WHERE pushType = 'liveactivity' GROUP BY tokenHash
+                """
+            ).map { try $0.decode(String.self, Int.self, Int.self, Int.self) }
+            let known = Dictionary(uniqueKeysWithValues: rows.map { ($0.0, $0) })
+            for (token, requests) in Dictionary(grouping: simulator.requests(provider: .apns).filter { $0.token != nil }, by: \.token) {
+                let row = try #require(known[try TokenHash.apns(token ?? "").rawValue], "a token without any row")
+                let answered = requests.count { $0.status == 200 }
+                #expect(row.1 <= answered, "a row says sent that nobody took")
+                #expect(row.1 + row.2 == row.3, "nothing else can come of them")
+                #expect(row.3 >= requests.count, "a request without a row")
+            }
+            #expect(rows.reduce(0) { $0 + $1.2 } >= unanswered(simulator))
+        }
+
+        private func unanswered(_ simulator: ProviderSimulator) -> Int {
+            simulator.requests(provider: .apns).count { $0.token?.first == "c" && $0.status == nil }
         }
 
         private struct Call {
@@ -81,6 +128,7 @@ extension WholeService {
                 _ fixture: LiveFixture,
                 _ simulator: ProviderSimulator,
                 _ pool: PostgresPool,
+                _ database: String,
                 _ start: () async throws -> ServerProcess
             ) async throws -> Void
         ) async throws {
@@ -99,7 +147,7 @@ extension WholeService {
                             try await fixture.running(0..<KilledMatchTests.runners, of: "m", now: .now())
                             try await fixture.followers(KilledMatchTests.newcomers, of: "m", now: .now())
                             try await fixture.score("m", phase: "live", runs: 1, now: .now())
-                            try await body(fixture, simulator, pool) {
+                            try await body(fixture, simulator, pool, database) {
                                 try await ServerProcess.start(database: database, settings: settings)
                             }
                         }

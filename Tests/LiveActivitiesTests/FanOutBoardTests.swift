@@ -130,14 +130,14 @@ struct FanOutBoardTests {
         ] as [(Int?, PushPriority)]
     )
     func priorities(_ event: Int?, _ expected: PushPriority) {
-        var budget = BoundaryBudget(now: start)
+        var budget = BoundaryBudget()
         let priority = UpdatePriority.choose(KeyEventClass(priority: event), budget: &budget, now: start)
         #expect(priority == expected)
     }
 
     @Test("a device gets eight boundaries an hour at priority 10, and wickets beside them")
     func budget() {
-        var budget = BoundaryBudget(now: start)
+        var budget = BoundaryBudget()
         let first = (0..<10).map { _ in UpdatePriority.choose(.budgeted, budget: &budget, now: start) }
         #expect(first.filter { $0 == .high }.count == 8)
         let wicket = UpdatePriority.choose(.alerting, budget: &budget, now: start)
@@ -145,6 +145,49 @@ struct FanOutBoardTests {
         let later = start + .seconds(450)
         let next = (0..<2).map { _ in UpdatePriority.choose(.budgeted, budget: &budget, now: later) }
         #expect(next == [.high, .normal])
+    }
+}
+
+extension FanOutBoardTests {
+    @Test("a device has one bucket over all it follows, and one that was stored is gone on with")
+    func oneBucket() throws {
+        var board = FanOutBoard()
+        var other = try recipient(1)
+        other.key.subject = "m2"
+        board.join(try recipient(1), now: start)
+        board.join(other, now: start)
+        var priorities: [PushPriority] = []
+        for timestamp in Int64(1)...5 {
+            for subject in ["m1", "m2"] {
+                var state = state(timestamp, .budgeted)
+                state.subject = subject
+                board.publish(state)
+                board.keepOnly([subject == "m1" ? try recipient(1).key : other.key], of: subject, now: start)
+                let next = board.next(now: start)
+                let job = try #require(next)
+                priorities.append(job.priority)
+                #expect((job.budgetFullAt != nil) == (job.priority == .high))
+                board.finish(job, .sent, now: start)
+            }
+        }
+        #expect(priorities.filter { $0 == .high }.count == 8)
+        #expect(priorities.suffix(2) == [.normal, .normal])
+        // Another process reads what was stored, half an hour later.
+        var successor = FanOutBoard()
+        var stored = try recipient(1)
+        stored.budgetFullAt = start + .seconds(3600)
+        let later = start + .seconds(1800)
+        successor.join(stored, now: later)
+        var left = 0
+        for timestamp in Int64(1)...8 {
+            successor.publish(state(timestamp, .budgeted))
+            successor.keepOnly([stored.key], of: "m1", now: later)
+            let next = successor.next(now: later)
+            let job = try #require(next)
+            if job.priority == .high { left += 1 }
+            successor.finish(job, .sent, now: later)
+        }
+        #expect(left == 4, "half an hour fills half of it")
     }
 }
 

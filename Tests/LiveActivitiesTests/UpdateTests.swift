@@ -303,6 +303,28 @@ struct UpdateTests {
         }
     }
 
+    @Test("a device's boundaries at priority 10 are counted on when another process takes its match over")
+    func budgetSurvives() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.apns.forget()
+            for runs in 2...7 {
+                try await bench.score(runs: runs, event: ("six", 12))
+                try await bench.run()
+            }
+            #expect(bench.apns.calls("update").map(\.message.priority) == Array(repeating: .high, count: 6))
+            try await bench.pool.execute("UPDATE activeMatches SET leaseUntil = clock_timestamp() - interval '1 second'")
+            let second = bench.another(owner: "second")
+            bench.apns.forget()
+            for runs in 8...11 {
+                try await bench.score(runs: runs, event: ("four", 13))
+                try await second.runUntilIdle()
+            }
+            #expect(bench.apns.calls("update").map(\.message.priority) == [.high, .high, .normal, .normal])
+        }
+    }
+
     @Test("A1: every update leaves its attempt row in the transaction that notes what the device was sent")
     func attempts() async throws {
         try await LiveBench.with { bench in

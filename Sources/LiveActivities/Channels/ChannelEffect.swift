@@ -6,7 +6,8 @@ package enum ChannelEffect: Sendable, Hashable {
     /// - Parameter pausedUntil: until when no channel is made there.
     case notMade(ChannelKey, refusal: String, retryAt: Timestamp, pausedUntil: Timestamp?)
     /// A state was told.
-    case told(ChannelKey, id: String, timestamp: Int64, stateHash: String)
+    /// - Parameter budgetFullAt: the bucket for boundaries after one was taken from it; nil: none was.
+    case told(ChannelKey, id: String, timestamp: Int64, stateHash: String, budgetFullAt: Timestamp?)
     /// The provider does not know the channel: what listened to it needs another way.
     case gone(ChannelKey, id: String)
     /// The end was told so many times, or could not be.

@@ -79,17 +79,25 @@ package struct ChannelStore: Sendable {
     package func recipients(of subject: String, behind timestamp: Int64? = nil) async throws -> [Recipient] {
         try await pool.query(
             """
-            SELECT app, environment, channelId, lastTimestampSent FROM activityChannels
+            SELECT app, environment, channelId, lastTimestampSent, boundaryBudgetFullAt FROM activityChannels
             WHERE matchId = \(subject) AND channelId IS NOT NULL AND retiredAt IS NULL
               AND lastTimestampSent < coalesce(\(timestamp)::bigint, 9223372036854775807)
             """
         ).map { row in
-            let (app, environment, id, last) = try row.decode(String.self, String.self, String.self, Int64.self)
-            return Recipient(
+            let (app, environment, id, last, budget) = try row.decode(
+                String.self,
+                String.self,
+                String.self,
+                Int64.self,
+                Timestamp?.self
+            )
+            var recipient = Recipient(
                 ChannelKey(subject: subject, place: LivePlace(app: app, environment: try stored(environment))),
                 channel: BroadcastChannel(id: id, storage: ChannelPolicy.storage),
                 lastTimestamp: last
             )
+            recipient.budgetFullAt = budget
+            return recipient
         }
     }
 

@@ -16,10 +16,11 @@ enum ChannelWriting {
                     """
                 )
                 if let pausedUntil { try shut(key.place, refusal, until: pausedUntil, on: connection, now: now) }
-            case .told(let key, let id, let timestamp, let hash):
+            case .told(let key, let id, let timestamp, let hash, let budget):
                 try connection.execute(
                     """
-                    UPDATE activityChannels SET lastTimestampSent = \(timestamp), lastStateHash = \(hash), lastSentAt = \(now)
+                    UPDATE activityChannels SET lastTimestampSent = \(timestamp), lastStateHash = \(hash), lastSentAt = \(now),
+                        boundaryBudgetFullAt = greatest(boundaryBudgetFullAt, \(budget)::timestamptz)
                     WHERE \(match(key)) AND channelId = \(id) AND lastTimestampSent <= \(timestamp)
                     """
                 )

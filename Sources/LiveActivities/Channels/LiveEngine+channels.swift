@@ -86,14 +86,16 @@ extension LiveEngine {
         let end = LivePayloads.broadcastEnd(subject, timestamp: stamp, endedAt: retiredAt, isFirst: told == 0, now: now())
         let what = "end:\(told + 1)"
         let push = LivePush(
-            key: key.activity,
-            what: what,
-            event: "broadcast",
-            tokenHash: channel.hash,
-            app: key.place.app,
-            environment: key.place.environment,
-            attemptNumber: attempts,
-            requestId: "live-end:\(subject.id)",
+            kind: .broadcast,
+            intent: PushIntent(
+                key: key.activity,
+                operation: what,
+                tokenHash: channel.hash,
+                app: key.place.app,
+                environment: key.place.environment,
+                attemptNumber: attempts,
+                requestId: "live-end:\(subject.id)"
+            ),
             messageId: LiveAttempt.operationKey(key.activity, what),
             content: .success(.broadcast(end, to: channel))
         )

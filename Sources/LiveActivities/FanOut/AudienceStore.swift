@@ -42,7 +42,8 @@ package struct AudienceStore: Sendable {
         guard let subject = members.first?.key.subject else { return [] }
         return try await pool.query(
             """
-            SELECT userId, deviceId, generation, updateToken, updateTokenHash, app, environment, lastTimestampSent FROM liveActivities
+            SELECT userId, deviceId, generation, updateToken, updateTokenHash, app, environment, lastTimestampSent, boundaryBudgetFullAt
+            FROM liveActivities
             WHERE matchId = \(subject) AND status = 'active' AND updateTokenHash = ANY(\(members.map(\.tokenHash)))
             """
         ).map { row in
@@ -54,15 +55,18 @@ package struct AudienceStore: Sendable {
                 String.self,
                 String.self,
                 String.self,
-                Int64.self
+                Int64.self,
+                Timestamp?.self
             )
-            return Recipient(
+            var recipient = Recipient(
                 key: ActivityKey(subject: subject, userId: values.0, deviceId: values.1, generation: Int(values.2)),
                 token: try vault.open(values.3, as: .update, hash: try stored(values.4)),
                 app: values.5,
                 environment: try stored(values.6),
                 lastTimestamp: values.7
             )
+            recipient.budgetFullAt = values.8
+            return recipient
         }
     }
 }

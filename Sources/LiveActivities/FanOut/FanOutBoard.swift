@@ -13,6 +13,8 @@ package struct FanOutBoard: Sendable {
         package var state: PublishedState
         package var priority: PushPriority
         package var attemptNumber: Int
+        /// The device's bucket after one was taken from it for this; nil: none was.
+        package var budgetFullAt: Timestamp?
     }
 
     private struct Slot {
@@ -26,7 +28,6 @@ package struct FanOutBoard: Sendable {
         var restUntil: Timestamp?
         /// What is under way is to be sent once more, so long after it.
         var repeatAfter: Duration?
-        var budget: BoundaryBudget
     }
 
     /// A subject's states, the newest last; older ones only to know what a token missed.
@@ -42,6 +43,7 @@ package struct FanOutBoard: Sendable {
     private var slots: [ActivityKey: Slot] = [:]
     private var inLine = Queue<ActivityKey>()
     private var resting: [ActivityKey: Timestamp] = [:]
+    private var budgets = BoundaryBudgets()
     /// No rest ends before this.
     private var earliestRest: Timestamp?
 
@@ -74,6 +76,7 @@ package struct FanOutBoard: Sendable {
 
     /// One activity is there, or has another token.
     package mutating func join(_ recipient: Recipient, now: Timestamp) {
+        budgets.learn(recipient.key, fullAt: recipient.budgetFullAt)
         if var slot = slots[recipient.key] {
             if slot.recipient.address != recipient.address {
                 slot.failures = 0
@@ -86,7 +89,7 @@ package struct FanOutBoard: Sendable {
             slot.isGone = false
             slots[recipient.key] = slot
         } else {
-            slots[recipient.key] = Slot(recipient: recipient, budget: BoundaryBudget(now: now))
+            slots[recipient.key] = Slot(recipient: recipient)
         }
         line(up: recipient.key, now: now)
     }
@@ -120,6 +123,7 @@ package struct FanOutBoard: Sendable {
     /// The same under throttles: what they hold back looks again in a moment.
     package mutating func next(now: Timestamp, throttles: inout LiveThrottles) -> Job? {
         wake(now: now)
+        budgets.prune(now: now)
         while let key = inLine.popFirst() {
             guard var slot = slots[key] else { continue }
             slot.isInLine = false
@@ -132,14 +136,17 @@ package struct FanOutBoard: Sendable {
                 slots[key] = slot
                 continue
             }
-            let priority = UpdatePriority.choose(missed, budget: &slot.budget, now: now)
+            let budget = budgets[key]
+            let priority = UpdatePriority.choose(missed, budget: &budgets[key], now: now)
             slot.attempts =
                 slot.attempts.timestamp == line.state.timestamp
                 ? (line.state.timestamp, slot.attempts.count + 1) : (line.state.timestamp, 1)
             slot.isUnderWay = true
             slots[key] = slot
             underWay += 1
-            return Job(recipient: slot.recipient, state: line.state, priority: priority, attemptNumber: slot.attempts.count)
+            var job = Job(recipient: slot.recipient, state: line.state, priority: priority, attemptNumber: slot.attempts.count)
+            if budgets[key] != budget { job.budgetFullAt = budgets[key].fullAt }
+            return job
         }
         return nil
     }

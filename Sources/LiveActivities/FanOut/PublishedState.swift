@@ -4,6 +4,8 @@ package import PushContract
 /// A state as it goes to all followers of its subject.
 package struct PublishedState: Sendable {
     package var subject: String
+    /// Of whoever published it: tells one process's tries from another's.
+    package var epoch: Int64
     package var timestamp: Int64
     package var hash: String
     package var builtAt: Timestamp
@@ -15,6 +17,7 @@ package struct PublishedState: Sendable {
 
     package init(
         subject: String,
+        epoch: Int64 = 1,
         timestamp: Int64,
         hash: String,
         builtAt: Timestamp,
@@ -23,6 +26,7 @@ package struct PublishedState: Sendable {
         broadcast: LiveActivityPush
     ) {
         self.subject = subject
+        self.epoch = epoch
         self.timestamp = timestamp
         self.hash = hash
         self.builtAt = builtAt

@@ -24,6 +24,8 @@ package struct Recipient: Sendable, Hashable {
     package var environment: PushEnvironment
     /// `aps.timestamp` of what it was last sent.
     package var lastTimestamp: Int64
+    /// From when on the device's bucket for boundaries is full again, as it was stored; nil: it is.
+    package var budgetFullAt: Timestamp?
 
     package var isChannel: Bool { if case .channel = address { true } else { false } }
 

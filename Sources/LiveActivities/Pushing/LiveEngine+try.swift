@@ -1,4 +1,6 @@
+import CoreMetrics
 import Devices
+import Metrics
 import Providers
 import PushContract
 import Sending
@@ -14,31 +16,67 @@ extension LiveEngine {
     ///
     /// - Parameter effect: what follows for the activity.
     func make(_ push: LivePush, effect: (LivePushResult) -> LiveOutcome.Effect) async -> (result: LivePushResult, isWithheld: Bool) {
-        let startedAt = now()
         let credential = credential(of: push.place)
-        switch standstill.take(push.place, credential: credential, now: startedAt) {
-        case .keptBack(let until):
-            let result = LivePushResult.keptBack(until: until)
-            let consequence = effect(result)
-            if !consequence.isNothing {
-                await batcher.submit(LiveOutcome(key: push.key, tokenHash: push.tokenHash, effect: consequence, at: startedAt))
-            }
-            return (result, false)
-        case .free(let proves):
-            let outcome = await request(push, permit: LivePermit(), now: startedAt)
-            LiveMetrics.pushed(push.event, outcome.status.rawValue)
-            let result = LivePushResult.tried(outcome)
-            var written = LiveOutcome(
-                key: push.key,
-                tokenHash: push.tokenHash,
-                attempt: push.attempt(outcome, at: startedAt),
-                effect: effect(result),
-                at: now()
-            )
-            written.judge(outcome, push, credential: credential, proves: proves, random: Double.random(in: 0...1))
-            return (result, await batcher.submit(written))
+        let proves: [Int64]
+        switch standstill.take(push.place, credential: credential, now: now()) {
+        case .keptBack(let until): return (await keepBack(push, until: until, effect), false)
+        case .free(let holds): proves = holds
         }
+        let intent: Int64?
+        switch await keep(push) {
+        case .mayNotLeave(let until): return (await keepBack(push, until: until, effect), false)
+        case .mayLeave(let number): intent = number
+        }
+        let startedAt = now()
+        if let builtAt = push.builtAt { LiveMetrics.stateAge.record(duration: max(.zero, startedAt - builtAt)) }
+        let outcome = await request(push, permit: LivePermit(), now: startedAt)
+        LiveMetrics.pushed(push.kind.rawValue, outcome.status.rawValue)
+        let result = LivePushResult.tried(outcome)
+        var written = LiveOutcome(
+            key: push.intent.key,
+            tokenHash: push.intent.tokenHash,
+            attempt: push.intent.attempt(outcome, at: startedAt),
+            effect: effect(result),
+            at: now()
+        )
+        written.intent = intent
+        written.judge(outcome, push, credential: credential, proves: proves, random: Double.random(in: 0...1))
+        return (result, await batcher.submit(written))
     }
+
+    private func keepBack(
+        _ push: LivePush,
+        until: Timestamp,
+        _ effect: (LivePushResult) -> LiveOutcome.Effect
+    ) async -> LivePushResult {
+        let result = LivePushResult.keptBack(until: until)
+        let consequence = effect(result)
+        if !consequence.isNothing {
+            await batcher.submit(
+                LiveOutcome(key: push.intent.key, tokenHash: push.intent.tokenHash, effect: consequence, at: now())
+            )
+        }
+        return result
+    }
+
+    private enum Leave {
+        case mayLeave(intent: Int64?)
+        case mayNotLeave(until: Timestamp)
+    }
+
+    /// Writes down that the push leaves. What cannot be written down does not leave, nor does what another process took over meanwhile.
+    private func keep(_ push: LivePush) async -> Leave {
+        if push.isClaimed { return .mayLeave(intent: nil) }
+        guard let number = await journal.keep(push.intent) else { return .mayNotLeave(until: now() + LiveEngine.intentPause) }
+        guard !push.needsLease || isHolding else {
+            journal.withdraw(number)
+            return .mayNotLeave(until: now())
+        }
+        return .mayLeave(intent: number)
+    }
+
+    /// What could not be written down tries again after this.
+    private static let intentPause = Duration.seconds(1)
 
     /// Names the credential that pushes of a place are sent with, without telling it; "" when there is none.
     func credential(of place: LivePlace) -> String { lookup(.apns, place.app, place.environment)?.credential ?? "" }
@@ -48,8 +86,8 @@ extension LiveEngine {
         case .failure(let fault):
             return .failed(Classification(.unknown, retry: .never), code: fault.code, detail: fault.sentence)
         case .success(.message(let message, let token)):
-            guard let provider = lookup(.apns, push.app, push.environment) else { return .withoutCredential }
-            let target = PushTarget(provider: .apns, token: token.rawValue, environment: push.environment, app: push.app)
+            guard let provider = lookup(.apns, push.intent.app, push.intent.environment) else { return .withoutCredential }
+            let target = PushTarget(provider: .apns, token: token.rawValue, environment: push.intent.environment, app: push.intent.app)
             return await provider.send(message, to: target, attemptId: push.messageId, now: now)
         case .success(.broadcast(let message, let channel)):
             guard let provider = broadcaster(at: push.place) else { return .withoutCredential }
@@ -57,7 +95,7 @@ extension LiveEngine {
                 message,
                 to: channel,
                 in: BroadcastScope(push.place),
-                attemptId: "\(push.messageId):\(push.attemptNumber)",
+                attemptId: "\(push.messageId):\(push.intent.attemptNumber)",
                 now: now
             )
         }
@@ -130,11 +168,11 @@ extension LiveOutcome {
         judge(outcome, of: push.place, credential: credential, proves: proves, random: random)
         guard !push.isBroadcast else { return }
         // Counted for itself: many updates that arrive must not hide that no start does, nor the other way round.
-        let kind = push.event == "start" ? "start tokens" : "update tokens"
+        let kind = push.kind == .start ? "start tokens" : "update tokens"
         let place = CredentialPlace(
             provider: .apns,
-            app: push.app,
-            environment: push.environment,
+            app: push.intent.app,
+            environment: push.intent.environment,
             credential: "\(credential) (\(kind))"
         )
         self.place = place

@@ -10,39 +10,29 @@ struct LivePush: Sendable {
         case broadcast(LiveActivityPush, to: BroadcastChannel)
     }
 
-    var key: ActivityKey
-    /// `start`, `end`, or which state: with the key it names the operation.
-    var what: String
-    /// For the metrics: `start`, `update`, `end`, `broadcast`.
-    var event: String
-    var tokenHash: TokenHash
-    var app: String
-    var environment: PushEnvironment
-    var attemptNumber: Int
-    var requestId: String
+    /// What is being tried.
+    enum Kind: String, Sendable {
+        case start, update, end, broadcast
+    }
+
+    var kind: Kind
+    var intent: PushIntent
+    /// It belongs to whoever holds the subject, and to nobody else.
+    var needsLease = false
+    /// When the state was built that an update tells.
+    var builtAt: Timestamp?
     /// What APNs knows the push by: the same for each repetition that must not show twice.
     var messageId: String
     /// What is sent, or why it cannot be.
     var content: Result<Content, PushFault>
 
-    var place: LivePlace { LivePlace(app: app, environment: environment) }
+    var place: LivePlace { LivePlace(app: intent.app, environment: intent.environment) }
+
+    /// A start is kept by its claim, in `activityStarts`; everything else is kept before it leaves.
+    var isClaimed: Bool { kind == .start }
 
     /// To everybody who listens: what is answered tells of no token.
     var isBroadcast: Bool { if case .success(.broadcast) = content { true } else { false } }
-
-    func attempt(_ outcome: PushOutcome, at startedAt: Timestamp) -> Attempt {
-        LiveAttempt.make(
-            key,
-            what,
-            tokenHash: tokenHash,
-            app: app,
-            environment: environment,
-            attemptNumber: attemptNumber,
-            at: startedAt,
-            requestId: requestId,
-            outcome: outcome
-        )
-    }
 }
 
 /// What came of it.

@@ -41,6 +41,11 @@ final class RunningCommand: Sendable {
     /// Ctrl-C. The exit code.
     func interrupt() async throws -> Int32 {
         Foundation.kill(process.processIdentifier, SIGINT)
+        return try await ended()
+    }
+
+    /// Waits for its end. The exit code.
+    func ended() async throws -> Int32 {
         try await eventually("the command ended") { !process.isRunning }
         return process.terminationStatus
     }

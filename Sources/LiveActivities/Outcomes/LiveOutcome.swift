@@ -6,7 +6,9 @@ package import Sending
 package struct LiveOutcome: Sendable {
     package enum Effect: Sendable {
         /// An update, or nothing at all for a push that failed without consequence.
-        case updated(timestamp: Int64, stateHash: String)
+        ///
+        /// - Parameter budgetFullAt: the device's bucket for boundaries after one was taken from it; nil: none was.
+        case updated(timestamp: Int64, stateHash: String, budgetFullAt: Timestamp?)
         /// The update token is dead, since `goneAt` if the provider says so.
         case tokenOff(goneAt: Timestamp?)
         case tokenSuspect
@@ -25,6 +27,8 @@ package struct LiveOutcome: Sendable {
     package var tokenHash: TokenHash
     /// Nil when nothing left: the push was kept back.
     package var attempt: Attempt?
+    /// The group of intents the push was kept in before it left.
+    package var intent: Int64?
     package var effect: Effect
     package var at: Timestamp
     /// Where refusals of tokens are counted.
