@@ -53,6 +53,10 @@ extension LiveEngine {
             _ = try await stores.orchestrator.endOver([subject.id], now: now)
             return
         }
+        if subject.isResting {
+            state.withLock { $0.board.forget(subject.id) }
+            _ = try await stores.orchestrator.endDay([subject.id], now: now)
+        }
         guard subject.isLive else { return }
         if before?.isLive != true {
             state.withLock { $0.wantedAt = nil }
@@ -124,6 +128,7 @@ extension LiveEngine {
         let created = try await stores.orchestrator.createMissing(live, now: now)
         LiveMetrics.created.increment(by: created)
         if created > 0 { logger.info("activities were created", metadata: ["count": "\(created)"]) }
+        _ = try await stores.orchestrator.endDay(subjects.filter(\.isResting).map(\.id), now: now)
         _ = try await stores.orchestrator.endOver(subjects.filter(\.isOver).map(\.id), now: now)
         try await stores.subjects.beat(owner: configuration.owner, now: now)
         while try await stores.starts.settleLost(now: now) == 500 {}

@@ -8,4 +8,9 @@ struct MatchPhaseTests {
     func finalPhases() {
         #expect(MatchPhase.allCases.filter(\.isFinal) == [.ended, .abandoned])
     }
+
+    @Test("followers have a match on their lock screens from its start to its end, but not overnight")
+    func shownPhases() {
+        #expect(MatchPhase.allCases.filter(\.isShown) == [.live, .break, .interrupted])
+    }
 }

@@ -53,6 +53,28 @@ struct ReplayTests {
         #expect(plan.isOver(at: Sample.now + plan.duration))
     }
 
+    @Test("days of so many overs: stumps, a night, and the next morning goes on with the very same score; none after the last ball")
+    func days() {
+        var tempo = ReplayTempo(millisecondsPerBall: 1_000, breakSeconds: 60)
+        tempo.oversPerDay = 3
+        tempo.nightSeconds = 1_000
+        let plan = ReplayPlan(script, startAt: Sample.now, tempo: tempo)
+        let nights = plan.steps.indices.filter { plan.steps[$0].position.phase == .stumps }
+        // Ten overs: a night after the third, the sixth and the ninth.
+        #expect(nights.map { plan.steps[$0].position.innings } == [1, 2, 2])
+        for night in nights {
+            let (evening, morning) = (plan.steps[night - 1], plan.steps[night + 1])
+            #expect(morning.milliseconds - plan.steps[night].milliseconds == 1_000_000)
+            #expect(evening.position.deliveries == plan.steps[night].position.deliveries)
+            #expect(morning.position == evening.position, "play goes on where it stopped")
+        }
+        #expect(plan.steps.last?.position.phase == .ended)
+        tempo.oversPerDay = 5
+        let whole = ReplayPlan(script, startAt: Sample.now, tempo: tempo).steps
+        #expect(whole.count { $0.position.phase == .stumps } == 1, "an innings that ends with the day has no break of its own")
+        #expect(!whole.contains { $0.position.phase == .break })
+    }
+
     @Test("a replay is the same each time, with faults too", arguments: [[], ReplayFault.allCases])
     func deterministic(faults: [ReplayFault]) {
         let first = Sample.feed(script, faults: Set(faults), seed: 9)

@@ -95,7 +95,8 @@ struct ScoreEventsTests {
             (MatchPhase.scheduled, MatchPhase.live, [MatchEventType.matchStart]), (.scheduled, .interrupted, [.matchStart, .interruption]),
             (.live, .interrupted, [.interruption]), (.interrupted, .live, [.resume]), (.break, .live, []), (.live, .break, []),
             (.live, .ended, [.matchEnd]), (.interrupted, .abandoned, [.matchEnd]), (.scheduled, .abandoned, [.matchEnd]),
-            (.ended, .ended, []),
+            (.ended, .ended, []), (.live, .stumps, [.stumps]), (.interrupted, .stumps, [.stumps]), (.stumps, .stumps, []),
+            (.stumps, .live, [.resume]), (.stumps, .interrupted, [.interruption]), (.stumps, .ended, [.matchEnd]),
         ]
     )
     func phases(before: MatchPhase, after: MatchPhase, expected: [MatchEventType]) {

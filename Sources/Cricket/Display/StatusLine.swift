@@ -11,6 +11,7 @@ struct StatusLine {
         case .ended: return score.result?.sentence ?? "Ended"
         case .abandoned: return score.result?.sentence ?? "Abandoned"
         case .interrupted: return "Play interrupted"
+        case .stumps: return score.currentInnings.map { "Stumps: \($0.team) \($0.line)" } ?? "Stumps"
         case .break: return score.currentInnings.flatMap { $0.isClosed ? closedLine : chase($0) } ?? "Break"
         case .live: return score.currentInnings.map { $0.isClosed ? closedLine : chase($0) ?? batting($0) } ?? "Play is about to begin"
         }

@@ -20,6 +20,7 @@ extension MatchEvent {
         case .inningsEnd: return !score.isClosed(innings)
         case .targetSet: return score.innings(innings)?.target?.runs != mark
         case .interruption: return score.phase != .interrupted
+        case .stumps: return score.phase != .stumps
         case .resume, .superOverStart, .matchStart: return score.phase.isFinal
         case .onHattrick: return window.last(by: subject ?? "").map { $0.number != mark || window.run(endingAt: $0) != 2 } ?? true
         case .hattrick: return ball(in: window).map { window.run(endingAt: $0) % 3 != 0 || !$0.hasCreditedWicket } ?? false

@@ -14,7 +14,7 @@ package enum MatchEventType: String, Sendable, Hashable, Codable, CaseIterable {
     case batsmanOnFire = "batsman_on_fire"
     case bowlerOnFire = "bowler_on_fire"
     case targetSet = "target_set"
-    case interruption, resume
+    case interruption, resume, stumps
     case superOverStart = "super_over_start"
     case scoreChange = "score_change"
     // Tier 1: needs balls.
@@ -58,7 +58,7 @@ extension MatchEventType {
         case .superOverStart: 6
         case .fiveFor: 7
         case .fifty: 8
-        case .interruption, .resume, .matchStart, .targetSet: 9
+        case .interruption, .resume, .stumps, .matchStart, .targetSet: 9
         case .onHattrick: 10
         case .consecutiveSixes: 11
         case .six: 12
@@ -85,7 +85,7 @@ extension MatchEventType {
         switch self {
         case .four, .six: .seconds(20)
         case .batsmanOnFire, .bowlerOnFire: .seconds(600)
-        case .interruption, .resume: .seconds(300)
+        case .interruption, .resume, .stumps: .seconds(300)
         case .maiden, .newBatsman, .scoreChange: nil
         // For the whole innings, and a day of a Test match is one part of it.
         default: .seconds(7 * 86_400)

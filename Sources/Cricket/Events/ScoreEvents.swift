@@ -20,7 +20,7 @@ package struct ScoreEvents {
 
     private func all() -> [MatchEvent] {
         guard let before else {
-            let isOn = after.hasStarted && !after.phase.isFinal
+            let isOn = after.phase.isShown
             return isOn ? [event(.matchStart, text: "Play is on: \(after.displayTitle)")] : []
         }
         var events = matchEvents(before)
@@ -67,7 +67,10 @@ extension ScoreEvents {
         if before.phase != .interrupted, after.phase == .interrupted {
             events.append(event(.interruption, text: after.status ?? "Play interrupted"))
         }
-        if before.phase == .interrupted, after.phase == .live { events.append(event(.resume, text: "Play resumes")) }
+        if before.phase != .stumps, after.phase == .stumps { events.append(event(.stumps, text: StatusLine(after).text)) }
+        if [.interrupted, .stumps].contains(before.phase), after.phase == .live {
+            events.append(event(.resume, text: "Play resumes"))
+        }
         return events
     }
 

@@ -1,5 +1,21 @@
 package import PushContract
 
+/// Counts the overs of a day's play.
+private struct ReplayDay {
+    let oversPerDay: Int?
+    private var overs = 0
+
+    init(oversPerDay: Int?) { self.oversPerDay = oversPerDay }
+
+    mutating func isOver(after delivery: MatchScript.Delivery) -> Bool {
+        guard let oversPerDay, delivery.overEnds else { return false }
+        overs += 1
+        guard overs >= oversPerDay else { return false }
+        overs = 0
+        return true
+    }
+}
+
 /// A match as a function of time: which position it has reached at a moment is computed, never counted.
 package struct ReplayPlan: Sendable {
     package struct Step: Sendable, Hashable {
@@ -24,12 +40,25 @@ package struct ReplayPlan: Sendable {
     private static func steps(of script: MatchScript, tempo: ReplayTempo) -> [Step] {
         var steps = [Step(milliseconds: 0, position: .init(innings: 0, deliveries: 0, phase: .scheduled))]
         var clock: Int64 = 0
+        var day = ReplayDay(oversPerDay: tempo.oversPerDay)
         for innings in script.innings {
+            let isLast = innings.number == script.innings.count
             for bowled in 0...innings.deliveries.count {
-                steps.append(Step(milliseconds: clock, position: .init(innings: innings.number, deliveries: bowled, phase: .live)))
+                var position = MatchScript.Position(innings: innings.number, deliveries: bowled, phase: .live)
+                steps.append(Step(milliseconds: clock, position: position))
+                clock += tempo.millisecondsPerBall
+                let isEnd = bowled == innings.deliveries.count
+                guard bowled > 0, day.isOver(after: innings.deliveries[bowled - 1]), !(isLast && isEnd) else { continue }
+                position.phase = .stumps
+                steps.append(Step(milliseconds: clock, position: position))
+                clock += tempo.nightSeconds * 1_000
+                guard !isEnd else { continue }
+                position.phase = .live
+                steps.append(Step(milliseconds: clock, position: position))
                 clock += tempo.millisecondsPerBall
             }
-            guard innings.number < script.innings.count else { continue }
+            // An innings that ends with the day is followed by the night, not by a break.
+            guard !isLast, steps.last?.position.phase != .stumps else { continue }
             let pause = script.innings[innings.number].isSuperOver ? tempo.shortBreakSeconds : tempo.breakSeconds
             let position = MatchScript.Position(innings: innings.number, deliveries: innings.deliveries.count, phase: .break)
             steps.append(Step(milliseconds: clock, position: position))

@@ -8,6 +8,10 @@ package struct ReplayTempo: Sendable, Hashable {
     package var shortBreakSeconds: Int64 = 300
     /// How much faster than match time.
     package var speed: Int64 = 1
+    /// After so many overs a day's play ends, since match files do not say where it did; nil: the match is played through.
+    package var oversPerDay: Int?
+    /// From stumps to the next morning's first ball, in match time.
+    package var nightSeconds: Int64 = 63_000
 
     package init(millisecondsPerBall: Int64 = 40_000, breakSeconds: Int64 = 1_200, shortBreakSeconds: Int64 = 300, speed: Int64 = 1) {
         self.millisecondsPerBall = millisecondsPerBall

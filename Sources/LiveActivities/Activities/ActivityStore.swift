@@ -36,8 +36,8 @@ enum ActivityQueries {
         "SELECT pg_advisory_xact_lock(hashtextextended('activity:' || \(subject) || ' ' || \(userId) || ' ' || \(deviceId), 0)) IS NULL"
     }
 
-    /// Ends activities; the push that takes them off the screen is owed where there is a token to send it to. The end of a match reaches
-    /// those that listen to a channel through it.
+    /// Ends activities; the push that takes them off the screen is owed where there is a token to send it to. The end of a match, or of
+    /// its day, reaches those that listen to a channel through it.
     static func end(
         _ filter: Query,
         reason: EndReason,
@@ -47,7 +47,7 @@ enum ActivityQueries {
         """
         UPDATE liveActivities SET status = 'ended', endReason = \(reason.rawValue), endedAt = \(now), nextStartAt = NULL,
             endDueAt = CASE WHEN updateToken IS NOT NULL AND deviceId IS DISTINCT FROM \(deviceId)
-                AND (channelId IS NULL OR \(reason.rawValue) <> \(EndReason.matchEnd.rawValue)) THEN \(now) END
+                AND (channelId IS NULL OR NOT \(reason.concernsAll)) THEN \(now) END
         WHERE status <> 'ended' AND \(filter)
         """
     }

@@ -5,13 +5,18 @@ package enum EndReason: String, Sendable, Hashable, Codable, CaseIterable {
     case userUnfollow = "user_unfollow"
     /// Swiped away; for the match that is an unfollow.
     case userDismissed = "user_dismissed"
-    /// The provider called its update token dead: the only end that heals itself.
+    /// The provider called its update token dead: an end that heals itself.
     case tokenInvalid = "token_invalid"
     /// The user signed out on the device, or another user signed in.
     case deviceUnregistered = "device_unregistered"
+    /// The day's play is over: it comes back when play goes on.
+    case stumps
     /// Not an end for the follower: the next generation took its place before the system's eight hours were over.
     case rolledOver = "rolled_over"
 
     /// Whether the activity may be started again without the user asking for it.
-    package var mayRecover: Bool { self == .tokenInvalid }
+    package var mayRecover: Bool { self == .tokenInvalid || self == .stumps }
+
+    /// Everybody's activity ends, with a last state to be seen: those that listen to a channel are told by it.
+    package var concernsAll: Bool { self == .matchEnd || self == .stumps }
 }

@@ -46,6 +46,7 @@ enum PendingActivities {
               OR (f.followedAt = last.endedAt AND last.endReason IN ('user_unfollow', 'user_dismissed'))
               OR (last.endReason = 'token_invalid' AND healed.times <= \(policy.backOff.count + 1)
                   AND (last.endCause IS DISTINCT FROM 'stale' OR last.lastStateHash IS DISTINCT FROM m.stateHash))
+              OR last.endReason = 'stumps'
               OR (last.endReason = 'device_unregistered' AND d.registeredAt > last.endedAt))))
         ON CONFLICT DO NOTHING
         """

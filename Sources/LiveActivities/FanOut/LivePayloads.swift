@@ -63,12 +63,12 @@ package enum LivePayloads {
         now: Timestamp
     ) throws(PushFault) -> PushMessage {
         var push = end(subject, stamp: Timestamp(seconds: timestamp), reason: reason, endedAt: now)
-        push.alert = reason == .matchEnd ? alert(subject, now: now) : nil
+        push.alert = reason.concernsAll ? alert(subject, now: now) : nil
         push.expiresAt = now + endLifetime
         return try push.message()
     }
 
-    /// The end of a match for a channel. It is told several times: each time the same, but for the alert.
+    /// The end of a match, or of its day, for a channel. It is told several times: each time the same, but for the alert.
     package static func broadcastEnd(
         _ subject: LiveSubject,
         timestamp: Int64,
@@ -111,7 +111,7 @@ package enum LivePayloads {
 
     private static func dismissal(_ subject: LiveSubject, reason: EndReason, stamp: Timestamp, now: Timestamp) -> Timestamp {
         // In the past: at once.
-        guard reason == .matchEnd else { return Timestamp(seconds: stamp.seconds - 1) }
+        guard reason.concernsAll else { return Timestamp(seconds: stamp.seconds - 1) }
         let latest = stamp + .seconds(4 * 3600)
         return min(latest, subject.dismissAt ?? now + dismissal)
     }

@@ -19,6 +19,16 @@ package struct OrchestratorStore: Sendable {
         return created + (try await pool.execute(PendingActivities.rollOver(matches: matches, policy, now: now)))
     }
 
+    /// Ends what is shown of matches whose day is over. They stay followed, and are shown again when play goes on; how many activities ended.
+    package func endDay(_ matches: [String], now: Timestamp) async throws -> Int {
+        guard !matches.isEmpty else { return 0 }
+        return try await pool.performTransaction { connection in
+            let ended = try connection.execute(ActivityQueries.end("matchId = ANY(\(matches))", reason: .stumps, now: now))
+            try connection.execute(OrchestratorStore.retireChannels(of: matches, now: now))
+            return ended
+        }
+    }
+
     /// Ends what is shown of subjects that are over, and says when all of it may be forgotten; how many activities ended.
     package func endOver(_ subjects: [String], now: Timestamp) async throws -> Int {
         guard !subjects.isEmpty else { return 0 }
@@ -33,12 +43,7 @@ package struct OrchestratorStore: Sendable {
                 WHERE matchId = ANY(\(subjects)) AND (expiresAt IS NULL OR endedAt IS NULL OR pollerState <> 'ended')
                 """
             )
-            try connection.execute(
-                """
-                UPDATE activityChannels SET retiredAt = \(now), endDueAt = CASE WHEN channelId IS NOT NULL THEN \(now) END
-                WHERE matchId = ANY(\(subjects)) AND retiredAt IS NULL
-                """
-            )
+            try connection.execute(OrchestratorStore.retireChannels(of: subjects, now: now))
             try connection.execute(
                 "UPDATE activitySubjects SET expiresAt = \(expiry) WHERE subject = ANY(\(subjects)) AND expiresAt IS NULL"
             )
@@ -49,6 +54,14 @@ package struct OrchestratorStore: Sendable {
             }
             return ended
         }
+    }
+
+    /// Channels tell the end, and are deleted; another day has one of its own.
+    private static func retireChannels(of subjects: [String], now: Timestamp) -> Query {
+        """
+        UPDATE activityChannels SET retiredAt = \(now), endDueAt = CASE WHEN channelId IS NOT NULL THEN \(now)::timestamptz END
+        WHERE matchId = ANY(\(subjects)) AND retiredAt IS NULL
+        """
     }
 
     /// Forgets what ended long ago; how many rows.

@@ -35,7 +35,8 @@ extension LiveSubject {
         alert = values.7.map { Alert(title: $0, body: values.8 ?? "") }
         startAlert = Alert(title: shown.title ?? "Live now", body: shown.status ?? "The match you follow is live.")
         isOver = phase.isFinal
-        isLive = !phase.isFinal && phase != .scheduled
+        isLive = phase.isShown
+        isResting = phase == .stumps
         dismissAt = nil
         epoch = values.9
     }

@@ -21,6 +21,8 @@ package struct LiveSubject: Sendable, Hashable {
     package var startAlert: Alert
     /// Being shown: starts and updates go out.
     package var isLive: Bool
+    /// It goes on another day: activities end with this state, and come back then.
+    package var isResting = false
     /// Nothing comes any more: activities end with this state.
     package var isOver: Bool
     /// When ended activities leave the screen; nil: a quarter of an hour after the end.
