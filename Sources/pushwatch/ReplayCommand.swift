@@ -6,7 +6,6 @@ import Logging
 import Observability
 import ProviderSimulator
 import PushContract
-import UnixSignals
 
 /// `pushwatch replay`
 struct ReplayCommand: AsyncParsableCommand {
@@ -36,6 +35,9 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(help: "When play begins (RFC 3339); now if left out. A time in the past joins in mid-match.") var startAt: String?
     @Option(help: "Seconds from ball to ball, before --speed.") var ballSeconds: Int64 = 40
     @Option(help: "Seconds between innings, before --speed.") var breakSeconds: Int64 = 1_200
+    @Option(help: "Overs of a day's play, for matches over several days; played through without a night if left out.")
+    var oversPerDay: Int?
+    @Option(help: "Seconds from stumps to the next morning, before --speed.") var nightSeconds: Int64 = 63_000
     @Flag(help: "Print the timeline of states and events, and send nothing.") var dryRun = false
     @Flag(help: "A line of JSON for each state.") var json = false
 
@@ -43,6 +45,9 @@ struct ReplayCommand: AsyncParsableCommand {
         guard (1...1_000_000).contains(speed) else { throw ValidationError("--speed is a whole number from 1 to 1000000.") }
         guard (1...3_600).contains(ballSeconds), (0...86_400).contains(breakSeconds) else {
             throw ValidationError("--ball-seconds is from 1 to 3600, --break-seconds from 0 to 86400.")
+        }
+        guard (1...1_000).contains(oversPerDay ?? 1), (0...604_800).contains(nightSeconds) else {
+            throw ValidationError("--overs-per-day is from 1 to 1000, --night-seconds from 0 to 604800.")
         }
         _ = try chosenFaults()
         guard ReplayFace(rawValue: face) != nil else { throw ValidationError("--face is scores or balls.") }
@@ -82,12 +87,14 @@ struct ReplayCommand: AsyncParsableCommand {
         let start = startAt.flatMap { Timestamp(rfc3339: $0) } ?? .now()
         do {
             let script = MatchScript(try CricsheetMatch.read(json: data))
-            let tempo = ReplayTempo(
+            var tempo = ReplayTempo(
                 millisecondsPerBall: ballSeconds * 1_000,
                 breakSeconds: breakSeconds,
                 shortBreakSeconds: breakSeconds / 4,
                 speed: speed
             )
+            tempo.oversPerDay = oversPerDay
+            tempo.nightSeconds = nightSeconds
             let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
             return ReplayFeed(
                 ReplayPlan(script, startAt: start, tempo: tempo),
@@ -126,7 +133,7 @@ struct ReplayCommand: AsyncParsableCommand {
         }
         preparing.onTrouble = { Terminal.complain("The server is away (\($0)); trying again.") }
         let feeder = preparing
-        guard let tally = try await untilInterrupted({ try await played(by: feeder) }) else {
+        guard let tally = try await Interruption().until({ try await played(by: feeder) }) else {
             Terminal.progress("Stopped. Go on with --match-id \(feed.matchId) --start-at \(feed.plan.startAt)", isLast: true)
             throw CommandFailure(message: "", code: 130)
         }
@@ -145,18 +152,5 @@ struct ReplayCommand: AsyncParsableCommand {
         let events = receipt.events.map { "\"\($0)\"" }.joined(separator: ",")
         return
             "{\"message\":\(index),\"result\":\"\(receipt.result)\",\"seq\":\(receipt.seq),\"phase\":\"\(receipt.phase)\",\"events\":[\(events)]}"
-    }
-
-    /// Nil when Ctrl-C or SIGTERM came first.
-    private func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value? {
-        try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask { try await body() }
-            group.addTask {
-                for await _ in await UnixSignalsSequence(trapping: [.sigint, .sigterm]) { return nil }
-                return nil
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? nil
-        }
     }
 }

@@ -3,7 +3,7 @@ package import CurlHTTP
 import Foundation
 package import Logging
 package import Postgres
-import PushContract
+package import PushContract
 package import ServiceLifecycle
 
 /// Polls configured URLs for scores, one instance each, until shutdown.
@@ -14,9 +14,15 @@ package struct ScoreFeedPoller: Service {
     private let store: MatchStore
     private let lease: FeedLease
     private let interval: Duration
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
     private let logger: Logger
     private let send: Send
 
+    /// - Parameters:
+    ///   - interval: between two questions to a feed that has news.
+    ///   - clock: what the pauses are measured by.
+    ///   - now: the moment states are taken in at.
     package init(
         urls: [String],
         store: MatchStore,
@@ -24,6 +30,8 @@ package struct ScoreFeedPoller: Service {
         owner: String =
             "\(ProcessInfo.processInfo.hostName):\(ProcessInfo.processInfo.processIdentifier):\(UInt32.random(in: 0...UInt32.max))",
         interval: Duration = FeedPace.usual,
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp = { .now() },
         logger: Logger,
         send: @escaping Send
     ) {
@@ -31,6 +39,8 @@ package struct ScoreFeedPoller: Service {
         self.store = store
         lease = FeedLease(pool: pool, owner: owner)
         self.interval = interval
+        self.clock = clock
+        self.now = now
         self.logger = logger
         self.send = send
     }
@@ -51,21 +61,21 @@ package struct ScoreFeedPoller: Service {
         var pace = FeedPace(usual: interval)
         while !Task.isCancelled {
             guard let outcome = await ask(&reader) else {
-                try await Task.sleep(for: interval)
+                try await clock.sleep(for: interval)
                 continue
             }
-            let wait = pace.wait(after: outcome, now: .now())
+            let wait = pace.wait(after: outcome, now: now())
             // The lease outlasts the pause, else the instances would take turns and each ask at its own pace.
             if let source = reader.source.url { _ = try? await lease.claim(source, for: wait + FeedLease.margin) }
-            try await Task.sleep(for: wait)
+            try await clock.sleep(for: wait)
         }
     }
 
     /// Pushed feeds fall silent as well, so this looks at all matches.
     private func markSilent() async throws {
         while !Task.isCancelled {
-            try? await store.pauseSilent(since: .now() - FeedPace.patience)
-            try await Task.sleep(for: .seconds(30))
+            try? await store.pauseSilent(since: now() - FeedPace.patience)
+            try await clock.sleep(for: .seconds(30))
         }
     }
 
@@ -96,7 +106,7 @@ package struct ScoreFeedPoller: Service {
             var hasNews = false
             for state in states {
                 do {
-                    if try await store.accept(state, from: source, now: .now()).result == .accepted { hasNews = true }
+                    if try await store.accept(state, from: source, now: now()).result == .accepted { hasNews = true }
                 } catch let over as MatchIsOver {
                     logger.warning("a score feed goes on after the end", metadata: ["why": "\(over)"])
                 }

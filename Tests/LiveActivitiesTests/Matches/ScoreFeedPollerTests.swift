@@ -1,8 +1,10 @@
 import Cricket
 import CurlHTTP
 import Foundation
+import Logging
 import Postgres
 import PushContract
+import ServiceLifecycle
 import Synchronization
 import TestDatabase
 import Testing
@@ -86,6 +88,73 @@ struct ScoreFeedPollerTests {
             #expect(asked == [nil, "a", "a", "b", "b", "c"])
             #expect(try await pool.matchColumn("feedUrl") == "https://feed.example/m1", "a secret in the query is not stored")
             #expect(try await pool.matchColumn("pollerState") == "ended")
+        }
+    }
+
+    @Test(
+        "the loop asks every 5 s, pays an unchanged answer with a 304, backs off while the feed fails, recovers, and ends at shutdown",
+        .timeLimit(.minutes(1))
+    )
+    func loop() async throws {
+        try await withDatabase { pool in
+            let feed = Feed()
+            let clock = StepClock()
+            let start = Timestamp.now()
+            let scores = try MatchSamples.scores()
+            feed.show([scores[1]], tag: "a")
+            let poller = ScoreFeedPoller(
+                urls: ["https://feed.example/m1"],
+                store: MatchStore(pool: pool),
+                pool: pool,
+                owner: "loop",
+                clock: clock,
+                now: { start + clock.now.offset },
+                logger: .silent,
+                send: feed.send
+            )
+            func asked() -> [String?] { feed.state.withLock { $0.asked.map { $0["if-none-match"] } } }
+            let service = ServiceGroup(configuration: .init(services: [.init(service: poller)], logger: .silent))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await service.run() }
+                // Two loops sleep: this feed's, and the one that looks for silent matches every half minute.
+                #expect(await clock.sleepers(2) == [.seconds(5), .seconds(30)])
+                #expect(asked() == [nil])
+                clock.advance(by: .milliseconds(4_999))
+                #expect(asked().count == 1, "not a moment sooner")
+                clock.advance(by: .milliseconds(1))
+                #expect(await clock.sleepers(2) == [.seconds(5), .seconds(25)])
+                #expect(asked() == [nil, "a"])
+                // Down: 10, then 20 seconds between questions.
+                feed.state.withLock { $0.status = 503 }
+                clock.advance(by: .seconds(5))
+                #expect(await clock.sleepers(2) == [.seconds(10), .seconds(20)])
+                clock.advance(by: .seconds(10))
+                #expect(await clock.sleepers(2) == [.seconds(10), .seconds(20)])
+                clock.advance(by: .seconds(10))
+                #expect(await clock.sleepers(2) == [.seconds(10), .seconds(30)])
+                #expect(asked() == [nil, "a", "a", "a"])
+                // Up again, with news: the pace is the usual one at once.
+                feed.state.withLock { $0.status = 200 }
+                feed.show([scores[2]], tag: "b")
+                clock.advance(by: .seconds(10))
+                #expect(await clock.sleepers(2) == [.seconds(5), .seconds(20)])
+                #expect(asked() == [nil, "a", "a", "a", "a"])
+                #expect(try await pool.matchColumn("feedOwner") == "loop")
+                // Five silent minutes: every half minute is enough.
+                for _ in 0..<59 {
+                    clock.advance(by: .seconds(5))
+                    #expect(await clock.sleepers(2).contains(.seconds(5)))
+                }
+                clock.advance(by: .seconds(5))
+                #expect(await clock.sleepers(2) == [.seconds(20), .seconds(30)])
+                await service.triggerGracefulShutdown()
+                try await group.waitForAll()
+            }
+            #expect(asked().count == 65)
+            #expect(
+                try await pool.query("SELECT 1 FROM activeMatches WHERE feedLeaseUntil IS NOT NULL").isEmpty,
+                "another may begin at once"
+            )
         }
     }
 
