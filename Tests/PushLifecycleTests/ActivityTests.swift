@@ -1,3 +1,4 @@
+import Foundation
 import PushContract
 import PushLifecycle
 import Testing
@@ -87,15 +88,39 @@ struct ActivityTests {
         var manager = TokenManager()
         #expect(manager.startToken(try hash(1), uid: "u", isAllowed: false) == nil)
         #expect(manager.startToken(try hash(1), uid: nil, isAllowed: true) == nil)
-        #expect(manager.startToken(try hash(1), uid: "u", isAllowed: true)?.kind == .startToken)
-        manager.confirmed(try #require(confirmed(.startToken, try hash(1))))
+        #expect(manager.startToken(try hash(1), uid: "u", isAllowed: true)?.kind == .startToken())
+        manager.confirmed(try #require(confirmed(.startToken(), try hash(1))))
         #expect(manager.startToken(try hash(1), uid: "u", isAllowed: true) == nil)
         #expect(manager.startToken(try hash(1), uid: "v", isAllowed: true) != nil)
         #expect(manager.startToken(try hash(2), uid: "u", isAllowed: true) != nil)
-        manager.serverHas(startToken: try hash(1), isUsable: true)
+        manager.serverHas(startToken: try hash(1))
         #expect(manager.startToken(try hash(1), uid: "u", isAllowed: true) == nil)
-        manager.serverHas(startToken: try hash(1), isUsable: false)
+        manager.serverHas(startToken: nil)
         #expect(manager.startToken(try hash(1), uid: "u", isAllowed: true) != nil)
+    }
+
+    @Test("C-08: each attributes type has a start token of its own, sent when it is new and again when the server has another")
+    func typedStartTokens() throws {
+        var manager = TokenManager()
+        func submission(_ number: Int, _ type: String?, uid: String = "u") throws -> OperationKind? {
+            manager.startToken(try hash(number), attributesType: type, uid: uid, isAllowed: true)?.kind
+        }
+        #expect(try submission(1, "Match") == .startToken(attributesType: "Match"))
+        manager.confirmed(try #require(confirmed(.startToken(attributesType: "Match"), try hash(1))))
+        #expect(try submission(1, "Match") == nil)
+        #expect(try submission(2, "Pager") == .startToken(attributesType: "Pager"), "another type's token is another token")
+        #expect(try submission(1, nil) == .startToken(), "and so is the one of no type")
+        manager.confirmed(try #require(confirmed(.startToken(attributesType: "Pager"), try hash(2))))
+        manager.serverHas(startToken: nil, ofTypes: ["Match": try hash(1), "Pager": try hash(9)])
+        #expect(try submission(1, "Match") == nil)
+        #expect(try submission(2, "Pager") != nil)
+        #expect(try submission(1, "Match", uid: "v") != nil)
+        let restored = try JSONDecoder().decode(TokenManager.self, from: Data(#"{"updateTokens": {}}"#.utf8))
+        #expect(restored == TokenManager(), "what an older version stored can be read")
+        let waiting = OperationKind.startToken(attributesType: "Match")
+        #expect(!waiting.isSuperseded(by: .startToken()) && waiting.isSuperseded(by: .startToken(attributesType: "Match")))
+        let old = try JSONDecoder().decode(OperationKind.self, from: Data(#"{"startToken": {}}"#.utf8))
+        #expect(old == .startToken())
     }
 
     @Test(

@@ -103,6 +103,36 @@ struct PushClientTests {
         #expect(bench.transport.sent.filter { $0.path.hasSuffix("push-to-start-token") }.count == 1)
     }
 
+    @Test("C-08: the start token of each attributes type is posted with its name, and posted again when the server has another")
+    func typedStartTokens() async throws {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        await client.pushTokenReceived(token)
+        let other = String(startToken.reversed())
+        bench.system.startTokens = ["MatchActivityAttributes": startToken, "PagerActivityAttributes": other]
+        await client.foreground()
+        func posted() -> [String] {
+            bench.transport.sent.filter { $0.path == "/devices/push-to-start-token" }.compactMap { request in
+                let body = try? JSONSerialization.jsonObject(with: Data(request.body ?? [])) as? [String: String]
+                return body.map { "\($0["attributesType"] ?? "-") \($0["pushToStartToken"] ?? "-")" }
+            }
+        }
+        let both = ["MatchActivityAttributes \(startToken)", "PagerActivityAttributes \(other)"]
+        #expect(posted() == both)
+        let hash = try TokenHash.apns(startToken)
+        bench.transport.answer = { request in
+            guard request.method == "GET" else { return ClientBench.registered(request) }
+            let tokens = #"{"MatchActivityAttributes": {"tokenHash": "\#(hash)", "state": "active"}}"#
+            return PushResponse(status: 200, body: Array(#"{"pushToStartTokens": \#(tokens)}"#.utf8))
+        }
+        await client.foreground()
+        #expect(posted() == both + both.suffix(1), "the server has lost the pager's")
+        await client.startTokenReceived(startToken, attributesType: "MatchActivityAttributes")
+        #expect(posted().count == 3)
+    }
+
     @Test("L-20: an unfollow made offline is retried at the next launch")
     func pendingUnfollow() async {
         let bench = ClientBench()
@@ -237,6 +267,7 @@ private final class ScriptedTransport: PushTransport {
 private final class StillSystem: PushSystem {
     private struct State {
         var startToken: String?
+        var startTokens: [String: String] = [:]
         var asked = 0
         var ended: [String] = []
     }
@@ -247,6 +278,11 @@ private final class StillSystem: PushSystem {
         get { state.withLock { $0.startToken } }
         set { state.withLock { $0.startToken = newValue } }
     }
+
+    var startTokens: [String: String] {
+        get { state.withLock { $0.startTokens } }
+        set { state.withLock { $0.startTokens = newValue } }
+    }
     var asked: Int { state.withLock { $0.asked } }
     var ended: [String] { state.withLock { $0.ended } }
 
@@ -255,6 +291,7 @@ private final class StillSystem: PushSystem {
     func askForPushToken() async { state.withLock { $0.asked += 1 } }
     func areActivitiesAllowed() async -> Bool { true }
     func pushToStartToken() async -> String? { startToken }
+    func pushToStartTokens() async -> [String: String] { startTokens }
     func activities() async -> [SystemActivity] { [] }
     func requestActivity(matchId: String) async -> SystemActivity? { nil }
     func endActivity(_ activityId: String) async { state.withLock { $0.ended.append(activityId) } }

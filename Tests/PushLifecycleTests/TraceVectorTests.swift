@@ -95,7 +95,7 @@ private struct TraceRun {
 
     private func kind(_ word: String) throws -> OperationKind {
         switch word {
-        case "startToken": .startToken
+        case "startToken": .startToken()
         case "activityToken": .activityToken(matchId: "m1", generation: 1)
         case "follow": .follow(matchId: "m1")
         case "unfollow": .unfollow(matchId: "m1")

@@ -14,6 +14,8 @@ public struct TokenManager: Codable, Sendable, Hashable {
     public static let firstSystemWithStartTokens = (major: 17, minor: 2)
 
     private var startToken: TokenHash?
+    /// By the name of the attributes type; absent in what older versions stored.
+    private var typedStartTokens: [String: TokenHash]?
     private var startTokenUser: String?
     private var updateTokens: [String: TokenHash] = [:]
 
@@ -23,9 +25,12 @@ public struct TokenManager: Codable, Sendable, Hashable {
     /// The start token, from the stream or the property: to be sent if activities are enabled and the server has another one.
     ///
     /// A stream that has yielded nothing yet is no reason to call: absent is not the same as cleared.
-    public func startToken(_ hash: TokenHash, uid: String?, isAllowed: Bool) -> Submission? {
-        guard isAllowed, let uid, startToken != hash || startTokenUser != uid else { return nil }
-        return Submission(kind: .startToken, tokenHash: hash)
+    ///
+    /// - Parameter attributesType: whose token it is; nil: of every type that has none of its own.
+    public func startToken(_ hash: TokenHash, attributesType: String? = nil, uid: String?, isAllowed: Bool) -> Submission? {
+        let known = attributesType.map { typedStartTokens?[$0] } ?? startToken
+        guard isAllowed, let uid, known != hash || startTokenUser != uid else { return nil }
+        return Submission(kind: .startToken(attributesType: attributesType), tokenHash: hash)
     }
 
     /// An activity's update token: to be sent unless it is the one the server has.
@@ -37,17 +42,23 @@ public struct TokenManager: Codable, Sendable, Hashable {
     /// The server has it.
     public mutating func confirmed(_ operation: PendingOperation) {
         switch operation.kind {
-        case .startToken:
-            startToken = operation.tokenHash
+        case .startToken(let attributesType):
+            if startTokenUser != operation.uid { (startToken, typedStartTokens) = (nil, nil) }
             startTokenUser = operation.uid
+            if let attributesType {
+                typedStartTokens = (typedStartTokens ?? [:]).merging([attributesType: operation.tokenHash].compactMapValues(\.self)) { $1 }
+            } else {
+                startToken = operation.tokenHash
+            }
         case .activityToken(let matchId, _): updateTokens[matchId] = operation.tokenHash
         default: break
         }
     }
 
-    /// What the server says of its start token: if it is another, or not in use, the next look sends ours again.
-    public mutating func serverHas(startToken hash: TokenHash?, isUsable: Bool) {
-        if hash != startToken || !isUsable { startToken = nil }
+    /// The start tokens that the server has and uses: where it is another than ours, or none, the next look sends ours again.
+    public mutating func serverHas(startToken hash: TokenHash?, ofTypes typed: [String: TokenHash] = [:]) {
+        if hash != startToken { startToken = nil }
+        typedStartTokens = typedStartTokens?.filter { typed[$0.key] == $0.value }
     }
 
     /// The activity is over; its token is worth nothing.

@@ -27,12 +27,17 @@ struct OperationRequest {
                 credential: secret.map { .secret($0) } ?? session,
                 requestId: operation.operationId
             )
-        case .startToken:
+        case .startToken(let attributesType):
             return token.map { token in
                 request(
                     "POST",
                     "/devices/push-to-start-token",
-                    StartToken(deviceId: device.deviceId, pushToStartToken: token, osVersion: device.osVersion)
+                    StartToken(
+                        deviceId: device.deviceId,
+                        pushToStartToken: token,
+                        attributesType: attributesType,
+                        osVersion: device.osVersion
+                    )
                 )
             }
         case .activityToken(let matchId, let generation):
@@ -90,6 +95,7 @@ struct OperationRequest {
     private struct StartToken: Encodable {
         var deviceId: String
         var pushToStartToken: String
+        var attributesType: String?
         var osVersion: String
     }
 

@@ -84,7 +84,7 @@ extension PushClient {
         let answer = ServerAnswer(response)
         if response.status == 404, answer?.code == "device_not_registered" { return await take(.deviceUnknown) }
         guard response.status == 200, let answer else { return }
-        state.tokens.serverHas(startToken: answer.pushToStartToken?.tokenHash, isUsable: answer.pushToStartToken?.state == "active")
+        state.tokens.serverHas(startToken: answer.pushToStartToken?.usableHash, ofTypes: answer.usableStartTokens)
         if let token = answer.pushToken, token.state == "off", let reason = token.reasonCode {
             await take(.serverTokenState(token.tokenHash, reason))
         }
@@ -93,6 +93,9 @@ extension PushClient {
     /// The streams may have stayed silent: properties tell what there is.
     func lookAtActivityTokens() async {
         if let token = await system.pushToStartToken() { await startTokenReceived(token) }
+        for (type, token) in await system.pushToStartTokens().sorted(by: { $0.key < $1.key }) {
+            await startTokenReceived(token, attributesType: type)
+        }
         for activity in await system.activities() {
             if let token = activity.updateToken { await updateTokenReceived(token, activityId: activity.activityId) }
         }

@@ -100,13 +100,22 @@ public actor PushClient {
     }
 
     /// `pushToStartTokenUpdates` yielded.
-    public func startTokenReceived(_ token: String) async {
+    ///
+    /// - Parameter attributesType: whose token it is, by the name of its `ActivityAttributes`. An app whose activities have one type may
+    ///   leave it out: the token then serves every type that has none of its own.
+    public func startTokenReceived(_ token: String, attributesType: String? = nil) async {
         // Without the push token's registration there is no device that it could belong to.
         let mayRegister = state.lifecycle.registration.permission.allowsRegistration
         let isAllowed = await system.areActivitiesAllowed() && device.hasStartTokens && mayRegister
         guard let hash = try? TokenHash.apns(token) else { return }
         rawTokens[hash] = token
-        guard let submission = state.tokens.startToken(hash, uid: state.lifecycle.registration.uid, isAllowed: isAllowed) else { return }
+        let submission = state.tokens.startToken(
+            hash,
+            attributesType: attributesType,
+            uid: state.lifecycle.registration.uid,
+            isAllowed: isAllowed
+        )
+        guard let submission else { return }
         await take(.queue(submission.kind, submission.tokenHash))
     }
 

@@ -7,12 +7,19 @@ struct ServerAnswer: Decodable {
         var tokenHash: TokenHash
         var state: String
         var reasonCode: ReasonCode?
+
+        /// Nil when the provider has refused it.
+        var usableHash: TokenHash? { state == "active" ? tokenHash : nil }
     }
 
     var pushToken: Token?
     var pushToStartToken: Token?
+    /// Of attributes types that have one of their own.
+    var pushToStartTokens: [String: Token]?
     var unregisterSecret: String?
     var code: String?
+
+    var usableStartTokens: [String: TokenHash] { (pushToStartTokens ?? [:]).compactMapValues(\.usableHash) }
 
     init?(_ response: PushResponse) {
         guard let answer = try? JSONDecoder().decode(ServerAnswer.self, from: Data(response.body)) else { return nil }

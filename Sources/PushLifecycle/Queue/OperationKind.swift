@@ -6,8 +6,8 @@ public enum OperationKind: Codable, Sendable, Hashable {
     case register
     /// `DELETE /devices/{deviceId}`.
     case unregister
-    /// `POST /devices/push-to-start-token`.
-    case startToken
+    /// `POST /devices/push-to-start-token`: for activities of this type, or of every type that has no token of its own.
+    case startToken(attributesType: String? = nil)
     /// `POST /matches/{matchId}/activity-token`.
     case activityToken(matchId: String, generation: Int?)
     /// `POST /matches/{matchId}/activity-dismissed`.
@@ -26,12 +26,21 @@ public enum OperationKind: Codable, Sendable, Hashable {
         }
     }
 
+    /// It belongs to a registered device, as the registration itself does.
+    var isOfRegistration: Bool {
+        switch self {
+        case .register, .startToken: true
+        default: false
+        }
+    }
+
     enum Lane: Hashable { case device, activity(String), follow(String) }
 
     /// Whether `newer`, queued later for the same user, makes this one pointless while it waits.
     func isSuperseded(by newer: OperationKind) -> Bool {
         switch (self, newer) {
-        case (.register, .register), (.startToken, .startToken): true
+        case (.register, .register): true
+        case (.startToken(let old), .startToken(let new)): old == new
         case (.activityToken(let old, _), .activityToken(let new, _)): old == new
         case (.follow(let old), .unfollow(let new)), (.unfollow(let old), .follow(let new)): old == new
         case (.follow(let old), .follow(let new)), (.unfollow(let old), .unfollow(let new)): old == new

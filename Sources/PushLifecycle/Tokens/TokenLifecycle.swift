@@ -113,7 +113,7 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         let cancelled = queue.cancel { operation in
             guard operation.uid == uid else { return false }
             if case .signOut = event { return operation.kind != .unregister }
-            return operation.kind == .register || operation.kind == .startToken
+            return operation.kind.isOfRegistration
         }
         return cancelled.map(Effect.cancelled) + apply(event, now, newId)
     }

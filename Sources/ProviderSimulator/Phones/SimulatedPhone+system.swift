@@ -1,0 +1,107 @@
+package import PushContract
+import PushLifecycle
+
+/// What the system does on the phone: it starts the app's process, hands out tokens and takes them back.
+extension SimulatedPhone {
+    /// New tokens, as after a system update. The old ones are dead.
+    package func rotateTokens() async {
+        retireTokens()
+        identity.tokenGeneration += 1
+        routeTokens()
+        system.startToken = startTokenIfAny
+        guard client != nil else { return }
+        await client?.pushTokenReceived(pushToken)
+        if let token = startTokenIfAny { await client?.startTokenReceived(token) }
+        await settle()
+    }
+
+    package func updateSystem(to version: String) async {
+        setup.osVersion = version
+        kill()
+        await rotateTokens()
+    }
+
+    /// Deletes the app and installs it again: another device id, new tokens, an empty disk. The keychain stays, as on a phone.
+    package func reinstall() {
+        retireTokens()
+        for activity in activities { retire(activity.updateToken) }
+        activities = []
+        system.shown = []
+        kill()
+        uid = nil
+        identity.installation += 1
+        disk = MemoryStorage()
+        system = PhoneSystem(behaviour: setup.behaviour)
+        routeTokens()
+    }
+
+    /// The update token of a running activity changes.
+    package func rotateUpdateToken(of matchId: String) async {
+        guard let index = activities.firstIndex(where: { $0.matchId == matchId && $0.updateToken != nil }) else { return }
+        retire(activities[index].updateToken)
+        await issueUpdateToken(index)
+        await settle()
+    }
+
+    func launch() async {
+        routeTokens()
+        system.startToken = startTokenIfAny
+        let device = PushDevice(
+            deviceId: deviceId,
+            environment: setup.environment,
+            app: setup.app,
+            osVersion: setup.osVersion,
+            appVersion: setup.appVersion
+        )
+        let prefix = identity.identifier("operation\(setup.boot)", identity.installation)
+        let made = OperationCounter(prefix: prefix, first: operations)
+        let client = PushClient(
+            device: device,
+            system: system,
+            transport: transport,
+            storage: disk,
+            secrets: keychain,
+            now: now,
+            newId: { made.next() }
+        )
+        // Ids go on where the last process of this phone left off.
+        operations += 1_000_000
+        self.client = client
+        await client.launch()
+        await settle()
+    }
+
+    /// Answers what the client asked of the system, until it asks nothing more.
+    func settle() async {
+        guard let client else { return }
+        while let request = system.nextRequest() {
+            switch request {
+            case .pushToken:
+                if setup.behaviour.permission.allowsRegistration { await client.pushTokenReceived(pushToken) }
+            case .end(let activityId): await remove(activityId, isDismissed: true)
+            }
+        }
+    }
+
+    var startTokenIfAny: String? {
+        PushDevice(deviceId: "", app: "", osVersion: setup.osVersion, appVersion: "").hasStartTokens && setup.behaviour.allowsActivities
+            ? startToken : nil
+    }
+
+    func routeTokens() {
+        network.route(token: pushToken, to: mailbox)
+        network.route(token: startToken, to: mailbox)
+    }
+
+    func retireTokens() {
+        retire(pushToken)
+        retire(startToken)
+    }
+
+    /// APNs answers 410 from now on.
+    func retire(_ token: String?) {
+        guard let token else { return }
+        network.unroute(token: token)
+        simulator?.setToken(token, ScriptedToken(dead: true, since: now().milliseconds))
+    }
+}
