@@ -10,11 +10,13 @@ extension WholeService {
     @Suite("A match with everything that belongs to it")
     struct DemoMatchTests {
         @Test(
-            "T-19: a match with simulated phones: activities appear, change and end on them; every request has its row; no raw token is in a log, an error, a metric, a URL or the database"
+            "T-19, D-02, D-03, D-04: a match with simulated phones: activities appear, change and end on them; each kind of token gets its own kind of push; every request has its row; no raw token is in a log, an error, a metric, a URL or the database"
         )
         func wholeMatch() async throws {
             try await withMatchDay { day in
                 let matchId = try await day.play()
+                let sent = try await day.server.api.post("/sends", text: #"{"sendId": "d-02", "uid": "fan-0", "title": "Thanks"}"#)
+                #expect(sent.status == 202, "\(sent.text)")
                 try await eventually("everything is ended and told") {
                     try await day.pool.query(
                         """
@@ -27,6 +29,8 @@ extension WholeService {
                     return await day.phone(0).activities.first { $0.matchId == matchId }?.dismissalAt != nil
                 }
                 try await expectLockScreens(day, matchId)
+                try await eventually("the alert is sent") { alerts(day).count >= 1 }
+                expectTokensApart(day)
                 try await expectRows(day)
                 #expect(try await day.server.terminate().code == 0)
                 try await expectNoRawToken(day)
@@ -84,6 +88,33 @@ extension WholeService {
                 #expect(try await day.server.terminate().code == 0)
                 try await expectRows(day)
             }
+        }
+
+        private func alerts(_ day: MatchDay) -> [RecordedRequest] {
+            day.simulator.requests(provider: .apns).filter { $0.header("apns-push-type") == "alert" }
+        }
+
+        /// Push tokens get alerts, start tokens starts, update tokens the rest: by what the phones called them, and nothing crosses.
+        private func expectTokensApart(_ day: MatchDay) {
+            func told(_ name: String) -> Set<String> {
+                var tokens: Set<String> = []
+                for request in day.crowd.phones.flatMap({ $0.transport.sent }) {
+                    let body = request.body.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) as? [String: Any] }
+                    if let token = body?[name] as? String { tokens.insert(token.lowercased()) }
+                }
+                return tokens
+            }
+            let (pushes, starts, updates) = (told("pushToken"), told("pushToStartToken"), told("updateToken"))
+            #expect(pushes.isDisjoint(with: starts) && pushes.isDisjoint(with: updates) && starts.isDisjoint(with: updates))
+            #expect(Set(alerts(day).compactMap(\.token)).isSubset(of: pushes))
+            #expect(alerts(day).allSatisfy { $0.header("apns-topic") == "com.example.scores" })
+            let live = day.simulator.requests(provider: .apns).filter { $0.header("apns-push-type") == "liveactivity" && $0.token != nil }
+            #expect(live.allSatisfy { $0.header("apns-topic") == "com.example.scores.push-type.liveactivity" })
+            let (started, other) = (
+                live.filter { $0.body.contains(#""event":"start""#) }, live.filter { !$0.body.contains(#""event":"start""#) }
+            )
+            #expect(!started.isEmpty && Set(started.compactMap(\.token)).isSubset(of: starts))
+            #expect(!other.isEmpty && Set(other.compactMap(\.token)).isSubset(of: updates))
         }
 
         private func expectLockScreens(_ day: MatchDay, _ matchId: String) async throws {

@@ -117,8 +117,14 @@ struct ActivityTests {
         #expect(try submission(1, "Match", uid: "v") != nil)
         let restored = try JSONDecoder().decode(TokenManager.self, from: Data(#"{"updateTokens": {}}"#.utf8))
         #expect(restored == TokenManager(), "what an older version stored can be read")
-        let waiting = OperationKind.startToken(attributesType: "Match")
-        #expect(!waiting.isSuperseded(by: .startToken()) && waiting.isSuperseded(by: .startToken(attributesType: "Match")))
+        var queue = PendingOperations()
+        let tokens: [(String, OperationKind, Int)] = [
+            ("1", .startToken(attributesType: "Match"), 1), ("2", .startToken(), 1), ("3", .startToken(attributesType: "Match"), 2),
+        ]
+        for (id, kind, number) in tokens {
+            _ = queue.enqueue(kind, uid: "u", tokenHash: try hash(number), operationId: id, now: start)
+        }
+        #expect(queue.operations.map(\.operationId) == ["2", "3"], "a newer token takes the place of its own type's")
         let old = try JSONDecoder().decode(OperationKind.self, from: Data(#"{"startToken": {}}"#.utf8))
         #expect(old == .startToken())
     }
