@@ -7,7 +7,7 @@ import PushContract
 /// It assumes and lets the database contradict: the first statement fails when the generations are others, or when the previous one
 /// knows a key; the ledger's key fails when the current one does. Then nothing has happened, and `AttemptWriter` looks at each attempt.
 struct FreshWriter {
-    /// From so many rows on, COPY is cheaper than arrays.
+    /// From so many rows on, COPY is cheaper than a statement for each row.
     static let copyRows = 12
 
     let hints: LedgerHints
@@ -24,10 +24,9 @@ struct FreshWriter {
         let ledger = groups.firstReports(of: batch)
         do {
             if batch.count < FreshWriter.copyRows {
-                let writes = [
-                    LedgerStatements.insertNew(ledger, generation: generations.current), FactInsert.query(batch, receivedAt: receivedAt),
-                ]
-                try connection.pipeline(checks + writes + rollups(batch))
+                let claims = ledger.map { LedgerStatements.insertNew($0, generation: generations.current) }
+                let facts = batch.records.map { FactInsert.query($0, of: batch, receivedAt: receivedAt) }
+                try connection.pipeline(checks + claims + facts + rollups(batch))
             } else {
                 try copy(batch, ledger: ledger, generation: generations.current, after: checks, receivedAt: receivedAt, on: connection)
             }
@@ -63,7 +62,7 @@ struct FreshWriter {
     private func rollups(_ batch: AttemptBatch) -> [Query] {
         var delta = RollupDelta()
         for record in batch.records { delta.count(record, of: batch, attemptedAt: record.attemptedAt) }
-        return delta.query(slot: slot).map { [$0] } ?? []
+        return delta.queries(slot: slot)
     }
 }
 

@@ -44,9 +44,12 @@ struct LedgerGenerations: Equatable, Sendable {
     /// First statement of a transaction that relies on these generations: takes the same table lock, and fails (22012) when they are
     /// others.
     var guardQuery: Query {
-        """
-        SELECT 1 / count(*) FROM ledgerState
-        WHERE id = 1 AND currentGeneration = \(current) AND previousGeneration = \(previous) AND rotatedAt = \(rotatedAt)
-        """
+        Query(
+            """
+            SELECT 1 / count(*) FROM ledgerState
+            WHERE id = 1 AND currentGeneration = $1 AND previousGeneration = $2 AND rotatedAt = $3
+            """,
+            [.number(current), .number(previous), .moment(rotatedAt)]
+        )
     }
 }

@@ -56,20 +56,12 @@ enum LedgerStatements {
         """
     }
 
-    /// Inserts keys that are all new; fails (23505) when one is not.
-    static func insertNew(_ records: [AttemptBatch.Record], generation: Int32) -> Query {
-        let columns = columns(records)
-        return Query(
-            """
-            INSERT INTO attemptLedger (attemptKey, generation, fingerprint, attemptedAt, status)
-            SELECT key, $1, fingerprint, attemptedAt, status
-            FROM unnest($2, $3, $4, $5::pushStatus[]) AS new (key, fingerprint, attemptedAt, status)
-            """,
+    /// Inserts a key that is new; fails (23505) when it is not.
+    static func insertNew(_ record: AttemptBatch.Record, generation: Int32) -> Query {
+        Query(
+            "INSERT INTO attemptLedger (attemptKey, generation, fingerprint, attemptedAt, status) VALUES ($1, $2, $3, $4, $5)",
             [
-                .value(generation), .binary(columns.keys, oid: AttemptKey.arrayOID),
-                .binary(columns.fingerprints, oid: AttemptKey.arrayOID),
-                .binary(columns.moments, oid: Timestamp.arrayOID),
-                .text(PackedBytes.words(count: records.count) { records[$0].status.spelling }),
+                .key(record.key), .number(generation), .key(record.fingerprint), .moment(record.attemptedAt), .word(record.status.spelling),
             ]
         )
     }

@@ -118,20 +118,39 @@ struct RollupDelta {
 
     /// Adds the sums to the rows of one writer's slot.
     func apply(slot: Int16, on connection: BlockingConnection) throws {
-        guard let query = query(slot: slot) else { return }
-        try connection.execute(query)
+        try connection.pipeline(queries(slot: slot))
     }
 
-    /// The statement that does; nil when nothing was counted.
-    func query(slot: Int16) -> Query? {
-        guard !rows.isEmpty else { return nil }
-        let rows = rows.map { (order: sortKey($0.key), key: $0.key, value: $0.sums) }.sorted { $0.order < $1.order }
+    /// The statements that do: one for each row where there are few, one over arrays where there are many; none when nothing was counted.
+    func queries(slot: Int16) -> [Query] {
+        if rows.isEmpty { return [] }
+        let sorted = rows.count == 1 ? rows : rows.map { (order: sortKey($0.key), row: $0) }.sorted { $0.order < $1.order }.map(\.row)
+        return sorted.count <= RollupDelta.fewRows ? sorted.map { query($0, slot: slot) } : [query(sorted, slot: slot)]
+    }
+
+    /// A function scan over arrays costs as much as the statements of so many rows.
+    static let fewRows = 3
+
+    private func query(_ row: (key: Key, sums: Sums), slot: Int16) -> Query {
+        let (key, sums) = row
+        return Query(
+            RollupDelta.single,
+            [
+                .value(slot), .moment(Timestamp(seconds: key.minute * 60)), .word(key.provider.spelling), .word(key.platform.spelling),
+                .word(key.eventType.spelling), .word(key.status.spelling), .word(key.reasonCode?.spelling ?? ""), .value(texts[key.app]),
+                .word(key.environment?.spelling ?? ""), .value(texts[key.pushType]), .number(sums.attempts), .number(sums.latencyMsSum),
+                .number(sums.latencyCount),
+            ]
+        )
+    }
+
+    private func query(_ rows: [(key: Key, sums: Sums)], slot: Int16) -> Query {
         func words(_ word: (Key) -> StaticString?) -> Query.Parameter {
             .text(PackedBytes.words(count: rows.count) { word(rows[$0].key) })
         }
         func named(_ place: (Key) -> Int) -> Query.Parameter { .value(list: rows.map { texts[place($0.key)] }) }
         return Query(
-            RollupDelta.statement,
+            RollupDelta.several,
             [
                 .value(slot),
                 .value(list: rows.map { Timestamp(seconds: $0.key.minute * 60) }),
@@ -140,13 +159,22 @@ struct RollupDelta {
                 named(\.app),
                 .value(list: rows.map { $0.key.environment?.rawValue ?? "" }),
                 named(\.pushType),
-                .value(list: rows.map(\.value.attempts)), .value(list: rows.map(\.value.latencyMsSum)),
-                .value(list: rows.map(\.value.latencyCount)),
+                .value(list: rows.map(\.sums.attempts)), .value(list: rows.map(\.sums.latencyMsSum)),
+                .value(list: rows.map(\.sums.latencyCount)),
             ]
         )
     }
 
-    private static let statement: StaticString = """
+    private static let single: StaticString = """
+        INSERT INTO attemptRollups AS rollup (writerSlot, minute, provider, platform, eventType, status, reasonCode, app, environment, pushType,
+            attempts, latencyMsSum, latencyCount)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        ON CONFLICT (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, writerSlot)
+        DO UPDATE SET attempts = rollup.attempts + excluded.attempts,
+            latencyMsSum = rollup.latencyMsSum + excluded.latencyMsSum, latencyCount = rollup.latencyCount + excluded.latencyCount
+        """
+
+    private static let several: StaticString = """
         INSERT INTO attemptRollups AS rollup (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType,
             writerSlot, attempts, latencyMsSum, latencyCount)
         SELECT minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, $1, attempts, latencyMsSum, latencyCount

@@ -7,6 +7,7 @@ extension BlockingConnection {
     /// error keeps the later statements from running and leaves the transaction to be rolled back. No COPY, and small answers: the
     /// server must be able to put all of them into the socket while we still send.
     package func pipeline(_ queries: [Query]) throws(PostgresError) {
+        if queries.isEmpty { return }
         var arenas: [ParameterArena] = []
         var names: [String?] = []
         for query in queries {

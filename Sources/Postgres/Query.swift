@@ -17,6 +17,9 @@ package struct Query: Sendable, ExpressibleByStringInterpolation {
         /// A value in PostgreSQL's text form, of whatever type the statement gives it.
         package static func text(_ bytes: [UInt8]) -> Parameter { Parameter(oid: 0, bytes: bytes, isBinary: false) }
 
+        /// NULL; `oid` 0 where the statement tells the type.
+        package static func null(oid: UInt32) -> Parameter { Parameter(oid: oid, bytes: nil, isBinary: oid != 0) }
+
         package static func value(_ value: some PostgresEncodable) -> Parameter { Parameter(value) }
 
         /// An array without nulls.

@@ -44,7 +44,7 @@ struct FreshWriterTests {
     /// Sizes below and above the change to COPY.
     private static let sizes = [1, 2, FreshWriter.copyRows - 1, FreshWriter.copyRows, 300]
 
-    @Test("every field arrives as it was sent, by arrays and by COPY", arguments: sizes)
+    @Test("every field arrives as it was sent, by single statements and by COPY", arguments: sizes)
     func fields(count: Int) async throws {
         try await withAttempts { store in
             let hints = try await learned(store)
@@ -54,6 +54,7 @@ struct FreshWriterTests {
                 attempts[index].environment = index % 3 == 0 ? .sandbox : nil
                 attempts[index].latencyMs = index % 4 == 0 ? nil : Int32(index)
                 attempts[index].sendId = index % 5 == 0 ? "NULL" : nil
+                attempts[index].app = index % 6 == 5 ? nil : "app-\(index % 6)"
                 attempts[index].appVersion = index % 7 == 0 ? "" + "1.0" : nil
             }
             let results = try await write(attempts, hints, to: store)
