@@ -2,6 +2,7 @@ import Alerting
 import ArgumentParser
 import Attempts
 import Foundation
+import LiveActivities
 import Logging
 import Observability
 import Postgres
@@ -26,7 +27,7 @@ struct FsckCommand: AsyncParsableCommand {
     @Flag(help: "Print the report as one JSON object.") var json = false
 
     /// A feature's checks are its own; here they are put together.
-    static let checks: [any FsckCheck] = Fsck.attempts + [SealedTokensCheck(), QueueCheck()] + AlertingChecks.all
+    static let checks: [any FsckCheck] = Fsck.attempts + [SealedTokensCheck(), QueueCheck(), LiveActivitiesCheck()] + AlertingChecks.all
 
     func validate() throws {
         let known = FsckCommand.checks.map(\.name)
