@@ -107,6 +107,30 @@ struct FanOutBoardTests {
         #expect(job?.priority == .high)
     }
 
+    @Test("a dead token is not sent the same state twice by a look at the audience that began before its end was written")
+    func deadToken() throws {
+        var board = FanOutBoard()
+        board.publish(state(1))
+        board.join(try recipient(1), now: start)
+        let next = board.next(now: start)
+        let job = try #require(next)
+        board.finish(job, .over, now: start)
+        board.join(try recipient(1), now: start)
+        let again = board.next(now: start)
+        #expect(again?.state.timestamp == nil)
+        // The next state's audience is without it.
+        board.publish(state(2))
+        board.keepOnly([], of: "m1", now: start)
+        let gone = board.next(now: start)
+        #expect(gone?.state.timestamp == nil)
+        #expect(board.address(of: try recipient(1).key) == nil)
+        // One whose end did not count, since its token was registered after it, is in it and gets that.
+        board.publish(state(3))
+        board.join(try recipient(1), now: start)
+        let more = board.next(now: start)
+        #expect(more?.state.timestamp == 3)
+    }
+
     @Test("who left the audience while a request was under way gets nothing more")
     func leaving() throws {
         var board = FanOutBoard()

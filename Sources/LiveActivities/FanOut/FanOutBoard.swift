@@ -158,7 +158,8 @@ package struct FanOutBoard: Sendable {
         case failed(retryAfter: Duration?)
         /// This state cannot be sent to this token; the next may.
         case skipped
-        /// No more updates to it.
+        /// The provider says that it leads nowhere. Whether it gets another state is for the audience to say: who is out of it leaves with
+        /// the next one, and is not sent this one again, whatever a look at the audience found that began before.
         case over
     }
 
@@ -178,7 +179,7 @@ package struct FanOutBoard: Sendable {
             let wait = max(FanOutBoard.rests[min(slot.failures, FanOutBoard.rests.count - 1)], retryAfter ?? .zero)
             slot.failures += 1
             rest(&slot, until: now + wait)
-        case .over: slot.isGone = true
+        case .over: slot.recipient.lastTimestamp = max(slot.recipient.lastTimestamp, job.state.timestamp)
         }
         slot.repeatAfter = nil
         if slot.isGone {

@@ -64,15 +64,25 @@ struct LiveBench {
             }
             try await play(fixture, apns, wake, for: settings.interval.inSeconds * 2)
             let both = apns.tally
-            try await settle(pool)
+            try await settle(pool, apns)
             let report = try await LiveBenchReport(settings, alone: alone, both: both, pool: pool, apns: apns)
             group.cancelAll()
             return report
         }
     }
 
-    /// What is under way is answered and written.
-    private func settle(_ pool: PostgresPool) async throws { try await Task.sleep(for: .seconds(8)) }
+    /// What is under way is answered and written: a slow token takes six seconds for each state, and may just have begun.
+    private func settle(_ pool: PostgresPool, _ apns: PacedAPNs) async throws {
+        let end = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(500))
+            let tally = apns.tally
+            let rows = try await LiveBenchReport.rows(pool)
+            let newest = tally.newest.values.max()
+            let isTold = (0..<settings.tokens).allSatisfy { apns.isDead($0) || tally.newest[$0] == newest }
+            if tally.underWay.isEmpty, isTold, rows >= tally.updates + tally.starts { return }
+        }
+    }
 
     private func play(_ fixture: LiveFixture, _ apns: PacedAPNs, _ wake: WakeSignal, for seconds: Double) async throws {
         let end = ContinuousClock.now + .seconds(seconds)

@@ -60,8 +60,11 @@ struct LiveBenchReport: Encodable, Sendable {
         deadTokensEnded = try await pool.query(
             "SELECT count(*) FROM liveActivities WHERE matchId = 'on' AND endReason = 'token_invalid'"
         )[0].decode(Int.self)
-        let rows = try await pool.query("SELECT count(*) FROM notificationDeliveryAttempts")[0].decode(Int.self)
-        attemptsMissing = end.updates + end.starts - rows
+        attemptsMissing = end.updates + end.starts - (try await LiveBenchReport.rows(pool))
+    }
+
+    static func rows(_ pool: PostgresPool) async throws -> Int {
+        try await pool.query("SELECT count(*) FROM notificationDeliveryAttempts")[0].decode(Int.self)
     }
 
     var text: String {
