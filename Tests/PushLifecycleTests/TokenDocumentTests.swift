@@ -96,6 +96,10 @@ struct TokenDocumentTests {
     func ends() throws {
         try expect("Push token", "Ends", holds: ["410", "sign-out", "90 days"])
         try expect("Push-to-start token", "Ends", holds: ["410", "sign-out"])
-        try expect("Update token", "Ends", holds: ["match_end", "user_unfollow", "user_dismissed", "token_invalid", "device_unregistered"])
+        try expect(
+            "Update token",
+            "Ends",
+            holds: ["match_end", "user_unfollow", "user_dismissed", "token_invalid", "device_unregistered", "stumps", "rolled_over"]
+        )
     }
 }

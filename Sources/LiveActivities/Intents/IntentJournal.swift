@@ -11,13 +11,11 @@ struct IntentJournal: Sendable {
     private let gatherer: Gatherer<PushIntent, Int64?>
     private let store: IntentStore
     private let owner: String
-    private let logger: Logger
 
     init(store: IntentStore, open: OpenIntents, owner: String, logger: Logger) {
         self.open = open
         self.store = store
         self.owner = owner
-        self.logger = logger
         gatherer = Gatherer(limit: IntentJournal.groupLimit) { intents in
             let number = open.open(intents.count)
             do {

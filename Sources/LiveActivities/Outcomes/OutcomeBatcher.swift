@@ -10,7 +10,6 @@ import Sending
 struct OutcomeBatcher: Sendable {
     private static let limit = 1000
 
-    private let writer: Writer
     private let gatherer: Gatherer<LiveOutcome, Bool>
 
     /// - Parameters:
@@ -27,7 +26,6 @@ struct OutcomeBatcher: Sendable {
         onReport: @escaping @Sendable (Standstill.Report) -> Void = { _ in }
     ) {
         let writer = Writer(store: store, intents: intents, owner: owner, patience: patience, logger: logger, onReport: onReport)
-        self.writer = writer
         gatherer = Gatherer(limit: OutcomeBatcher.limit) { await writer.handle($0) }
     }
 
