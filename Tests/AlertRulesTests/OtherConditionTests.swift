@@ -51,10 +51,17 @@ struct OtherConditionTests {
             Make.transitions(growth, queue(values)).filter { $0.kind == .fired }.map { $0.firedAt - Make.start }
         }
         let calm = [Int64?](repeating: 50, count: 30)
-        #expect(firings(calm + (1...30).map { $0 * 200 }) == [42], "four fifths of fifteen minutes")
+        #expect(firings(calm + (1...30).map { $0 * 200 }) == [47], "four fifths of fifteen minutes with more than the threshold")
+        #expect(firings(calm + (1...30).map { $0 * 1200 }) == [42], "over the threshold at once")
         #expect(firings(calm + (1...30).map { $0 * 20 }) == [], "growing, but small")
         #expect(firings(calm + [Int64?](repeating: 50_000, count: 60)) == [], "one jump is not growth")
         #expect(firings(calm + (0..<60).map { 60_000 - $0 * 1000 }) == [], "a campaign that drains")
+        // Filled for twelve minutes, and worked off since: it looks grown over a third of the time for minutes to come.
+        let filled = (1...11).map { Int64?(1400 * Int64($0)) } + (1...25).map { Int64?(max(50, 15_400 - 560 * Int64($0))) }
+        #expect(firings(calm + filled) == [], "a campaign that comes over eleven minutes, and drains")
+        // Before it the small queue happens to rise for ten minutes.
+        let risen = (51...60).map { Int64?($0) } + (0..<10).map { Int64?(6000 - 560 * Int64($0)) }
+        #expect(firings(calm + risen + calm) == [], "a campaign into a small queue that happened to rise")
         #expect(firings((0..<60).map { 5000 + ($0.isMultiple(of: 2) ? 400 : -400) }) == [], "a queue that breathes")
         #expect(firings(calm + (1...30).map { $0.isMultiple(of: 2) ? nil : $0 * 200 }).count == 0, "every second minute was not looked at")
     }

@@ -72,7 +72,7 @@ struct SeriesTests {
             #expect(try await pool.query("SELECT count(*) FROM sendBacklogMinutes")[0].decode(Int.self) == 140)
             let live = try await Recorded.transitions(pool)
             #expect(live.map(\.kind) == ["firing", "resolved"] && live.first?.group == "provider=fcm")
-            #expect(live.first?.minute == 31)
+            #expect(live.first?.minute == 35)
             let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 68)
             #expect(decided(try await RuleBacktest(span: span, on: pool).run(Self.growth)) == live)
         }

@@ -1,6 +1,8 @@
 /// `growth/1` over one group: samples of a backlog.
 ///
-/// A minute without a sample says nothing; each one is compared with the one a third of the time before it, so that a queue that breathes does not count as growing.
+/// A minute grows when more than the threshold waits, and more than a third of the time before: the comparison over a third lets a queue breathe, and
+/// below the threshold growth is nobody's concern, so that a campaign into a small queue does not find half of the time grown already by chance. A
+/// minute without a sample says nothing.
 struct GrowthDecision: Decision {
     let condition: GrowthCondition
     let series: MinuteSeries
@@ -8,29 +10,37 @@ struct GrowthDecision: Decision {
     func decides(at minute: Minute) -> Bool { true }
 
     func onset(at minute: Minute) -> Onset? {
-        guard let now = value(at: minute), now > condition.above, isRising(at: minute) == true, growsThroughout(at: minute),
+        guard let now = value(at: minute), grows(at: minute) == true, growsThroughout(at: minute), !isDraining(at: minute),
             let before = before(minute), Double(now) >= before * (1 + condition.growsBy.double)
         else { return nil }
         return Onset(level: .growth, window: evidence(at: minute, before: Int64(before.rounded()), now: now))
     }
 
-    /// At least half of the time was sampled, and in four fifths of that more waited than a third of the time before.
+    /// At least half of the time was sampled, and four fifths of that grew.
     private func growsThroughout(at minute: Minute) -> Bool {
         let length = condition.duration.minutes
-        let verdicts = (0..<length).compactMap { isRising(at: minute - $0) }
+        let verdicts = (0..<length).compactMap { grows(at: minute - $0) }
         return verdicts.count * 2 >= length && verdicts.count { $0 } * 5 >= verdicts.count * 4
     }
 
     /// Nil when either minute was not sampled.
-    private func isRising(at minute: Minute) -> Bool? {
-        guard let now = value(at: minute), let then = value(at: minute - condition.duration.minutes / 3) else { return nil }
-        return now > then
+    private func grows(at minute: Minute) -> Bool? {
+        guard let now = value(at: minute), let then = value(at: minute - third) else { return nil }
+        return now > condition.above && now > then
     }
+
+    /// More goes out than comes in: less waits than at some minute of the last third. What was filled for a while and is worked off since looks
+    /// grown for as long again.
+    private func isDraining(at minute: Minute) -> Bool {
+        guard let now = value(at: minute) else { return false }
+        return (1...third).contains { (value(at: minute - $0) ?? 0) > now }
+    }
+
+    private var third: Int { max(1, condition.duration.minutes / 3) }
 
     /// What waited in the first third of the time.
     private func before(_ minute: Minute) -> Double? {
-        let third = condition.duration.minutes / 3
-        return mean(endingAt: minute - (condition.duration.minutes - third), minutes: third)
+        mean(endingAt: minute - (condition.duration.minutes - third), minutes: third)
     }
 
     func start(of onset: Onset, at minute: Minute) -> Minute { onset.window.first }
@@ -58,7 +68,11 @@ struct GrowthDecision: Decision {
         let then = before(minute) ?? 0
         let growth = then > 0 ? Double(now) / then - 1 : now > 0 ? 1 : 0
         let text = "\(now) waiting, \(Int64(then.rounded())) in the first third of the last \(condition.duration)"
-        let parts = [Double(now) / Double(max(1, condition.above)), growth / condition.growsBy.double]
+        let length = condition.duration.minutes
+        let grown = (0..<length).count { grows(at: minute - $0) == true }
+        let parts = [
+            Double(now) / Double(max(1, condition.above)), growth / condition.growsBy.double, Double(grown * 5) / Double(length * 4),
+        ]
         return Distance(isSet: onset(at: minute) != nil, parts: parts, text: text)
     }
 
