@@ -55,9 +55,9 @@ struct SuppressionTests {
         }
     }
 
-    private func evaluate(_ pool: PostgresPool, _ minutes: Range<Int>) async throws {
+    private func evaluate(_ pool: PostgresPool, _ minutes: Range<Int>, _ rules: [AlertRule] = Self.rules) async throws {
         let clock = HandClock()
-        let evaluator = RuleEvaluator.forTest(pool, Self.rules, clock: clock)
+        let evaluator = RuleEvaluator.forTest(pool, rules, clock: clock)
         for minute in minutes {
             clock.set((Traffic.start + minute).timestamp + .seconds(60))
             try await evaluator.evaluate(minutes: minute)
@@ -66,9 +66,9 @@ struct SuppressionTests {
         try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
     }
 
-    private func backtest(_ pool: PostgresPool, through last: Int) async throws -> BacktestReport {
+    private func backtest(_ pool: PostgresPool, through last: Int, _ rules: [AlertRule] = Self.rules) async throws -> BacktestReport {
         let span = BacktestSpan(since: Traffic.start, last: Traffic.start + last)
-        return BacktestReport(span: span, results: try await RuleBacktest(span: span, on: pool).run(Self.rules))
+        return BacktestReport(span: span, results: try await RuleBacktest(span: span, on: pool).run(rules))
     }
 
     @Test("everything is refused: one page; the others are shown with their cause, and nobody is told of them at the end either")
@@ -137,6 +137,51 @@ struct SuppressionTests {
             #expect(held.map { $0.group[.app] } == ["first"])
             let report = try await backtest(pool, through: 88)
             #expect(report.results.flatMap(\.episodes).filter { $0.isHeldBack }.map { $0.group[.app] } == ["first"])
+        }
+    }
+
+    /// The shipped rules that an outage of a provider concerns.
+    private static let shipped = AlertsDirectory(
+        path: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "alerts").path(percentEncoded: false)
+    ).ruleSet().rules.filter {
+        ["ProviderUnavailable", "NothingDelivered", "ProviderUnreachable", "PushAuthFailing", "ProviderUnavailableSlow"].contains($0.name)
+    }
+
+    @Test(
+        "everything is answered with 5xx: one page after ten minutes; the contract's alert is held back, and pages when it outlasts that one"
+    )
+    func everythingFails() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<20, attempts: 100, bad: 0)
+            try await traffic.add(20..<50, attempts: 100, bad: 100)
+            // Some get through again, and half still fail.
+            try await traffic.add(50..<90, attempts: 100, bad: 50)
+            try await traffic.add(90..<120, attempts: 100, bad: 0)
+            try await evaluate(pool, 1..<49, Self.shipped)
+            #expect(try await told(pool) == ["NothingDelivered firing @30"])
+            let open = try await EpisodeStore.open(on: pool)
+            let contract = try #require(open.first { $0.rule == "ProviderUnavailable" })
+            #expect(contract.heldBack?.rule == "NothingDelivered" && Minute(contract.firedAt) - Traffic.start == 35)
+            try await evaluate(pool, 49..<120, Self.shipped)
+            let messages = try await told(pool)
+            let end = try #require(
+                messages.first { $0.hasPrefix("NothingDelivered resolved") }.flatMap { Int($0.split(separator: "@")[1]) }
+            )
+            #expect(
+                messages.prefix(3) == [
+                    "NothingDelivered firing @30", "NothingDelivered resolved @\(end)", "ProviderUnavailable firing @\(end)",
+                ],
+                "\(messages)"
+            )
+            #expect(
+                (50..<65).contains(end) && messages.dropFirst(3).allSatisfy { $0.hasPrefix("ProviderUnavailable resolved") },
+                "\(messages)"
+            )
+            let report = try await backtest(pool, through: 118, Self.shipped)
+            let episode = try #require(report.results.first { $0.rule.name == "ProviderUnavailable" }?.episodes.first)
+            #expect(episode.telling == .later(cause: "NothingDelivered", at: Traffic.start + end))
         }
     }
 
