@@ -8,8 +8,9 @@ struct RulesDiffCommand: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Show which alerts a change of rules gains and loses on stored history.",
         discussion: """
-            Backtests the rules of both alerts directories where they decide differently, and prints Markdown for a comment on the change.
-            Ends with 0 when the episodes are the same, and with 1 when one was gained, lost or moved.
+            Backtests the rules of both alerts directories where they decide differently, tell others (severity, labels, suppressed_by, and
+            receivers.yml where both have one) or are held back by a rule that changed, and prints Markdown for a comment on the change.
+            Ends with 0 when the episodes and who is told of them are the same, and with 1 when one was gained, lost, moved or told otherwise.
             """
     )
 
@@ -20,10 +21,26 @@ struct RulesDiffCommand: AsyncParsableCommand {
     func run() async throws {
         let before = try RulesCommand.rules(in: old)
         let after = try RulesCommand.rules(in: new)
+        let (oldReceivers, newReceivers) = (try receivers(in: old), try receivers(in: new))
         let difference = try await history.withBacktest { backtest, onProgress in
-            try await RuleSetDifference.between(before, after, backtest, onProgress: onProgress)
+            try await RuleSetDifference.between(
+                before,
+                after,
+                oldReceivers: oldReceivers,
+                newReceivers: newReceivers,
+                backtest,
+                onProgress: onProgress
+            )
         }
         Terminal.say(difference.text)
         if !difference.isEmpty { throw ExitCode(1) }
+    }
+
+    private func receivers(in directory: String) throws -> ReceiverSet? {
+        do {
+            return try ReceiverFile.routing(path: "\(directory)/receivers.yml")
+        } catch {
+            throw CommandFailure.check("\(error)")
+        }
     }
 }

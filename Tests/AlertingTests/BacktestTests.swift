@@ -152,6 +152,56 @@ struct BacktestTests {
         }
     }
 
+    @Test("a change of who is told is shown with what it would have changed, although the rule decides the same")
+    func tellingDifference() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<20, attempts: 100, bad: 1)
+            try await traffic.add(20..<60, attempts: 100, bad: 100)
+            try await traffic.add(60..<120, attempts: 100, bad: 0)
+            let backtest = RuleBacktest(span: BacktestSpan(since: Traffic.start, last: Traffic.start + 119), on: pool)
+            let cause = Rules.make("NothingDelivered", .absence(AbsenceCondition(for: RuleDuration(minutes: 10))), by: [.provider])
+            func rule(_ severity: Severity = .page, team: String = "push", suppressedBy: [String] = []) -> AlertRule {
+                AlertRule(
+                    name: "ProviderUnavailable",
+                    ruleGroup: "g",
+                    condition: Rules.provider5xx.condition,
+                    by: [.provider],
+                    severity: severity,
+                    labels: ["severity": severity.rawValue, "team": team],
+                    annotations: Rules.annotations,
+                    suppressedBy: suppressedBy,
+                    source: Rules.provider5xx.source
+                )
+            }
+            let old = [cause, rule()]
+            let held = try await RuleSetDifference.between(old, [cause, rule(suppressedBy: ["NothingDelivered"])], backtest)
+            #expect(!held.isEmpty && held.rules.map(\.name) == ["ProviderUnavailable"] && held.rules[0].moved.count == 1)
+            #expect(held.text.contains("- suppressed_by: none → NothingDelivered"), "\(held.text)")
+            #expect(held.text.contains(", page, held back by NothingDelivered"), "\(held.text)")
+            // The cause fires later: what it held back is told.
+            let slow = Rules.make("NothingDelivered", .absence(AbsenceCondition(for: RuleDuration(minutes: 20))), by: [.provider])
+            let bound = rule(suppressedBy: ["NothingDelivered"])
+            let freed = try await RuleSetDifference.between([cause, bound], [slow, bound], backtest)
+            #expect(freed.rules.first { $0.name == "ProviderUnavailable" }?.moved.count == 1, "\(freed.text)")
+            let moved = try await RuleSetDifference.between(old, [cause, rule(.ticket, team: "mobile")], backtest)
+            #expect(moved.text.contains("- severity: page → ticket\n- labels: team=push → team=mobile"), "\(moved.text)")
+            #expect(!moved.isEmpty)
+            let words = try await RuleSetDifference.between(old, [cause, rule(team: "mobile")], backtest)
+            #expect(words.isEmpty && words.text.contains("; the same episodes\n- labels: team=push → team=mobile"), "\(words.text)")
+            let names = ["ops", "chat"].map { ReceiverConfiguration.webhook($0, url: "http://\($0)/") }
+            let route = AlertRoute(severities: [.page], receivers: ["ops"])
+            let told = try await RuleSetDifference.between(
+                old,
+                old,
+                oldReceivers: ReceiverSet(receivers: names),
+                newReceivers: ReceiverSet(receivers: names, routes: [route]),
+                backtest
+            )
+            #expect(told.isEmpty && told.text.contains("- told: ops, chat → ops"), "\(told.text)")
+        }
+    }
+
     @Test("a healthy share above half the threshold is warned of; an outage does not count as healthy")
     func healthyShare() async throws {
         try await withDatabase { pool in

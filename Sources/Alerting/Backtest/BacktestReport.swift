@@ -47,7 +47,7 @@ package struct BacktestReport: Sendable, Hashable {
         return "\(episodes.count) episode\(episodes.count == 1 ? "" : "s"), \(minutes) min"
     }
 
-    private static func held(_ telling: Suppression.Outcome) -> String {
+    static func held(_ telling: Suppression.Outcome) -> String {
         switch telling {
         case .told: ""
         case .later(let cause, let minute): ", held back by \(cause) until \(minute)"

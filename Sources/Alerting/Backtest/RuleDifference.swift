@@ -2,7 +2,7 @@ package import AlertRules
 
 /// How the episodes of a rule's two versions differ over the same history.
 package struct RuleDifference: Sendable, Hashable {
-    /// An episode of both versions with other times or another severity.
+    /// An episode of both versions with other times or another severity, or told of otherwise.
     package struct Moved: Sendable, Hashable {
         package var old: BacktestEpisode
         package var new: BacktestEpisode
@@ -15,6 +15,8 @@ package struct RuleDifference: Sendable, Hashable {
     package var gained: [BacktestEpisode] = []
     package var lost: [BacktestEpisode] = []
     package var moved: [Moved] = []
+    /// What else has changed about who is told.
+    package var settings: [RuleSettingChange] = []
 
     /// Episodes of one group that overlap in time are the same alert; a rule that split one in two gained the second.
     package init(name: String, old: [BacktestEpisode]?, new: [BacktestEpisode]?, through last: Minute) {
@@ -40,6 +42,6 @@ package struct RuleDifference: Sendable, Hashable {
     }
 
     private static func isSame(_ a: BacktestEpisode, _ b: BacktestEpisode) -> Bool {
-        a.firedAt == b.firedAt && a.resolvedAt == b.resolvedAt && a.severity == b.severity
+        a.firedAt == b.firedAt && a.resolvedAt == b.resolvedAt && a.severity == b.severity && a.telling == b.telling
     }
 }

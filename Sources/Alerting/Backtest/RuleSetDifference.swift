@@ -8,36 +8,55 @@ package struct RuleSetDifference: Sendable, Hashable {
 
     package var isEmpty: Bool { rules.allSatisfy(\.isEmpty) }
 
-    /// Backtests what differs. Rules with the same decisions and severity in both sets have the same episodes: they are not read.
+    /// Backtests what differs: what decides, who is told, and what a changed rule holds back. Rules with none of that have the same episodes: they are
+    /// not read.
+    ///
+    /// - Parameters:
+    ///   - oldReceivers: those of the old rules' directory; nil when it has none, then nothing is said about receivers.
     package static func between(
         _ old: [AlertRule],
         _ new: [AlertRule],
+        oldReceivers: ReceiverSet? = nil,
+        newReceivers: ReceiverSet? = nil,
         _ backtest: RuleBacktest,
         onProgress: (RuleBacktest.Progress) -> Void = { _ in }
     ) async throws -> RuleSetDifference {
         let oldByName = Dictionary(old.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let newByName = Dictionary(new.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        var rules: [RuleDifference] = []
-        for name in Set(oldByName.keys).union(newByName.keys).sorted() {
+        let names = Set(oldByName.keys).union(newByName.keys).sorted()
+        let decided = Set(names.filter { oldByName[$0]?.version != newByName[$0]?.version })
+        let receivers = oldReceivers.flatMap { old in newReceivers.map { (old: old, new: $0) } }
+        var changed: [(name: String, settings: [RuleSettingChange])] = []
+        for name in names {
             let (before, after) = (oldByName[name], newByName[name])
-            if before?.version == after?.version, before?.severity == after?.severity { continue }
-            var episodes: [[BacktestEpisode]?] = []
-            for rule in [before, after] {
-                guard let rule else {
-                    episodes.append(nil)
-                    continue
-                }
-                episodes.append(try await backtest.run(rule, onProgress: onProgress).episodes)
-            }
-            rules.append(RuleDifference(name: name, old: episodes[0], new: episodes[1], through: backtest.span.last))
+            let settings = before.flatMap { before in after.map { RuleSettingChange.between(before, $0, receivers) } } ?? []
+            let causes = (before?.suppressedBy ?? []) + (after?.suppressedBy ?? [])
+            if decided.contains(name) || !settings.isEmpty || causes.contains(where: decided.contains) { changed.append((name, settings)) }
+        }
+        let before = try await episodes(changed.compactMap { oldByName[$0.name] }, among: old, backtest, onProgress)
+        let after = try await episodes(changed.compactMap { newByName[$0.name] }, among: new, backtest, onProgress)
+        let rules = changed.map { name, settings in
+            var rule = RuleDifference(name: name, old: before[name], new: after[name], through: backtest.span.last)
+            rule.settings = settings
+            return rule
         }
         return RuleSetDifference(span: backtest.span, rules: rules)
+    }
+
+    private static func episodes(
+        _ rules: [AlertRule],
+        among all: [AlertRule],
+        _ backtest: RuleBacktest,
+        _ onProgress: (RuleBacktest.Progress) -> Void
+    ) async throws -> [String: [BacktestEpisode]] {
+        let results = try await backtest.run(rules, among: all, onProgress: onProgress)
+        return Dictionary(results.map { ($0.rule.name, $0.episodes) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Markdown that reads well as plain text: the comment on a change of rules.
     package var text: String {
         let length = RuleDuration(minutes: span.minutes)
-        guard !rules.isEmpty else { return "The rules decide the same; there is nothing to compare." }
+        guard !rules.isEmpty else { return "The rules decide the same and tell the same receivers; there is nothing to compare." }
         let head = "**Alert rules over \(length)** (\(span.since) … \(span.last + 1))"
         return ([head] + rules.map(block)).joined(separator: "\n\n")
     }
@@ -46,19 +65,19 @@ package struct RuleSetDifference: Sendable, Hashable {
         let before = rule.old.map { "old \(BacktestReport.counts($0, span: span))" } ?? "new rule"
         let after = rule.new.map { "new \(BacktestReport.counts($0, span: span))" } ?? "removed"
         let head = "`\(rule.name)`: \(before); \(after)" + (rule.isEmpty ? "; the same episodes" : "")
+        let settings = rule.settings.map { "- \($0)" }
         let lost = rule.lost.map { "- lost: " + BacktestReport.line($0, span: span) }
         let gained = rule.gained.map { "- gained: " + BacktestReport.line($0, span: span) }
         let moved = rule.moved.map { "- changed: " + Self.line($0, span: span) }
-        return ([head] + lost + gained + moved).joined(separator: "\n")
+        return ([head] + settings + lost + gained + moved).joined(separator: "\n")
     }
 
     private static func line(_ moved: RuleDifference.Moved, span: BacktestSpan) -> String {
-        let old = (moved.old, moved.old.resolvedAt?.description ?? "still firing")
-        let new = (moved.new, moved.new.resolvedAt?.description ?? "still firing")
-        func text(_ side: (BacktestEpisode, String)) -> String {
-            "fired \(side.0.firedAt), \(side.1 == "still firing" ? side.1 : "resolved " + side.1), "
-                + "\(side.0.minutes(through: span.last)) min, \(side.0.severity.rawValue)"
+        func text(_ episode: BacktestEpisode) -> String {
+            let end = episode.resolvedAt.map { "resolved \($0)" } ?? "still firing"
+            return "fired \(episode.firedAt), \(end), \(episode.minutes(through: span.last)) min, \(episode.severity.rawValue)"
+                + BacktestReport.held(episode.telling)
         }
-        return "\(moved.old.group)  old: \(text(old)); new: \(text(new))"
+        return "\(moved.old.group)  old: \(text(moved.old)); new: \(text(moved.new))"
     }
 }
