@@ -126,6 +126,82 @@ struct GroupingTests {
         }
     }
 
+    @Test("what ends, joins or is silenced before a second try changes nothing about a message that was tried; it is told in the next one")
+    func frozen() async throws {
+        try await withCourier(Self.receiver(), Wire { $0 == 1 ? 503 : 200 }) { pool, courier, clock, wire in
+            let ended = try await fire(pool, .ticket, at: clock.now)
+            let silenced = try await fire(pool, .ticket, at: clock.now)
+            clock.advance(.seconds(60))
+            #expect(try await courier.deliverDue() == 2)
+            try await AlertDrill.resolve(ended, at: clock.now, on: pool)
+            try await pool.execute("UPDATE alertEpisodes SET silencedBy = gen_random_uuid() WHERE episodeId = \(silenced)")
+            try await fire(pool, .ticket, at: clock.now)
+            clock.advance(.seconds(2))
+            #expect(try await courier.deliverDue() == 2)
+            #expect(wire.told == [2, 2] && Set(wire.ids).count == 1, "\(wire.ids)")
+            func told(_ body: [String: Any]?) -> [String] {
+                let extras = (body?["x_pushwatch"] as? [String: Any])?["alerts"] as? [[String: Any]] ?? []
+                let alerts = body?["alerts"] as? [[String: Any]] ?? []
+                return zip(extras, alerts).map { "\($0["episodeId"] ?? "") \($0["seq"] ?? "") \($1["status"] ?? "")" }.sorted()
+            }
+            #expect(told(wire.bodies[0]) == told(wire.bodies[1]), "the same id, the same message")
+            clock.advance(.seconds(300))
+            #expect(try await courier.deliverDue() == 2)
+            #expect(wire.told == [2, 2, 2] && Set(wire.ids).count == 2)
+            #expect(told(wire.bodies[2]).contains { $0.hasPrefix("\(ended.uuidString.lowercased()) 2 resolved") })
+            let left = try await pool.query("SELECT count(*) FROM alertOutbox WHERE state = 'pending' OR messageId IS NOT NULL")
+            #expect(try left[0].decode(Int.self) == 0)
+        }
+    }
+
+    @Test("a courier dies after sending: the next one sends the same message under the same id, whatever came meanwhile")
+    func dies() async throws {
+        try await withDatabase { pool in
+            let (clock, wire) = (HandClock(), Wire())
+            let (reached, announce) = AsyncStream<Void>.makeStream()
+            let dying = AlertCourier.forTest(pool, receivers: [Self.receiver()], clock: clock) { request in
+                _ = try await wire.send(request)
+                announce.yield()
+                // It does nothing more: neither an answer nor a mark.
+                for await _ in AsyncStream(Void.self, { _ in }) {}
+                throw CancellationError()
+            }
+            let next = AlertCourier.forTest(pool, receivers: [Self.receiver()], clock: clock, send: wire.send)
+            let first = try await fire(pool, .ticket, at: clock.now)
+            try await fire(pool, .ticket, at: clock.now)
+            clock.advance(.seconds(60))
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { _ = try? await dying.deliverDue() }
+                for await _ in reached { break }
+                await #expect(throws: Never.self) {
+                    try await AlertDrill.resolve(first, at: clock.now, on: pool)
+                    try await fire(pool, .ticket, at: clock.now)
+                    try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+                    try await pool.execute("UPDATE alertOutbox SET leaseUntil = clock_timestamp() WHERE leaseUntil IS NOT NULL")
+                    try await next.deliverDue()
+                }
+                group.cancelAll()
+            }
+            #expect(wire.told == [2, 2] && Set(wire.ids).count == 1, "\(wire.ids)")
+        }
+    }
+
+    @Test("one that is given up leaves the message: the others are another message, with an id of its own")
+    func leaves() async throws {
+        try await withCourier(Self.receiver(), Wire { $0 < 3 ? 503 : 200 }) { pool, courier, clock, wire in
+            let old = try await fire(pool, .ticket, at: clock.now)
+            try await AlertDrill.resolve(old, at: clock.now, on: pool)
+            for _ in 0..<2 { try await fire(pool, .ticket, at: clock.now) }
+            clock.advance(.seconds(60))
+            #expect(try await courier.deliverDue() == 3)
+            clock.advance(.seconds(86_400))
+            #expect(try await courier.deliverDue() == 3)
+            clock.advance(.seconds(600))
+            #expect(try await courier.deliverDue() == 2)
+            #expect(wire.told == [3, 3, 2] && wire.ids[0] == wire.ids[1] && wire.ids[1] != wire.ids[2], "\(wire.ids)")
+        }
+    }
+
     @Test("a message about many counts once against the receiver's limit, so that tickets take no page's place")
     func limit() async throws {
         var receiver = Self.receiver()

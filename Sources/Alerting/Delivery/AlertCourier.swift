@@ -155,18 +155,31 @@ package final class AlertCourier: Service, Sendable {
     private func deliver(_ claimed: [ClaimedMessage], _ lease: AlertLease) async throws {
         defer { state.withLock { $0.inFlight -= 1 } }
         let (outcomes, messageId) = await attempt(claimed)
-        for (one, outcome) in zip(claimed, outcomes) {
-            do {
-                try await pool.withTransaction { transaction in
-                    try await AlertLeaseStore.fence(lease, in: transaction)
+        let told = outcomes.filter { $0.result != .coalesced }
+        let staysTogether = messageId != nil && told.allSatisfy { $0.result == .retry }
+        do {
+            // All or none: what a message told is told as a whole.
+            try await pool.withTransaction { transaction in
+                try await AlertLeaseStore.fence(lease, in: transaction)
+                for (one, outcome) in zip(claimed, outcomes) {
                     let id = outcome.result == .coalesced ? nil : messageId
-                    try await OutboxStore.settle(one, outcome, messageId: id, lease: lease, now: self.now(), in: transaction)
+                    try await OutboxStore.settle(
+                        one,
+                        outcome,
+                        messageId: id,
+                        staysTogether: staysTogether,
+                        lease: lease,
+                        now: self.now(),
+                        in: transaction
+                    )
                 }
-            } catch let error as LeaseLost {
-                // Whoever took over sends it again, under the same id.
-                logger.warning("\(error); a delivery is left to the new courier")
-                continue
             }
+        } catch let error as LeaseLost {
+            // Whoever took over sends it again, under the same id.
+            logger.warning("\(error); a delivery is left to the new courier")
+            return
+        }
+        for (one, outcome) in zip(claimed, outcomes) {
             metrics.delivered(one.message.receiver, outcome)
             report(one.message, outcome)
         }

@@ -11,6 +11,8 @@ struct ClaimedMessage: Sendable {
     /// The firing message of this lane was never tried.
     var isUnheardOf: Bool
     var resolvedAt: Timestamp?
+    /// Of the message in which it is told with others; nil when it is told by itself.
+    var messageId: String?
 }
 
 extension ClaimedMessage {
@@ -18,7 +20,7 @@ extension ClaimedMessage {
         let (
             receiver, seq, id, kindText, rule, version, severity, labels, group,
             annotations, evidence, startsAt, firedAt, endsAt, resolvedAt, reason,
-            late, contributors, backlog, sql, revised, affected, acknowledgedBy, attempts, firstState, firstAttempts, thread
+            late, contributors, backlog, sql, revised, affected, acknowledgedBy, attempts, firstState, firstAttempts, thread, messageId
         ) = try row.decode(
             String.self,
             Int.self,
@@ -46,6 +48,7 @@ extension ClaimedMessage {
             Int.self,
             String.self,
             Int.self,
+            String?.self,
             String?.self
         )
         let event = AlertMessage.Event(rawValue: kindText) ?? .fired
@@ -82,5 +85,6 @@ extension ClaimedMessage {
         self.attempts = attempts
         isUnheardOf = isOver && firstState == "pending" && firstAttempts == 0
         self.resolvedAt = resolvedAt
+        self.messageId = messageId
     }
 }

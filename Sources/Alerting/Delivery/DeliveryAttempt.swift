@@ -21,12 +21,12 @@ struct DeliveryAttempt {
     /// it told more than one.
     func run(together claimed: [ClaimedMessage], now: Timestamp) async -> (outcomes: [DeliveryOutcome], messageId: String?) {
         let wanted = claimed.filter(isWanted)
-        guard let first = wanted.first, wanted.count > 1 else {
+        guard let first = wanted.first, wanted.count > 1, let id = first.messageId else {
             var outcomes: [DeliveryOutcome] = []
             for one in claimed { outcomes.append(await run(one, now: now)) }
             return (outcomes, nil)
         }
-        let group = MessageGroup(wanted.map(\.message))
+        let group = MessageGroup(wanted.map(\.message), id: id)
         let outcome = await perform(first, now: now) {
             guard let action = try receiver.action(for: group, now: now) else { throw ReceiverTellsEachAlone(receiver: receiver.name) }
             return action
@@ -34,7 +34,7 @@ struct DeliveryAttempt {
         let outcomes = claimed.map { one -> DeliveryOutcome in
             guard isWanted(one) else { return DeliveryOutcome(result: .coalesced, latency: .zero, nextAttemptAt: now) }
             var own = outcome
-            // They stay together for the next try, and each is given up at its own time.
+            // Each is given up at its own time.
             if [.retry, .undelivered].contains(outcome.result) { own.result = isTooOld(one, now: now) ? .undelivered : .retry }
             return own
         }

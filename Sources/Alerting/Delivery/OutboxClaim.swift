@@ -33,7 +33,7 @@ struct OutboxClaim {
                 WHERE isDue AND NOT isHeld AND NOT isSilenced AND (pages OR NOT receiver = ANY(\(receivers.quiet(at: now))))
                   AND (NOT isGrouped OR NOT receiver = ANY(\(receivers.groupings.map(\.receiver))))
             ), due AS (
-                SELECT episodeId, receiver, seq FROM ranked
+                SELECT episodeId, receiver, seq, NULL::text AS messageId FROM ranked
                 WHERE place <= least(\(perReceiver), coalesce((SELECT room FROM limited l WHERE l.receiver = ranked.receiver), \(perReceiver)))
                 ORDER BY pages DESC, createdAt, episodeId, receiver LIMIT \(limit)
             )
@@ -43,33 +43,45 @@ struct OutboxClaim {
     }
 
     /// What is no page, by receivers that are told of several alerts in one message: once the oldest has waited for `group_wait`, and the
-    /// last such message went `group_interval` ago. A message that has to be tried again waits for neither.
+    /// last such message went `group_interval` ago.
+    ///
+    /// A message that has to be tried again waits for neither, and tells what it told: a receiver that took it without being able to say so
+    /// knows it by its id, so nothing may join it, leave it or change its state. What came meanwhile is told in the next one.
     func together(in transaction: any PostgresSession) async throws -> [[ClaimedMessage]] {
         let groupings = receivers.groupings
         guard !groupings.isEmpty else { return [] }
         let taken = try await take(
             """
             WITH \(lanes), \(limited), ripe AS (
-                SELECT g.receiver, g.wait FROM unnest(
+                SELECT g.receiver, g.wait, g.newId,
+                       NOT EXISTS (
+                           SELECT FROM alertDeliveries d JOIN alertEpisodes e USING (episodeId)
+                           WHERE d.receiver = g.receiver AND d.result = 'delivered' AND \(Self.isGrouped)
+                             AND d.attemptedAt > \(now)::timestamptz - g.pause * interval '1 minute') AS isRested
+                FROM unnest(
                     \(groupings.map(\.receiver)), \(groupings.map { Int64($0.grouping.wait.minutes) }),
-                    \(groupings.map { Int64($0.grouping.interval.minutes) })
-                ) AS g (receiver, wait, pause)
-                WHERE NOT EXISTS (
-                        SELECT FROM alertDeliveries d JOIN alertEpisodes e USING (episodeId)
-                        WHERE d.receiver = g.receiver AND d.result = 'delivered' AND \(Self.isGrouped)
-                          AND d.attemptedAt > \(now)::timestamptz - g.pause * interval '1 minute')
-                  -- One at a time, so that they come in order.
-                  AND NOT EXISTS (SELECT FROM lanes WHERE lanes.receiver = g.receiver AND isHeld AND isGrouped)
+                    \(groupings.map { Int64($0.grouping.interval.minutes) }),
+                    \(groupings.map { _ in "group-" + UUID().uuidString.lowercased() })
+                ) AS g (receiver, wait, pause, newId)
+                -- One at a time, so that they come in order.
+                WHERE NOT EXISTS (SELECT FROM lanes WHERE lanes.receiver = g.receiver AND isHeld AND isGrouped)
                   AND coalesce((SELECT room FROM limited l WHERE l.receiver = g.receiver), 1) > 0
                   AND NOT g.receiver = ANY(\(receivers.quiet(at: now)))
             ), ranked AS (
-                SELECT lanes.*, ripe.wait, min(createdAt) OVER (PARTITION BY receiver) AS oldest,
-                       row_number() OVER (PARTITION BY receiver ORDER BY createdAt, episodeId) AS place
+                SELECT lanes.*, ripe.wait, ripe.newId, ripe.isRested, min(createdAt) OVER message AS oldest,
+                       row_number() OVER (PARTITION BY receiver, messageId ORDER BY createdAt, episodeId) AS place,
+                       bool_and(isDue) OVER message AS isWhole
                 FROM lanes JOIN ripe USING (receiver)
-                WHERE isDue AND NOT isHeld AND NOT isSilenced AND isGrouped
+                WHERE isGrouped AND NOT isSilenced AND (isDue OR messageId IS NOT NULL)
+                WINDOW message AS (PARTITION BY receiver, messageId)
+            ), chosen AS (
+                SELECT DISTINCT ON (receiver) receiver, messageId FROM ranked
+                WHERE CASE WHEN messageId IS NULL THEN isRested AND oldest <= \(now)::timestamptz - wait * interval '1 minute' ELSE isWhole END
+                ORDER BY receiver, messageId NULLS LAST
             ), due AS (
-                SELECT episodeId, receiver, seq FROM ranked
-                WHERE oldest <= \(now)::timestamptz - wait * interval '1 minute' AND place <= \(Self.mostTogether)
+                SELECT episodeId, receiver, seq, coalesce(ranked.messageId, newId) AS messageId FROM ranked JOIN chosen USING (receiver)
+                WHERE ranked.messageId IS NOT DISTINCT FROM chosen.messageId
+                  AND (ranked.messageId IS NOT NULL OR place <= \(Self.mostTogether))
             )
             """,
             in: transaction
@@ -86,11 +98,13 @@ struct OutboxClaim {
         lanes AS (
             SELECT waiting.*, e.severity IN ('critical', 'page') AS pages, \(Self.isGrouped) AS isGrouped,
                    -- Silenced before it could be told: it waits for the end of the silence.
-                   e.silencedBy IS NOT NULL AND e.state = 'firing' AS isSilenced
+                   messageId IS NULL AND e.silencedBy IS NOT NULL AND e.state = 'firing' AS isSilenced
             FROM (
                 SELECT episodeId, receiver,
-                       -- An end tells all that went before it; anything else is told in order.
-                       CASE WHEN bool_or(kind = 'resolved') THEN max(seq) ELSE min(seq) END AS seq, min(createdAt) AS createdAt,
+                       -- What was tried with others stays what it was. An end tells all that went before it; anything else is told in order.
+                       CASE WHEN max(messageId) IS NOT NULL THEN max(seq) FILTER (WHERE messageId IS NOT NULL)
+                            WHEN bool_or(kind = 'resolved') THEN max(seq) ELSE min(seq) END AS seq,
+                       max(messageId) AS messageId, min(createdAt) AS createdAt,
                        bool_and(nextAttemptAt <= \(now) OR kind IN ('acknowledged', 'repeated')) AS isDue,
                        bool_or(coalesce(leaseUntil > clock_timestamp(), false)) AS isHeld
                 FROM alertOutbox WHERE state = 'pending'
@@ -119,7 +133,8 @@ struct OutboxClaim {
             """
             \(due), taken AS (
                 UPDATE alertOutbox o
-                SET leaseEpoch = \(lease.epoch), leaseUntil = clock_timestamp() + make_interval(secs => \(seconds))
+                SET leaseEpoch = \(lease.epoch), leaseUntil = clock_timestamp() + make_interval(secs => \(seconds)),
+                    messageId = due.messageId
                 FROM due WHERE o.episodeId = due.episodeId AND o.receiver = due.receiver AND o.state = 'pending' AND o.seq <= due.seq
                 RETURNING o.episodeId, o.receiver, o.seq, o.attempts
             )
@@ -127,7 +142,8 @@ struct OutboxClaim {
                    (SELECT attempts::bigint FROM taken WHERE taken.episodeId = due.episodeId AND taken.receiver = due.receiver
                                                          AND taken.seq = due.seq),
                    first.state, first.attempts::bigint,
-                   (SELECT thread FROM alertThreads WHERE alertThreads.episodeId = due.episodeId AND alertThreads.receiver = due.receiver)
+                   (SELECT thread FROM alertThreads WHERE alertThreads.episodeId = due.episodeId AND alertThreads.receiver = due.receiver),
+                   due.messageId
             FROM due
             JOIN alertEpisodes e ON e.episodeId = due.episodeId
             JOIN alertTransitions t ON t.episodeId = due.episodeId AND t.seq = due.seq

@@ -12,11 +12,16 @@ enum OutboxStore {
         e.acknowledgedBy
         """
 
-    /// Records a try and moves the lane on. Nothing happens when the claim is not ours any more. `messageId`: of a message that told several.
+    /// Records a try and moves the lane on. Nothing happens when the claim is not ours any more.
+    ///
+    /// - Parameters:
+    ///   - messageId: of a message that told several.
+    ///   - staysTogether: all of those are tried again, so they keep that id.
     static func settle(
         _ claimed: ClaimedMessage,
         _ outcome: DeliveryOutcome,
         messageId: String? = nil,
+        staysTogether: Bool = false,
         lease: AlertLease,
         now: Timestamp,
         in transaction: any PostgresSession
@@ -28,7 +33,7 @@ enum OutboxStore {
             """
             UPDATE alertOutbox
             SET state = \(state), attempts = attempts + 1, nextAttemptAt = \(outcome.nextAttemptAt), lastError = \(outcome.error),
-                settledAt = \(settledAt), leaseEpoch = NULL, leaseUntil = NULL
+                settledAt = \(settledAt), leaseEpoch = NULL, leaseUntil = NULL, messageId = CASE WHEN \(staysTogether) THEN messageId END
             WHERE episodeId = \(message.episodeId) AND receiver = \(message.receiver) AND seq = \(Int32(message.seq))
               AND state = 'pending' AND leaseEpoch = \(lease.epoch)
             """
@@ -47,7 +52,8 @@ enum OutboxStore {
         try await transaction.execute(
             """
             UPDATE alertOutbox
-            SET state = \(older), nextAttemptAt = \(outcome.nextAttemptAt), settledAt = \(settledAt), leaseEpoch = NULL, leaseUntil = NULL
+            SET state = \(older), nextAttemptAt = \(outcome.nextAttemptAt), settledAt = \(settledAt), leaseEpoch = NULL, leaseUntil = NULL,
+                messageId = CASE WHEN \(staysTogether) THEN messageId END
             WHERE episodeId = \(message.episodeId) AND receiver = \(message.receiver) AND seq < \(Int32(message.seq)) AND state = 'pending'
             """
         )

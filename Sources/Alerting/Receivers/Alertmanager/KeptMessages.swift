@@ -13,7 +13,7 @@ enum KeptMessages {
     ) async throws -> [AlertMessage] {
         try await session.query(
             """
-            SELECT o.receiver, o.seq::bigint, \(raw: OutboxStore.messageColumns), 0::bigint, o.state, 0::bigint, NULL::text
+            SELECT o.receiver, o.seq::bigint, \(raw: OutboxStore.messageColumns), 0::bigint, o.state, 0::bigint, NULL::text, NULL::text
             FROM alertOutbox o
             JOIN alertEpisodes e USING (episodeId)
             JOIN alertTransitions t ON t.episodeId = o.episodeId AND t.seq = o.seq
