@@ -14,8 +14,9 @@ struct RollupDelta {
         /// Places in `texts`.
         var app: Int
         var pushType: Int
+        var appMajor: Int16
 
-        /// The same in one number beside the minute, so that looking a key up hashes sixteen bytes and not nine values.
+        /// The same in one number beside the minute, so that looking a key up hashes sixteen bytes and not ten values.
         var packed: Packed {
             var bits = UInt64(provider.ordinal)
             bits = bits << 3 | UInt64(platform.ordinal)
@@ -24,11 +25,15 @@ struct RollupDelta {
             bits = bits << 4 | UInt64(reasonCode?.ordinal ?? 15)
             bits = bits << 3 | UInt64(environment?.ordinal ?? 7)
             // A transaction has at most 5,000 rows and an import's batch not many more.
-            return Packed(minute: minute, bits: bits << 40 | UInt64(app) << 20 | UInt64(pushType))
+            return Packed(
+                minute: minute << 16 | Int64(UInt16(bitPattern: appMajor)),
+                bits: bits << 40 | UInt64(app) << 20 | UInt64(pushType)
+            )
         }
     }
 
     struct Packed: Hashable {
+        /// With the app's major version in the lowest sixteen bits.
         var minute: Int64
         var bits: UInt64
     }
@@ -57,7 +62,8 @@ struct RollupDelta {
             reasonCode: record.reasonCode,
             environment: record.environment,
             app: place(of: record.app, in: batch),
-            pushType: place(of: record.pushType, in: batch)
+            pushType: place(of: record.pushType, in: batch),
+            appMajor: AppMajor.parse(batch.bytes(record.appVersion))
         )
         add(key, latencyMs: record.latencyMs, sign: sign)
     }
@@ -72,7 +78,8 @@ struct RollupDelta {
             reasonCode: attempt.reasonCode,
             environment: attempt.environment,
             app: place(of: attempt.app ?? ""),
-            pushType: place(of: attempt.pushType ?? "")
+            pushType: place(of: attempt.pushType ?? ""),
+            appMajor: AppMajor.parse((attempt.appVersion ?? "").utf8)
         )
         add(key, latencyMs: attempt.latencyMs, sign: sign)
     }
@@ -112,7 +119,8 @@ struct RollupDelta {
     private func sortKey(_ key: Key) -> (Int64, String, String, String, String, String) {
         (
             key.minute, key.provider.rawValue + key.platform.rawValue, key.eventType.rawValue + key.status.rawValue,
-            key.reasonCode?.rawValue ?? "", texts[key.app] + "\u{1}" + (key.environment?.rawValue ?? ""), texts[key.pushType]
+            key.reasonCode?.rawValue ?? "", texts[key.app] + "\u{1}" + (key.environment?.rawValue ?? ""),
+            texts[key.pushType] + "\u{1}" + AppMajor.text(key.appMajor)
         )
     }
 
@@ -138,8 +146,8 @@ struct RollupDelta {
             [
                 .value(slot), .moment(Timestamp(seconds: key.minute * 60)), .word(key.provider.spelling), .word(key.platform.spelling),
                 .word(key.eventType.spelling), .word(key.status.spelling), .word(key.reasonCode?.spelling ?? ""), .value(texts[key.app]),
-                .word(key.environment?.spelling ?? ""), .value(texts[key.pushType]), .number(sums.attempts), .number(sums.latencyMsSum),
-                .number(sums.latencyCount),
+                .word(key.environment?.spelling ?? ""), .value(texts[key.pushType]), .value(AppMajor.text(key.appMajor)),
+                .number(sums.attempts), .number(sums.latencyMsSum), .number(sums.latencyCount),
             ]
         )
     }
@@ -159,6 +167,7 @@ struct RollupDelta {
                 named(\.app),
                 .value(list: rows.map { $0.key.environment?.rawValue ?? "" }),
                 named(\.pushType),
+                .value(list: rows.map { AppMajor.text($0.key.appMajor) }),
                 .value(list: rows.map(\.sums.attempts)), .value(list: rows.map(\.sums.latencyMsSum)),
                 .value(list: rows.map(\.sums.latencyCount)),
             ]
@@ -167,21 +176,22 @@ struct RollupDelta {
 
     private static let single: StaticString = """
         INSERT INTO attemptRollups AS rollup (writerSlot, minute, provider, platform, eventType, status, reasonCode, app, environment, pushType,
-            attempts, latencyMsSum, latencyCount)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-        ON CONFLICT (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, writerSlot)
+            appMajor, attempts, latencyMsSum, latencyCount)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+        ON CONFLICT (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor, writerSlot)
         DO UPDATE SET attempts = rollup.attempts + excluded.attempts,
             latencyMsSum = rollup.latencyMsSum + excluded.latencyMsSum, latencyCount = rollup.latencyCount + excluded.latencyCount
         """
 
     private static let several: StaticString = """
         INSERT INTO attemptRollups AS rollup (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType,
-            writerSlot, attempts, latencyMsSum, latencyCount)
-        SELECT minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, $1, attempts, latencyMsSum, latencyCount
-        FROM unnest($2, $3::pushProvider[], $4::pushPlatform[], $5::pushEventType[], $6::pushStatus[], $7, $8, $9, $10, $11, $12, $13)
-            AS counted (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, attempts, latencyMsSum,
-                        latencyCount)
-        ON CONFLICT (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, writerSlot)
+            appMajor, writerSlot, attempts, latencyMsSum, latencyCount)
+        SELECT minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor, $1, attempts, latencyMsSum,
+            latencyCount
+        FROM unnest($2, $3::pushProvider[], $4::pushPlatform[], $5::pushEventType[], $6::pushStatus[], $7, $8, $9, $10, $11, $12, $13, $14)
+            AS counted (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor, attempts,
+                        latencyMsSum, latencyCount)
+        ON CONFLICT (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor, writerSlot)
         DO UPDATE SET attempts = rollup.attempts + excluded.attempts,
             latencyMsSum = rollup.latencyMsSum + excluded.latencyMsSum, latencyCount = rollup.latencyCount + excluded.latencyCount
         """

@@ -3,13 +3,13 @@ package import PushContract
 
 /// A column of the rollups that readers filter and group by.
 package enum RollupDimension: String, Sendable, Hashable, CaseIterable {
-    case eventType, provider, platform, environment, app, pushType
+    case eventType, provider, platform, environment, app, pushType, appMajor
 
     /// The column as text. Enum columns are cast; '' stands for "none" already.
     var sql: String {
         switch self {
         case .eventType, .provider, .platform: "\(rawValue)::text"
-        case .environment, .app, .pushType: rawValue
+        case .environment, .app, .pushType, .appMajor: rawValue
         }
     }
 }

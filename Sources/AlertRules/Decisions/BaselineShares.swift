@@ -27,12 +27,16 @@ final class BaselineShares {
         // The newest one stands; when it is taken back, the one before it stands again.
         let level = acceptances.lastIndex { $0.isInForce(at: last) }.map { levels[$0] }
         let daily = shares(forWindowFrom: first, level)
-        return season?.shares(from: first, through: last, level, otherwise: daily) ?? daily
+        guard let season else { return daily }
+        let lastDay = lastDay(forWindowFrom: first)
+        return season.shares(from: first, through: last, level, day: lastDay, cells: { cells(lastDay: lastDay, level) }, otherwise: daily)
     }
+
+    private func lastDay(forWindowFrom first: Minute) -> Int64 { (first - condition.gap.minutes).day - 1 }
 
     /// From days that ended at least `gap` before the window.
     private func shares(forWindowFrom first: Minute, _ level: AcceptedLevel?) -> [Double] {
-        let lastDay = (first - condition.gap.minutes).day - 1
+        let lastDay = lastDay(forWindowFrom: first)
         let key = Known(lastDay: lastDay, acceptance: level?.index)
         if let shares = known[key] { return shares }
         let shares = compute(lastDay: lastDay, level)
@@ -48,24 +52,44 @@ final class BaselineShares {
                 return (day: day.day, counts: TaughtCounts(day.counts, accepted: accepted))
             }
         }
+        let cells = cells(lastDay: lastDay, level)
+        func merged(_ members: some Sequence<Int>) -> [TaughtCounts] {
+            let all = members.flatMap { counts[$0] }
+            return Array(Dictionary(all.map { ($0.day, $0.counts) }, uniquingKeysWith: +).values)
+        }
+        let providers = strata.map { $0.key[.provider] ?? "" }
         var parents: [String: Double] = [:]
-        for provider in Set(strata.map { $0.key[.provider] ?? "" }) {
-            let own = zip(strata, counts).filter { ($0.0.key[.provider] ?? "") == provider }.flatMap(\.1)
-            let merged = Dictionary(own.map { ($0.day, $0.counts) }, uniquingKeysWith: +)
-            parents[provider] = max(Self.share(of: Array(merged.values), condition), condition.floor.double)
+        for provider in Set(providers) {
+            let own = merged(providers.indices.filter { providers[$0] == provider })
+            parents[provider] = max(Self.share(of: own, condition), condition.floor.double)
         }
-        return zip(strata, counts).map { stratum, days in
-            let days = days.map(\.counts)
-            let attempts = days.reduce(0) { $0 + $1.attempts }
+        func share(of members: [Int], towards parent: Double) -> Double {
+            let own = merged(members)
+            return Self.shrunk(Self.share(of: own, condition), attempts: own.reduce(0) { $0 + $1.attempts }, towards: parent, condition)
+        }
+        let shares = cells.members.indices.map { cell in
+            let provider = parents[providers[cells.members[cell][0]]] ?? condition.floor.double
+            let family = cells.parents[cell]
+            return share(of: cells.members[cell], towards: family.isEmpty ? provider : share(of: family, towards: provider))
+        }
+        return strata.indices.map { index in
             // Accepted before there was a single whole day of it.
-            if attempts == 0, let accepted = level?[stratum.key] { return accepted }
-            return Self.shrunk(
-                Self.share(of: days, condition),
-                attempts: attempts,
-                towards: parents[stratum.key[.provider] ?? ""] ?? condition.floor.double,
-                condition
-            )
+            if counts[index].allSatisfy({ $0.counts.attempts == 0 }), let accepted = level?[strata[index].key] { return accepted }
+            return shares[cells.cells[index]]
         }
+    }
+
+    /// Which strata share one share, by the traffic of the days that teach.
+    func cells(lastDay: Int64, _ level: AcceptedLevel?) -> StratumCells {
+        let days = (lastDay - Int64(condition.referenceDays) + 1)...lastDay
+        return StratumCells(
+            strata.map(\.key),
+            attempts: strata.map { stratum in
+                stratum.days.filter { days.contains($0.day) }.reduce(0) { $0 + $1.counts.attempts }
+            },
+            minMajorShare: condition.minMajorShare,
+            isAccepted: { level?[$0] != nil }
+        )
     }
 
     /// A stratum with little history is drawn towards its provider, so that nothing seen does not mean nothing expected.

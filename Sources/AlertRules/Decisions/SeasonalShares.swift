@@ -6,6 +6,8 @@ final class SeasonalShares {
         var first: Int64
         var last: Int64
         var acceptance: Int?
+        /// The newest day that teaches: it decides which strata share one share.
+        var day: Int64
     }
 
     private let condition: BaselineCondition
@@ -23,15 +25,22 @@ final class SeasonalShares {
     }
 
     /// In the order of the strata. A stratum with too few weeks has the share it has `otherwise`.
-    func shares(from first: Minute, through last: Minute, _ level: AcceptedLevel?, otherwise daily: [Double]) -> [Double] {
+    func shares(
+        from first: Minute,
+        through last: Minute,
+        _ level: AcceptedLevel?,
+        day: Int64,
+        cells: () -> StratumCells,
+        otherwise daily: [Double]
+    ) -> [Double] {
         // The hours that count change with the hour of either end, by clocks that differ by whole quarters of an hour.
-        let slot = Slot(first: first.index / 15, last: last.index / 15, acceptance: level?.index)
-        let shares = known[slot] ?? compute(from: first, through: last, level)
+        let slot = Slot(first: first.index / 15, last: last.index / 15, acceptance: level?.index, day: day)
+        let shares = known[slot] ?? compute(from: first, through: last, level, cells())
         known[slot] = shares
         return zip(shares, daily).map { $0 ?? $1 }
     }
 
-    private func compute(from first: Minute, through last: Minute, _ level: AcceptedLevel?) -> [Double?] {
+    private func compute(from first: Minute, through last: Minute, _ level: AcceptedLevel?, _ cells: StratumCells) -> [Double?] {
         let spans = (1...WeekSeason.weeks).map { season.hours(from: first, through: last, back: $0) }
         let weeks = zip(strata, hours).map { stratum, hours in
             let accepted = level?[stratum.key]
@@ -43,16 +52,22 @@ final class SeasonalShares {
             }
         }
         let providers = strata.map { $0.key[.provider] ?? "" }
+        func usual(_ members: some Sequence<Int>) -> (share: Double, attempts: Int64)? {
+            self.usual(spans.indices.map { week in members.reduce(TaughtCounts()) { $0 + weeks[$1][week] } }, spans)
+        }
         var parents: [String: Double] = [:]
         for provider in Set(providers) {
-            let own = zip(providers, weeks).filter { $0.0 == provider }.map(\.1)
-            let merged = spans.indices.map { week in own.reduce(TaughtCounts()) { $0 + $1[week] } }
-            parents[provider] = usual(merged, spans).map { max($0.share, condition.floor.double) }
+            parents[provider] = usual(providers.indices.filter { providers[$0] == provider }).map { max($0.share, condition.floor.double) }
         }
-        return zip(providers, weeks).map { provider, weeks in
-            guard let own = usual(weeks, spans), let parent = parents[provider] else { return nil }
-            return BaselineShares.shrunk(own.share, attempts: own.attempts, towards: parent, condition)
+        func share(of members: [Int], towards parent: Double) -> Double? {
+            usual(members).map { BaselineShares.shrunk($0.share, attempts: $0.attempts, towards: parent, condition) }
         }
+        let shares = cells.members.indices.map { cell -> Double? in
+            guard let provider = parents[providers[cells.members[cell][0]]] else { return nil }
+            let family = cells.parents[cell]
+            return share(of: cells.members[cell], towards: family.isEmpty ? provider : share(of: family, towards: provider) ?? provider)
+        }
+        return cells.cells.map { shares[$0] }
     }
 
     /// The median over the weeks that hold enough attempts, as many as a day must hold in so many hours; nil with too few of them.

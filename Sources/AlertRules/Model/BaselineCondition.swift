@@ -18,7 +18,9 @@ package struct BaselineCondition: Sendable, Hashable {
     /// The tail test: P(Poisson(overdispersion · E) ≥ O) must be below this.
     package var alpha = Fraction(1, 1000)
     package var overdispersion = Fraction(3, 2)
-    package var strata: [Dimension] = [.environment, .platform, .provider, .pushType]
+    package var strata: [Dimension] = [.appMajor, .environment, .platform, .provider, .pushType]
+    /// The part of its provider's traffic from which on an app's major version is a stratum of its own.
+    package var minMajorShare = Fraction(5, 100)
     /// Attempts a day must hold for its share to be believed.
     package var minAttemptsPerDay: Int64 = 200
     /// With fewer such days the days are pooled instead.

@@ -66,6 +66,7 @@ enum RuleVersion {
             "min_expected=\(text(baseline.minExpected))", "every=\(baseline.every.minutes)", "min_bad=\(baseline.minBad)",
             "alpha=\(text(baseline.alpha))", "overdispersion=\(text(baseline.overdispersion))",
             "strata=\(baseline.strata.map(\.rawValue).sorted().joined(separator: ","))",
+            "min_major_share=\(text(baseline.minMajorShare))",
             "min_attempts_per_day=\(baseline.minAttemptsPerDay)", "min_days=\(baseline.minDays)", "shrink=\(baseline.shrink)",
             "floor=\(text(baseline.floor))", "gap=\(baseline.gap.minutes)", "resolve_at=\(text(baseline.resolveAt))",
             "resolve_min_expected=\(text(baseline.resolveMinExpected))", "warn_above=\(baseline.warnAbove.map(text) ?? "off")",

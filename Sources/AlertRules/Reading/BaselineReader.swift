@@ -2,6 +2,7 @@
 struct BaselineReader {
     static let keys = [
         "reason", "above", "of", "reference", "window", "ladder", "min_expected", "every", "min_bad", "alpha", "overdispersion", "strata",
+        "min_major_share",
         "min_attempts_per_day", "min_days", "shrink", "floor", "gap", "resolve_at", "resolve_min_expected", "warn_above", "warn_min_bad",
         "seasonality", "zone",
     ]
@@ -64,6 +65,7 @@ struct BaselineReader {
 
     private func readShares(_ baseline: MappingReader, _ condition: inout BaselineCondition) {
         if baseline.has("strata") { condition.strata = DimensionReader.dimensions(baseline, "strata") }
+        if let share = baseline.share("min_major_share", in: Self.tiny...Self.all) { condition.minMajorShare = share }
         if let count = baseline.count("min_attempts_per_day", in: Self.counts) { condition.minAttemptsPerDay = count }
         if let count = baseline.count("min_days", in: 1...28) { condition.minDays = Int(count) }
         if let count = baseline.count("shrink", in: 0...1_000_000_000) { condition.shrink = count }

@@ -1,6 +1,8 @@
 /// A property of attempts that rules may filter and group by. Names are those of the contract.
 package enum Dimension: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
     case eventType, provider, platform, environment, app, pushType
+    /// The number the app's version begins with; '' for none.
+    case appMajor
     /// The provider's own code; groups of `first_sight` only.
     case providerErrorCode
 
@@ -11,7 +13,7 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable, Codable, Codin
         case .provider: ["apns", "fcm"]
         case .platform: ["ios", "android", "web"]
         case .environment: ["production", "sandbox"]
-        case .app, .pushType, .providerErrorCode: nil
+        case .app, .pushType, .appMajor, .providerErrorCode: nil
         }
     }
 }

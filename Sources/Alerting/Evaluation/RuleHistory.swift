@@ -66,6 +66,7 @@ extension Dimension {
         case .environment: .environment
         case .app: .app
         case .pushType: .pushType
+        case .appMajor: .appMajor
         case .providerErrorCode: nil
         }
     }

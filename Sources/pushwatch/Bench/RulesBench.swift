@@ -128,7 +128,7 @@ struct RulesBench {
         return (ContinuousClock.now - start).inSeconds
     }
 
-    /// Healthy traffic: 97 of 100 are sent, and each usual reason has one of them. Four kinds of traffic for each app.
+    /// Healthy traffic: 97 of 100 are sent, and each usual reason has one of them. Four kinds of traffic for each app, each of two major versions.
     private func fill(_ pool: PostgresPool, from first: Minute, through last: Minute, factor: Int64, apps: Int32) async throws {
         try await pool.execute(
             """
@@ -137,15 +137,16 @@ struct RulesBench {
         )
         try await pool.execute(
             """
-            INSERT INTO attemptRollups (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, writerSlot,
-                                        attempts, latencyMsSum, latencyCount)
+            INSERT INTO attemptRollups (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor,
+                                        writerSlot, attempts, latencyMsSum, latencyCount)
             SELECT m, k.provider::pushProvider, k.platform::pushPlatform, 'send', s.status::pushStatus, s.reason,
-                   'com.example.app' || a, k.environment, k.pushType, 0, s.attempts * \(factor), 0, 0
+                   'com.example.app' || a, k.environment, k.pushType, v.major, 0, s.attempts * \(factor), 0, 0
             FROM generate_series(\(first.timestamp)::timestamptz, \(last.timestamp)::timestamptz, interval '1 minute') m
             CROSS JOIN generate_series(1, \(apps)) a
             CROSS JOIN (VALUES ('apns', 'ios', 'production', 'alert'), ('apns', 'ios', 'production', 'liveactivity'),
                                ('fcm', 'android', 'production', 'alert'), ('fcm', 'web', 'production', 'alert'))
                 AS k (provider, platform, environment, pushType)
+            CROSS JOIN (VALUES ('3'), ('4')) AS v (major)
             CROSS JOIN (VALUES ('sent', '', 97), ('failed', 'provider_5xx', 1), ('failed', 'token_not_registered', 1),
                                ('failed', 'network', 1)) AS s (status, reason, attempts)
             """

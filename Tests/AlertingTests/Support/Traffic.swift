@@ -37,7 +37,7 @@ struct Traffic {
                                                  writerSlot, attempts, latencyMsSum, latencyCount)
                 VALUES (\(minute.timestamp), \(provider), \(platform), 'send', \(status), \(code), \(app), 'production', \(pushType),
                         \(Int16(minute.index % 2)), \(count), 0, 0)
-                ON CONFLICT (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, writerSlot)
+                ON CONFLICT (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor, writerSlot)
                 DO UPDATE SET attempts = r.attempts + excluded.attempts
                 """
             )
