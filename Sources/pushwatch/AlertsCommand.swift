@@ -15,7 +15,7 @@ struct AlertsCommand: AsyncParsableCommand {
         abstract: "See, acknowledge, silence and accept alerts, and try the way they take.",
         subcommands: [
             List.self, Show.self, Acknowledge.self, Silence.self, Silences.self, Unsilence.self, Accept.self, Acceptances.self,
-            Unaccept.self,
+            Unaccept.self, Exclude.self, Exclusions.self, Unexclude.self,
             Unpark.self, Drill.self,
         ]
     )

@@ -1,0 +1,69 @@
+package import Postgres
+package import PushContract
+
+/// A stretch of time that must teach no baseline: an incident longer than the median forgives (§2.4).
+package struct ExcludedTime: Sendable, Hashable {
+    package var from: Timestamp
+    /// The first minute after it.
+    package var to: Timestamp
+    package var reason: String
+    package var author: String
+
+    package init(from: Timestamp, to: Timestamp, reason: String, author: String) {
+        self.from = from
+        self.to = to
+        self.reason = reason
+        self.author = author
+    }
+}
+
+/// The table of exclusions, for those who enter them.
+///
+/// The days and hours they touch are counted anew: whoever sees after four days that it was an incident is not too late. What alerts have fired with
+/// stays in them.
+package enum ExclusionStore {
+    /// Nothing new when the same stretch is excluded already.
+    package static func add(_ time: ExcludedTime, on pool: PostgresPool) async throws {
+        try await pool.withTransaction { transaction in
+            try await transaction.execute(
+                """
+                INSERT INTO alertBaselineExclusions (fromAt, toAt, reason, author)
+                VALUES (\(time.from), \(time.to), \(time.reason), \(time.author)) ON CONFLICT DO NOTHING
+                """
+            )
+            try await forget(time.from, time.to, in: transaction)
+        }
+    }
+
+    /// Takes back those that begin at `from`; how many there were.
+    package static func remove(from: Timestamp, on pool: PostgresPool) async throws -> Int {
+        try await pool.withTransaction { transaction in
+            let ends = try await transaction.query("DELETE FROM alertBaselineExclusions WHERE fromAt = \(from) RETURNING toAt").map {
+                try $0.decode(Timestamp.self)
+            }
+            for end in ends { try await forget(from, end, in: transaction) }
+            return ends.count
+        }
+    }
+
+    /// The oldest first.
+    package static func all(on session: any PostgresSession) async throws -> [ExcludedTime] {
+        try await session.query("SELECT fromAt, toAt, reason, author FROM alertBaselineExclusions ORDER BY fromAt, toAt").map { row in
+            let (from, to, reason, author) = try row.decode(Timestamp.self, Timestamp.self, String.self, String.self)
+            return ExcludedTime(from: from, to: to, reason: reason, author: author)
+        }
+    }
+
+    /// Stored days and hours are dropped, of all strata alike; the next evaluation stores them again.
+    private static func forget(_ from: Timestamp, _ to: Timestamp, in transaction: any PostgresSession) async throws {
+        try await transaction.execute(
+            """
+            DELETE FROM alertBaselineDays
+            WHERE day >= (\(from)::timestamptz AT TIME ZONE 'UTC')::date AND day AT TIME ZONE 'UTC' < \(to)
+            """
+        )
+        try await transaction.execute(
+            "DELETE FROM alertBaselineHours WHERE hour >= date_trunc('hour', \(from)::timestamptz, 'UTC') AND hour < \(to)"
+        )
+    }
+}
