@@ -14,9 +14,8 @@ extension WholeService {
                 .decode(String.self)
         }
 
-        /// Waits until somebody else than `former` holds both leases. How long that took.
-        private func takeover(from former: [String], on pool: PostgresPool) async throws -> Duration {
-            let start = ContinuousClock.now
+        /// Waits until somebody else than `former` holds both leases. How long that took from the moment in which the holder was stopped.
+        private func takeover(from former: [String], since start: ContinuousClock.Instant, on pool: PostgresPool) async throws -> Duration {
             for name in ["evaluator", "courier"] {
                 try await eventually("\(name) is taken over") {
                     guard let now = try await holder(name, on: pool) else { return false }
@@ -62,9 +61,10 @@ extension WholeService {
                         let old = try await holders(on: pool)
                         let second = try await ServerProcess.start(database: database, settings: settings)
                         try await second.waitUntilReady()
+                        let stopped = ContinuousClock.now
                         first.freeze()
                         try await incident(second.api)
-                        let frozen = try await takeover(from: old, on: pool)
+                        let frozen = try await takeover(from: old, since: stopped, on: pool)
                         try await eventually("the alert arrives") { hook.alerts(of: "ProviderUnavailable").count == 1 }
                         let new = try await holders(on: pool)
                         first.thaw()
@@ -77,6 +77,7 @@ extension WholeService {
                             .decode(Int.self) > 0
                         }
                         #expect(try await holders(on: pool) == new)
+                        let killedAt = ContinuousClock.now
                         try await second.killNow()
                         let drill = try await AlertDrill.fire(
                             receivers: ["webhook"],
@@ -85,10 +86,11 @@ extension WholeService {
                             at: .now(),
                             on: pool
                         )
-                        let killed = try await takeover(from: new, on: pool)
+                        let killed = try await takeover(from: new, since: killedAt, on: pool)
                         try await eventually("the survivor delivers") { !hook.alerts(of: AlertDrill.rule).isEmpty }
                         try await AlertDrill.resolve(drill, at: .now(), on: pool)
                         try await eventually("its end too") { hook.alerts(of: AlertDrill.rule).map(\.status) == ["firing", "resolved"] }
+                        #expect(frozen <= .seconds(15) && killed <= .seconds(15), "\(frozen), \(killed)")
                         print("taken over \(frozen) after a freeze, \(killed) after a kill -9")
                         #expect(hook.alerts(of: "ProviderUnavailable").map(\.status) == ["firing"], "told once, by three holders")
                         let epochs = try await pool.query("SELECT epoch FROM alertLeases").map { try $0.decode(Int64.self) }
