@@ -41,6 +41,8 @@ package struct AttemptBatch: Sendable {
 
     package var count: Int { records.count }
     package var isEmpty: Bool { records.isEmpty }
+    /// Nil of an empty batch.
+    var oldestAttemptedAt: Timestamp? { records.lazy.map(\.attemptedAt).min() }
     /// What the batch holds in memory, room it has not filled included: for the buffer's bound.
     package var byteCount: Int { text.capacity + records.capacity * MemoryLayout<Record>.stride }
 

@@ -13,11 +13,13 @@ package struct AttemptIngestor: Service {
     private let slots: [Int16]
     private let keeper: PartitionKeeper
     private let hints = LedgerHints()
+    private let uncommitted: UncommittedOutcomes
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
 
     /// - Parameters:
     ///   - writers: transactions in flight at most; each keeps a connection.
+    ///   - uncommitted: told what waits here.
     ///   - firstSlot: where this process's rollup slots begin; processes that share a database should differ.
     package init(
         pool: PostgresPool,
@@ -25,11 +27,13 @@ package struct AttemptIngestor: Service {
         writers: Int = 3,
         firstSlot: Int16 = Int16.random(in: 0..<64) * 4,
         limits: IngestLimits = IngestLimits(),
+        uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.pool = pool
         self.keeper = keeper
+        self.uncommitted = uncommitted
         queue = IngestQueue(limits: limits)
         slots = (0..<writers).map { firstSlot + Int16($0) }
         self.logger = logger
@@ -44,7 +48,7 @@ package struct AttemptIngestor: Service {
     /// Stores a batch and returns after its commit, or throws with nothing stored (after a lost connection: perhaps stored; a resend
     /// finds out).
     package func submit(_ batch: AttemptBatch) async throws -> [AttemptResult] {
-        try await queue.submit(batch)
+        try await uncommitted.during(batch.oldestAttemptedAt, arrivedAt: now()) { try await queue.submit(batch) }
     }
 
     package func run() async throws {

@@ -1,3 +1,4 @@
+package import Attempts
 import CoreMetrics
 package import Devices
 package import Logging
@@ -65,7 +66,13 @@ package final class LiveEngine: Sendable {
         self.standstill = standstill
         let open = OpenIntents()
         journal = IntentJournal(store: stores.intents, open: open, owner: configuration.owner, logger: logger)
-        batcher = OutcomeBatcher(store: stores.outcomes, intents: open, owner: configuration.owner, logger: logger) {
+        batcher = OutcomeBatcher(
+            store: stores.outcomes,
+            intents: open,
+            owner: configuration.owner,
+            uncommitted: stores.uncommitted,
+            logger: logger
+        ) {
             standstill.add($0)
         }
         state = Mutex(State(rate: StartRate(perSecond: configuration.policy.perSecond, now: now())))
@@ -182,6 +189,8 @@ package struct LiveStores: Sendable {
     /// Holds and pauses, which are everybody's.
     package var sends: SendStore
     package var throttles: ThrottleStore
+    /// Told which outcomes wait to be written.
+    package var uncommitted: UncommittedOutcomes
 
     package init(
         pool: PostgresPool,
@@ -189,8 +198,10 @@ package struct LiveStores: Sendable {
         channels: ChannelPolicy = ChannelPolicy(),
         vault: TokenVault,
         tokenGuard: TokenGuard = TokenGuard(),
+        uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
         record: @escaping AttemptRecorder
     ) {
+        self.uncommitted = uncommitted
         subjects = SubjectStore(pool: pool)
         orchestrator = OrchestratorStore(pool: pool, policy: policy)
         audience = AudienceStore(pool: pool, vault: vault)

@@ -1,3 +1,4 @@
+import Attempts
 import Devices
 import HTTPEdge
 import LiveActivities
@@ -23,6 +24,7 @@ struct LiveParts: Sendable {
         _ configuration: ServerConfiguration,
         pool: PostgresPool,
         vault: TokenVault,
+        uncommitted: UncommittedOutcomes,
         record: @escaping AttemptRecorder,
         lookup: @escaping ProviderLookup,
         logger: Logger
@@ -47,6 +49,7 @@ struct LiveParts: Sendable {
             channels: live.channels,
             vault: vault,
             tokenGuard: TokenGuard(limits: configuration.tokenBreaker),
+            uncommitted: uncommitted,
             record: record
         )
         channels = stores.channels

@@ -27,6 +27,8 @@ struct ServerParts: Sendable {
     let http: CurlClient
     let keeper: PartitionKeeper
     let ingestor: AttemptIngestor
+    /// What this process has not written yet, of whatever origin.
+    let uncommitted = UncommittedOutcomes()
     let sends: SendStore
     let throttles: ThrottleStore
     let devices: DeviceStore
@@ -59,14 +61,22 @@ struct ServerParts: Sendable {
         toReceivers.pool = "receivers"
         http = CurlClient(configuration: toReceivers, logger: logger)
         keeper = PartitionKeeper(pool: admin, logger: logger)
-        ingestor = AttemptIngestor(pool: pool, keeper: keeper, logger: logger)
+        ingestor = AttemptIngestor(pool: pool, keeper: keeper, uncommitted: uncommitted, logger: logger)
         let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), logger: logger)
         let vault = try configuration.tokenVault()
         sends = SendStore(pool: pool, vault: vault, tokenGuard: TokenGuard(limits: configuration.tokenBreaker), record: record)
         throttles = ThrottleStore(pool: pool)
         devices = DeviceStore(pool: pool, vault: vault, record: record, onDeparture: ActivityDepartures.end)
         providers = try ProviderBook(configuration, logger: logger)
-        live = try LiveParts(configuration, pool: pool, vault: vault, record: record, lookup: providers.lookup, logger: logger)
+        live = try LiveParts(
+            configuration,
+            pool: pool,
+            vault: vault,
+            uncommitted: uncommitted,
+            record: record,
+            lookup: providers.lookup,
+            logger: logger
+        )
         rules = RuleBook(directory: configuration.alertsDirectory, logger: logger)
         receivers = ReceiverBook(
             fixed: configuration.receivers + hooks.receivers,
@@ -144,7 +154,9 @@ struct ServerParts: Sendable {
         // Whoever pushes reads changed credentials.
         if !configuration.roles.isDisjoint(with: [.send, .live]) { services.append(providers) }
         if configuration.roles.contains(.send) { services += sending() }
-        if !configuration.roles.isDisjoint(with: [.api, .send, .live]) { services.append(WriterHeartbeat(pool: pool, logger: logger)) }
+        if !configuration.roles.isDisjoint(with: [.api, .send, .live]) {
+            services.append(WriterHeartbeat(pool: pool, uncommitted: uncommitted, logger: logger))
+        }
         if configuration.roles.contains(.alert) { services += alerting() }
         if configuration.roles.contains(.live) { services += [live.service] + scoreFeeds() }
         return services
@@ -159,6 +171,7 @@ struct ServerParts: Sendable {
             sender: ProviderSender(lookup: providers.lookup),
             configuration: dispatching,
             wake: wake,
+            uncommitted: uncommitted,
             logger: logger
         )
         return [dispatcher, QueueKeeper(store: sends, logger: logger)]

@@ -23,6 +23,26 @@ enum BuiltInEpisode {
         )
     }
 
+    /// The same for the one who is woken: what alerts need to know is missing.
+    static func unwritten(since oldest: Timestamp, now: Timestamp) -> AlertEpisode {
+        let since = Minute(oldest)
+        let at = since.timestamp.rfc3339
+        return episode(
+            .dataGap,
+            severity: .page,
+            labels: [:],
+            since: since,
+            now: now,
+            summary: "An instance holds outcomes since \(since) that it cannot store",
+            meaning:
+                "Attempts were made and are not in the database yet. Other alerts wait for them, ten minutes at most: they fire late, and what is "
+                + "held longer is missing in them.",
+            action: "Find out why that instance cannot write: its connections, its locks, the disk of the database.",
+            sql: "SELECT minute, writer, reportedAt, uncommittedSince FROM writerHeartbeats WHERE minute >= timestamptz '\(at)' - "
+                + "interval '10 minutes' AND uncommittedSince IS NOT NULL ORDER BY minute;"
+        )
+    }
+
     static func deliveryParked(_ trouble: ReceiverTrouble, now: Timestamp) -> AlertEpisode {
         let messages = trouble.parked == 1 ? "a message" : "\(trouble.parked) messages"
         let name = trouble.receiver.replacing("'", with: "''")

@@ -41,6 +41,9 @@ struct BuiltInPass {
         let gap = try await BuiltInStore.dataGap(observedSince: observedSince, now: now, on: pool)
         let isFiring = gap.isFiring(wasFiring: open != nil, at: now)
         if let open { return ([], isFiring ? [] : [over(open, at: gap.newestBeat ?? now)]) }
+        if gap.isHolding(wasFiring: false, at: now), let held = gap.uncommittedSince {
+            return ([BuiltInEpisode.unwritten(since: held, now: now)], [])
+        }
         guard isFiring, let beat = gap.newestBeat else { return ([], []) }
         return ([BuiltInEpisode.dataGap(since: beat, now: now)], [])
     }

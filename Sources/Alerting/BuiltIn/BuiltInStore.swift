@@ -6,7 +6,8 @@ import PushContract
 enum BuiltInStore {
     static func dataGap(observedSince: Timestamp, now: Timestamp, on session: any PostgresSession) async throws -> DataGap {
         let beat = try await HeartbeatStore.newest(on: session)
-        var gap = DataGap(newestBeat: beat, observedSince: observedSince, comparableAttempts: [])
+        let held = try await HeartbeatStore.oldestUncommitted(at: now, on: session)
+        var gap = DataGap(newestBeat: beat, uncommittedSince: held, observedSince: observedSince, comparableAttempts: [])
         // Traffic matters only when nobody has written for a while; otherwise nothing is read.
         guard let beat, now - beat > DataGap.fresh else { return gap }
         let hour = Duration.seconds(3600)

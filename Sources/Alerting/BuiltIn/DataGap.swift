@@ -13,6 +13,8 @@ struct DataGap: Sendable, Hashable {
 
     /// The newest heartbeat; nil when no writer ever had one.
     var newestBeat: Timestamp?
+    /// When the oldest outcome was made that a writer says it holds and could not store; nil when none holds any.
+    var uncommittedSince: Timestamp?
     /// Since when this evaluator looks: silence before that is told as soon as it has looked long enough itself, so that a start of
     /// the whole service after a night off pages nobody.
     var observedSince: Timestamp
@@ -21,7 +23,13 @@ struct DataGap: Sendable, Hashable {
 
     var isExpected: Bool { comparableAttempts.contains { $0 >= Self.expectedAttempts } }
 
+    /// What is held is traffic: nothing else need tell that some is expected.
+    func isHolding(wasFiring: Bool, at now: Timestamp) -> Bool {
+        uncommittedSince.map { now - $0 >= (wasFiring ? Self.fresh : Self.limit) } ?? false
+    }
+
     func isFiring(wasFiring: Bool, at now: Timestamp) -> Bool {
+        if isHolding(wasFiring: wasFiring, at: now) { return true }
         guard let newestBeat else { return wasFiring }
         if wasFiring { return now - newestBeat > Self.fresh }
         return isExpected && now - max(newestBeat, observedSince) >= Self.limit

@@ -2,15 +2,26 @@ package import Foundation
 package import Postgres
 package import PushContract
 
-/// The minutes in which somebody was there to write attempts.
+/// The minutes in which somebody was there to write attempts, and how far each writer is.
 package enum HeartbeatStore {
     /// How long heartbeats are kept.
     private static let retention = Duration.seconds(30 * 86_400)
+    /// A writer's word counts for so long: one that says nothing any more is waited for no longer.
+    static let freshness = Duration.seconds(90)
 
-    /// Notes that `writer` could write now, and drops what is older than the retention. Idempotent within a minute.
-    package static func beat(_ writer: UUID, at now: Timestamp, on session: any PostgresSession) async throws {
+    /// Notes that `writer` could write now, and the oldest outcome it holds; drops what is older than the retention.
+    package static func beat(
+        _ writer: UUID,
+        at now: Timestamp,
+        uncommittedSince: Timestamp? = nil,
+        on session: any PostgresSession
+    ) async throws {
         try await session.execute(
-            "INSERT INTO writerHeartbeats (minute, writer) VALUES (\(now.flooredToMinute()), \(writer)) ON CONFLICT DO NOTHING"
+            """
+            INSERT INTO writerHeartbeats (minute, writer, reportedAt, uncommittedSince)
+            VALUES (\(now.flooredToMinute()), \(writer), \(now), \(uncommittedSince))
+            ON CONFLICT (minute, writer) DO UPDATE SET reportedAt = excluded.reportedAt, uncommittedSince = excluded.uncommittedSince
+            """
         )
         try await session.execute("DELETE FROM writerHeartbeats WHERE minute < \(now - retention)")
     }
@@ -18,5 +29,18 @@ package enum HeartbeatStore {
     /// The newest minute of any writer; nil when none ever wrote.
     package static func newest(on session: any PostgresSession) async throws -> Timestamp? {
         try await session.query("SELECT max(minute) FROM writerHeartbeats").first?.decode(Timestamp?.self)
+    }
+
+    /// When the oldest outcome was made that some writer holds and has not committed, by each writer's newest word; nil when none holds any.
+    package static func oldestUncommitted(at now: Timestamp, on session: any PostgresSession) async throws -> Timestamp? {
+        try await session.query(
+            """
+            SELECT min(uncommittedSince) FROM (
+                SELECT DISTINCT ON (writer) uncommittedSince FROM writerHeartbeats
+                WHERE minute > \(now - freshness - .seconds(60)) AND reportedAt > \(now - freshness)
+                ORDER BY writer, minute DESC
+            ) AS word
+            """
+        ).first?.decode(Timestamp?.self)
     }
 }

@@ -1,24 +1,34 @@
+package import Attempts
 import Foundation
 package import Logging
 package import Postgres
 package import PushContract
 package import ServiceLifecycle
 
-/// Runs in every instance that ingests or sends: says once a minute that it can write to the database.
+/// Runs in every instance that ingests or sends: says that it can write to the database, and what it has not written yet.
 package struct WriterHeartbeat: Service {
+    /// Twice a minute, so that no minute is skipped when a beat takes long.
+    private static let interval = Duration.seconds(30)
+    /// An outcome that waits for less than this is on its way: nobody need know.
+    static let patience = Duration.seconds(2)
+
     private let pool: PostgresPool
+    private let uncommitted: UncommittedOutcomes
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
     private let writer = UUID()
 
+    /// - Parameter uncommitted: what all writers of this process hold.
     package init(
         pool: PostgresPool,
+        uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
         logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.pool = pool
+        self.uncommitted = uncommitted
         self.logger = logger
         self.clock = clock
         self.now = now
@@ -26,21 +36,28 @@ package struct WriterHeartbeat: Service {
 
     package func run() async throws {
         await cancelWhenGracefulShutdown {
+            var word = WriterWord()
             while !Task.isCancelled {
                 do {
-                    try await beat()
+                    let now = now()
+                    let waiting = uncommitted.waiting(for: Self.patience, at: now)
+                    if word.isDue(waiting, at: now, interval: Self.interval) {
+                        try await beat()
+                        word = WriterWord(saidAt: now, uncommittedSince: waiting)
+                    }
                 } catch is CancellationError {
                     return
                 } catch {
                     logger.warning("no heartbeat could be written", metadata: ["error": "\(error)"])
                 }
-                // Twice a minute, so that no minute is skipped when a beat takes long.
-                try? await clock.sleep(for: .seconds(30), tolerance: nil)
+                try? await clock.sleep(for: .seconds(1), tolerance: nil)
             }
         }
     }
 
     package func beat() async throws {
-        try await HeartbeatStore.beat(writer, at: now(), on: pool)
+        let now = now()
+        let waiting = uncommitted.waiting(for: Self.patience, at: now)
+        try await HeartbeatStore.beat(writer, at: now, uncommittedSince: waiting, on: pool)
     }
 }

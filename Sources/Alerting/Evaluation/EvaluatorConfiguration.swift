@@ -2,6 +2,8 @@
 package struct EvaluatorConfiguration: Sendable {
     /// How long after its end a minute counts as complete: the time rows may be late without being late.
     package var lag: Duration
+    /// How much longer a minute is waited for whose outcomes a writer says it holds: as long as rows that come later are still looked at.
+    package var writerPatience: Duration
     /// Closed minutes that are folded anew each time, for rows that came later still.
     package var recomputeMinutes: Int
     /// How long a silent holder keeps the lease; another instance takes over after that. With `pollInterval` at most 15 s.
@@ -16,6 +18,7 @@ package struct EvaluatorConfiguration: Sendable {
 
     package init(
         lag: Duration = .seconds(60),
+        writerPatience: Duration = .seconds(600),
         recomputeMinutes: Int = 10,
         leaseDuration: Duration = .seconds(10),
         pollInterval: Duration = .seconds(2),
@@ -24,6 +27,7 @@ package struct EvaluatorConfiguration: Sendable {
         baselineScratchDays: Int = 3
     ) {
         self.lag = lag
+        self.writerPatience = writerPatience
         self.recomputeMinutes = recomputeMinutes
         self.leaseDuration = leaseDuration
         self.pollInterval = pollInterval

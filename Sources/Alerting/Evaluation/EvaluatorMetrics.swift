@@ -6,10 +6,14 @@ import PushContract
 struct EvaluatorMetrics: Sendable {
     private let lag = Gauge(label: "pushwatch_alert_evaluation_lag_seconds")
     private let duration = Metrics.Timer(label: "pushwatch_alert_evaluation_duration_seconds")
+    private let waiting = Gauge(label: "pushwatch_alert_waiting_for_writers_seconds")
     private let failing = Gauge(label: "pushwatch_alert_rules_failing")
     private let open = Severity.allCases.map {
         ($0, Gauge(label: "pushwatch_alert_episodes_open", dimensions: [("severity", $0.rawValue)]))
     }
+
+    /// How much longer than usual the newest minute is waited for, because a writer holds outcomes of it.
+    func waiting(for duration: Duration) { waiting.record(duration.inSeconds) }
 
     /// `lag`: from the end of the newest evaluated minute to now.
     func evaluated(lag: Duration, duration: Duration, faults: Int, open counts: [Severity: Int]) {

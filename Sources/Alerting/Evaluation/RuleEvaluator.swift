@@ -16,10 +16,14 @@ package typealias BacklogReading = @Sendable (Timestamp) async throws -> Backlog
 package final class RuleEvaluator: Service, Sendable {
     private struct State {
         var evaluated: Minute?
+        /// The minute of the clock in which that was.
+        var lookedAt: Minute?
         var rules: [AlertRule] = []
         var faults: [String: String] = [:]
         var succeededAt: Timestamp?
         var tidiedAt: Timestamp?
+        /// When the oldest outcome was made that a writer holds, while one does.
+        var waitsFor: Timestamp?
     }
 
     static let leaseName = "evaluator"
@@ -77,7 +81,7 @@ package final class RuleEvaluator: Service, Sendable {
         await cancelWhenGracefulShutdown { [self] in
             while !Task.isCancelled {
                 do {
-                    try await evaluate(through: now() - configuration.lag)
+                    try await evaluate()
                 } catch is CancellationError {
                     break
                 } catch {
@@ -87,6 +91,31 @@ package final class RuleEvaluator: Service, Sendable {
             }
         }
         try? await release()
+    }
+
+    /// Evaluates what is closed now.
+    package func evaluate() async throws {
+        try await evaluate(through: try await watermark())
+    }
+
+    /// The moment before which all attempts are known: `lag` ago, or when the oldest outcome was made that a writer holds and could not commit yet
+    /// (reference, alerting §2.3). Without it what a slow writer holds would look like attempts that nobody made, and an alert about them like one
+    /// that is over.
+    package func watermark() async throws -> Timestamp {
+        let now = now()
+        let closed = now - configuration.lag
+        guard let oldest = try await HeartbeatStore.oldestUncommitted(at: now, on: pool), oldest < closed else {
+            metrics.waiting(for: .zero)
+            state.withLock { $0.waitsFor = nil }
+            return closed
+        }
+        let watermark = max(oldest, closed - configuration.writerPatience)
+        metrics.waiting(for: closed - watermark)
+        if state.withLock({ $0.waitsFor == nil }) {
+            logger.warning("a writer holds outcomes that it could not store yet; rules wait for them", metadata: ["since": "\(oldest)"])
+        }
+        state.withLock { $0.waitsFor = oldest }
+        return watermark
     }
 
     /// Evaluates what is closed at `watermark`: the moment before which all attempts are known.
@@ -99,8 +128,10 @@ package final class RuleEvaluator: Service, Sendable {
         guard try await claim() != nil else { return forgetProgress() }
         let last = Minute.lastClosed(before: watermark)
         let current = rules.rules
-        guard state.withLock({ $0.evaluated != last || $0.rules != current }) else { return }
         let start = now()
+        // A minute that is waited for keeps nobody from looking after repeats and Pushwatch itself.
+        let isIdle = state.withLock { $0.evaluated == last && $0.rules == current && $0.lookedAt == Minute(start) }
+        if isIdle { return }
         var faults = try await fillSeries(through: last)
         faults.merge(try await evaluate(current, through: last)) { $1 }
         try await forgetRemoved(current, through: last)
@@ -112,6 +143,7 @@ package final class RuleEvaluator: Service, Sendable {
             state.faults = faults
             state.evaluated = faults.isEmpty ? last : nil
             state.rules = current
+            state.lookedAt = Minute(start)
         }
         let finished = now()
         metrics.evaluated(

@@ -1,6 +1,8 @@
+import Attempts
 import CoreMetrics
 import Logging
 import Postgres
+import PushContract
 import Sending
 
 /// Gathers outcomes that come at once into one transaction each time; one is under way at a time, and batches grow with the load.
@@ -11,21 +13,25 @@ struct OutcomeBatcher: Sendable {
     private static let limit = 1000
 
     private let gatherer: Gatherer<LiveOutcome, Bool>
+    private let uncommitted: UncommittedOutcomes
 
     /// - Parameters:
     ///   - intents: what is answered there is forgotten in the transaction of its last outcome.
     ///   - owner: whose intents they are.
+    ///   - uncommitted: told what waits here.
     ///   - patience: how long outcomes wait for a database that is away.
     ///   - onReport: told what a written batch came to for everybody.
     init(
         store: OutcomeStore,
         intents: OpenIntents,
         owner: String,
+        uncommitted: UncommittedOutcomes,
         patience: Duration = .seconds(60),
         logger: Logger,
         onReport: @escaping @Sendable (Standstill.Report) -> Void = { _ in }
     ) {
         let writer = Writer(store: store, intents: intents, owner: owner, patience: patience, logger: logger, onReport: onReport)
+        self.uncommitted = uncommitted
         gatherer = Gatherer(limit: OutcomeBatcher.limit) { await writer.handle($0) }
     }
 
@@ -34,7 +40,9 @@ struct OutcomeBatcher: Sendable {
 
     /// Returns when the outcome is committed, or given up; whether it was withheld by a token breaker.
     @discardableResult
-    func submit(_ outcome: LiveOutcome) async -> Bool { await gatherer.submit(outcome) }
+    func submit(_ outcome: LiveOutcome) async -> Bool {
+        await uncommitted.during(outcome.attempt?.attemptedAt, arrivedAt: .now()) { await gatherer.submit(outcome) }
+    }
 
     /// Everything was submitted: `run` ends when it is written.
     func close() async { await gatherer.close() }

@@ -1,3 +1,4 @@
+import Attempts
 import CoreMetrics
 import Devices
 import Logging
@@ -21,21 +22,36 @@ actor CompletionBatcher {
     private let standstill: StandstillBoard
     private let delays: RetryDelays
     private let patience: Duration
+    private let uncommitted: UncommittedOutcomes
     private let logger: Logger
     private var waiting: [Waiting] = []
     private var isWriting = false
 
-    /// - Parameter patience: how long a batch is tried while the database is away.
-    init(store: SendStore, standstill: StandstillBoard, delays: RetryDelays, patience: Duration, logger: Logger) {
+    /// - Parameters:
+    ///   - patience: how long a batch is tried while the database is away.
+    ///   - uncommitted: told what waits here.
+    init(
+        store: SendStore,
+        standstill: StandstillBoard,
+        delays: RetryDelays,
+        patience: Duration,
+        uncommitted: UncommittedOutcomes,
+        logger: Logger
+    ) {
         self.store = store
         self.standstill = standstill
         self.delays = delays
         self.patience = patience
+        self.uncommitted = uncommitted
         self.logger = logger
     }
 
     /// Returns when the completion is committed, found stale, or given up.
     func submit(_ completion: Completion) async {
+        await uncommitted.during(completion.attempt?.attemptedAt, arrivedAt: .now()) { await gather(completion) }
+    }
+
+    private func gather(_ completion: Completion) async {
         guard !isWriting else {
             await withCheckedContinuation { waiting.append(Waiting(completion: completion, continuation: $0)) }
             return

@@ -1,3 +1,4 @@
+package import Attempts
 import CoreMetrics
 package import Logging
 import Postgres
@@ -20,13 +21,16 @@ package final class SendDispatcher: Service, Sendable {
     private let standstill = StandstillBoard()
     private let tries: DeliveryTry
 
-    /// - Parameter wake: signalled by `POST /sends`, so that a send need not wait for the next round.
+    /// - Parameters:
+    ///   - wake: signalled by `POST /sends`, so that a send need not wait for the next round.
+    ///   - uncommitted: told which outcomes wait to be written.
     package init(
         store: SendStore,
         throttles: ThrottleStore,
         sender: any DeliverySender,
         configuration: DispatcherConfiguration = DispatcherConfiguration(),
         wake: WakeSignal = WakeSignal(),
+        uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
         logger: Logger
     ) {
         self.store = store
@@ -44,6 +48,7 @@ package final class SendDispatcher: Service, Sendable {
                 standstill: standstill,
                 delays: configuration.delays,
                 patience: configuration.lease,
+                uncommitted: uncommitted,
                 logger: logger
             )
         )

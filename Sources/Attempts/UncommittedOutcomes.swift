@@ -1,0 +1,47 @@
+package import PushContract
+import Synchronization
+
+/// Which outcomes this process holds that are not committed yet: how far it is with writing.
+///
+/// Rules are evaluated up to the oldest of them in any process, so that attempts that wait to be written are not taken for attempts that were not
+/// made. Safe to use from any task; an outcome costs two changes of a small dictionary.
+package final class UncommittedOutcomes: Sendable {
+    /// An attempt reported later than this after it was made is late however fast it is written: nobody waits for the minute it belongs to.
+    package static let expectedLateness = Duration.seconds(60)
+
+    /// Seconds since 1970.
+    private struct Place: Hashable {
+        var arrivedAt: Int64
+        var attemptedAt: Int64
+    }
+
+    private let held = Mutex<[Place: Int]>([:])
+
+    package init() {}
+
+    /// When the oldest attempt was made that has been held for at least `patience`; nil when none has. What came just now is on its way.
+    package func waiting(for patience: Duration, at now: Timestamp) -> Timestamp? {
+        let limit = (now - patience).seconds
+        return held.withLock { held in held.keys.lazy.filter { $0.arrivedAt <= limit }.map(\.attemptedAt).min() }
+            .map { Timestamp(seconds: $0) }
+    }
+
+    /// Counts an attempt made at `attemptedAt`, of several the oldest, as held while `write` runs: until it is committed, or given up.
+    package func during<T>(
+        _ attemptedAt: Timestamp?,
+        arrivedAt now: Timestamp,
+        isolation: isolated (any Actor)? = #isolation,
+        _ write: () async throws -> T
+    ) async rethrows -> T {
+        guard let attemptedAt else { return try await write() }
+        let place = Place(arrivedAt: now.seconds, attemptedAt: max(attemptedAt, now - Self.expectedLateness).seconds)
+        held.withLock { $0[place, default: 0] += 1 }
+        defer {
+            held.withLock { held in
+                let left = (held[place] ?? 1) - 1
+                held[place] = left > 0 ? left : nil
+            }
+        }
+        return try await write()
+    }
+}

@@ -1,0 +1,119 @@
+import AlertRules
+import Attempts
+import Foundation
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Alerting
+
+@Suite("A minute is evaluated when all of it is there")
+struct WatermarkTests {
+    private static func at(_ minute: Int, seconds: Int64 = 0) -> Timestamp { (Traffic.start + minute).timestamp + .seconds(seconds) }
+
+    @Test("what a slow writer holds resolves nothing: rules wait for it, and come to what a backtest comes to")
+    func slowWriter() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            let clock = HandClock()
+            let (quick, slow) = (UUID(), UUID())
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            for minute in 0..<52 {
+                clock.set(Self.at(minute + 1, seconds: 60))
+                try await traffic.add(minute..<minute + 1, attempts: 100, bad: 0)
+                let isHeld = minute >= 41 && minute < 51
+                if minute >= 20, !isHeld {
+                    // All that it held meanwhile comes at once.
+                    let first = minute == 51 ? 41 : minute
+                    for late in first...minute { try await traffic.add(Traffic.start + late, attempts: 20, bad: 20) }
+                }
+                try await HeartbeatStore.beat(quick, at: clock.now, on: pool)
+                try await HeartbeatStore.beat(slow, at: clock.now, uncommittedSince: isHeld ? Self.at(41, seconds: 7) : nil, on: pool)
+                try await evaluator.evaluate()
+                let asOf = try #require(try await RuleProgress.all(on: pool).first?.asOf)
+                #expect(asOf - Traffic.start == (isHeld ? 40 : minute), "minute \(minute)")
+            }
+            let live = try await Recorded.transitions(pool)
+            #expect(live.map(\.kind) == ["firing"], "\(live)")
+            let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 51)
+            let episodes = try await RuleBacktest(span: span, on: pool).run(Rules.provider5xx).episodes
+            #expect(episodes.map { $0.firedAt - Traffic.start - 1 } == live.map(\.minute) && episodes.allSatisfy { $0.resolved == nil })
+        }
+    }
+
+    @Test("nobody waits longer than ten minutes, nor for a writer that says nothing any more, nor for one that holds what is newer")
+    func limits() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock(Self.at(60))
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            let closed = Self.at(59)
+            #expect(try await evaluator.watermark() == closed)
+            let writer = UUID()
+            try await HeartbeatStore.beat(writer, at: Self.at(60), uncommittedSince: Self.at(59, seconds: 30), on: pool)
+            #expect(try await evaluator.watermark() == closed, "newer than what is closed")
+            try await HeartbeatStore.beat(writer, at: Self.at(60, seconds: 1), uncommittedSince: Self.at(55), on: pool)
+            try await HeartbeatStore.beat(UUID(), at: Self.at(60), uncommittedSince: Self.at(57), on: pool)
+            #expect(try await evaluator.watermark() == Self.at(55), "the oldest of any writer, by its newest word")
+            try await HeartbeatStore.beat(writer, at: Self.at(60, seconds: 2), uncommittedSince: Self.at(0), on: pool)
+            #expect(try await evaluator.watermark() == closed - .seconds(600))
+            clock.advance(.seconds(91))
+            #expect(try await evaluator.watermark() == clock.now - .seconds(60))
+        }
+    }
+
+    @Test("a writer speaks at once when what it holds has changed, and every thirty seconds otherwise")
+    func word() {
+        let interval = Duration.seconds(30)
+        let (then, held) = (Self.at(10), Self.at(9))
+        #expect(WriterWord().isDue(nil, at: then, interval: interval))
+        let quiet = WriterWord(saidAt: then)
+        #expect(!quiet.isDue(nil, at: then + .seconds(29), interval: interval) && quiet.isDue(nil, at: then + interval, interval: interval))
+        #expect(quiet.isDue(held, at: then + .seconds(1), interval: interval))
+        let holding = WriterWord(saidAt: then, uncommittedSince: held)
+        #expect(holding.isDue(nil, at: then + .seconds(1), interval: interval), "nobody need wait any more")
+        #expect(!holding.isDue(held, at: then + .seconds(1), interval: interval))
+    }
+
+    @Test("a heartbeat says what its process has held for two seconds")
+    func heartbeat() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock(Self.at(10))
+            let uncommitted = UncommittedOutcomes()
+            let heart = WriterHeartbeat(pool: pool, uncommitted: uncommitted, logger: .silent, now: { clock.now })
+            try await uncommitted.during(Self.at(9, seconds: 50), arrivedAt: Self.at(10)) {
+                try await heart.beat()
+                #expect(try await HeartbeatStore.oldestUncommitted(at: clock.now, on: pool) == nil, "on its way")
+                clock.advance(.seconds(2))
+                try await heart.beat()
+                #expect(try await HeartbeatStore.oldestUncommitted(at: clock.now, on: pool) == Self.at(9, seconds: 50))
+            }
+            try await heart.beat()
+            #expect(try await HeartbeatStore.oldestUncommitted(at: clock.now, on: pool) == nil)
+        }
+    }
+
+    @Test("a writer that holds outcomes for five minutes is told of, also while rules wait for it; the alert ends when they are written")
+    func told() async throws {
+        try await withDatabase { pool in
+            _ = try await Traffic(pool)
+            let clock = HandClock(Self.at(10))
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            let writer = UUID()
+            for minute in 10...15 {
+                clock.set(Self.at(minute))
+                try await HeartbeatStore.beat(writer, at: clock.now, uncommittedSince: Self.at(10), on: pool)
+                try await evaluator.evaluate()
+                #expect(try await EpisodeStore.open(on: pool).isEmpty == (minute < 15), "minute \(minute)")
+            }
+            let episode = try #require(try await EpisodeStore.open(on: pool).first)
+            #expect(episode.rule == "EvaluatorDataGap" && episode.startsAt == Self.at(10))
+            #expect(episode.annotations["summary"] == "An instance holds outcomes since 2026-01-05 12:10 UTC that it cannot store")
+            _ = try await pool.query(Query(text: episode.reproduceSQL))
+            clock.set(Self.at(16))
+            try await HeartbeatStore.beat(writer, at: clock.now, on: pool)
+            try await evaluator.evaluate()
+            #expect(try await EpisodeStore.open(on: pool).isEmpty)
+        }
+    }
+}

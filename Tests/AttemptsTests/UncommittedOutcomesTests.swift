@@ -1,0 +1,61 @@
+import Foundation
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Attempts
+
+@Suite("What is held and not written yet")
+struct UncommittedOutcomesTests {
+    private let now = Sample.now
+
+    @Test("the oldest counts, for as long as its writing lasts, whatever comes of it")
+    func oldest() async throws {
+        let held = UncommittedOutcomes()
+        #expect(held.waiting(for: .zero, at: now) == nil)
+        try await held.during(now - .seconds(5), arrivedAt: now) {
+            try await held.during(now - .seconds(20), arrivedAt: now) {
+                #expect(held.waiting(for: .zero, at: now) == now - .seconds(20))
+                #expect(held.waiting(for: .seconds(2), at: now + .seconds(1)) == nil, "it came just now")
+                #expect(held.waiting(for: .seconds(2), at: now + .seconds(2)) == now - .seconds(20))
+            }
+            #expect(held.waiting(for: .zero, at: now) == now - .seconds(5))
+        }
+        await #expect(throws: CancellationError.self) { try await held.during(now, arrivedAt: now) { throw CancellationError() } }
+        #expect(held.waiting(for: .zero, at: now) == nil)
+    }
+
+    @Test("a report that comes days late is nobody's slowness: rules do not wait for the day it belongs to")
+    func late() async throws {
+        let held = UncommittedOutcomes()
+        try await held.during(now - .seconds(3 * 86_400), arrivedAt: now) {
+            #expect(held.waiting(for: .zero, at: now) == now - UncommittedOutcomes.expectedLateness)
+        }
+    }
+
+    @Test("what waits in the ingestor's queue is held until it is answered")
+    func ingestor() async throws {
+        try await withAttempts { store in
+            let uncommitted = UncommittedOutcomes()
+            let moment = now
+            let ingestor = AttemptIngestor(
+                pool: store.pool,
+                keeper: store.keeper,
+                uncommitted: uncommitted,
+                logger: .silent,
+                now: { moment }
+            )
+            let batch = try Sample.batch([Sample.attempt("held", at: moment - .seconds(30)), Sample.attempt("newer", at: moment)])
+            // Nobody writes yet.
+            let waiting = Task { try await ingestor.submit(batch) }
+            while uncommitted.waiting(for: .zero, at: moment) == nil { await Task.yield() }
+            #expect(uncommitted.waiting(for: .zero, at: moment) == moment - .seconds(30))
+            let running = Task { try await ingestor.run() }
+            #expect(try await waiting.value.count == 2)
+            #expect(uncommitted.waiting(for: .zero, at: moment) == nil)
+            running.cancel()
+            _ = await running.result
+        }
+    }
+}
