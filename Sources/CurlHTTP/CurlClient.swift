@@ -26,7 +26,7 @@ package final class CurlClient: Sendable {
     /// Sends the request and waits for the whole answer, at most `request.timeout`.
     ///
     /// A request that the peer provably did not process (REFUSED_STREAM, GOAWAY, a connection that died before the request was out) is
-    /// sent again at once on another connection, three times at most. Cancelling the task aborts the transfer.
+    /// sent again at once on another connection: three times at most, eight when GOAWAY says so. Cancelling the task aborts the transfer.
     package func send(_ request: OutboundRequest) async throws(OutboundFailure) -> OutboundResponse {
         let flag = CancellationFlag()
         return try await withTaskCancellationHandler {

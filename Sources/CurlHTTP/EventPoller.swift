@@ -11,15 +11,15 @@ final class EventPoller: Sendable {
 
     init() {
         precondition(epoll >= 0 && bell >= 0, "no descriptors left for the HTTP client")
-        pw_epoll_set(epoll, bell, EPOLLIN.rawValue, EventPoller.bellTag)
+        pw_epoll_set(epoll, bell, EPOLLIN.rawValue, EventPoller.bellTag, false)
     }
 
-    func watch(_ descriptor: Int32, line: UInt32, reads: Bool, writes: Bool) {
-        let events = (reads ? EPOLLIN.rawValue : 0) | (writes ? EPOLLOUT.rawValue : 0)
-        pw_epoll_set(epoll, descriptor, events, UInt64(line) << 32 | UInt64(UInt32(bitPattern: descriptor)))
+    /// Watches a descriptor on behalf of a line. `isKnown`: it is watched already.
+    func watch(_ descriptor: Int32, line: UInt32, events: UInt32, isKnown: Bool) {
+        pw_epoll_set(epoll, descriptor, events, UInt64(line) << 32 | UInt64(UInt32(bitPattern: descriptor)), isKnown)
     }
 
-    func forget(_ descriptor: Int32) { pw_epoll_set(epoll, descriptor, 0, 0) }
+    func forget(_ descriptor: Int32) { pw_epoll_set(epoll, descriptor, 0, 0, true) }
 
     func ring() { eventfd_write(bell, 1) }
 

@@ -7,7 +7,7 @@ final class Line {
     let id: UInt32
     let multi: UnsafeMutableRawPointer
     let isPooled: Bool
-    private let poller: EventPoller
+    private let watches: Watches
     /// Exchanges given to it, and how many of them wait for a connection or a free stream.
     var running = 0
     var unissued = 0
@@ -21,17 +21,21 @@ final class Line {
     var isRetired = false
     /// From the peer's GOAWAY: streams above were not processed.
     private(set) var lastAccepted: UInt32?
+    /// Local ports of connections that the peer has ended by GOAWAY.
+    private var endedPorts: Set<Int> = []
+    /// A GOAWAY has come whose consequences are still to be drawn.
+    var hasNewsOfGoaway = false
     var timerAt: ContinuousClock.Instant?
     var idleSince = ContinuousClock.now
     /// Something happened to it in this turn.
     var isTouched = false
 
-    init?(id: UInt32, isPooled: Bool, configuration: CurlClientConfiguration, poller: EventPoller) {
+    init?(id: UInt32, isPooled: Bool, configuration: CurlClientConfiguration, watches: Watches) {
         guard let multi = curl_multi_init() else { return nil }
         self.id = id
         self.multi = multi
         self.isPooled = isPooled
-        self.poller = poller
+        self.watches = watches
         let me = Unmanaged.passUnretained(self).toOpaque()
         pw_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         pw_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, configuration.maxStreamsPerConnection)
@@ -64,6 +68,7 @@ final class Line {
             self.port = port
             lastStream = 0
             lastAccepted = nil
+            endedPorts.remove(port)
             isProven = false
         }
         lastStream += lastStream == 0 ? 1 : 2
@@ -78,11 +83,13 @@ final class Line {
         else { return }
         guard let last = UInt32(number.prefix { $0.isASCII && $0.isNumber }) else { return }
         lastAccepted = last
+        endedPorts.insert(port)
         isRetired = true
+        hasNewsOfGoaway = true
     }
 
     /// Whether the peer has said GOAWAY on this connection.
-    func hasEnded(port: Int) -> Bool { isPooled && lastAccepted != nil && port == self.port }
+    func hasEnded(port: Int) -> Bool { endedPorts.contains(port) }
 
     /// Whether a stream of the present connection was disowned by the peer.
     func disowned(_ stream: UInt32) -> Bool { lastAccepted.map { stream > $0 } ?? false }
@@ -109,9 +116,8 @@ final class Line {
 
     fileprivate func watch(_ descriptor: Int32, _ what: Int32) {
         switch what {
-        case CURL_POLL_REMOVE: poller.forget(descriptor)
-        default:
-            poller.watch(descriptor, line: id, reads: what & CURL_POLL_IN != 0, writes: what & CURL_POLL_OUT != 0)
+        case CURL_POLL_REMOVE: watches.remove(descriptor)
+        default: watches.set(descriptor, line: id, reads: what & CURL_POLL_IN != 0, writes: what & CURL_POLL_OUT != 0)
         }
     }
 }

@@ -12,8 +12,8 @@ struct LineState: Sendable, Hashable {
 ///
 /// A connection takes `spread` requests before the next one is opened, so that load is spread over several; when no more may be opened,
 /// each takes what the peer allows. A request that found no free stream shows what the peer's SETTINGS allow at the moment, lowered or
-/// raised, so a connection with one waiting gets no other. One connection is opened at a time, and where the peer wants to see one
-/// authorised request first, a new connection gets one.
+/// raised, so a connection with one waiting gets no other. One connection is opened at a time. Where the peer wants to see one authorised
+/// request first, a new connection gets one, and counts as being opened until that is answered.
 enum LineChoice: Sendable, Hashable {
     case use(Int)
     case open
@@ -34,7 +34,7 @@ enum LineChoice: Sendable, Hashable {
         var isOpening = false
         for (index, line) in lines.enumerated() where !line.isRetired {
             alive += 1
-            if !line.isProven { isOpening = true }
+            if rules.startsWithOneStream ? !line.isProven : line.port == 0 { isOpening = true }
             guard hasRoom(line, rules) else { continue }
             if let found = best, lines[found].running <= line.running { continue }
             best = index

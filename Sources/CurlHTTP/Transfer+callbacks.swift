@@ -44,8 +44,10 @@ func refuseRewind(context: UnsafeMutableRawPointer?, offset: curl_off_t, origin:
         transfer.wasLost = true
         return CURL_SEEKFUNC_FAIL
     }
-    guard !transfer.wasRefused else { return CURL_SEEKFUNC_FAIL }
+    let wasRefusedBefore = transfer.wasRefused
     transfer.wasRefused = true
+    // libcurl would begin it anew on the ended connection, and there it would wait; the loop has others.
+    guard !wasRefusedBefore, transfer.line?.hasEnded(port: transfer.localPort) != true else { return CURL_SEEKFUNC_FAIL }
     transfer.bodyOffset = 0
     return CURL_SEEKFUNC_OK
 }

@@ -28,7 +28,8 @@ extension Transfer {
         return wasIssued && !request.body.isEmpty && bodyOffset >= request.body.count
     }
 
-    private var isDisowned: Bool {
+    /// Whether the peer has said that it did not process this stream.
+    var isDisowned: Bool {
         guard let line, line.isPooled, line.port == localPort, stream > 0 else { return false }
         return line.disowned(stream)
     }
@@ -62,8 +63,11 @@ extension Transfer {
     private func headers() -> [(name: String, value: String)] {
         var headers: [(name: String, value: String)] = []
         var previous: UnsafeMutablePointer<curl_header>?
+        // HTTP/2 has no other.
+        let isLowercase = version == .http2
         while let header = curl_easy_nextheader(easy, UInt32(CURLH_HEADER), -1, previous) {
-            headers.append((name: String(cString: header.pointee.name).lowercased(), value: String(cString: header.pointee.value)))
+            let name = String(cString: header.pointee.name)
+            headers.append((name: isLowercase ? name : name.lowercased(), value: String(cString: header.pointee.value)))
             previous = header
         }
         return headers

@@ -120,7 +120,7 @@ final class Transfer {
         var namesContentType = false
         for (name, value) in request.headers {
             headerList = curl_slist_append(headerList, value.isEmpty ? "\(name);" : "\(name): \(value)")
-            if name.lowercased() == "content-type" { namesContentType = true }
+            if name.utf8.count == 12, name.lowercased() == "content-type" { namesContentType = true }
         }
         // libcurl would add a form's content type, and an Expect round trip before large bodies.
         if !namesContentType { headerList = curl_slist_append(headerList, "Content-Type:") }

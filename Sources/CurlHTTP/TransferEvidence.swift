@@ -24,22 +24,24 @@ struct TransferEvidence {
             return OutboundFailure(.notWritten, .tls, detail: "the peer did not agree on HTTP/2 (ALPN)", latency: latency)
         }
         if wasDisowned {
-            return OutboundFailure(.notWritten, .goaway, detail: "the peer sent GOAWAY and did not process the stream", latency: latency)
+            return OutboundFailure(.notWritten, .goaway, detail: TransferEvidence.disownedDetail, latency: latency)
         }
         // With TLS 1.3 the alert comes after the request was handed to TLS; the peer reads none of it.
         if refusesClientCertificate { return OutboundFailure(.notWritten, .clientCertificate, detail: text, latency: latency) }
         if wasLost {
             return OutboundFailure(.unanswered, .reset, detail: "the connection was lost before the answer", latency: latency)
         }
-        // Only our own refusal to rewind a second time ends a transfer with this code.
+        // Only our own refusal to rewind ends a transfer with this code.
         if wasRefused, code == CURLE_SEND_FAIL_REWIND {
-            return OutboundFailure(.notWritten, .goaway, detail: "the peer refused the stream twice as not processed", latency: latency)
+            return OutboundFailure(.notWritten, .goaway, detail: "the peer refused the stream as not processed", latency: latency)
         }
         guard isWholeRequestWritten else { return OutboundFailure(.notWritten, kind, detail: text, latency: latency) }
         // A failure to connect after the request was written is libcurl's next connection; what counts is the loss of the first.
         let wasConnecting = kind == .dns || kind == .connect || kind == .tls
         return OutboundFailure(.unanswered, wasConnecting ? .reset : kind, detail: text, latency: latency)
     }
+
+    static let disownedDetail = "the peer sent GOAWAY and did not process the stream"
 
     /// OpenSSL's words for the alerts that a server sends about its client's certificate.
     private var refusesClientCertificate: Bool {

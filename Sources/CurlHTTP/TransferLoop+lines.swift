@@ -15,11 +15,13 @@ extension TransferLoop {
         return pool
     }
 
-    /// Gives waiting exchanges to lines while there is room.
-    func assign(_ pool: Pool) {
+    /// Gives waiting exchanges to lines while there is room. True when any was taken.
+    func assign(_ pool: Pool) -> Bool {
+        var hasTaken = false
         while running.count < configuration.maxInFlight, pool.hasWaiting {
-            guard let line = line(for: pool) else { return }
+            guard let line = line(for: pool) else { return hasTaken }
             while let exchange = pool.takeNext() {
+                hasTaken = true
                 guard !exchange.isCancelled else {
                     give(exchange, .notWritten, .cancelled, "cancelled before it was sent")
                     continue
@@ -28,6 +30,7 @@ extension TransferLoop {
                 break
             }
         }
+        return hasTaken
     }
 
     private func line(for pool: Pool) -> Line? {
@@ -41,7 +44,7 @@ extension TransferLoop {
 
     private func open(_ pool: Pool) -> Line? {
         lastLine &+= 1
-        guard let line = Line(id: lastLine, isPooled: configuration.isPooled, configuration: configuration, poller: poller) else {
+        guard let line = Line(id: lastLine, isPooled: configuration.isPooled, configuration: configuration, watches: watches) else {
             return nil
         }
         pool.lines.append(line)
@@ -89,7 +92,7 @@ extension TransferLoop {
             if !line.isProven || failure.kind == .reset || failure.kind == .goaway { line.isRetired = configuration.isPooled }
             // Provably not processed: at once on another connection.
             if let exchange = transfer.exchange, let pool = transfer.pool, failure.isUnprocessed, !exchange.isCancelled,
-                exchange.takeResend(atMost: 3)
+                exchange.takeResend(atMost: transfer.isDisowned ? 8 : 3)
             {
                 release(transfer)
                 pool.addFirst(exchange)
@@ -98,6 +101,27 @@ extension TransferLoop {
         }
         if let exchange = transfer.exchange { finished.append((exchange, result)) }
         release(transfer)
+    }
+
+    /// After a GOAWAY: what the peer will not process, and what was not begun on that connection, goes to another at once; libcurl would let
+    /// it wait on the ended one. True when there was any.
+    func takeBack(from line: Line) -> Bool {
+        line.hasNewsOfGoaway = false
+        var hasAny = false
+        for transfer in running.reversed() where transfer.line === line && (!transfer.wasIssued || transfer.isDisowned) {
+            guard let exchange = transfer.exchange, let pool = transfer.pool else { continue }
+            transfer.isSpoilt = true
+            hasAny = true
+            // What was begun counts as sent once more, as when libcurl finds out by itself.
+            if transfer.wasIssued, !exchange.takeResend(atMost: 8) {
+                give(exchange, .notWritten, .goaway, TransferEvidence.disownedDetail, connection: transfer.localPort)
+                release(transfer)
+            } else {
+                release(transfer)
+                pool.addFirst(exchange)
+            }
+        }
+        return hasAny
     }
 
     /// Takes the transfer out of libcurl and keeps its handle.

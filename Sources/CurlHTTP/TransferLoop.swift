@@ -16,11 +16,15 @@ final class TransferLoop {
     /// Told to their tasks at the end of a turn, all at once, so that a task's next request finds the loop done with this turn.
     var finished: [(exchange: Exchange, result: Exchange.Outcome)] = []
     var lastLine: UInt32 = 0
+    let watches: Watches
     private var nextSweep = ContinuousClock.now
     static let sweepInterval = Duration.milliseconds(100)
     /// With so many requests under way the loop rests a moment after each turn: answers then come in batches, which halves the work.
     private static let busy = 32
-    private static let rest: useconds_t = 400
+    private static let rest: useconds_t = 1000
+    /// How often requests are given out within a turn. A line takes one at a time, since only its start shows whether the peer has a stream
+    /// for it.
+    private static let roundsPerTurn = 64
 
     /// What the thread is started with.
     final class Launch: Sendable {
@@ -58,6 +62,7 @@ final class TransferLoop {
     private init(_ launch: Launch) {
         inbox = launch.inbox
         poller = launch.poller
+        watches = Watches(poller: launch.poller)
         configuration = launch.configuration
         metrics = launch.metrics
         running.reserveCapacity(configuration.maxInFlight)
@@ -69,11 +74,11 @@ final class TransferLoop {
             for exchange in delivery.arrived { accept(exchange) }
             if delivery.isStopping { return shutDown() }
             if delivery.hasCancellations { abandonCancelled() }
-            work()
+            let hasMore = work()
             sweep()
             tell()
             if running.count >= TransferLoop.busy { usleep(TransferLoop.rest) }
-            guard inbox.prepareToSleep() else {
+            guard !hasMore, inbox.prepareToSleep() else {
                 poll(milliseconds: 0)
                 continue
             }
@@ -81,25 +86,29 @@ final class TransferLoop {
         }
     }
 
-    /// Starts what can be started, runs what is due and collects what is done, until nothing moves.
-    private func work() {
-        var hasFreed = true
-        while hasFreed {
-            for pool in pools where pool.hasWaiting { assign(pool) }
+    /// Starts what can be started, runs what is due and collects what is done, until nothing moves. True when there was more to do.
+    private func work() -> Bool {
+        for _ in 0..<TransferLoop.roundsPerTurn {
+            var hasMoved = false
+            for pool in pools where pool.hasWaiting {
+                if assign(pool) { hasMoved = true }
+            }
             let now = ContinuousClock.now
             for line in lines.values {
                 if let at = line.timerAt, at <= now { line.fireTimer() }
             }
-            hasFreed = false
             for line in lines.values where line.isTouched {
                 line.isTouched = false
-                if collect(line) { hasFreed = true }
+                if collect(line) { hasMoved = true }
+                if line.hasNewsOfGoaway, takeBack(from: line) { hasMoved = true }
             }
-            hasFreed = hasFreed && pools.contains { $0.hasWaiting }
+            guard hasMoved, pools.contains(where: { $0.hasWaiting }) else { return false }
         }
+        return true
     }
 
     private func poll(milliseconds: Int32) {
+        watches.apply()
         poller.wait(milliseconds: milliseconds) { id, descriptor, mask in
             lines[id]?.handle(descriptor: descriptor, mask: mask)
         }

@@ -5,8 +5,8 @@ import Testing
 @Suite struct LineChoiceTests {
     private let rules = LineChoice.Rules(maxConnections: 3, maxStreams: 100, spread: 10)
 
-    private func line(_ running: Int, unissued: Int = 0, proven: Bool = true, retired: Bool = false) -> LineState {
-        LineState(running: running, unissued: unissued, isProven: proven, isRetired: retired, port: 1)
+    private func line(_ running: Int, unissued: Int = 0, proven: Bool = true, retired: Bool = false, port: Int? = nil) -> LineState {
+        LineState(running: running, unissued: unissued, isProven: proven, isRetired: retired, port: port ?? (proven ? 1 : 0))
     }
 
     @Test("the least loaded connection carries the next request; past the spread another is opened, up to the limit")
@@ -30,10 +30,13 @@ import Testing
     func opening() {
         #expect(LineChoice.pick([line(3, unissued: 3, proven: false)], rules: rules) == .use(0))
         #expect(LineChoice.pick([line(10, unissued: 10, proven: false)], rules: rules) == .wait)
+        // There is a connection, though nothing was answered yet.
+        #expect(LineChoice.pick([line(10, proven: false, port: 1)], rules: rules) == .open)
         var careful = rules
         careful.startsWithOneStream = true
         #expect(LineChoice.pick([line(0, proven: false)], rules: careful) == .use(0))
         #expect(LineChoice.pick([line(1, proven: false)], rules: careful) == .wait)
+        #expect(LineChoice.pick([line(1, proven: false, port: 1)], rules: careful) == .wait)
         #expect(LineChoice.pick([line(1, proven: false), line(9)], rules: careful) == .use(1))
         #expect(LineChoice.pick([line(1, proven: false), line(20)], rules: careful) == .use(1))
     }

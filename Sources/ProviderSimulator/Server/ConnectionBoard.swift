@@ -2,40 +2,21 @@ import NIOCore
 import NIOHTTP2
 import Synchronization
 
-/// How the simulator's connections behave, whatever is sent over them.
-package struct ConnectionConditions: Sendable, Hashable, Codable {
-    /// SETTINGS_MAX_CONCURRENT_STREAMS. 1,000 have been seen at APNs, 100 at FCM.
-    package var maxStreams = 1000
-    /// One stream until the first request of the connection was accepted, as APNs with provider tokens.
-    package var oneStreamUntilAuthorised = false
-    /// New connections get a certificate that has expired.
-    package var expiredCertificate = false
-    /// New connections must show a client certificate, which provider tokens do without: they end with a TLS alert.
-    package var requiresClientCertificate = false
-    /// New connections are closed before anything is read.
-    package var refusesConnections = false
-
-    package init(
-        maxStreams: Int = 1000,
-        oneStreamUntilAuthorised: Bool = false,
-        expiredCertificate: Bool = false,
-        requiresClientCertificate: Bool = false,
-        refusesConnections: Bool = false
-    ) {
-        self.maxStreams = maxStreams
-        self.oneStreamUntilAuthorised = oneStreamUntilAuthorised
-        self.expiredCertificate = expiredCertificate
-        self.requiresClientCertificate = requiresClientCertificate
-        self.refusesConnections = refusesConnections
-    }
-}
-
 /// The open HTTP/2 connections, and what they are told by frames of their own. Safe from any thread.
 final class ConnectionBoard: Sendable {
+    private struct Connection {
+        let channel: any Channel
+        var isAuthorised = false
+        /// The last stream that was begun, and how many are under way.
+        var lastStream = HTTP2StreamID.rootStream
+        var running = 0
+        /// It was ended by GOAWAY; nothing that begins now is processed.
+        var hasEnded = false
+    }
+
     private struct State {
         var conditions = ConnectionConditions()
-        var open: [ObjectIdentifier: any Channel] = [:]
-        var authorised: Set<ObjectIdentifier> = []
+        var open: [ObjectIdentifier: Connection] = [:]
     }
 
     private let state = Mutex(State())
@@ -52,46 +33,82 @@ final class ConnectionBoard: Sendable {
         let open = state.withLock { state in
             let hasChanged = state.conditions.maxStreams != conditions.maxStreams
             state.conditions = conditions
-            return hasChanged ? Array(state.open.values) : []
+            return hasChanged ? state.open.values.map(\.channel) : []
         }
         for channel in open { grant(conditions.maxStreams, to: channel) }
     }
 
-    func add(_ channel: any Channel) { state.withLock { $0.open[ObjectIdentifier(channel)] = channel } }
-
-    func remove(_ channel: any Channel) {
+    func add(_ channel: any Channel) {
         state.withLock { state in
-            state.open[ObjectIdentifier(channel)] = nil
-            state.authorised.remove(ObjectIdentifier(channel))
+            if state.open[ObjectIdentifier(channel)] == nil { state.open[ObjectIdentifier(channel)] = Connection(channel: channel) }
         }
+    }
+
+    func remove(_ channel: any Channel) { state.withLock { $0.open[ObjectIdentifier(channel)] = nil } }
+
+    /// A stream was begun; on the connection's event loop. Whether it is processed: not after GOAWAY.
+    func begin(_ stream: any Channel) -> Bool {
+        guard let connection = stream.parent, let id = try? stream.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID) else {
+            return true
+        }
+        let key = ObjectIdentifier(connection)
+        return state.withLock { state in
+            // Connections are added by the task that reads their streams, which may come later than the first of these.
+            var known = state.open[key] ?? Connection(channel: connection)
+            guard !known.hasEnded else { return false }
+            known.lastStream = id
+            known.running += 1
+            state.open[key] = known
+            return true
+        }
+    }
+
+    /// A stream that was processed is over. The last one of an ended connection takes it along.
+    func end(streamOf connection: any Channel) {
+        let isOver = state.withLock { state -> Bool in
+            let key = ObjectIdentifier(connection)
+            state.open[key]?.running -= 1
+            return state.open[key].map { $0.hasEnded && $0.running == 0 } ?? false
+        }
+        if isOver { connection.close(promise: nil) }
     }
 
     /// A request on this connection was accepted.
     func authorise(_ channel: any Channel) {
         let streams = state.withLock { state -> Int? in
-            guard state.conditions.oneStreamUntilAuthorised, state.authorised.insert(ObjectIdentifier(channel)).inserted else { return nil }
+            let key = ObjectIdentifier(channel)
+            guard state.conditions.oneStreamUntilAuthorised, state.open[key]?.isAuthorised == false else { return nil }
+            state.open[key]?.isAuthorised = true
             return state.conditions.maxStreams
         }
         if let streams { grant(streams, to: channel) }
     }
 
-    /// GOAWAY on every connection: what is under way is answered.
+    /// GOAWAY on every connection: what is under way is answered, what comes later is not read.
     func drain() {
-        for channel in state.withLock({ Array($0.open.values) }) { drain(channel) }
+        for channel in state.withLock({ $0.open.values.map(\.channel) }) { drain(channel) }
     }
 
-    func drain(_ channel: any Channel) { sayGoodbye(on: channel, lastStream: HTTP2StreamID.maxID) }
+    func drain(_ channel: any Channel) {
+        channel.eventLoop.execute { [self] in
+            let last = state.withLock { state -> HTTP2StreamID? in
+                let key = ObjectIdentifier(channel)
+                guard state.open[key]?.hasEnded == false else { return nil }
+                state.open[key]?.hasEnded = true
+                return state.open[key]?.lastStream
+            }
+            if let last { channel.triggerUserOutboundEvent(Goaway(last: last), promise: nil) }
+        }
+    }
 
     /// GOAWAY that disowns all streams.
-    func disown(_ channel: any Channel) { sayGoodbye(on: channel, lastStream: HTTP2StreamID.rootStream) }
+    func disown(_ channel: any Channel) {
+        let payload = HTTP2Frame.FramePayload.goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil)
+        channel.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: payload), promise: nil)
+    }
 
     private func grant(_ streams: Int, to channel: any Channel) {
         let setting = HTTP2Setting(parameter: .maxConcurrentStreams, value: streams)
         channel.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: .settings(.settings([setting]))), promise: nil)
-    }
-
-    private func sayGoodbye(on channel: any Channel, lastStream: HTTP2StreamID) {
-        let payload = HTTP2Frame.FramePayload.goAway(lastStreamID: lastStream, errorCode: .noError, opaqueData: nil)
-        channel.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: payload), promise: nil)
     }
 }

@@ -13,7 +13,14 @@ import NIOSSL
 /// what the simulator is for; so here the guard is out of the way, and as many streams are open as APNs allows.
 struct ProviderChannel: ServerChildChannel {
     typealias Stream = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
-    typealias Connection = NIOHTTP2Handler.AsyncStreamMultiplexer<Stream>
+    typealias Connection = NIOHTTP2Handler.AsyncStreamMultiplexer<Arrival>
+
+    /// A stream that the peer has begun.
+    struct Arrival: Sendable {
+        let stream: Stream
+        /// It came after GOAWAY.
+        let isIgnored: Bool
+    }
 
     struct Value: ServerChildChannelValue {
         let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<HTTP1Channel.Value, Connection>>
@@ -56,6 +63,7 @@ struct ProviderChannel: ServerChildChannel {
         if conditions.refusesConnections { return channel.eventLoop.makeFailedFuture(ConnectionDropped()) }
         do {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context(under: conditions)))
+            try channel.pipeline.syncOperations.addHandler(GoawayHandler())
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
         }
@@ -100,20 +108,37 @@ struct ProviderChannel: ServerChildChannel {
             http2HandlerConfiguration: configuration
         ) { stream in
             stream.eventLoop.makeCompletedFuture {
+                let isIgnored = !connections.begin(stream)
                 try stream.pipeline.syncOperations.addHandler(StreamResetHandler())
                 try stream.pipeline.syncOperations.addHandler(HTTP2FramePayloadToHTTPServerCodec())
-                return try Stream(wrappingChannelSynchronously: stream)
+                return Arrival(stream: try Stream(wrappingChannelSynchronously: stream), isIgnored: isIgnored)
             }
         }
     }
 
     private func serve(_ connection: Connection, on channel: any Channel, logger: Logger) async throws {
         connections.add(channel)
-        defer { connections.remove(channel) }
+        defer {
+            connections.remove(channel)
+            // After an error of the protocol NIO keeps it open, with nobody to read its streams.
+            channel.close(promise: nil)
+        }
         try await withThrowingDiscardingTaskGroup { group in
-            for try await stream in connection.inbound {
-                group.addTask { await serve(stream, logger: logger) }
+            for try await arrival in connection.inbound {
+                group.addTask {
+                    guard !arrival.isIgnored else { return await ignore(arrival.stream) }
+                    await serve(arrival.stream, logger: logger)
+                    connections.end(streamOf: channel)
+                }
             }
+        }
+    }
+
+    /// Reads a stream that came after GOAWAY, and says nothing.
+    private func ignore(_ stream: Stream) async {
+        try? await stream.executeThenClose { inbound, _ in
+            for try await _ in inbound {}
+            await stream.channel.untilClosedOrShutdown()
         }
     }
 

@@ -42,20 +42,20 @@ struct ProviderResponder: HTTPResponder {
         case .resetStream: try await reset(.cancelled, context.channel)
         case .goawayAbrupt:
             connections.disown(context.connection)
-            await untilClosedOrShutdown(context.channel)
+            await context.channel.untilClosedOrShutdown()
             throw ConnectionDropped()
         case .reset:
             try? await context.connection.close()
             throw ConnectionDropped()
         case .hang:
-            await untilClosedOrShutdown(context.channel)
+            await context.channel.untilClosedOrShutdown()
             throw ConnectionDropped()
         }
     }
 
     private func reset(_ reset: StreamReset, _ stream: any Channel) async throws -> Never {
         try? await stream.triggerUserOutboundEvent(reset)
-        await untilClosedOrShutdown(stream)
+        await stream.untilClosedOrShutdown()
         throw ConnectionDropped()
     }
 
@@ -111,15 +111,6 @@ struct ProviderResponder: HTTPResponder {
         }
         state.with { $0.log.add(entry, label: verdict.label) }
         if entry.status == 200 { phones.deliver(entry) }
-    }
-
-    /// Waits until the sender gives the request up, or the simulator stops.
-    private func untilClosedOrShutdown(_ channel: any Channel) async {
-        let (closed, continuation) = AsyncStream.makeStream(of: Never.self)
-        channel.closeFuture.whenComplete { _ in continuation.finish() }
-        await cancelWhenGracefulShutdown {
-            for await _ in closed {}
-        }
     }
 }
 

@@ -70,8 +70,8 @@ struct DemoMatch: Service {
         }
         do {
             return MatchScript(try CricsheetMatch.read(json: data))
-        } catch let fault as FeedFault {
-            throw CommandFailure.check("\(path) is not a match in the Cricsheet format: \(fault)")
+        } catch {
+            throw CommandFailure.check("\(path) is not a match in the Cricsheet format: \(error)")
         }
     }
 }
