@@ -67,6 +67,12 @@ bench: bootstrap ## The benchmarks, as ratios (about ten minutes; needs a quiet 
 	@binary="$$(swift build -c release --show-bin-path)/pushwatch"; \
 	for name in $$("$$binary" bench list); do "$$binary" bench $$name $(BENCH); done
 
+.PHONY: bench-beside
+bench-beside: bootstrap ## Sends end to end beside a bare sender on AsyncHTTPClient, which is what APNSwift sends with
+	@swift build -c release --product pushwatch
+	@swift build -c release --package-path Benchmarks/async-http-client --scratch-path .build/ahc-sender
+	@"$$(swift build -c release --show-bin-path)/pushwatch" bench send --only end-to-end --beside .build/ahc-sender/release/ahc-sender
+
 .PHONY: dist
 dist: bootstrap ## Pack a release: dist/pushwatch-VERSION-….tar.gz
 	@bash scripts/dist.sh
@@ -77,11 +83,11 @@ floors: ## Check that no target imports what it did not declare, nor a floor at 
 
 .PHONY: format
 format: ## Format the sources in place
-	@swift format --in-place --recursive --parallel Package.swift Sources Tests
+	@swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
 
 .PHONY: lint
 lint: ## Check the format
-	@swift format lint --strict --recursive --parallel Package.swift Sources Tests
+	@swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
 
 .PHONY: clean
 clean: ## Remove what was built

@@ -145,7 +145,10 @@ final class Transfer {
         pw_easy_set_long(easy, CURLOPT_PIPEWAIT, limits.httpVersion.multiplexes ? 1 : 0)
         pw_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, limits.connectTimeout.inMilliseconds))
         pw_easy_set_long(easy, CURLOPT_MAXAGE_CONN, Int(limits.idleLifetime.components.seconds))
+        // An idle connection whose peer has gone is known as dead after about a minute, before the next request is given to it.
         pw_easy_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
+        pw_easy_set_long(easy, CURLOPT_TCP_KEEPIDLE, 20)
+        pw_easy_set_long(easy, CURLOPT_TCP_KEEPINTVL, 5)
         // Apple asks for a fresh look-up before each connection; reuse makes those rare.
         pw_easy_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0)
         if limits.httpVersion == .http2PriorKnowledge {

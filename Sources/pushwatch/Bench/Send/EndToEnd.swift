@@ -8,13 +8,16 @@ struct EndToEnd {
     let settings: SendBench.Settings
     let database: BenchDatabase
     let simulator: BenchSimulator
+    let other: OtherSender?
 
     func run(_ connections: Int) async throws -> SendBenchReport.EndToEnd {
         Terminal.note("\(connections) connections to the provider: bare")
         let bare = BareProvider(settings: simulator.settings, connections: connections, inFlight: settings.inFlight)
         let before = try await bare.run(requests: settings.sends, simulator: simulator.use)
+        let otherBefore = try other?.run(requests: settings.sends, inFlight: settings.inFlight)
         Terminal.note("\(connections) connections to the provider: end to end")
         var measured = try await measure(connections)
+        let otherAfter = try other?.run(requests: settings.sends, inFlight: settings.inFlight)
         let after = try await bare.run(requests: settings.sends, simulator: simulator.use)
         for slice in [before, after] where slice.failed > 0 {
             throw CommandFailure.check("\(slice.failed) bare requests failed: \(slice.failure ?? "")")
@@ -22,6 +25,10 @@ struct EndToEnd {
         measured.barePerSecond = (before.perSecond + after.perSecond) / 2
         measured.barePerCoreSecond = (before.perCoreSecond + after.perCoreSecond) / 2
         measured.ratio = measured.perSecond / measured.barePerSecond
+        if let otherBefore, let otherAfter {
+            measured.otherPerSecond = (otherBefore.perSecond + otherAfter.perSecond) / 2
+            measured.otherPerCoreSecond = (otherBefore.perCoreSecond + otherAfter.perCoreSecond) / 2
+        }
         return measured
     }
 

@@ -24,6 +24,8 @@ struct SendBench {
         var clientRequests = 50_000
         /// Tries under way at once, in the server as in the bare sender.
         var inFlight = 500
+        /// A program to hold the end-to-end rates against.
+        var beside: String?
     }
 
     let settings: Settings
@@ -40,9 +42,12 @@ struct SendBench {
             defer { simulator.stop() }
             if settings.parts.contains(.client) { try await client(simulator, directory, into: &report) }
             if settings.parts.contains(.endToEnd) {
+                let other = try settings.beside.map {
+                    OtherSender(program: $0, simulator: simulator, token: try providerToken(directory))
+                }
                 for connections in settings.connections {
                     report.endToEnd.append(
-                        try await EndToEnd(settings: settings, database: database, simulator: simulator).run(connections)
+                        try await EndToEnd(settings: settings, database: database, simulator: simulator, other: other).run(connections)
                     )
                 }
             }

@@ -9,6 +9,9 @@ struct SendBenchReport: Encodable, Sendable {
         /// The rate of `bare` before and after it, without queue and rows.
         var barePerSecond: Double
         var ratio: Double
+        /// The rate of another program that sends without queue and rows, where one was named.
+        var otherPerSecond: Double?
+        var otherPerCoreSecond: Double?
         /// By second of processor time of server and database, against those of the bare sender.
         var perCoreSecond: Double
         var barePerCoreSecond: Double
@@ -79,6 +82,18 @@ struct SendBenchReport: Encodable, Sendable {
                 line.barePerCoreSecond
             )
         }
-        return ([head] + rows + cores).joined(separator: "\n")
+        let others = endToEnd.compactMap { line -> String? in
+            guard let rate = line.otherPerSecond, let perCore = line.otherPerCoreSecond else { return nil }
+            return String(
+                format:
+                    "%11d  the other sender, without rows: %.0f a second, %.0f a core-second; sends end to end ÷ it: %.2f, bare ÷ it: %.2f",
+                line.connections,
+                rate,
+                perCore,
+                line.perSecond / rate,
+                line.barePerSecond / rate
+            )
+        }
+        return ([head] + rows + cores + others).joined(separator: "\n")
     }
 }
