@@ -78,6 +78,19 @@ struct ElapsedClock: Clock {
         #expect(await problem(request([[1], [2]], [.contentLength: "3"])) == "incomplete_body")
     }
 
+    @Test("a body whose connection breaks off is incomplete, and no failure of the server: before the first byte, amid it, after a chunk")
+    func brokenOff() async {
+        struct StreamEnded: Error {}
+        for (chunks, headers): (Int, HTTPFields) in [(0, [:]), (0, [.contentLength: "3"]), (1, [.contentLength: "3"]), (2, [:])] {
+            let stream = AsyncThrowingStream<ByteBuffer, any Error> { continuation in
+                for chunk in 0..<chunks { continuation.yield(ByteBuffer(bytes: [UInt8(chunk)])) }
+                continuation.finish(throwing: StreamEnded())
+            }
+            let head = HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/", headerFields: headers)
+            #expect(await problem(Request(head: head, body: .init(asyncSequence: stream))) == "incomplete_body", "\(chunks) chunks")
+        }
+    }
+
     @Test("a body that drips past the deadline is 408")
     func deadline() async throws {
         let (stream, continuation) = AsyncStream<ByteBuffer>.makeStream()

@@ -20,11 +20,20 @@ struct BodyCollector {
 
     /// Takes the next chunk. True when the body is complete.
     mutating func readOne() async throws -> Bool {
-        guard let chunk = try await iterator.next(isolation: #isolation) else { return true }
+        guard let chunk = try await next() else { return true }
         guard bytes.count + chunk.readableBytes <= limit else { throw Problem.payloadTooLarge(limit: limit) }
         guard share.take(chunk.readableBytes) else { throw Problem.overloaded() }
         chunk.withUnsafeReadableBytes { bytes.append(contentsOf: $0) }
         return bytes.count == announced
+    }
+
+    /// Whatever error a connection breaks off with, it is the caller's doing and no failure of ours (500, an error in the log for each).
+    private mutating func next() async throws -> ByteBuffer? {
+        do {
+            return try await iterator.next(isolation: #isolation)
+        } catch  where !(error is CancellationError || error is any HTTPResponseError) {
+            throw Problem.incompleteBody()
+        }
     }
 
     /// The bytes, if they are as many as announced: a connection that ends early ends the sequence without an error.
