@@ -9,7 +9,8 @@ extension WholeService {
         @Test("503 while there is no room, the server lives through it, goes on by itself when there is room, and nothing is lost")
         func full() async throws {
             var soak = Soak(rounds: 1)
-            try await SmallDisk.with(megabytes: 220) { disk in
+            // What is acknowledged stays, about 100 MB of it a minute.
+            try await SmallDisk.with(megabytes: 220 + Int(200 * (Soak.minutes ?? 0))) { disk in
                 let cluster = ScratchCluster(in: disk.directory, settings: ["max_wal_size": "64MB", "min_wal_size": "32MB"])
                 defer { cluster.crash() }
                 try await cluster.start()
