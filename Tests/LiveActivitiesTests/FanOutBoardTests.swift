@@ -114,21 +114,36 @@ struct FanOutBoardTests {
         board.join(try recipient(1), now: start)
         let next = board.next(now: start)
         let job = try #require(next)
+        // A newer state came while the request was under way, for an audience that still had it.
+        board.publish(state(2))
+        board.keepOnly([try recipient(1).key], of: "m1", now: start)
         board.finish(job, .over, now: start)
         board.join(try recipient(1), now: start)
         let again = board.next(now: start)
         #expect(again?.state.timestamp == nil)
         // The next state's audience is without it.
-        board.publish(state(2))
+        board.publish(state(3))
         board.keepOnly([], of: "m1", now: start)
         let gone = board.next(now: start)
         #expect(gone?.state.timestamp == nil)
         #expect(board.address(of: try recipient(1).key) == nil)
         // One whose end did not count, since its token was registered after it, is in it and gets that.
-        board.publish(state(3))
         board.join(try recipient(1), now: start)
-        let more = board.next(now: start)
-        #expect(more?.state.timestamp == 3)
+        let other = board.next(now: start)
+        board.finish(try #require(other), .over, now: start)
+        board.publish(state(4))
+        board.keepOnly([try recipient(1).key], of: "m1", now: start)
+        let resting = board.next(now: start + .seconds(59))
+        #expect(resting?.state.timestamp == nil)
+        let more = board.next(now: start + .seconds(60))
+        #expect(more?.state.timestamp == 4)
+        // Its place taken by another token, that one is sent what the dead one was not.
+        board.finish(try #require(more), .over, now: start + .seconds(60))
+        var renewed = try recipient(2)
+        renewed.key = try recipient(1).key
+        board.join(renewed, now: start + .seconds(61))
+        let first = board.next(now: start + .seconds(61))
+        #expect(first?.state.timestamp == 4 && first?.recipient.address == renewed.address)
     }
 
     @Test("who left the audience while a request was under way gets nothing more")

@@ -23,6 +23,8 @@ package struct FanOutBoard: Sendable {
         var isInLine = false
         /// Gone from the audience while a request was under way.
         var isGone = false
+        /// The provider says that its token, or channel, leads nowhere.
+        var isDead = false
         var failures = 0
         var attempts = (timestamp: Int64(0), count: 0)
         var restUntil: Timestamp?
@@ -38,6 +40,9 @@ package struct FanOutBoard: Sendable {
 
     /// Waits after failures of one token, for as long as no newer state resets them.
     private static let rests: [Duration] = [.seconds(1), .seconds(5), .seconds(15), .seconds(60)]
+
+    /// What a dead token rests: until then a look at the audience has told that it is gone.
+    private static let deadRest = Duration.seconds(60)
 
     private var lines: [String: Line] = [:]
     private var slots: [ActivityKey: Slot] = [:]
@@ -82,6 +87,9 @@ package struct FanOutBoard: Sendable {
                 slot.failures = 0
                 slot.restUntil = nil
                 resting[recipient.key] = nil
+                // What replaces a dead one was sent nothing yet.
+                if slot.isDead { slot.recipient.lastTimestamp = 0 }
+                slot.isDead = false
             }
             let sent = max(slot.recipient.lastTimestamp, recipient.lastTimestamp)
             slot.recipient = recipient
@@ -159,7 +167,8 @@ package struct FanOutBoard: Sendable {
         /// This state cannot be sent to this token; the next may.
         case skipped
         /// The provider says that it leads nowhere. Whether it gets another state is for the audience to say: who is out of it leaves with
-        /// the next one, and is not sent this one again, whatever a look at the audience found that began before.
+        /// the next look at it, and is sent nothing until then, whatever a look found that began before. One that is still in it, since its
+        /// token was registered after its end, rests for a minute.
         case over
     }
 
@@ -179,7 +188,10 @@ package struct FanOutBoard: Sendable {
             let wait = max(FanOutBoard.rests[min(slot.failures, FanOutBoard.rests.count - 1)], retryAfter ?? .zero)
             slot.failures += 1
             rest(&slot, until: now + wait)
-        case .over: slot.recipient.lastTimestamp = max(slot.recipient.lastTimestamp, job.state.timestamp)
+        case .over:
+            slot.isDead = true
+            slot.recipient.lastTimestamp = max(slot.recipient.lastTimestamp, job.state.timestamp)
+            rest(&slot, until: now + FanOutBoard.deadRest)
         }
         slot.repeatAfter = nil
         if slot.isGone {
