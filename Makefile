@@ -70,7 +70,7 @@ bench: bootstrap ## The benchmarks, as ratios (about ten minutes; needs a quiet 
 .PHONY: bench-beside
 bench-beside: bootstrap ## Sends end to end beside a bare sender on AsyncHTTPClient, which is what APNSwift sends with
 	@swift build -c release --product pushwatch
-	@swift build -c release --package-path Benchmarks/async-http-client --scratch-path .build/ahc-sender
+	@swift build -c release --package-path Benchmarks/ahc-sender --scratch-path .build/ahc-sender
 	@"$$(swift build -c release --show-bin-path)/pushwatch" bench send --only end-to-end --beside .build/ahc-sender/release/ahc-sender
 
 .PHONY: dist

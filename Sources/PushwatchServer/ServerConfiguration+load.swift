@@ -1,4 +1,4 @@
-package import Configuration
+import Configuration
 import Devices
 import Foundation
 import LiveActivities

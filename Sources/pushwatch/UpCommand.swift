@@ -69,7 +69,7 @@ struct UpCommand: AsyncParsableCommand {
                 endpoints: try await simulator.ready(),
                 credentials: simulator.credentials,
                 sinkURL: await sink.url(),
-                port: try port ?? FreePort.preferring(8080),
+                port: port ?? FreePort.preferring(8080),
                 simulator: simulator,
                 demo: empty ? nil : quietTraffic ? .quiet : .full
             )

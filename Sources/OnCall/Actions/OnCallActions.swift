@@ -1,5 +1,5 @@
 package import Access
-package import Alerting
+import Alerting
 import Foundation
 import HTTPEdge
 package import Postgres

@@ -1,4 +1,4 @@
-package import Alerting
+import Alerting
 package import Devices
 package import Postgres
 import PushContract

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Another program that sends alerts to the same simulator, without queue and rows: `Benchmarks/async-http-client`, or one like it.
+/// Another program that sends alerts to the same simulator, without queue and rows: `Benchmarks/ahc-sender`, or one like it.
 struct OtherSender {
     /// What such a program prints.
     struct Slice: Codable, Sendable {
