@@ -52,10 +52,12 @@ extension WholeService {
                     try await evaluator.evaluate(through: end + .seconds(60 * minutes))
                 }
                 for minutes in stride(from: Int64(-40), through: 0, by: 5) { try await evaluate(minutesLater: minutes) }
+                try #require(evaluator.faults == [:])
+                try #require(try await EpisodeStore.open(on: server.pool).map(\.rule) == ["TokenNotRegisteredSpike"])
                 try await Chromium.open { window in
                     try await BrowserStory.signIn(window, server)
-                    try await window.click("article h2 a", containing: "TokenNotRegisteredSpike")
-                    try await window.see("of the")
+                    try await window.click("article h2 a", containing: "sends to unregistered tokens")
+                    try await window.see("TokenNotRegisteredSpike")
                     try await window.click(".actions a", containing: "Accept as the new normal")
                     try await window.see("Accept only what is understood and will stay")
                     let accessibility = Accessibility(window: window)
@@ -75,7 +77,7 @@ extension WholeService {
                     try await window.see("Resolved: lasted")
                     try await window.see("Accepted as normal by bootstrap")
                     try await window.click("nav a", containing: "Now")
-                    try await window.see("All quiet")
+                    try await window.see("No alert is firing")
 
                     try await window.click("nav a", containing: "Rules")
                     try await window.see("Accepted as normal")
@@ -84,7 +86,7 @@ extension WholeService {
                     // What was normal is a fault again.
                     for minutes in stride(from: Int64(5), through: 20, by: 5) { try await evaluate(minutesLater: minutes) }
                     try await window.click("nav a", containing: "Now")
-                    try await window.see("TokenNotRegisteredSpike")
+                    try await window.see("sends to unregistered tokens")
                     try await window.click("nav a", containing: "Audit")
                     let text = try await window.text
                     #expect(text.contains("alert.accept") && text.contains("alert.unaccept"), "\(text)")
