@@ -24,7 +24,7 @@ struct AttemptIDTests {
         )
     }
 
-    @Test("a control character in any part has no identity", arguments: ["a\nb", "a\u{0}", "a\u{7F}"])
+    @Test("a control character in any part has no identity", arguments: ["a\nb", "a\u{0}", "a\u{7F}", "a\u{80}", "\u{9F}"])
     func controlCharacters(text: String) {
         #expect(id(.send, text, .ios, .apns, apns, "k", 1) == nil)
         #expect(id(.send, "u", .ios, .apns, apns, text, 1) == nil)

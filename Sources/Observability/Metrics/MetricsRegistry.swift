@@ -4,10 +4,20 @@ import Synchronization
 /// The metrics of the process: a swift-metrics backend that prints the Prometheus text format.
 ///
 /// Counters get `_total`, timers become histograms in `_seconds`, aggregating recorders histograms, other recorders and meters
-/// gauges. Making a metric takes one lock and one look-up; counting is an atomic addition. Safe to share.
+/// gauges. Making a metric anew takes one lock and one look-up; counting is an atomic addition. Safe to share.
 package final class MetricsRegistry: MetricsFactory {
+    private enum Use { case counter, gauge, sizes, seconds }
+
+    /// A series as its callers name it: who counts each of many things makes the same one again and again.
+    private struct Handle: Hashable {
+        var use: Use
+        var label: String
+        var dimensions: [String]
+    }
+
     private struct State {
         var families: [String: MetricFamily] = [:]
+        var known: [Handle: MetricFamily.Series] = [:]
         var descriptions: [String: MetricDescription] = [:]
     }
 
@@ -31,7 +41,8 @@ package final class MetricsRegistry: MetricsFactory {
     ) {
         describe(label, help)
         let name = MetricName.sanitized(label)
-        _ = series(label, isCounter ? MetricName.adding("_total", to: name) : name, isCounter ? .counter : .gauge, dimensions) { _ in
+        let use = isCounter ? Use.counter : .gauge
+        _ = series(label, use, isCounter ? MetricName.adding("_total", to: name) : name, isCounter ? .counter : .gauge, dimensions) { _ in
             .observed(read)
         }
     }
@@ -57,12 +68,12 @@ package final class MetricsRegistry: MetricsFactory {
 
     package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         guard aggregate else { return gauge(label, dimensions) }
-        return histogram(label, MetricName.sanitized(label), dimensions, MetricDescription.sizeBuckets)
+        return histogram(label, .sizes, MetricName.sanitized(label), dimensions, MetricDescription.sizeBuckets)
     }
 
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        let name = MetricName.adding("_seconds", to: MetricName.sanitized(label))
-        return histogram(label, name, dimensions, MetricDescription.secondsBuckets)
+        let name = { MetricName.adding("_seconds", to: MetricName.sanitized(label)) }
+        return histogram(label, .seconds, name(), dimensions, MetricDescription.secondsBuckets)
     }
 
     // A series lives as long as the process: another handle may share it, and a counter that vanishes looks like a restart.
@@ -75,20 +86,26 @@ package final class MetricsRegistry: MetricsFactory {
 
 extension MetricsRegistry {
     private func counter(_ label: String, _ dimensions: [(String, String)]) -> CounterSeries {
-        let name = MetricName.adding("_total", to: MetricName.sanitized(label))
-        let series = series(label, name, .counter, dimensions) { _ in .counter(CounterSeries()) }
+        let name = { MetricName.adding("_total", to: MetricName.sanitized(label)) }
+        let series = series(label, .counter, name(), .counter, dimensions) { _ in .counter(CounterSeries()) }
         guard case .counter(let counter) = series else { return CounterSeries() }
         return counter
     }
 
     private func gauge(_ label: String, _ dimensions: [(String, String)]) -> GaugeSeries {
-        let series = series(label, MetricName.sanitized(label), .gauge, dimensions) { _ in .gauge(GaugeSeries()) }
+        let series = series(label, .gauge, MetricName.sanitized(label), .gauge, dimensions) { _ in .gauge(GaugeSeries()) }
         guard case .gauge(let gauge) = series else { return GaugeSeries() }
         return gauge
     }
 
-    private func histogram(_ label: String, _ name: String, _ dimensions: [(String, String)], _ usual: [Double]) -> HistogramSeries {
-        let series = series(label, name, .histogram, dimensions) { .histogram(HistogramSeries(bounds: $0?.buckets ?? usual)) }
+    private func histogram(
+        _ label: String,
+        _ use: Use,
+        _ name: @autoclosure () -> String,
+        _ dimensions: [(String, String)],
+        _ usual: [Double]
+    ) -> HistogramSeries {
+        let series = series(label, use, name(), .histogram, dimensions) { .histogram(HistogramSeries(bounds: $0?.buckets ?? usual)) }
         guard case .histogram(let histogram) = series else { return HistogramSeries(bounds: usual) }
         return histogram
     }
@@ -97,11 +114,15 @@ extension MetricsRegistry {
     /// (a metric must never stop the work that it measures).
     private func series(
         _ label: String,
-        _ name: String,
+        _ use: Use,
+        _ prometheusName: @autoclosure () -> String,
         _ kind: MetricFamily.Kind,
         _ dimensions: [(String, String)],
         make: (MetricDescription?) -> MetricFamily.Series
     ) -> MetricFamily.Series {
+        let handle = Handle(use: use, label: label, dimensions: dimensions.flatMap { [$0.0, $0.1] })
+        if let known = state.withLock({ $0.known[handle] }) { return known }
+        let name = prometheusName()
         let labels = LabelSet(dimensions)
         return state.withLock { state in
             let description = state.descriptions[MetricName.sanitized(label)] ?? state.descriptions[name]
@@ -113,6 +134,7 @@ extension MetricsRegistry {
             family.help = help
             family.series[labels] = series
             state.families[name] = family
+            state.known[handle] = series
             return series
         }
     }
