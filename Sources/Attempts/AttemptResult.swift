@@ -5,8 +5,8 @@ package enum AttemptResult: Sendable, Equatable {
     case accepted
     case duplicate
     case advanced
-    /// Nothing changed; `stored` is what stands under the id.
-    case conflict(stored: Attempt?)
+    /// Nothing changed; `stored` is what stands under the id. Indirect, so that the others take eight bytes and not an attempt's room.
+    indirect case conflict(stored: Attempt?)
 
     /// The contract's word.
     package var name: String {

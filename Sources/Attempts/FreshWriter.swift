@@ -46,12 +46,14 @@ struct FreshWriter {
         receivedAt: Timestamp,
         on connection: BlockingConnection
     ) throws {
+        let keys = LedgerCopy.stream(ledger, generation: generation)
         let facts = FactCopy.stream(of: batch, receivedAt: receivedAt)
         let rollups = rollups(batch)
         do {
             try connection.pipeline(["BEGIN"] + checks)
-            try LedgerCopy.copy(ledger, generation: generation, on: connection)
-            try facts.withUnsafeBytes { _ = try connection.copyIn(FactCopy.statement, data: $0) }
+            try keys.withUnsafeBytes { keys in
+                _ = try facts.withUnsafeBytes { try connection.copyIn([(LedgerCopy.statement, keys), (FactCopy.statement, $0)]) }
+            }
             try connection.pipeline(rollups + ["COMMIT"])
         } catch {
             try? connection.executeScript("ROLLBACK")

@@ -7,13 +7,9 @@ enum LedgerCopy {
     /// Below this many rows the savepoint costs more than it saves.
     static let leastRows = 16
 
-    private static let statement =
+    /// Without the savepoint a known key fails the transaction.
+    static let statement =
         "COPY attemptLedger (attemptKey, generation, fingerprint, attemptedAt, status) FROM STDIN (FORMAT binary)"
-
-    /// The same where a known key may fail the whole transaction.
-    static func copy(_ records: [AttemptBatch.Record], generation: Int32, on connection: BlockingConnection) throws {
-        try stream(records, generation: generation).withUnsafeBytes { _ = try connection.copyIn(statement, data: $0) }
-    }
 
     /// False: at least one key was known, and nothing has happened. Waits, as any insert does, for a batch in flight with one of them.
     static func insert(_ records: [AttemptBatch.Record], generation: Int32, on connection: BlockingConnection) throws -> Bool {
@@ -27,7 +23,7 @@ enum LedgerCopy {
         }
     }
 
-    private static func stream(_ records: [AttemptBatch.Record], generation: Int32) -> [UInt8] {
+    static func stream(_ records: [AttemptBatch.Record], generation: Int32) -> [UInt8] {
         PackedBytes.build(capacity: PackedBytes.copyHeaderBytes + records.count * 96 + 2) { bytes in
             bytes.appendCopyHeader()
             for record in records {

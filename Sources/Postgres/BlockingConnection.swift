@@ -78,26 +78,6 @@ package final class BlockingConnection {
         try check(PQexec(connection, sql))
     }
 
-    /// `COPY … FROM STDIN`: `data` holds the whole stream in the statement's format.
-    @discardableResult
-    package func copyIn(_ sql: String, data: UnsafeRawBufferPointer) throws(PostgresError) -> Int {
-        let start = try take(PQexec(connection, sql))
-        guard PQresultStatus(start.pointer) == PGRES_COPY_IN else {
-            throw PostgresError(PostgresError.Code(rawValue: "42601"), "not a COPY FROM STDIN statement")
-        }
-        var offset = 0
-        while offset < data.count {
-            let length = min(data.count - offset, 1 << 20)
-            let chunk = data.baseAddress!.advanced(by: offset).assumingMemoryBound(to: CChar.self)
-            guard PQputCopyData(connection, chunk, Int32(length)) == 1 else { throw connectionLost() }
-            offset += length
-        }
-        guard PQputCopyEnd(connection, nil) == 1 else { throw connectionLost() }
-        let final = PQgetResult(connection)
-        while let extra = PQgetResult(connection) { PQclear(extra) }
-        return try check(final).affectedRows
-    }
-
     private func run(_ query: Query) throws(PostgresError) -> ResultSet {
         let arena = try checkedArena(query)
         do {

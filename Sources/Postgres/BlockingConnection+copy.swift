@@ -1,0 +1,66 @@
+import CLibPQ
+
+extension BlockingConnection {
+    /// A `COPY … FROM STDIN` and the whole of its stream, in the statement's format.
+    package typealias Copy = (statement: String, data: UnsafeRawBufferPointer)
+
+    /// One COPY; statements without parameters may stand before it in the same text. How many rows it took.
+    @discardableResult
+    package func copyIn(_ sql: String, data: UnsafeRawBufferPointer) throws(PostgresError) -> Int { try copyIn([(sql, data)]) }
+
+    /// Several one after the other, asked for in one message: the server goes on to the next by itself, so each costs one round trip and
+    /// not two. How many rows they took together.
+    ///
+    /// The first error ends all of it. Outside a transaction the statements are one; inside one, it is to be rolled back.
+    @discardableResult
+    package func copyIn(_ copies: [Copy]) throws(PostgresError) -> Int {
+        guard PQsendQuery(connection, copies.map(\.statement).joined(separator: ";\n")) == 1 else { throw connectionLost() }
+        var rest = copies[...]
+        var rows = 0
+        var failure: PostgresError?
+        while let raw = PQgetResult(connection) {
+            let answer: ResultSet
+            do throws(PostgresError) {
+                answer = try take(raw)
+            } catch {
+                // Nothing after it is run; what is left to read is its end.
+                failure = failure ?? error
+                continue
+            }
+            switch PQresultStatus(answer.pointer) {
+            case PGRES_COPY_IN:
+                guard let copy = rest.popFirst() else { throw abandoned() }
+                try put(copy.data)
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK: rows += answer.affectedRows
+            // Amid a COPY the other way; whoever lent the connection sees that it is not idle.
+            default: throw notACopy
+            }
+        }
+        if let failure { throw failure }
+        guard rest.isEmpty else { throw notACopy }
+        return rows
+    }
+
+    private func put(_ data: UnsafeRawBufferPointer) throws(PostgresError) {
+        var offset = 0
+        while offset < data.count {
+            let length = min(data.count - offset, 1 << 20)
+            let chunk = data.baseAddress!.advanced(by: offset).assumingMemoryBound(to: CChar.self)
+            // The connection stays amid the COPY: whoever lent it sees that it is not idle.
+            guard PQputCopyData(connection, chunk, Int32(length)) == 1 else { throw connectionLost() }
+            offset += length
+        }
+        guard PQputCopyEnd(connection, nil) == 1 else { throw connectionLost() }
+    }
+
+    /// Ends a COPY that there is no stream for.
+    private func abandoned() -> PostgresError {
+        PQputCopyEnd(connection, "no stream for it")
+        while let answer = PQgetResult(connection) { PQclear(answer) }
+        return notACopy
+    }
+
+    private var notACopy: PostgresError {
+        PostgresError(PostgresError.Code(rawValue: "42601"), "not as many COPY FROM STDIN statements as streams")
+    }
+}
