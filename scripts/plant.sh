@@ -3,7 +3,8 @@
 # test to fail. Exit 1 when a defect goes unnoticed, or no longer fits the sources (then bring the edit below up to date).
 #
 # It works on .build/planted (or PLANTED_IN), a copy of the tree with its own build, and never touches the tree itself.
-# usage: scripts/plant.sh all | NAME…        names: ack-before-commit rollup-outside rotation-unlocked keys-unsorted
+# usage: scripts/plant.sh all | NAME…        names: ack-before-commit rollup-outside rollup-outside-fresh rotation-unlocked
+# keys-unsorted
 set -uo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -23,6 +24,12 @@ plan() {
             file=Sources/Attempts/RollupDelta.swift
             edit='s/(func apply\(slot: Int16, on connection: BlockingConnection\) throws \{\n)/$1        try connection.executeScript("COMMIT; BEGIN")\n/'
             test='AttemptsTests\.AttemptWriterTests/oneTransaction'
+            ;;
+        rollup-outside-fresh)
+            # The same where a batch is written as all new, in one pipeline and around COPY.
+            file=Sources/Attempts/FreshWriter.swift
+            edit='s/try connection\.pipeline\(checks \+ claims \+ facts \+ rollups\(batch\)\)/try connection.pipeline(checks + claims + facts)\n                try connection.pipeline(rollups(batch))/; s/try connection\.pipeline\(rollups \+ \["COMMIT"\]\)/try connection.executeScript("COMMIT")\n            try connection.pipeline(rollups)/'
+            test='AttemptsTests\.FreshWriterTests/oneTransaction'
             ;;
         rotation-unlocked)
             # The ledger's generation is switched without waiting for the batches under way.
@@ -62,7 +69,7 @@ copy() {
 }
 
 names=("$@")
-if [ "${1:-}" = all ]; then names=(ack-before-commit rollup-outside rotation-unlocked keys-unsorted); fi
+if [ "${1:-}" = all ]; then names=(ack-before-commit rollup-outside rollup-outside-fresh rotation-unlocked keys-unsorted); fi
 [ ${#names[@]} -gt 0 ] || { sed -n 2,7p "$0"; exit 2; }
 bad=0
 for name in "${names[@]}"; do

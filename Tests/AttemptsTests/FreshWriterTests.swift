@@ -84,6 +84,18 @@ struct FreshWriterTests {
         }
     }
 
+    @Test("what cannot be counted is not stored: attempts, ledger and rollups are one transaction", arguments: sizes)
+    func oneTransaction(count: Int) async throws {
+        try await withAttempts { store in
+            let hints = try await learned(store)
+            // The counts of the month have nowhere to go.
+            try await store.pool.execute("DROP TABLE attemptRollups_202603")
+            await #expect(throws: PostgresError.self) { try await write(attempts(0..<count), hints, to: store) }
+            #expect(try await store.pool.query("SELECT count(*) FROM notificationDeliveryAttempts")[0].decode(Int.self) == 0)
+            #expect(try await store.pool.query("SELECT count(*) FROM attemptLedger")[0].decode(Int.self) == 0)
+        }
+    }
+
     @Test("generations that another instance has rotated meanwhile are noticed", arguments: sizes)
     func rotatedMeanwhile(count: Int) async throws {
         try await withAttempts { store in
