@@ -12,11 +12,17 @@ struct AttemptListQuery {
     private static let known: Set<String> = ["uid", "tokenHash", "since", "limit"]
 
     init(_ parameters: Parameters, now: Timestamp) throws(Problem) {
-        for (key, _) in parameters where !AttemptListQuery.known.contains(String(key)) {
-            throw .badRequest(
-                "`\(key)` is not a parameter of this listing; known are uid, tokenHash, since and limit.",
-                code: "unknown_parameter"
-            )
+        var seen: Set<String> = []
+        for (key, _) in parameters {
+            guard AttemptListQuery.known.contains(String(key)) else {
+                throw .badRequest(
+                    "`\(key)` is not a parameter of this listing; known are uid, tokenHash, since and limit.",
+                    code: "unknown_parameter"
+                )
+            }
+            guard seen.insert(String(key)).inserted else {
+                throw .badRequest("`\(key)` stands twice. Give it once.", code: "invalid_parameter")
+            }
         }
         uid = parameters["uid"].map(String.init)
         if let uid, !(1...256).contains(uid.unicodeScalars.count) {

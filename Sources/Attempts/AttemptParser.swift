@@ -7,6 +7,7 @@ import PushContract
 package final class AttemptParser {
     /// Why a whole body cannot be read.
     package enum BodyFault: Error, Equatable, Sendable {
+        /// In words, without a full stop.
         case malformed(String)
         case notAnObjectOrArray
         case empty
@@ -34,6 +35,8 @@ package final class AttemptParser {
     /// Nesting deeper than this is malformed, whatever it holds. (The library refuses the level that reaches its limit.)
     static let maxDepth = 16
     static let maxItemBytes = 65_536
+    /// So many malformed lines of a request are told with the place of their fault.
+    static let placedLines = 100
 
     private let parser: OpaquePointer
     private let item = UnsafeMutablePointer<pushwatch_json_item>.allocate(capacity: 1)
@@ -61,7 +64,7 @@ package final class AttemptParser {
         window: AcceptanceWindow,
         itemLimit: Int
     ) throws(BodyFault) -> Parsed {
-        let (root, count) = try parse(body, length: length)
+        let (root, count) = try parse(body, length: length, isLine: false, isPlaced: true)
         guard root != PUSHWATCH_JSON_ROOT_OTHER else { throw .notAnObjectOrArray }
         guard count <= itemLimit else { throw .tooManyItems(limit: itemLimit) }
         guard count > 0 else { throw .empty }
@@ -71,7 +74,7 @@ package final class AttemptParser {
         // Nothing in a body this short can be too long, and nearly every body is.
         let measures = length > AttemptParser.maxItemBytes && !parsed.isSingle
         if measures, pushwatch_json_measure(parser, body.baseAddress?.assumingMemoryBound(to: CChar.self)) == 0 {
-            throw .malformed("out of memory.")
+            throw .malformed("out of memory")
         }
         for index in 0..<count {
             let bytes = measures ? pushwatch_json_item_bytes(parser, index) : parsed.isSingle ? length : 0
@@ -117,7 +120,8 @@ package final class AttemptParser {
             return
         }
         do throws(BodyFault) {
-            let (root, _) = try parse(line, length: length)
+            let isPlaced = parsed.rejections.count < AttemptParser.placedLines
+            let (root, _) = try parse(line, length: length, isLine: true, isPlaced: isPlaced)
             guard root == PUSHWATCH_JSON_ROOT_OBJECT else { throw .notAnObjectOrArray }
             readNext(into: &parsed, index: index, window: window)
         } catch {
@@ -131,12 +135,22 @@ package final class AttemptParser {
         }
     }
 
-    private func parse(_ body: UnsafeRawBufferPointer, length: Int) throws(BodyFault) -> (root: Int, count: Int) {
+    /// - Parameter isPlaced: whether a fault is worth a second reading that says where it is.
+    private func parse(
+        _ body: UnsafeRawBufferPointer,
+        length: Int,
+        isLine: Bool,
+        isPlaced: Bool
+    ) throws(BodyFault) -> (root: Int, count: Int) {
         var root: Int32 = 0
         var count = 0
         let bytes = body.baseAddress?.assumingMemoryBound(to: CChar.self)
         let code = pushwatch_json_parse(parser, bytes, length, &root, &count)
-        guard code == 0 else { throw .malformed(String(cString: pushwatch_json_error_message(code))) }
+        guard code == 0 else {
+            let reason = String(cString: pushwatch_json_error_message(code))
+            guard isPlaced else { throw .malformed(reason) }
+            throw .malformed(MalformedPlace.describe(UnsafeRawBufferPointer(rebasing: body[..<length]), otherwise: reason, isLine: isLine))
+        }
         return (Int(root), count)
     }
 

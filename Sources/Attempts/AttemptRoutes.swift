@@ -118,7 +118,7 @@ extension Problem {
     init(_ fault: AttemptParser.BodyFault) {
         switch fault {
         case .malformed(let reason):
-            self = .malformedJSON("The body is not valid JSON: \(reason) Nothing was stored.")
+            self = .malformedJSON("The body is not valid JSON: \(reason). Nothing was stored.")
         case .notAnObjectOrArray:
             self = .malformedJSON("The body must be one attempt (an object) or several (an array, or NDJSON lines). Nothing was stored.")
         case .empty:

@@ -180,6 +180,22 @@ size_t pushwatch_json_item_bytes(const pushwatch_json_parser *parser, size_t ind
     return index < parser->lengths.size() ? parser->lengths[index] : 0;
 }
 
-const char *pushwatch_json_error_message(int code) { return error_message(static_cast<error_code>(code)); }
+const char *pushwatch_json_error_message(int code) {
+    switch (static_cast<error_code>(code)) {
+    case MEMALLOC: return "out of memory";
+    case TAPE_ERROR: return "a comma, a colon, a bracket or a key in quotes is missing, or there is one too many";
+    case DEPTH_ERROR: return "it nests deeper than 16 levels";
+    case STRING_ERROR: return "an escape in a string is wrong";
+    case T_ATOM_ERROR:
+    case F_ATOM_ERROR:
+    case N_ATOM_ERROR: return "a word is none of true, false and null";
+    case NUMBER_ERROR: return "a number is not written as JSON writes it, or is too large";
+    case UTF8_ERROR: return "it is not valid UTF-8";
+    case EMPTY: return "it is empty";
+    case UNESCAPED_CHARS: return "a control character stands in a string; write it as \\u00XX";
+    case UNCLOSED_STRING: return "a string does not end";
+    default: return error_message(static_cast<error_code>(code));
+    }
+}
 
 }

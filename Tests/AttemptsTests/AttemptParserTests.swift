@@ -109,6 +109,35 @@ struct AttemptParserTests {
     }
 
     @Test(
+        "what is refused as a whole is told with its place and what is wrong there",
+        arguments: [
+            (" \n", "it is empty"), ("\u{FEFF}{}", "it begins with a byte order mark; send UTF-8 without one"),
+            ("{\"uid\": \"u\" \"app\": \"a\"}", "at byte 12, a comma or } is missing"), ("[{},]", "at byte 4, there is no JSON value"),
+            ("{\"latencyMs\": 01}", "at byte 16, a number starts with a zero too many"),
+            ("{\"uid\": \"u", "at byte 10, a string does not end"),
+            ("{\"app\": [[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]}", "at byte 23, the nesting is deeper than 16 levels"),
+            (
+                "{}\n{}",
+                "at byte 3, another value follows the first; send several as an array, or one a line as application/x-ndjson"
+            ),
+            ("{} x", "at byte 3, there is something after the end of the value"),
+            // simdjson's own sense of what is too large.
+            ("{\"latencyMs\": 123456789012345678901}", "a number is not written as JSON writes it, or is too large"),
+        ]
+    )
+    func malformedPlace(body: String, sentence: String) {
+        #expect(throws: AttemptParser.BodyFault.malformed(sentence)) { try AttemptParser().document(Array(body.utf8)) }
+    }
+
+    @Test("a malformed line is told with its place in the line, the first hundred of them; the rest only with what is wrong")
+    func malformedLines() throws {
+        let parsed = try AttemptParser().lines(Array(String(repeating: "{} {}\n", count: 102).utf8))
+        let details = parsed.rejections.map(\.fault.detail)
+        #expect(details[99] == "the line is not valid JSON: at byte 3, there is something after the end of the value")
+        #expect(details[100].hasPrefix("the line is not valid JSON: a comma, a colon"))
+    }
+
+    @Test(
         "broken UTF-8 is refused as a whole",
         arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xE2, 0x82]] as [[UInt8]]
     )

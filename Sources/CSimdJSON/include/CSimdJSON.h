@@ -73,6 +73,7 @@ int pushwatch_json_measure(pushwatch_json_parser *parser, const char *bytes);
 // Bytes of the array's element at `index`, from its first brace to its last; 0 for what is neither object nor array.
 size_t pushwatch_json_item_bytes(const pushwatch_json_parser *parser, size_t index);
 
+// In words, without a full stop.
 const char *pushwatch_json_error_message(int code);
 
 #ifdef __cplusplus

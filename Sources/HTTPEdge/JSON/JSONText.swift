@@ -8,20 +8,49 @@ package struct JSONText {
     private var position = 0
     private var depth = 0
 
+    /// The first thing that is wrong, in words.
+    package struct Fault: Error {
+        /// Counted from 0.
+        package var byte: Int
+        package var what: String
+        /// What stands before is a whole value.
+        package var isAfterValue = false
+    }
+
     /// The value of the whole text.
     package static func parse(_ bytes: [UInt8]) throws(Problem) -> JSONValue {
+        do {
+            return try read(bytes)
+        } catch {
+            throw .malformedJSON("The body is not acceptable JSON: at byte \(error.byte), \(error.what).")
+        }
+    }
+
+    /// Where and why the text cannot be read; nil when it can be.
+    package static func fault(in bytes: [UInt8]) -> Fault? {
+        do {
+            _ = try read(bytes)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static func read(_ bytes: [UInt8]) throws(Fault) -> JSONValue {
         var text = JSONText(bytes: bytes)
         let value = try text.value()
         text.skipSpace()
-        guard text.position == bytes.count else { throw text.fault("there is something after the end of the value") }
+        guard text.position == bytes.count else {
+            var fault = text.fault("there is something after the end of the value")
+            fault.isAfterValue = true
+            throw fault
+        }
         return value
     }
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    private func fault(_ what: String) -> Problem {
-        .malformedJSON("The body is not acceptable JSON: at byte \(position), \(what).")
-    }
+    private func fault(_ what: String) -> Fault { Fault(byte: position, what: what) }
 
     private mutating func skipSpace() {
         while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
@@ -33,12 +62,12 @@ package struct JSONText {
         return true
     }
 
-    private mutating func value() throws(Problem) -> JSONValue {
+    private mutating func value() throws(Fault) -> JSONValue {
         skipSpace()
         guard position < bytes.count else { throw fault("a value is missing") }
         switch bytes[position] {
-        case UInt8(ascii: "{"): return try nested { text throws(Problem) in try text.object() }
-        case UInt8(ascii: "["): return try nested { text throws(Problem) in try text.array() }
+        case UInt8(ascii: "{"): return try nested { text throws(Fault) in try text.object() }
+        case UInt8(ascii: "["): return try nested { text throws(Fault) in try text.array() }
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "t"): return try literal("true", .bool(true))
         case UInt8(ascii: "f"): return try literal("false", .bool(false))
@@ -47,7 +76,7 @@ package struct JSONText {
         }
     }
 
-    private mutating func nested(_ body: (inout JSONText) throws(Problem) -> JSONValue) throws(Problem) -> JSONValue {
+    private mutating func nested(_ body: (inout JSONText) throws(Fault) -> JSONValue) throws(Fault) -> JSONValue {
         guard depth < JSONText.maximumDepth else { throw fault("the nesting is deeper than \(JSONText.maximumDepth) levels") }
         depth += 1
         position += 1
@@ -56,7 +85,7 @@ package struct JSONText {
         return value
     }
 
-    private mutating func object() throws(Problem) -> JSONValue {
+    private mutating func object() throws(Fault) -> JSONValue {
         var members: [String: JSONValue] = [:]
         skipSpace()
         if take("}") { return .object(members) }
@@ -74,7 +103,7 @@ package struct JSONText {
         }
     }
 
-    private mutating func array() throws(Problem) -> JSONValue {
+    private mutating func array() throws(Fault) -> JSONValue {
         var values: [JSONValue] = []
         skipSpace()
         if take("]") { return .array(values) }
@@ -86,13 +115,13 @@ package struct JSONText {
         }
     }
 
-    private mutating func literal(_ text: String, _ value: JSONValue) throws(Problem) -> JSONValue {
+    private mutating func literal(_ text: String, _ value: JSONValue) throws(Fault) -> JSONValue {
         guard bytes[position...].starts(with: text.utf8) else { throw fault("there is no JSON value") }
         position += text.utf8.count
         return value
     }
 
-    private mutating func number() throws(Problem) -> JSONValue {
+    private mutating func number() throws(Fault) -> JSONValue {
         let start = position
         _ = take("-")
         let first = position
@@ -124,7 +153,7 @@ package struct JSONText {
         return position > start
     }
 
-    private mutating func string() throws(Problem) -> String {
+    private mutating func string() throws(Fault) -> String {
         position += 1
         var content: [UInt8] = []
         while position < bytes.count {
@@ -144,7 +173,7 @@ package struct JSONText {
         throw fault("a string does not end")
     }
 
-    private mutating func escape(into content: inout [UInt8]) throws(Problem) {
+    private mutating func escape(into content: inout [UInt8]) throws(Fault) {
         guard position + 1 < bytes.count else { throw fault("a string does not end") }
         let kind = bytes[position + 1]
         if kind == UInt8(ascii: "u") {
@@ -161,7 +190,7 @@ package struct JSONText {
     }
 
     /// `\uXXXX`, or a pair of surrogates.
-    private mutating func unicodeEscape() throws(Problem) -> Unicode.Scalar {
+    private mutating func unicodeEscape() throws(Fault) -> Unicode.Scalar {
         let high = try unicodeUnit()
         guard high != 0 else { throw fault("a string holds NUL") }
         if let scalar = Unicode.Scalar(high) { return scalar }
@@ -174,7 +203,7 @@ package struct JSONText {
         return scalar
     }
 
-    private mutating func unicodeUnit() throws(Problem) -> UInt32 {
+    private mutating func unicodeUnit() throws(Fault) -> UInt32 {
         let digits = bytes[min(position + 2, bytes.count)..<min(position + 6, bytes.count)]
         let isHex = digits.count == 4 && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit && $0 < 0x80 }
         guard isHex, let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16) else {
