@@ -42,6 +42,12 @@ package struct ConfigurationKey: Sendable, Hashable {
         standard: "database.url",
         isSecret: true
     )
+    static let attemptsRetention = Self("attempts.retentionDays", "days that attempts are kept, 16 to 1100", standard: "90")
+    static let rollupsRetention = Self(
+        "rollups.retentionDays",
+        "days that counts per minute are kept, by whole months, 60 to 7300 and no less than the attempts",
+        standard: "400"
+    )
     static let migrationsDirectory = Self("migrations.directory", "the numbered .sql files", standard: "sql/migrations")
     static let httpHost = Self("http.host", "address to listen on", standard: "127.0.0.1")
     static let httpPort = Self("http.port", "port to listen on; 0 takes a free one", standard: "8080")
@@ -142,7 +148,8 @@ package struct ConfigurationKey: Sendable, Hashable {
 
     package static let all: [ConfigurationKey] = [
         liveDirectory, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses, proxyScopes,
-        databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, httpHost, httpPort, httpConnections,
+        databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, attemptsRetention, rollupsRetention, httpHost, httpPort,
+        httpConnections,
         httpConnectionsPerAddress,
         httpIdleTimeout, httpHeaderTimeout, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL, bootstrapKey,
         tokenKeys,

@@ -62,6 +62,7 @@ extension ServerConfiguration {
         databaseConnections = try settings.number(.databaseConnections, 2...500) ?? databaseConnections
         adminDatabaseURL = try settings.secret(.adminDatabaseURL) ?? url
         migrationsDirectory = settings.text(.migrationsDirectory) ?? migrationsDirectory
+        partitionPlan = try settings.partitionPlan()
         httpHost = settings.text(.httpHost) ?? httpHost
         httpPort = try settings.number(.httpPort, 0...65_535) ?? httpPort
         httpConnections = try settings.number(.httpConnections, 1...1_000_000) ?? httpConnections

@@ -1,3 +1,4 @@
+package import Attempts
 package import Devices
 package import HTTPEdge
 package import LiveActivities
@@ -66,6 +67,8 @@ package struct ServerConfiguration: Sendable {
     package var databaseConnections = 12
     package var adminDatabaseURL: String
     package var migrationsDirectory = "sql/migrations"
+    /// How long attempts and their counts are kept.
+    package var partitionPlan = PartitionPlan()
     package var httpHost = "127.0.0.1"
     package var httpPort = 8080
     /// Connections at once; further ones wait in the listener's backlog.

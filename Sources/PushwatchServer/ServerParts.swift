@@ -60,7 +60,7 @@ struct ServerParts: Sendable {
         var toReceivers = CurlClientConfiguration()
         toReceivers.pool = "receivers"
         http = CurlClient(configuration: toReceivers, logger: logger)
-        keeper = PartitionKeeper(pool: admin, logger: logger)
+        keeper = PartitionKeeper(pool: admin, plan: configuration.partitionPlan, logger: logger)
         ingestor = AttemptIngestor(pool: pool, keeper: keeper, uncommitted: uncommitted, logger: logger)
         let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), logger: logger)
         let vault = try configuration.tokenVault()

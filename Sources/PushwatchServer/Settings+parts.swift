@@ -1,3 +1,4 @@
+import Attempts
 import Devices
 import Foundation
 import HTTPEdge
@@ -31,6 +32,19 @@ extension Settings {
             scopes.insert(Scope(rawValue: text))
         }
         return ProxySignIn(header: name, from: proxies, scopes: scopes.isEmpty ? [.alertsRead, .alertsWrite] : scopes)
+    }
+
+    func partitionPlan() throws(ConfigurationError) -> PartitionPlan {
+        var plan = PartitionPlan()
+        if let days = try number(.attemptsRetention, 16...1_100) { plan.factRetentionDays = Int64(days) }
+        if let days = try number(.rollupsRetention, 60...7_300) { plan.rollupRetentionDays = Int64(days) }
+        guard plan.rollupRetentionDays >= plan.factRetentionDays else {
+            throw ConfigurationError(
+                "`\(ConfigurationKey.rollupsRetention.name)` (\(plan.rollupRetentionDays)) must be no less than "
+                    + "`\(ConfigurationKey.attemptsRetention.name)` (\(plan.factRetentionDays)): attempts are kept no longer than their counts."
+            )
+        }
+        return plan
     }
 
     func tokenKeys() throws(ConfigurationError) -> TokenKeyRing? {

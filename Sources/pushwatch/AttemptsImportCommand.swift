@@ -15,7 +15,7 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         commandName: "import",
         abstract: "Import older attempts from NDJSON, plain or gzip.",
         discussion: """
-            A line is one attempt in the form of POST /attempts. Anything up to the retention of 90 days is accepted. An import that broke
+            A line is one attempt in the form of POST /attempts. What is older than attempts are kept (90 days, `attempts.retentionDays`) is refused. An import that broke
             off (Ctrl-C, a lost database) goes on where it stood when it is run again; one that went through adds nothing. Lines that are
             refused go to FILE.rejects.ndjson, with their number and the reason.
             """
@@ -35,7 +35,9 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         )
         defer { pool.close() }
         do {
-            try await run(AttemptImporter(pool: pool, keeper: PartitionKeeper(pool: pool, logger: Logger(label: "partitions"))))
+            let plan = configuration.partitionPlan
+            let keeper = PartitionKeeper(pool: pool, plan: plan, logger: Logger(label: "partitions"))
+            try await run(AttemptImporter(pool: pool, keeper: keeper, plan: plan))
         } catch let error as PostgresError where error.isUnavailable {
             throw CommandFailure.environment(
                 "The database cannot be reached: \(error.message). Run the import again: it goes on where it stood, and nothing is stored twice."

@@ -47,7 +47,8 @@ struct FsckCommand: AsyncParsableCommand {
         defer { pool.close() }
         do {
             let checks = FsckCommand.checks.filter { only.isEmpty || only.contains($0.name) }
-            let report = try await Fsck(checks, pool: pool, days: Int64(days), now: .now()).run { progress in
+            let fsck = Fsck(checks, pool: pool, plan: configuration.partitionPlan, days: Int64(days), now: .now())
+            let report = try await fsck.run { progress in
                 guard Terminal.isInteractive else { return }
                 Terminal.progress("\(progress.check)  \(progress.done)/\(progress.total)")
             }

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Keeping partitions")
 struct PartitionKeeperTests {
-    private func keeper(_ pool: PostgresPool, at moment: Timestamp) -> PartitionKeeper {
-        PartitionKeeper(pool: pool, clockTolerance: nil, patience: "300ms", logger: .silent, now: { moment })
+    private func keeper(_ pool: PostgresPool, plan: PartitionPlan = PartitionPlan(), at moment: Timestamp) -> PartitionKeeper {
+        PartitionKeeper(pool: pool, plan: plan, clockTolerance: nil, patience: "300ms", logger: .silent, now: { moment })
     }
 
     /// The last and the first second around the edges that calendars have, and those that only zones have.
@@ -99,6 +99,26 @@ struct PartitionKeeperTests {
                 "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname LIKE 'notificationdeliveryattempts_2025%'"
             )
             #expect(try tables[0].decode(Int.self) == 1, "dropped, not only detached")
+        }
+    }
+
+    @Test("a retention of one's own holds for attempts and for counts, and fsck agrees with it")
+    func otherRetention() async throws {
+        try await withDatabase { pool in
+            var plan = PartitionPlan()
+            (plan.factRetentionDays, plan.rollupRetentionDays) = (20, 60)
+            let days = [20, 21, 59, 120].map { Sample.now.day - $0 }
+            try await keeper(pool, at: Sample.now).ensurePartitions(forDays: Set(days))
+            try await keeper(pool, plan: plan, at: Sample.now).keep()
+            let names = try await PartitionStatements.names(on: pool)
+            #expect(names.contains(PartitionPlan.fact(day: days[0]).name.lowercased()))
+            #expect(!names.contains(PartitionPlan.fact(day: days[1]).name.lowercased()))
+            #expect(names.contains(PartitionPlan.rollup(day: days[2]).name.lowercased()))
+            #expect(!names.contains(PartitionPlan.rollup(day: days[3]).name.lowercased()))
+            let partitions = try await FsckPartitions.read(on: pool)
+            #expect(partitions.faults(plan: plan, countedDays: [], now: Sample.now).map(\.text) == [])
+            plan.factRetentionDays = 16
+            #expect(partitions.faults(plan: plan, countedDays: [], now: Sample.now).count == 1, "one day should be gone")
         }
     }
 

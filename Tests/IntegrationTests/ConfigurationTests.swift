@@ -1,3 +1,4 @@
+import Attempts
 import Foundation
 import PushwatchServer
 import TestDatabase
@@ -38,6 +39,17 @@ struct ConfigurationTests {
         }
     }
 
+    @Test("how long attempts and their counts are kept")
+    func retention() async throws {
+        let plan = try await ServerConfiguration.load(file: nil, environment: ["PUSHWATCH_DATABASE_URL": "u"]).partitionPlan
+        #expect(plan.factRetentionDays == 90 && plan.rollupRetentionDays == 400)
+        let environment = [
+            "PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "180", "PUSHWATCH_ROLLUPS_RETENTION_DAYS": "800",
+        ]
+        let own = try await ServerConfiguration.load(file: nil, environment: environment).partitionPlan
+        #expect(own.factRetentionDays == 180 && own.rollupRetentionDays == 800)
+    }
+
     @Test(
         "what cannot be used is refused with a sentence that names the setting, and never shows a secret",
         arguments: [
@@ -46,6 +58,8 @@ struct ConfigurationTests {
             (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_PORT_FILE": "/x"], "PUSHWATCH_HTTP_PORT_FILE is not a setting"),
             (["PUSHWATCH_DATABASE_URL_FILE": "/nowhere/url"], "/nowhere/url, which cannot be read"),
             (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_BOOTSTRAP_KEY": "hush-hush"], "PUSHWATCH_BOOTSTRAP_KEY must have at least 24"),
+            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "15"], "from 16 to 1100"),
+            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "401"], "(400) must be no less than"),
             (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_TLS_KEY_FILE": "/k"], "PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE is missing"),
             (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE": "/c"], "PUSHWATCH_HTTP_TLS_KEY_FILE is missing"),
         ] as [([String: String], String)]
