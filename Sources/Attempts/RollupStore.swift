@@ -5,6 +5,16 @@ package import PushContract
 package enum RollupDimension: String, Sendable, Hashable, CaseIterable {
     case eventType, provider, platform, environment, app, pushType, appMajor
 
+    /// The type of an enum column.
+    fileprivate var enumType: String? {
+        switch self {
+        case .eventType: "pushEventType"
+        case .provider: "pushProvider"
+        case .platform: "pushPlatform"
+        case .environment, .app, .pushType, .appMajor: nil
+        }
+    }
+
     /// The column as text. Enum columns are cast; '' stands for "none" already.
     var sql: String {
         switch self {
@@ -166,12 +176,17 @@ package enum RollupStore {
         _ session: any PostgresSession,
         _ exclusions: [(from: Timestamp, to: Timestamp)] = []
     ) async throws -> [RollupCounts] {
+        let columns = dimensions.map { ", \($0.rawValue)" }.joined()
+        // Summed up by plain columns first: periods and texts are made once for each sum, not once for each row of the rollups.
         let query: Query = """
-            SELECT \(raw: period), \(raw: array(dimensions)), sum(attempts)::bigint,
-                   coalesce(sum(attempts) FILTER (WHERE \(selection.isBad)), 0)::bigint
-            FROM attemptRollups
-            WHERE \(condition(selection, from, to))\(excluded(exclusions))
-            GROUP BY 1, 2
+            SELECT \(raw: period) AS period, \(raw: array(dimensions)), sum(attempts)::bigint, sum(bad)::bigint
+            FROM (
+                SELECT minute\(raw: columns), sum(attempts) AS attempts, coalesce(sum(attempts) FILTER (WHERE \(selection.isBad)), 0) AS bad
+                FROM attemptRollups
+                WHERE \(condition(selection, from, to))\(excluded(exclusions))
+                GROUP BY minute\(raw: columns)
+            ) AS minutes
+            GROUP BY period\(raw: columns)
             """
         return try await session.query(query).map {
             let (period, values, attempts, bad) = try $0.decode(Int64.self, [String].self, Int64.self, Int64.self)
@@ -187,7 +202,16 @@ package enum RollupStore {
     private static func condition(_ selection: RollupSelection, _ from: Timestamp, _ to: Timestamp) -> Query {
         var query: Query = "minute >= \(from) AND minute < \(to) AND status IN ('sent', 'failed', 'deactivated')"
         for (dimension, values) in selection.allowed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            query = "\(query) AND \(raw: dimension.sql) = ANY(\(values))"
+            guard let type = dimension.enumType else {
+                query = "\(query) AND \(raw: dimension.rawValue) = ANY(\(values))"
+                continue
+            }
+            // The texts become values of the column's type once; a text that is none of them matches nothing.
+            query = """
+                \(query) AND \(raw: dimension.rawValue) = ANY(ARRAY(
+                    SELECT value FROM unnest(enum_range(NULL::\(raw: type))) AS value WHERE value::text = ANY(\(values))
+                ))
+                """
         }
         return query
     }

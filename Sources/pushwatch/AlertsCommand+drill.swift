@@ -14,7 +14,8 @@ extension AlertsCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send a marked alert, and its end, through every receiver, and say how long each took.",
             discussion: """
-                The running service delivers it; when none does, this command does. Times run from the transition to the receiver's answer.
+                The running service delivers it; when none does, this command does. Receivers are those of the settings this command is given, so
+                give it the service's. Times run from the transition to the receiver's answer.
                 Ends with 1 when a receiver did not take both messages in time. It pages whom a page pages: announce it.
                 """
         )
@@ -35,10 +36,12 @@ extension AlertsCommand {
                     environment: ProcessInfo.processInfo.environment
                 )
                 if let fault = book.fault { throw CommandFailure.check(fault) }
-                let names = book.set.receivers.map(\.name).filter { receiver.isEmpty || receiver.contains($0) }
+                let known = book.set.receivers.map(\.name)
+                let names = known.filter { receiver.isEmpty || receiver.contains($0) }
                 if let unknown = receiver.first(where: { !names.contains($0) }) {
-                    throw CommandFailure(message: "There is no receiver `\(unknown)`.", code: 2)
+                    throw CommandFailure(message: "There is no receiver `\(unknown)`; there are \(known.joined(separator: ", ")).", code: 2)
                 }
+                if receiver.isEmpty { try await tellOfOthers(known, pool) }
                 let http = CurlClient(configuration: CurlClientConfiguration(), logger: Logger(label: "alerts"))
                 let courier = AlertCourier(
                     pool: pool,
@@ -51,6 +54,17 @@ extension AlertsCommand {
                 http.shutdown()
                 try report(legs)
             }
+        }
+
+        /// The service may know receivers that this command's settings do not name: that of `pushwatch up`, or a webhook set in its environment.
+        private func tellOfOthers(_ known: [String], _ pool: PostgresPool) async throws {
+            let told = try await AlertDrill.receivers(toldSince: .now() - .seconds(7 * 86_400), on: pool)
+            let others = told.filter { !known.contains($0) }
+            guard !others.isEmpty else { return }
+            Terminal.complain(
+                "Not drilled: \(others.joined(separator: ", ")). Alerts of the last 7 days went there, and the settings of this command do not name it. "
+                    + "Give it those of the service (--config, PUSHWATCH_ALERTS_…)."
+            )
         }
 
         private func drill(

@@ -123,7 +123,7 @@ extension AlertEpisode {
         add("Runbook", annotations["runbook"])
         add("Held back by", heldBack?.name)
         add("Devices", affected?.text)
-        add("Backlog", backlog.map { "\($0.waiting) waiting, " + ($0.drainSeconds.map { "drained in about \($0 / 60) min" } ?? "growing") })
+        add("Backlog", backlog?.text { $0 < 120 ? "\($0) s" : "\($0 / 60) min" })
         for contributor in contributors {
             add("Affected", "\(contributor.dimension)=\(contributor.value): \(contributor.bad) of \(contributor.attempts) failed")
         }

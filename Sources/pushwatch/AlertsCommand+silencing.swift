@@ -15,8 +15,8 @@ extension AlertsCommand {
         )
 
         @OptionGroup var options: Options
-        @Option(help: "label=value or label!=value; repeatable, all must hold. Labels: alertname, severity, provider, …") var match:
-            [String]
+        @Option(help: "label=value or label!=value, * for any text; repeatable, all must hold. Labels: alertname, severity, provider, …")
+        var match: [String]
         @Option(name: .customLong("for"), help: "How long: 30m, 2h, 7d; at most 90d.") var length: String
         @Option(help: "Why nobody is to be told.") var reason: String
         @Option(help: "Who says so.") var by: String = NSUserName()
@@ -25,19 +25,26 @@ extension AlertsCommand {
         func run() async throws {
             let matchers = try match.map(Self.matcher)
             guard !matchers.isEmpty else { throw ValidationError("--match is missing.") }
-            guard let duration = RuleDuration(length) else { throw ValidationError("--for is a duration such as 30m, 2h or 7d.") }
+            guard let duration = RuleDuration(length), duration.minutes <= 90 * 1440 else {
+                throw ValidationError("--for is a duration such as 30m, 2h or 7d, and at most 90d; not '\(length)'.")
+            }
             try await options.withDatabase { pool, _ in
                 let now = Timestamp.now()
-                let request = SilenceRequest(matchers: matchers, endsAt: now + .seconds(Int64(duration.minutes) * 60), reason: reason)
+                // To the end of the minute: nobody reads the rest.
+                let end = now.flooredToMinute() + .seconds(Int64(min(duration.minutes + 1, 90 * 1440)) * 60)
+                let request = SilenceRequest(matchers: matchers, endsAt: end, reason: reason)
                 let silence = try request.silence(author: by, now: now)
                 if !preview { try await SilenceStore.insert(silence, on: pool) }
                 let matched = try await EpisodeStore.open(on: pool).filter { silence.matches($0.labels) }
                 if options.json { return try options.say(json: SilenceCreatedDocument(silence, matched: matched)) }
                 Terminal.say(
                     preview
-                        ? "It would match \(matched.count) of the alerts that fire now:"
-                        : "\(silence.id.uuidString.lowercased()) until \(silence.endsAt)"
+                        ? "It would match \(matched.count) of the alerts that fire now\(matched.isEmpty ? "." : ":")"
+                        : "\(silence.id.uuidString.lowercased()) until \(silence.endsAt.rfc3339)"
                 )
+                if matched.isEmpty, !preview {
+                    Terminal.say("It matches none of the alerts that fire now; whatever comes until then is compared too.")
+                }
                 for episode in matched {
                     Terminal.say("  \(episode.id.uuidString.lowercased().prefix(8))  \(episode.rule) \(episode.group)")
                 }
@@ -80,13 +87,16 @@ extension AlertsCommand {
         static let configuration = CommandConfiguration(abstract: "End a silence now. What it held back and still fires is delivered.")
 
         @OptionGroup var options: Options
-        @Argument(help: "The silence's id, as `pushwatch alerts silences` shows it.") var id: String
+        @Argument(help: "The silence's id, or its beginning, as `pushwatch alerts silences` shows it.") var id: String
 
         func run() async throws {
             try await options.withDatabase { pool, _ in
-                guard let uuid = UUID(uuidString: id), try await SilenceStore.end(uuid, at: .now(), on: pool) else {
-                    throw CommandFailure.check("There is no current silence with the id `\(id)`.")
+                let found = try await SilenceStore.find(prefix: id, at: .now(), on: pool)
+                guard found.count < 2 else { throw CommandFailure(message: "More than one silence begins with `\(id)`.", code: 2) }
+                guard let silence = found.first, try await SilenceStore.end(silence.id, at: .now(), on: pool) else {
+                    throw CommandFailure.check("There is no current silence with the id `\(id)`; `pushwatch alerts silences` lists them.")
                 }
+                Terminal.say("\(silence.subject) is told of again.")
             }
         }
     }

@@ -18,6 +18,49 @@ struct OtherConditionTests {
         #expect(Make.firings(absence, [(60, 100, 0), (5, 100, 100), (1, 100, 99), (9, 100, 100), (1, 100, 99), (60, 100, 0)]) == [])
     }
 
+    @Test("where the time holds too few failures it grows up to twice as long, and no further; a success ends it")
+    func absenceInLowTraffic() {
+        func failing(_ repeated: [(Int, Int64, Int64)]) -> [Int] {
+            let runs: [(Int, Int64, Int64)] = [(60, 1, 0)] + (0..<12).flatMap { _ in repeated }
+            return Make.firings(absence, runs)
+        }
+        #expect(failing([(4, 1, 1), (1, 0, 0)]) == [72], "the tenth failure falls into the twelfth minute")
+        #expect(failing([(4, 0, 0), (1, 3, 3)]) == [80], "three every five minutes")
+        #expect(failing([(4, 0, 0), (1, 2, 2)]) == [], "never ten in twenty minutes")
+        #expect(Make.firings(absence, [(60, 1, 0), (5, 1, 1), (1, 1, 0), (9, 1, 1), (60, 1, 0)]) == [], "nine since the last success")
+    }
+
+    @Test("when everything fails at about one attempt a minute, absence never fires after a ratio rule of a quarter of an hour does")
+    func absenceFirst() {
+        var random = Seeded(seed: 4711)
+        var both = 0
+        for run in 0..<400 {
+            let rate = [0.7, 1.0, 1.4][run % 3]
+            let runs: [(Int, Int64, Int64)] = (0..<180).map { minute in
+                let attempts = (0..<10).count { _ in Double.random(in: 0..<1, using: &random) < rate / 10 }
+                return (1, Int64(attempts), minute < 60 ? 0 : Int64(attempts))
+            }
+            guard let ratio = Make.firings(Make.outage(), runs).first else { continue }
+            let nothing = Make.firings(absence, runs).first ?? .max
+            #expect(nothing <= ratio, "run \(run): \(nothing) and \(ratio)")
+            both += 1
+        }
+        #expect(both > 300)
+    }
+
+    @Test("the beginning is the first failure after the last success, as far back as the rule looks, however much history there is")
+    func absenceBegin() {
+        let sparse: [(Int, Int64, Int64)] = (0..<10).flatMap { _ in [(59, 0, 0), (1, 1, 1)] }
+        let runs: [(Int, Int64, Int64)] = [(60, 1, 0)] + sparse + [(20, 5, 5)]
+        let whole = Make.transitions(absence, Make.history(runs))[0]
+        #expect(whole.startsAt - Make.start == 599)
+        let last = whole.minute
+        let newest = Make.counts(runs)[(last - Make.start - 119)...(last - Make.start)]
+        let short = GroupHistory(series: MinuteSeries(first: last - 119, minutes: newest))
+        let again = RuleEvaluation.fold(absence, short, from: LatchState(asOf: last - 1), through: last).transitions
+        #expect(again.first?.startsAt == whole.startsAt)
+    }
+
     @Test("without attempts absence is held; a few successes are not recovery, ten over ten minutes are")
     func absenceHeld() throws {
         let runs: [(Int, Int64, Int64)] = [(60, 10, 0), (20, 10, 10), (600, 0, 0), (5, 1, 0), (30, 1, 1), (30, 2, 0)]

@@ -290,6 +290,16 @@ struct RuleFileTests {
         #expect(findings.map(\.description) == ["/nonexistent/alerts/rules:1:1: error: cannot read this directory"])
     }
 
+    @Test("files without a rule are an error: nothing would alert, and what fires would be over")
+    func noRules() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "rules-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try FileManager.default.createDirectory(at: directory.appending(path: "rules"), withIntermediateDirectories: true)
+        try "groups: []".write(to: directory.appending(path: "rules/a.yml"), atomically: true, encoding: .utf8)
+        let findings = RuleCheck.check(alertsDirectory: directory.path)
+        #expect(findings.map(\.message) == ["there is no rule in these files, so nothing would alert"])
+    }
+
     @Test("a healthy share above half the threshold is warned of")
     func healthy() throws {
         let rule = try #require(read(Self.good, "for: 5m", Self.labels, Self.annotations)["Test"])

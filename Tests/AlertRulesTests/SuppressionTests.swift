@@ -45,6 +45,19 @@ struct SuppressionTests {
         #expect(outcome(app, lastSet: 60) == "told")
     }
 
+    @Test("what is a ticket for now, such as a baseline that learns, holds no page back; it does a ticket")
+    func tickets() {
+        var cause = span("Spike", [.provider: "apns"], starts: 0, fires: 10)
+        var consequence = span("Other", [.provider: "apns"], starts: 0, fires: 12)
+        #expect(outcome(consequence, lastSet: 60, cause) == "Spike")
+        cause.severity = .ticket
+        #expect(outcome(consequence, lastSet: 60, cause) == "told")
+        consequence.severity = .critical
+        #expect(outcome(consequence, lastSet: 60, cause) == "told")
+        consequence.severity = .info
+        #expect(outcome(consequence, lastSet: 60, cause) == "Spike")
+    }
+
     @Test("a second cause takes over; no group agrees with every group")
     func chain() {
         let nothing = span("Nothing", [.provider: "apns"], starts: 0, fires: 10)

@@ -172,4 +172,23 @@ struct ReceiverFileTests {
         #expect(book.set.receivers.count == 3)
         #expect(book.fault?.contains("expected a list") == true)
     }
+
+    @Test("while an editor or a volume has taken the file away, or has emptied it, the receivers it named stay")
+    func gone() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("receivers-\(UUID().uuidString).yml").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let book = ReceiverBook(fixed: [.log], file: path, environment: ["ROOM": "r1", "SECRET": "s1"], logger: .silent)
+        #expect(book.fault == nil, "there need be none")
+        for lose in [{ try FileManager.default.removeItem(atPath: path) }, { try Data().write(to: URL(filePath: path)) }] {
+            try text.write(toFile: path, atomically: true, encoding: .utf8)
+            book.refresh()
+            #expect(book.fault == nil && book.set.receivers.count == 3)
+            try lose()
+            book.refresh()
+            #expect(book.set.receivers.count == 3 && book.fault?.contains("receivers: []") == true, "\(book.fault ?? "no fault")")
+        }
+        try "receivers: []".write(toFile: path, atomically: true, encoding: .utf8)
+        book.refresh()
+        #expect(book.set.receivers.map(\.name) == ["log"] && book.fault == nil)
+    }
 }

@@ -80,6 +80,18 @@ struct SilenceTests {
         }
     }
 
+    @Test("a silence is found by the beginning of its id as long as it has not ended")
+    func found() async throws {
+        try await withDatabase { pool in
+            let silence = try await silence(pool, until: 50)
+            _ = try await self.silence(pool, until: 50)
+            let (before, after) = ((Traffic.start + 49).timestamp, (Traffic.start + 50).timestamp)
+            #expect(try await SilenceStore.find(prefix: String(silence.id.uuidString.prefix(9)), at: before, on: pool) == [silence])
+            #expect(try await SilenceStore.find(prefix: "", at: before, on: pool).count == 2)
+            #expect(try await SilenceStore.find(prefix: "", at: after, on: pool) == [])
+        }
+    }
+
     @Test("matchers compare labels; an absent label is empty; isEqual false turns it round")
     func matchers() {
         let labels = ["alertname": "A", "provider": "fcm"]
@@ -88,5 +100,10 @@ struct SilenceTests {
         #expect(!SilenceMatcher(name: "provider", value: "apns").matches(labels))
         #expect(SilenceMatcher(name: "provider", value: "apns", isEqual: false).matches(labels))
         #expect(SilenceMatcher(name: "platform", value: "").matches(labels))
+        #expect(
+            SilenceMatcher(name: "provider", value: "f*").matches(labels) && SilenceMatcher(name: "provider", value: "*").matches(labels)
+        )
+        #expect(!SilenceMatcher(name: "provider", value: "a*").matches(labels))
+        #expect(!SilenceMatcher(name: "provider", value: "f*", isEqual: false).matches(labels))
     }
 }

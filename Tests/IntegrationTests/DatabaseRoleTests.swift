@@ -4,7 +4,6 @@ import Postgres
 import ProviderSimulator
 import PushContract
 import PushwatchServer
-import Synchronization
 import TestDatabase
 import Testing
 
@@ -12,6 +11,11 @@ extension WholeService {
     /// `sql/migrations/roles.sql`: what each job may do, and that it is enough.
     @Suite("Database roles")
     struct DatabaseRoleTests {
+        private static func isDenial(_ event: LogEvent) -> Bool {
+            let line = "\(event.message) \(event.metadata ?? [:]) \(event.error.map { "\($0)" } ?? "")"
+            return line.contains("42501") || line.contains("permission denied")
+        }
+
         /// A login that is a member of some groups, for the time of a test: roles belong to the whole cluster.
         private struct Login {
             let name = "job_\(UInt32.random(in: 0..<UInt32.max))"
@@ -36,7 +40,8 @@ extension WholeService {
 
         @Test("three instances, each with the database rights of its job and no more, do the whole work; nothing is denied to them")
         func enough() async throws {
-            let denied = DenialLog()
+            // What a server says of things that the database denied it.
+            let denied = RecordingLog { Self.isDenial($0) }
             try await withDatabaseURL { database in
                 try await withTestDirectory { directory in
                     try await ProviderSimulator.running(SimulatorConfiguration(directory: directory)) { simulator, endpoints in
@@ -66,7 +71,7 @@ extension WholeService {
                     }
                 }
             }
-            #expect(denied.lines == [], "denied to a job")
+            #expect(denied.events.map { "\($0.message) \($0.metadata ?? [:])" } == [], "denied to a job")
         }
 
         private func instance(_ whole: ServerConfiguration, of roles: Set<ServerConfiguration.Role>, as login: Login) -> ServerConfiguration
@@ -179,30 +184,6 @@ extension WholeService {
                     }
                 }
             }
-        }
-    }
-}
-
-/// Keeps what a server says of things that the database denied it.
-private final class DenialLog: Sendable {
-    private let seen = Mutex<[String]>([])
-
-    var lines: [String] { seen.withLock { $0 } }
-    var logger: Logger { Logger(label: "denials") { _ in Handler(log: self) } }
-
-    private struct Handler: LogHandler {
-        let log: DenialLog
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.debug
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            let line = "\(event.message) \(event.metadata ?? [:]) \(event.error.map { "\($0)" } ?? "")"
-            if line.contains("42501") || line.contains("permission denied") { log.seen.withLock { $0.append(line) } }
         }
     }
 }

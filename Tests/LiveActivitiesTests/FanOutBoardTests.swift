@@ -107,17 +107,23 @@ struct FanOutBoardTests {
         #expect(job?.priority == .high)
     }
 
-    @Test("a dead token is not sent the same state twice by a look at the audience that began before its end was written")
-    func deadToken() throws {
+    /// State 1 went to one recipient; while that was under way state 2 was published, for this audience.
+    private func boardAfterOneRequest(_ end: FanOutBoard.Ending, audienceMeanwhile audience: [ActivityKey]) throws -> FanOutBoard {
         var board = FanOutBoard()
         board.publish(state(1))
         board.join(try recipient(1), now: start)
         let next = board.next(now: start)
         let job = try #require(next)
-        // A newer state came while the request was under way, for an audience that still had it.
         board.publish(state(2))
-        board.keepOnly([try recipient(1).key], of: "m1", now: start)
-        board.finish(job, .over, now: start)
+        board.keepOnly(audience, of: "m1", now: start)
+        board.finish(job, end, now: start)
+        return board
+    }
+
+    @Test("a dead token is not sent the same state twice by a look at the audience that began before its end was written")
+    func deadToken() throws {
+        // A newer state came while the request was under way, for an audience that still had it.
+        var board = try boardAfterOneRequest(.over, audienceMeanwhile: [try recipient(1).key])
         board.join(try recipient(1), now: start)
         let again = board.next(now: start)
         #expect(again?.state.timestamp == nil)
@@ -148,14 +154,7 @@ struct FanOutBoardTests {
 
     @Test("who left the audience while a request was under way gets nothing more")
     func leaving() throws {
-        var board = FanOutBoard()
-        board.publish(state(1))
-        board.join(try recipient(1), now: start)
-        let next = board.next(now: start)
-        let job = try #require(next)
-        board.publish(state(2))
-        board.keepOnly([], of: "m1", now: start)
-        board.finish(job, .sent, now: start)
+        var board = try boardAfterOneRequest(.sent, audienceMeanwhile: [])
         let rest = board.next(now: start)
         #expect(rest?.state.timestamp == nil)
         #expect(board.underWay == 0)

@@ -3,32 +3,8 @@ import Logging
 import Postgres
 import PushContract
 import Sending
-import Synchronization
+import TestDatabase
 import Testing
-
-/// Keeps what is said of deliveries.
-private final class DeliveryLog: Sendable {
-    private let kept = Mutex<[Logger.Metadata]>([])
-    var lines: [Logger.Metadata] { kept.withLock { $0 } }
-
-    var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
-
-    private struct Handler: LogHandler {
-        let log: DeliveryLog
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.debug
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            guard event.message == "a delivery was tried" else { return }
-            log.kept.withLock { $0.append(event.metadata ?? [:]) }
-        }
-    }
-}
 
 private struct Accepting: DeliverySender {
     func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult {
@@ -46,13 +22,13 @@ struct DispatchLogTests {
             try await bench.register("ann", "phone", token: SendingBench.token(1))
             try await bench.register("ann", "tablet", token: SendingBench.token(2))
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann"}"#)
-            let log = DeliveryLog()
+            let log = RecordingLog { $0.message == "a delivery was tried" }
             try await bench.dispatcher(Accepting(), logger: log.logger).runUntilIdle()
             let rows = try await bench.pool.query("SELECT attemptId FROM notificationDeliveryAttempts WHERE eventType = 'send'")
             let attemptIds = Set(try rows.map { try $0.decode(String.self) })
             #expect(attemptIds.count == 2)
-            #expect(Set(log.lines.compactMap { $0["attemptId"].map { "\($0)" } }) == attemptIds)
-            #expect(log.lines.allSatisfy { $0["requestId"] == "request-1" && $0["status"] == "sent" })
+            #expect(Set(log.events.compactMap { $0.metadata?["attemptId"].map { "\($0)" } }) == attemptIds)
+            #expect(log.events.allSatisfy { $0.metadata?["requestId"] == "request-1" && $0.metadata?["status"] == "sent" })
         }
     }
 }

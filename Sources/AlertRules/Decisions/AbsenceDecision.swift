@@ -6,19 +6,30 @@ struct AbsenceDecision: Decision {
     func decides(at minute: Minute) -> Bool { true }
 
     func onset(at minute: Minute) -> Onset? {
-        let length = condition.duration.minutes
-        let window = series.evidence(endingAt: minute, minutes: length)
-        let newer = series.window(endingAt: minute, minutes: length / 2)
-        guard window.counts.attempts == window.counts.bad, window.counts.bad >= condition.minAttempts,
-            newer.bad > 0, newer.bad < window.counts.bad
-        else { return nil }
+        guard let window = failing(endingAt: minute) else { return nil }
+        let newer = series.window(endingAt: minute, minutes: window.minutes / 2)
+        guard newer.bad > 0, newer.bad < window.counts.bad else { return nil }
         return Onset(level: .absence, window: window)
     }
 
-    /// The first failure after the last success, as far back as the history goes.
+    /// The time without a success that holds enough failures: `for`, and in low traffic up to `longest`.
+    ///
+    /// Without the longer window, at about one attempt a minute it would be chance whether ten failures fall into ten minutes, and a ratio rule
+    /// with a longer `for` could page before this one does.
+    private func failing(endingAt minute: Minute) -> WindowCounts? {
+        for length in condition.duration.minutes...condition.longest {
+            let window = series.evidence(endingAt: minute, minutes: length)
+            guard window.counts.attempts == window.counts.bad else { return nil }
+            if window.counts.bad >= condition.minAttempts { return window }
+        }
+        return nil
+    }
+
+    /// The first failure after the last success, as far back as the rule looks.
     func start(of onset: Onset, at minute: Minute) -> Minute {
         var first = onset.window.first
-        while first > series.first, isWithoutSuccess(first - 1) { first = first - 1 }
+        let oldest = max(series.first, minute - (condition.lookback - 1))
+        while first > oldest, isWithoutSuccess(first - 1) { first = first - 1 }
         while first < minute, series[first].bad == 0 { first = first + 1 }
         return first
     }

@@ -4,7 +4,9 @@
 /// the cause holds the consequence back
 /// - as long as it fires, and
 /// - after its end until the consequence's condition holds again: what fades together is not told at the end,
-/// if the consequence had begun before the cause fired. What begins later is something new, and is told.
+/// if the consequence had begun before the cause fired. What begins later is something new, and is told. What pages nobody holds no page back.
+///
+/// Live, a cause must have been told as well: see `PossibleCauses`. Receivers and silences are no part of a backtest.
 package enum Suppression {
     /// An alert, as far as holding back is concerned.
     package struct Span: Sendable, Hashable {
@@ -16,13 +18,22 @@ package enum Suppression {
         package var firedAt: Minute
         /// The first minute after the one that resolved it; nil while it fires.
         package var resolvedAt: Minute?
+        package var severity: Severity
 
-        package init(rule: String, group: GroupKey, startsAt: Minute, firedAt: Minute, resolvedAt: Minute? = nil) {
+        package init(
+            rule: String,
+            group: GroupKey,
+            startsAt: Minute,
+            firedAt: Minute,
+            resolvedAt: Minute? = nil,
+            severity: Severity = .page
+        ) {
             self.rule = rule
             self.group = group
             self.startsAt = startsAt
             self.firedAt = firedAt
             self.resolvedAt = resolvedAt
+            self.severity = severity
         }
     }
 
@@ -44,9 +55,9 @@ package enum Suppression {
 
     /// Whether `cause` holds `consequence` back when `minute` closes. `lastSet`: the newest minute at which the consequence's condition held.
     package static func holds(_ cause: Span, _ consequence: Span, lastSet: Minute, at minute: Minute) -> Bool {
-        guard agree(cause.group, consequence.group), cause.firedAt <= minute + 1, consequence.startsAt <= cause.firedAt else {
-            return false
-        }
+        guard agree(cause.group, consequence.group), cause.firedAt <= minute + 1, consequence.startsAt <= cause.firedAt,
+            cause.severity.pages || !consequence.severity.pages
+        else { return false }
         guard let resolvedAt = cause.resolvedAt, resolvedAt <= minute + 1 else { return true }
         return lastSet < resolvedAt - 1
     }

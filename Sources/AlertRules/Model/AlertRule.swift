@@ -57,7 +57,7 @@ package struct AlertRule: Sendable, Hashable {
         switch condition {
         case .ratio(let ratio): max(ratio.duration.minutes + ratio.smooth.minutes, ratio.resolveWithin.minutes)
         case .baseline(let baseline): baseline.longestWindow.minutes
-        case .absence(let absence): max(absence.duration.minutes, absence.resolveWithin.minutes)
+        case .absence(let absence): absence.lookback
         case .growth(let growth): max(growth.duration.minutes * 4 / 3, growth.resolveAfter.minutes)
         case .firstSight(let sight): sight.notSeenFor.minutes + 1440
         case .reregistration(let returning): returning.reference.minutes + returning.window.minutes

@@ -13,6 +13,8 @@ package struct AlertsDirectory: Sendable, Hashable {
         var all = set.findings + findings
         if sources.isEmpty, findings.isEmpty {
             all.append(Finding(.error, at: position("rules"), "there are no rule files (*.yml) here"))
+        } else if set.rules.isEmpty, !all.contains(where: { $0.severity == .error }) {
+            all.append(Finding(.error, at: position("rules"), "there is no rule in these files, so nothing would alert"))
         }
         return RuleSet(rules: set.rules, findings: all.sorted())
     }

@@ -29,7 +29,14 @@ package struct BacktestEpisode: Sendable, Hashable {
     func lasts(since: Minute) -> Bool { resolvedAt.map { $0 > since } ?? true }
 
     var span: Suppression.Span {
-        Suppression.Span(rule: fired.rule, group: group, startsAt: fired.startsAt, firedAt: firedAt, resolvedAt: resolvedAt)
+        Suppression.Span(
+            rule: fired.rule,
+            group: group,
+            startsAt: fired.startsAt,
+            firedAt: firedAt,
+            resolvedAt: resolvedAt,
+            severity: severity
+        )
     }
 
     /// Nobody would have been told.

@@ -70,6 +70,12 @@ package enum AlertDrill {
         }
     }
 
+    /// Receivers that were told of something since then.
+    package static func receivers(toldSince: Timestamp, on session: any PostgresSession) async throws -> [String] {
+        try await session.query("SELECT DISTINCT receiver FROM alertOutbox WHERE createdAt >= \(toldSince) ORDER BY receiver")
+            .map { try $0.decode(String.self) }
+    }
+
     /// No evaluator decided.
     private static let lease = AlertLease(name: "drill", holder: "drill", epoch: 0)
 

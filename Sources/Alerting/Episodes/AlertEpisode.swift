@@ -34,7 +34,7 @@ package struct AlertEpisode: Sendable, Hashable {
     package var acknowledgedAt: Timestamp?
     package var acknowledgedBy: String?
     package var silencedBy: UUID?
-    /// The alert that explains this one: nobody is told of this one meanwhile.
+    /// The alert that explains this one: whoever was told of that one is not told of this one meanwhile.
     package var heldBack: HeldBack?
     package var revised: Bool
     package var heldSince: Timestamp?
@@ -42,7 +42,7 @@ package struct AlertEpisode: Sendable, Hashable {
     /// Who is affected while it goes on; nil before the first look, some minutes after it fired.
     package var impact: EpisodeImpact?
 
-    /// Recorded and shown, and nobody is told.
+    /// Recorded and shown; nobody is told, or with a cause only who was not told of that.
     var isWithheld: Bool { silencedBy != nil || heldBack != nil }
 }
 
@@ -85,5 +85,11 @@ package struct BacklogNumbers: Sendable, Hashable, Codable {
         self.waiting = waiting
         self.oldestSeconds = oldestSeconds
         self.drainSeconds = drainSeconds
+    }
+
+    /// `12 waiting, drained in about 10 min`, `12 waiting, growing`, or only that nothing waits. `span` says seconds in words.
+    package func text(count: (Int64) -> String = { "\($0)" }, span: (Int64) -> String) -> String {
+        guard waiting > 0 else { return "0 waiting" }
+        return "\(count(waiting)) waiting, " + (drainSeconds.map { "drained in about \(span($0))" } ?? "growing")
     }
 }

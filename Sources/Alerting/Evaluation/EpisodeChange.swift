@@ -4,7 +4,8 @@ import PushContract
 
 /// What a plan means for the stored episodes of a rule, in order.
 enum EpisodeChange: Sendable {
-    case fire(AlertEpisode, Transition)
+    /// `receivers`: who is told, unless it is silenced. Set once it is known what explains the alert.
+    case fire(AlertEpisode, Transition, receivers: [String])
     case resolve(AlertEpisode, minute: Minute)
     /// `isDue`: a silence or its cause ended while the alert goes on, so now it is told.
     case update(AlertEpisode, isDue: Bool)
@@ -73,7 +74,7 @@ struct EpisodeChanges {
         )
         open[transition.group] = episode
         touched.insert(transition.group)
-        changes.append(.fire(episode, transition))
+        changes.append(.fire(episode, transition, receivers: []))
     }
 
     private mutating func resolve(_ transition: Transition) {

@@ -9,10 +9,11 @@ struct EpisodeWriter {
     let lease: AlertLease
     let now: Timestamp
 
+    /// `receivers`: who is told now, unless the alert is silenced.
     func fire(_ episode: AlertEpisode, reason: Transition.Reason, minute: Minute, receivers: [String]) async throws {
         try await insert(episode)
         try await record(episode, seq: 1, kind: .firing, reason: reason.rawValue, minute: minute)
-        if !episode.isWithheld { try await enqueue(episode.id, receivers: receivers) }
+        if episode.silencedBy == nil { try await enqueue(episode.id, receivers: receivers) }
     }
 
     /// Receivers that were not told of the alert are not told of its end; under a silence that includes those still to be told.

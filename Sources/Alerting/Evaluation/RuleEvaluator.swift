@@ -21,7 +21,6 @@ package final class RuleEvaluator: Service, Sendable {
         var rules: [AlertRule] = []
         var faults: [String: String] = [:]
         var succeededAt: Timestamp?
-        var tidiedAt: Timestamp?
         /// When the oldest outcome was made that a writer holds, while one does.
         var waitsFor: Timestamp?
     }
@@ -39,7 +38,7 @@ package final class RuleEvaluator: Service, Sendable {
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
     private let holder: String
-    private let observedSince: Timestamp
+    private let upkeep: EvaluatorUpkeep
     private let baseline = BaselineStore()
     private let metrics = EvaluatorMetrics()
     private let state = Mutex(State())
@@ -67,7 +66,7 @@ package final class RuleEvaluator: Service, Sendable {
         self.clock = clock
         self.now = now
         holder = UUID().uuidString
-        observedSince = now()
+        upkeep = EvaluatorUpkeep(pool: pool, rules: rules, receivers: receivers, backlog: backlog, logger: logger, now: now)
     }
 
     /// Rules whose last evaluation failed, with the reason. Their alerts are held as they are.
@@ -134,10 +133,7 @@ package final class RuleEvaluator: Service, Sendable {
         if isIdle { return }
         var faults = try await fillSeries(through: last)
         faults.merge(try await evaluate(current, through: last)) { $1 }
-        try await forgetRemoved(current, through: last)
-        try await watchOurselves()
-        try await tidy()
-        try await lookAgain(current, through: last)
+        try await upkeep.run(current, through: last, pass: pass, claim: claim)
         state.withLock { state in
             if faults.isEmpty { state.succeededAt = now() }
             state.faults = faults
@@ -195,50 +191,6 @@ package final class RuleEvaluator: Service, Sendable {
         return faults
     }
 
-    /// A rule that is missing because its file is broken is held, not removed.
-    private func forgetRemoved(_ current: [AlertRule], through last: Minute) async throws {
-        guard !rules.isBroken, let any = current.first else { return }
-        for name in try await RuleCheckpoint.forgotten(current.map(\.name), on: pool) {
-            guard let lease = try await claim() else { return }
-            try await pass(any, lease).forget(name, through: last)
-            logger.notice("a rule was removed; its alerts are resolved", metadata: ["rule": "\(name)"])
-        }
-    }
-
-    /// Repeats, and once an hour what is over for long.
-    private func tidy() async throws {
-        guard let lease = try await claim() else { return }
-        let now = now()
-        try await RepeatPass(pool: pool, lease: lease, receivers: receivers.set, now: now).run()
-        let isDue = state.withLock { state in
-            guard state.tidiedAt.map({ now - $0 >= .seconds(3600) }) ?? true else { return false }
-            state.tidiedAt = now
-            return true
-        }
-        if isDue { try await EpisodeRetention.drop(now: now, on: pool) }
-    }
-
-    /// The built-in alerts.
-    private func watchOurselves() async throws {
-        guard let lease = try await claim() else { return }
-        let pass = BuiltInPass(pool: pool, lease: lease, receivers: receivers.set, observedSince: observedSince, now: now())
-        for episode in try await pass.run() {
-            let text = episode.annotations["summary"] ?? episode.rule
-            logger.log(level: episode.state == .firing ? .error : .notice, "\(episode.rule) \(episode.state.rawValue): \(text)")
-        }
-    }
-
-    /// Who is affected now by what goes on. Nobody waits for it, so a fault of it is told and nothing more.
-    private func lookAgain(_ rules: [AlertRule], through last: Minute) async throws {
-        guard let lease = try await claim() else { return }
-        let pass = ImpactPass(rules: rules, pool: pool, lease: lease, backlog: backlog, logger: logger, now: now())
-        do {
-            try await pass.run(through: last)
-        } catch let error as PostgresError where !error.isUnavailable {
-            logger.warning("who is affected could not be looked at again", metadata: ["error": "\(error)"])
-        }
-    }
-
     private func pass(_ rule: AlertRule, _ lease: AlertLease) -> RulePass {
         RulePass(
             rule: rule,
@@ -275,7 +227,7 @@ package final class RuleEvaluator: Service, Sendable {
     private func report(_ changes: [EpisodeChange]) {
         for change in changes {
             switch change {
-            case .fire(let episode, _):
+            case .fire(let episode, _, _):
                 logger.warning("alert firing", metadata: ["rule": "\(episode.rule)", "group": "\(episode.group)"])
             case .resolve(let episode, _):
                 logger.notice("alert resolved", metadata: ["rule": "\(episode.rule)", "group": "\(episode.group)"])

@@ -93,7 +93,9 @@ struct RulePass {
                 let labels = $0.labels
                 $0.silencedBy = silences.first { $0.matches(labels) }?.id
                 // Who was told once is not told that it is explained.
-                if $0.heldBack != nil { $0.heldBack = causes.holder(of: $0, lastSet: episode.lastSet, at: last) }
+                if $0.heldBack != nil {
+                    $0.heldBack = causes.holder(of: $0, lastSet: episode.lastSet, at: last, receivers: receivers.names(for: $0))?.heldBack
+                }
             }
         }
         var result: [EpisodeChange] = []
@@ -123,9 +125,9 @@ struct RulePass {
         }
     }
 
-    /// Adds who is affected and what waits to an alert that begins.
+    /// Adds who is affected, what waits, what explains it and who is told to an alert that begins.
     private func enriched(_ change: EpisodeChange, _ silences: [AlertSilence], _ causes: PossibleCauses) async throws -> EpisodeChange {
-        guard case .fire(var episode, let transition) = change else { return change }
+        guard case .fire(var episode, let transition, _) = change else { return change }
         if rule.condition.source == .attempts {
             let affected = try await Impact.read(
                 rule,
@@ -139,8 +141,10 @@ struct RulePass {
         }
         episode.backlog = try await backlog?(now)
         episode.silencedBy = silences.first { $0.matches(episode.labels) }?.id
-        episode.heldBack = causes.holder(of: episode, lastSet: transition.minute, at: transition.minute)
-        return .fire(episode, transition)
+        let names = receivers.names(for: episode)
+        let holder = causes.holder(of: episode, lastSet: transition.minute, at: transition.minute, receivers: names)
+        episode.heldBack = holder?.heldBack
+        return .fire(episode, transition, receivers: holder?.untold ?? names)
     }
 
     private func commit(_ plan: EvaluationPlan, _ changes: [EpisodeChange], _ taken: [AcceptancePass.Taken], last: Minute) async throws {
@@ -156,8 +160,7 @@ struct RulePass {
         let writer = EpisodeWriter(transaction: transaction, lease: lease, now: now)
         for change in changes {
             switch change {
-            case .fire(let episode, let transition):
-                let names = receivers.names(for: episode)
+            case .fire(let episode, let transition, let names):
                 try await writer.fire(episode, reason: transition.reason, minute: transition.minute, receivers: names)
             case .resolve(let episode, let minute): try await writer.resolve(episode, minute: minute)
             case .update(let episode, let isDue):

@@ -5,12 +5,19 @@ import Synchronization
 
 /// The receivers in force: fixed ones, and those of a file that is read again when it changes.
 ///
-/// A broken file never replaces a good one. Safe to use from any task.
+/// A broken file never replaces a good one, nor does one that is gone. Safe to use from any task.
 package final class ReceiverBook: Sendable {
     private struct State {
         var set: ReceiverSet
         var fault: String?
         var stamp: DirectoryStamp.Entry?
+    }
+
+    private struct Missing: Error, CustomStringConvertible {
+        var file: String
+        var description: String {
+            "\(file) is gone; the receivers it named stay until it is there again, or until a restart. To have none, leave it with `receivers: []`"
+        }
     }
 
     private let fixed: [ReceiverConfiguration]
@@ -23,7 +30,7 @@ package final class ReceiverBook: Sendable {
 
     /// - Parameters:
     ///   - fixed: receivers that are always there, such as the log or the webhook of `pushwatch up`.
-    ///   - file: `alerts/receivers.yml`; need not exist.
+    ///   - file: `alerts/receivers.yml`; need not exist at first.
     ///   - environment: values for `${NAME}` in the file.
     package init(
         fixed: [ReceiverConfiguration],
@@ -51,7 +58,11 @@ package final class ReceiverBook: Sendable {
         guard let file else { return }
         let stamp = DirectoryStamp.entry(file)
         guard stamp != state.withLock({ $0.stamp }) else { return }
-        let read = Result { try stamp == nil ? ReceiverSet(receivers: []) : ReceiverFile.read(path: file, environment: environment) }
+        // It was there: an editor is replacing it, or a volume is away. What it said holds until there is one again.
+        let read = Result {
+            guard stamp != nil else { throw Missing(file: file) }
+            return try ReceiverFile.read(path: file, environment: environment)
+        }
         let (fault, count) = state.withLock { state -> (String?, Int) in
             state.stamp = stamp
             switch read {

@@ -40,7 +40,7 @@ package struct AlertDocument: Encodable, Sendable {
     var acknowledgedAt: Timestamp?
     var acknowledgedBy: String?
     var silencedBy: String?
-    /// The alert that explains this one, as long as nobody is told of this one.
+    /// The alert that explains this one: whoever was told of that is not told of this one meanwhile.
     var heldBack: HeldBackDocument?
     var revised: Bool
     var heldSince: Timestamp?

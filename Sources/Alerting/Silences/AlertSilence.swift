@@ -5,6 +5,7 @@ package import PushContract
 package struct SilenceMatcher: Sendable, Hashable, Codable {
     /// A label: `alertname`, `severity`, a label of the rule, or a dimension of the group.
     package var name: String
+    /// `*` stands for any text.
     package var value: String
     package var isEqual: Bool
 
@@ -16,7 +17,7 @@ package struct SilenceMatcher: Sendable, Hashable, Codable {
 
     /// A label that is absent counts as empty. `rule` is another word for `alertname`.
     package func matches(_ labels: [String: String]) -> Bool {
-        (labels[name == "rule" ? "alertname" : name] ?? "" == value) == isEqual
+        Wildcard.matches(labels[name == "rule" ? "alertname" : name] ?? "", value) == isEqual
     }
 }
 

@@ -24,6 +24,16 @@ package enum SilenceStore {
         ).map(AlertSilence.init(row:))
     }
 
+    /// Those that have not ended and whose id begins with `prefix`; at most two, which is enough to know that there is more than one.
+    package static func find(prefix: String, at now: Timestamp, on session: any PostgresSession) async throws -> [AlertSilence] {
+        try await session.query(
+            """
+            SELECT silenceId, matchers, startsAt, endsAt, author, reason, createdAt FROM alertSilences
+            WHERE endsAt > \(now) AND starts_with(silenceId::text, \(prefix.lowercased())) LIMIT 2
+            """
+        ).map(AlertSilence.init(row:))
+    }
+
     /// Ends it now; what it held back is delivered with the next evaluation. False when there is none, or it has ended.
     package static func end(_ id: UUID, at now: Timestamp, on session: any PostgresSession) async throws -> Bool {
         try await session.execute(

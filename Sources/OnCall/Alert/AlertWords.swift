@@ -45,9 +45,11 @@ enum AlertWords {
         var remarks: [String] = []
         if episode.silencedBy != nil { remarks.append("Silenced: recorded, not delivered.") }
         if let cause = episode.heldBack, episode.state == .firing {
-            remarks.append("Held back because of \(cause.name), which explains it. Nobody is told of this one unless it outlasts that.")
+            remarks.append(
+                "Held back because of \(cause.name), which explains it. Whoever was told of that is told of this only if it outlasts it."
+            )
         } else if let cause = episode.heldBack {
-            remarks.append("Was held back because of \(cause.name), which explained it. Nobody was told of this one.")
+            remarks.append("Was held back because of \(cause.name), which explained it. Whoever was told of that was not told of this.")
         }
         if let held = episode.heldSince, episode.state == .firing {
             remarks.append(

@@ -22,10 +22,7 @@ struct ImpactView {
         heading = "\(when), \(ClockText.span(look.window.first.timestamp, to: (look.window.last + 1).timestamp, now: now))"
         summary = [
             look.window.counts.attempts > 0 ? AlertWords.counts(look.window) : nil, look.affected.map { "devices: \($0.text)" },
-            look.backlog.map { backlog in
-                let drain = backlog.drainSeconds.map { "drained in about \(SpanText.span(.seconds($0)))" } ?? "growing"
-                return "\(NumberText.count(backlog.waiting)) waiting, \(drain)"
-            },
+            look.backlog?.text(count: { NumberText.count($0) }, span: { SpanText.span(.seconds($0)) }),
         ].compactMap { $0 }.joined(separator: "; ")
         lines = look.contributors.map(ContributorLine.init)
         hasLines = !lines.isEmpty

@@ -13,6 +13,14 @@ struct RulesBench {
         var days: Int
         /// Minutes evaluated one by one.
         var evaluations: Int
+        /// Times as many attempts as in the first load, in the same minutes and keys.
+        var factors: [Int64]
+        /// Apps of these loads; each has four kinds of traffic in two major versions. The last load has four times as many.
+        var apps: Int32
+
+        static let full = Settings(days: 28, evaluations: 60, factors: [1, 10, 100], apps: 2)
+        /// Half of the keys, a week, and the middle load left out.
+        static let quick = Settings(days: 7, evaluations: 15, factors: [1, 100], apps: 1)
     }
 
     struct Load: Encodable {
@@ -32,6 +40,7 @@ struct RulesBench {
 
     struct Report: Encodable {
         var rules: Int
+        var keysAMinute: Int
         var backtestDays: Int
         var evaluations: Int
         var loads: [Load]
@@ -48,10 +57,10 @@ struct RulesBench {
                 ]
             }
             return TextTable(head, rows).text
-                + "\n\(rules) rules; median of \(evaluations) evaluations, one minute each; backtest of \(backtestDays) days"
+                + "\n\(rules) rules, \(keysAMinute) rollup rows a minute; median of \(evaluations) evaluations, one minute each; backtest of \(backtestDays) days"
         }
 
-        private static func text(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
+        static func text(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
     }
 
     let database: BenchDatabase
@@ -76,23 +85,29 @@ struct RulesBench {
         let days = Set((end - historyDays * 1440).day...(end + 1440).day)
         try await PartitionKeeper(pool: pool, logger: logger).ensurePartitions(forDays: days)
         var loads: [Load] = []
-        for (name, factor, apps) in [("1×", 1, 2), ("10×", 10, 2), ("100×", 100, 2), ("1×, 4× the keys", 1, 8)] {
-            Terminal.note("\(name): filling \(historyDays) days")
-            var load = try await measure(name, end, factor: Int64(factor), apps: Int32(apps), pool)
+        let same = settings.factors.map { ("\($0)×", $0, settings.apps) }
+        for (name, factor, apps) in same + [("1×, 4× the keys", 1, 4 * settings.apps)] {
+            var load = try await measure(name, end, factor: factor, apps: apps, pool)
             if let first = loads.first {
                 load.evaluationRatio = load.evaluationMilliseconds / first.evaluationMilliseconds
                 load.backtestRatio = load.backtestSeconds / first.backtestSeconds
             }
             loads.append(load)
         }
-        return Report(rules: rules.count, backtestDays: settings.days, evaluations: settings.evaluations, loads: loads)
+        return Report(
+            rules: rules.count,
+            keysAMinute: Int(settings.apps) * Self.rowsOfApp,
+            backtestDays: settings.days,
+            evaluations: settings.evaluations,
+            loads: loads
+        )
     }
 
     private func measure(_ name: String, _ end: Minute, factor: Int64, apps: Int32, _ pool: PostgresPool) async throws -> Load {
-        try await fill(pool, from: end - historyDays * 1440, through: end, factor: factor, apps: apps)
+        let filling = try await seconds { try await fill(pool, name, through: end, factor: factor, apps: apps) }
         let (attempts, rows) = try await pool.query("SELECT sum(attempts)::bigint, count(*) FROM attemptRollups")[0]
             .decode(Int64.self, Int64.self)
-        Terminal.note("\(name): evaluating")
+        Terminal.note("\(name): \(rows) rollup rows in \(Int(filling)) s; evaluating")
         let evaluator = RuleEvaluator(
             pool: pool,
             rules: RuleBook(rules: rules, logger: logger),
@@ -107,16 +122,20 @@ struct RulesBench {
         }
         try await evaluator.release()
         guard evaluator.faults.isEmpty else { throw CommandFailure.check("Rules failed: \(evaluator.faults)") }
-        Terminal.note("\(name): backtest")
+        times.sort()
+        let median = times[times.count / 2] * 1000
+        Terminal.note(
+            "\(name): first evaluation \(Report.text(first, 2)) s, then \(Report.text(median, 1)) ms a minute; backtest of \(settings.days) days"
+        )
         let span = BacktestSpan(since: end - settings.days * 1440, last: end - 1)
         let backtest = try await seconds { _ = try await RuleBacktest(span: span, on: pool).run(rules) }
-        times.sort()
+        Terminal.note("\(name): backtest \(Report.text(backtest, 2)) s")
         return Load(
             name: name,
             attempts: attempts,
             rollupRows: rows,
             firstEvaluationSeconds: first,
-            evaluationMilliseconds: times[times.count / 2] * 1000,
+            evaluationMilliseconds: median,
             slowestEvaluationMilliseconds: (times.last ?? 0) * 1000,
             backtestSeconds: backtest
         )
@@ -128,13 +147,27 @@ struct RulesBench {
         return (ContinuousClock.now - start).inSeconds
     }
 
-    /// Healthy traffic: 97 of 100 are sent, and each usual reason has one of them. Four kinds of traffic for each app, each of two major versions.
-    private func fill(_ pool: PostgresPool, from first: Minute, through last: Minute, factor: Int64, apps: Int32) async throws {
+    /// Four kinds of traffic, two major versions, four outcomes.
+    private static let rowsOfApp = 4 * 2 * 4
+
+    /// Healthy traffic: 97 of 100 are sent, and each usual reason has one of them. A day at a time, so that rows lie in the order of their minutes, as
+    /// writers leave them, and one can see how far it is.
+    private func fill(_ pool: PostgresPool, _ name: String, through end: Minute, factor: Int64, apps: Int32) async throws {
         try await pool.execute(
             """
             TRUNCATE attemptRollups, alertRuleProgress, alertCheckpoints, alertEpisodes, alertBaselineDays, alertSeriesProgress CASCADE
             """
         )
+        for day in 1...historyDays {
+            let first = end - (historyDays - day + 1) * 1440
+            try await fillDay(pool, from: first, through: day == historyDays ? end : first + 1439, factor: factor, apps: apps)
+            if Terminal.isInteractive { Terminal.progress("\(name): filled \(day) of \(historyDays) days", isLast: day == historyDays) }
+        }
+        try await pool.execute("ANALYZE attemptRollups")
+        try await pool.execute("CHECKPOINT")
+    }
+
+    private func fillDay(_ pool: PostgresPool, from first: Minute, through last: Minute, factor: Int64, apps: Int32) async throws {
         try await pool.execute(
             """
             INSERT INTO attemptRollups (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor,
@@ -151,7 +184,5 @@ struct RulesBench {
                                ('failed', 'network', 1)) AS s (status, reason, attempts)
             """
         )
-        try await pool.execute("ANALYZE attemptRollups")
-        try await pool.execute("CHECKPOINT")
     }
 }

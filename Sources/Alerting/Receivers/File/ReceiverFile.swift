@@ -56,7 +56,7 @@ package enum ReceiverFile {
         do { root = try Yams.compose(yaml: text) } catch {
             throw Fault(path: yaml.path, line: (error as? YamlError)?.line, message: "not YAML: \(error)")
         }
-        guard let root else { return ReceiverSet(receivers: []) }
+        guard let root else { throw Fault(path: yaml.path, message: "the file is empty; `receivers: []` says that there are none") }
         let keys = try yaml.mapping(root, keys: ["receivers", "routes", "fallback"])
         var receivers: [ReceiverConfiguration] = []
         for node in try yaml.list(keys["receivers"]) {

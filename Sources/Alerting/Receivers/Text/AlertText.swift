@@ -97,10 +97,7 @@ struct AlertText {
         return lines.joined(separator: "\n")
     }
 
-    private static func text(_ backlog: BacklogNumbers) -> String {
-        let drain = backlog.drainSeconds.map { "drained in about \(duration($0))" } ?? "growing"
-        return "\(backlog.waiting) waiting, \(drain)"
-    }
+    private static func text(_ backlog: BacklogNumbers) -> String { backlog.text(span: duration) }
 
     /// `90 s`, `12 min`, `3 h 5 min`
     static func duration(_ seconds: Int64) -> String {

@@ -1,0 +1,93 @@
+import AlertRules
+import Logging
+import Postgres
+import PushContract
+import Synchronization
+
+/// What the evaluator does each minute beside evaluating: alerts of rules that are gone, repeats, the built-in alerts, who is affected now, and once
+/// an hour what is over for long.
+///
+/// Each step claims the lease anew and does nothing without it. Safe to use from any task.
+final class EvaluatorUpkeep: Sendable {
+    private let pool: PostgresPool
+    private let rules: RuleBook
+    private let receivers: ReceiverBook
+    private let backlog: BacklogReading?
+    private let logger: Logger
+    private let now: @Sendable () -> Timestamp
+    private let observedSince: Timestamp
+    private let tidiedAt = Mutex<Timestamp?>(nil)
+
+    /// The evaluator's lease, or nil while another instance holds it.
+    typealias Claim = @Sendable () async throws -> AlertLease?
+    /// One evaluation of one rule under a lease.
+    typealias Pass = @Sendable (AlertRule, AlertLease) -> RulePass
+
+    init(
+        pool: PostgresPool,
+        rules: RuleBook,
+        receivers: ReceiverBook,
+        backlog: BacklogReading?,
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.pool = pool
+        self.rules = rules
+        self.receivers = receivers
+        self.backlog = backlog
+        self.logger = logger
+        self.now = now
+        observedSince = now()
+    }
+
+    func run(_ current: [AlertRule], through last: Minute, pass: Pass, claim: Claim) async throws {
+        try await forgetRemoved(current, through: last, pass: pass, claim: claim)
+        try await watchOurselves(claim)
+        try await tidy(claim)
+        try await lookAgain(current, through: last, claim: claim)
+    }
+
+    /// A rule that is missing because its file is broken is held, not removed.
+    private func forgetRemoved(_ current: [AlertRule], through last: Minute, pass: Pass, claim: Claim) async throws {
+        guard !rules.isBroken, let any = current.first else { return }
+        for name in try await RuleCheckpoint.forgotten(current.map(\.name), on: pool) {
+            guard let lease = try await claim() else { return }
+            try await pass(any, lease).forget(name, through: last)
+            logger.notice("a rule was removed; its alerts are resolved", metadata: ["rule": "\(name)"])
+        }
+    }
+
+    /// The built-in alerts.
+    private func watchOurselves(_ claim: Claim) async throws {
+        guard let lease = try await claim() else { return }
+        let pass = BuiltInPass(pool: pool, lease: lease, receivers: receivers.set, observedSince: observedSince, now: now())
+        for episode in try await pass.run() {
+            let text = episode.annotations["summary"] ?? episode.rule
+            logger.log(level: episode.state == .firing ? .error : .notice, "\(episode.rule) \(episode.state.rawValue): \(text)")
+        }
+    }
+
+    /// Repeats, and once an hour what is over for long.
+    private func tidy(_ claim: Claim) async throws {
+        guard let lease = try await claim() else { return }
+        let now = now()
+        try await RepeatPass(pool: pool, lease: lease, receivers: receivers.set, now: now).run()
+        let isDue = tidiedAt.withLock { tidiedAt in
+            guard tidiedAt.map({ now - $0 >= .seconds(3600) }) ?? true else { return false }
+            tidiedAt = now
+            return true
+        }
+        if isDue { try await EpisodeRetention.drop(now: now, on: pool) }
+    }
+
+    /// Who is affected now by what goes on. Nobody waits for it, so a fault of it is told and nothing more.
+    private func lookAgain(_ rules: [AlertRule], through last: Minute, claim: Claim) async throws {
+        guard let lease = try await claim() else { return }
+        let pass = ImpactPass(rules: rules, pool: pool, lease: lease, backlog: backlog, logger: logger, now: now())
+        do {
+            try await pass.run(through: last)
+        } catch let error as PostgresError where !error.isUnavailable {
+            logger.warning("who is affected could not be looked at again", metadata: ["error": "\(error)"])
+        }
+    }
+}
