@@ -267,7 +267,10 @@ let package = Package(
         ),
         tests(
             "ProviderSimulatorTests",
-            ["ProviderSimulator", "Cricket", "CurlHTTP", "PushLifecycle", "PushContract", .subprocess, .jwtKit, .crypto, .cryptoExtras]
+            [
+                "ProviderSimulator", "Cricket", "CurlHTTP", "PushLifecycle", "PushContract", .subprocess, .jwtKit, .crypto, .cryptoExtras,
+                .logging, .nioCore, .nioPosix,
+            ]
         ),
         tests(
             "IntegrationTests",

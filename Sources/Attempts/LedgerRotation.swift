@@ -23,7 +23,7 @@ struct LedgerRotation {
         let next = "attemptLedger_\(try await LedgerRotation.read(on: pool).current + 1)"
         guard try await !PartitionStatements.generations(on: pool).contains(next.lowercased()) else { return }
         try await pool.withTransaction { transaction in
-            try await PartitionStatements.takeTurns(on: transaction)
+            try await SchemaTurn.take(on: transaction)
             let number = try await LedgerRotation.read(on: transaction).current + 1
             guard try await !PartitionStatements.generations(on: transaction).contains("attemptledger_\(number)") else { return }
             try await PartitionStatements.createGeneration(number, on: transaction)
@@ -36,7 +36,7 @@ struct LedgerRotation {
         guard isDue(try await LedgerRotation.read(on: pool).rotatedAt) else { return false }
         do {
             return try await pool.withTransaction(retry: .never) { transaction in
-                try await PartitionStatements.takeTurns(on: transaction)
+                try await SchemaTurn.take(on: transaction)
                 try await transaction.execute("SET LOCAL lock_timeout = '\(raw: patience)'")
                 // Waits for the batches under way and holds back the next ones, so that none of them misses the other's ids.
                 try await transaction.execute("LOCK TABLE ledgerState IN ACCESS EXCLUSIVE MODE")

@@ -97,7 +97,7 @@ package struct PartitionKeeper: Service {
         let missing = facts.map { ($0, "notificationDeliveryAttempts", "attemptedAt") } + rollups.map { ($0, "attemptRollups", "minute") }
         for (partition, parent, column) in missing where !existing.contains(partition.name.lowercased()) {
             try await pool.withTransaction { transaction in
-                try await PartitionStatements.takeTurns(on: transaction)
+                try await SchemaTurn.take(on: transaction)
                 guard try await !PartitionStatements.names(on: transaction).contains(partition.name.lowercased()) else { return }
                 try await PartitionStatements.create(partition, of: parent, column: column, on: transaction)
             }

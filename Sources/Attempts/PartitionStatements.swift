@@ -3,11 +3,6 @@ import PushContract
 
 /// DDL of partitions. Names are ours, never a caller's, so they may be spliced.
 enum PartitionStatements {
-    /// Keepers of all instances take turns; held to the end of the transaction.
-    static func takeTurns(on session: some PostgresSession) async throws {
-        try await session.execute("SELECT pg_advisory_xact_lock(7204113)")
-    }
-
     /// All partitions of facts and rollups that stand, in lower case as the catalogue has them.
     static func names(on session: some PostgresSession) async throws -> Set<String> {
         let rows = try await session.query(

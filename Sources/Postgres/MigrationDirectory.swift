@@ -3,7 +3,7 @@ import Foundation
 /// Reads `NNNN_verb_noun.sql` files, numbered from 0001 without a gap. Other kinds of files in the directory are ignored.
 enum MigrationDirectory {
     /// Not a migration: run after them, each time.
-    private static let roles = "roles.sql"
+    static let roles = "roles.sql"
 
     /// Who may do what with what the migrations made; nil where the directory says nothing of it.
     static func roles(in path: String) -> String? { try? String(contentsOfFile: path + "/" + roles, encoding: .utf8) }

@@ -67,9 +67,11 @@ package struct Migrator: Sendable {
     /// Each time, so that what a migration added is opened too, and what another version granted is taken back.
     private func grantRoles(_ connection: PostgresConnection) async throws {
         guard let sql = MigrationDirectory.roles(in: directory) else { return }
-        try await connection.withTransaction { _ in
-            try await connection.executeScript("SET LOCAL lock_timeout = \(lockTimeout.microseconds / 1000)")
-            try await connection.executeScript(sql)
+        try await retryingLockTimeouts(MigrationDirectory.roles) {
+            try await connection.withTransaction { _ in
+                try await connection.executeScript("SET LOCAL lock_timeout = \(lockTimeout.microseconds / 1000)")
+                try await connection.executeScript(sql)
+            }
         }
     }
 
@@ -98,7 +100,7 @@ package struct Migrator: Sendable {
 
     private func apply(_ migration: Migration, _ connection: PostgresConnection) async throws -> MigrationStatus {
         let start = ContinuousClock.now
-        try await retryingLockTimeouts(migration) {
+        try await retryingLockTimeouts(migration.fileName) {
             if migration.isTransactional {
                 try await runInTransaction(migration, connection, start: start)
             } else {
@@ -113,6 +115,7 @@ package struct Migrator: Sendable {
     private func runInTransaction(_ migration: Migration, _ connection: PostgresConnection, start: ContinuousClock.Instant) async throws {
         try await connection.withTransaction { transaction in
             try await connection.executeScript("SET LOCAL lock_timeout = \(lockTimeout.microseconds / 1000)")
+            try await SchemaTurn.take(on: transaction)
             try await connection.executeScript(migration.sql)
             guard try await connection.perform({ !$0.isIdle }) else {
                 throw MigrationError(.badFile, "\(migration.fileName) ends its transaction itself: leave out COMMIT and ROLLBACK")
@@ -138,18 +141,18 @@ package struct Migrator: Sendable {
         )
     }
 
-    private func retryingLockTimeouts(_ migration: Migration, _ body: () async throws -> Void) async throws {
+    private func retryingLockTimeouts(_ file: String, _ body: () async throws -> Void) async throws {
         for attempt in 1... {
             do {
                 return try await body()
             } catch let error as PostgresError where error.code == .lockNotAvailable && attempt < Migrator.lockAttempts {
                 logger.notice(
-                    "a table is in use; the migration is tried again",
-                    metadata: ["file": "\(migration.fileName)", "attempt": "\(attempt)"]
+                    "a table is in use; the file is tried again",
+                    metadata: ["file": "\(file)", "attempt": "\(attempt)"]
                 )
                 try await Task.sleep(for: .milliseconds(Int.random(in: 100...300) * min(attempt, 5)))
-            } catch let error as PostgresError {
-                throw MigrationError(.failed, "\(migration.fileName) failed: \(error)", cause: error)
+            } catch let error as PostgresError where !error.isConnectionLoss {
+                throw MigrationError(.failed, "\(file) failed: \(error)", cause: error)
             }
         }
     }

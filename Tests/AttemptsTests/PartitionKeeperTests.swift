@@ -59,6 +59,35 @@ struct PartitionKeeperTests {
         }
     }
 
+    @Test("a migrator that grants while a keeper makes the first partition waits for it, and neither fails")
+    func migratorTakesTurns() async throws {
+        try await withDatabaseURL { url in
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: url), logger: .silent)
+            defer { pool.close() }
+            let day = PartitionPlan.fact(day: Sample.now.day)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                try await pool.withTransaction { transaction in
+                    try await SchemaTurn.take(on: transaction)
+                    try await PartitionStatements.create(
+                        day,
+                        of: "notificationDeliveryAttempts",
+                        column: "attemptedAt",
+                        on: transaction
+                    )
+                    group.addTask { try await migrate(url) }
+                    try await AttemptDatabase(pool: pool, keeper: keeper(pool, at: Sample.now)).waitFor("the migrator waits") {
+                        """
+                        SELECT count(*) = 1 FROM pg_stat_activity
+                        WHERE datname = current_database() AND wait_event_type = 'Lock' AND application_name = 'pushwatch migrate'
+                        """
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await PartitionStatements.names(on: pool) == [day.name.lowercased()])
+        }
+    }
+
     @Test("six keepers when the ledger is due: one rotation, and no generation without its partition")
     func severalRotations() async throws {
         try await withDatabase { pool in

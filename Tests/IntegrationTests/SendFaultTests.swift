@@ -67,6 +67,12 @@ extension WholeService {
                     var faults = (kills: 0, crashes: 0, restarts: 0)
                     var unanswered = 0
 
+                    let began = ContinuousClock.now
+                    /// Long work says how far it is.
+                    func say(_ line: String) {
+                        let at = (ContinuousClock.now - began).components.seconds
+                        FileHandle.standardError.write(Data("soak-send \(at) s: \(line)\n".utf8))
+                    }
                     func start() async throws -> ServerProcess {
                         try await ServerProcess.start(database: cluster.url, settings: environment, arguments: ["--migrate"])
                     }
@@ -83,11 +89,14 @@ extension WholeService {
                                 environment = try settings(simulator, at, directory)
                                 servers = [try await start()]
                                 servers.append(try await start())
+                                for server in servers { try await server.waitUntilReady() }
                                 load.move(to: servers[0].api.url)
                             }
-                            try await body(simulator)
+                            do { try await body(simulator) } catch { say("failed: \(error)"); throw error }
+                            say("\(faults), \(load.sends.count) sends acknowledged; refused \(load.refusals)")
                             taken.add(simulator.requests())
                         }
+                        say("the provider is gone")
                     }
 
                     try await life { _ in }

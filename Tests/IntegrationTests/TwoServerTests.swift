@@ -45,6 +45,17 @@ extension WholeService {
             }
         }
 
+        @Test("two servers that start at once on an empty database, both with --migrate, both come up")
+        func empty() async throws {
+            try await withDatabaseURL(migrated: false) { database in
+                async let first = ServerProcess.start(database: database, arguments: ["--migrate"])
+                async let second = ServerProcess.start(database: database, arguments: ["--migrate"])
+                let servers = try await [first, second]
+                for server in servers { try await server.waitUntilReady() }
+                for server in servers { #expect(try await server.terminate().code == 0) }
+            }
+        }
+
         /// Half of all attempts, so that eight posters send each four times; a third of them re-stamped by seconds to days.
         private func portion(_ poster: Int, of originals: [SampleAttempt], now: Timestamp) -> [SampleAttempt] {
             originals.enumerated().filter { $0.offset % 2 == (poster / 2) % 2 }.map { index, original in

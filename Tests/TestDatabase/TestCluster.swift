@@ -7,7 +7,7 @@ import Synchronization
 /// The server that tests use: a private cluster without durability, or the local one that `PUSHWATCH_TEST_DATABASE_URL` names.
 final class TestCluster: Sendable {
     private static let template = "pushwatch_test_template_\(getpid())"
-    private static let migrations = URL(fileURLWithPath: #filePath)
+    static let migrations = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("sql/migrations").path
 
@@ -50,8 +50,7 @@ final class TestCluster: Sendable {
         try await admin.executeScript("DROP DATABASE IF EXISTS \(TestCluster.template)")
         try await admin.executeScript("CREATE DATABASE \(TestCluster.template) TEMPLATE template0")
         guard FileManager.default.fileExists(atPath: TestCluster.migrations) else { return }
-        let configuration = PostgresConfiguration(url: url(TestCluster.template))
-        try await Migrator(configuration: configuration, directory: TestCluster.migrations, allowsGaps: true, logger: .silent).migrate()
+        try await migrate(url(TestCluster.template))
     }
 
     func url(_ database: String) -> String { makeURL(database) }

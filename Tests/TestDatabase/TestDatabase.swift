@@ -29,6 +29,12 @@ package func withDatabaseURL<T>(migrated: Bool = true, _ body: (_ url: String) a
     }
 }
 
+/// The project's migrations and grants, as `pushwatch migrate` applies them.
+package func migrate(_ url: String) async throws {
+    let configuration = PostgresConfiguration(url: url)
+    try await Migrator(configuration: configuration, directory: TestCluster.migrations, allowsGaps: true, logger: .silent).migrate()
+}
+
 extension Logger {
     /// Says nothing: tests speak through their expectations.
     package static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }

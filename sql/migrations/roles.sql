@@ -10,7 +10,8 @@
 -- The three are groups without a login. An instance logs in as a member of the groups of its roles (docs/operations.md, Database roles).
 -- None of them may change the schema, empty a table, delete attempts, make or widen an API key, or change what is written in the audit.
 --
--- Lock: those of GRANT for a moment. Roles belong to the whole cluster; one that exists is left as it is.
+-- Lock: those of GRANT for a moment, after the turn that all take who change the schema (a running server makes partitions).
+-- Roles belong to the whole cluster; one that exists is left as it is.
 DO $$
 DECLARE
     job      text;
@@ -18,6 +19,7 @@ DECLARE
     granted  text;
     opened   analystColumns;
 BEGIN
+    PERFORM pg_advisory_xact_lock(7204113);
     FOREACH job IN ARRAY ARRAY['pushwatch_ingest', 'pushwatch_sender', 'pushwatch_alerter'] LOOP
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = job) THEN
             BEGIN

@@ -17,11 +17,19 @@ final class ConnectionBoard: Sendable {
     private struct State {
         var conditions = ConnectionConditions()
         var open: [ObjectIdentifier: Connection] = [:]
+        var isClosed = false
     }
 
     private let state = Mutex(State())
 
     var conditions: ConnectionConditions { state.withLock { $0.conditions } }
+
+    /// The simulator stops: a connection that comes now is turned away.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+    func close() { state.withLock { $0.isClosed = true } }
+
+    /// Requests under way; nil when it does not speak HTTP/2, or not yet.
+    func running(on channel: any Channel) -> Int? { state.withLock { $0.open[ObjectIdentifier(channel)]?.running } }
 
     /// The streams a new connection is granted.
     var firstStreams: Int {

@@ -60,8 +60,12 @@ struct ProviderChannel: ServerChildChannel {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let conditions = connections.conditions
-        if conditions.refusesConnections { return channel.eventLoop.makeFailedFuture(ConnectionDropped()) }
+        if conditions.refusesConnections || connections.isClosed {
+            channel.close(promise: nil)
+            return channel.eventLoop.makeFailedFuture(ConnectionDropped())
+        }
         do {
+            try channel.pipeline.syncOperations.addHandler(QuiescingHandler(connections: connections))
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context(under: conditions)))
             try channel.pipeline.syncOperations.addHandler(GoawayHandler())
         } catch {
@@ -104,7 +108,7 @@ struct ProviderChannel: ServerChildChannel {
         configuration.stream.streamErrorRateLimit.maximumCount = Self.unlimited
         return try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(
             mode: .server,
-            connectionManagerConfiguration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: .seconds(5), keepalive: nil),
+            connectionManagerConfiguration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: nil, keepalive: nil),
             http2HandlerConfiguration: configuration
         ) { stream in
             stream.eventLoop.makeCompletedFuture {

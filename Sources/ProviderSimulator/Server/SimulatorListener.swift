@@ -11,6 +11,7 @@ struct SimulatorListener: Service {
     let host: String
     let port: Int
     private let application: any Service
+    private let connections: ConnectionBoard?
 
     /// Plain HTTP/1.1.
     init(
@@ -27,6 +28,7 @@ struct SimulatorListener: Service {
             port: port,
             responder: responder,
             server: .http1(),
+            connections: nil,
             logger: logger,
             onListening: onListening
         )
@@ -53,6 +55,7 @@ struct SimulatorListener: Service {
             server: HTTPServerBuilder {
                 try ProviderChannel(tls: valid, expiredTLS: expired, demandingTLS: demanding, connections: connections, responder: $0)
             },
+            connections: connections,
             logger: logger,
             onListening: onListening
         )
@@ -85,12 +88,14 @@ struct SimulatorListener: Service {
         port: Int,
         responder: some HTTPResponder<SimulatorContext>,
         server: HTTPServerBuilder,
+        connections: ConnectionBoard?,
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void
     ) {
         self.name = name
         self.host = host
         self.port = port
+        self.connections = connections
         application = Application(
             responder: responder,
             server: server,
@@ -102,7 +107,11 @@ struct SimulatorListener: Service {
 
     func run() async throws {
         do {
-            try await application.run()
+            try await withGracefulShutdownHandler {
+                try await application.run()
+            } onGracefulShutdown: {
+                connections?.close()
+            }
         } catch let error as IOError {
             throw SimulatorError("the simulator's \(name) port \(port) on \(host) cannot be had: \(error)")
         }

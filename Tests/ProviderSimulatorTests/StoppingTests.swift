@@ -1,0 +1,73 @@
+import CurlHTTP
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import ProviderSimulator
+import Testing
+
+/// The simulator ends soon after it is told to, whatever its peers do.
+@Suite("Stopping the simulator", .timeLimit(.minutes(1)))
+struct StoppingTests {
+    @Test("a peer that connects and says nothing does not keep it")
+    func silentPeer() async throws {
+        let peer = try await running { _, endpoints in
+            let port = try #require(URLComponents(string: endpoints.apnsURL)?.port)
+            return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: "127.0.0.1", port: port).get()
+        }
+        try await peer.closeFuture.get()
+    }
+
+    @Test("an idle connection, whose client reads nothing until it needs it again, does not keep it")
+    func idleClient() async throws {
+        // It lives on past the simulator.
+        let client = try await running { _, endpoints in
+            let client = makeClient(endpoints)
+            let answer = try await client.send(request(endpoints))
+            #expect(answer.status == 403)
+            return client
+        }
+        withExtendedLifetime(client) {}
+    }
+
+    @Test("clients that go on sending do not keep it; what it took is answered")
+    func busyClients() async throws {
+        let (recorded, answered) = try await withThrowingTaskGroup(of: Int.self) { group in
+            let simulator = try await running { simulator, endpoints in
+                let client = makeClient(endpoints)
+                for _ in 0..<8 {
+                    group.addTask {
+                        var answered = 0
+                        // Until nobody listens any more.
+                        while let answer = try? await client.send(request(endpoints)) { answered += answer.status == 403 ? 1 : 0 }
+                        return answered
+                    }
+                }
+                while simulator.statistics.total < 50 { await Task.yield() }
+                return simulator
+            }
+            return (simulator.statistics.total, try await group.reduce(0, +))
+        }
+        #expect(answered == recorded)
+    }
+
+    private func request(_ endpoints: SimulatorEndpoints) -> OutboundRequest {
+        OutboundRequest(method: "POST", url: endpoints.apnsURL + "/3/device/" + String(repeating: "ab", count: 32), body: Array("{}".utf8))
+    }
+
+    private func makeClient(_ endpoints: SimulatorEndpoints) -> CurlClient {
+        var configuration = CurlClientConfiguration()
+        configuration.caFile = endpoints.caFile
+        configuration.connectTimeout = .seconds(2)
+        return CurlClient(configuration: configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private func running<Value: Sendable>(
+        _ body: (ProviderSimulator, SimulatorEndpoints) async throws -> Value
+    ) async throws -> Value {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "stopping \(UUID().uuidString)").path(percentEncoded: false)
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        return try await ProviderSimulator.running(SimulatorConfiguration(directory: directory), body)
+    }
+}
