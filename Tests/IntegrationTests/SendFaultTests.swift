@@ -81,8 +81,10 @@ extension WholeService {
                         load.move(to: servers[index].api.url)
                     }
                     /// One life of the provider, with faults while the load runs.
-                    func life(_ body: (ProviderSimulator) async throws -> Void) async throws {
-                        try await ProviderSimulator.running(configuration(directory, like: endpoints, credentials)) { simulator, at in
+                    func life(_ body: () async throws -> Void) async throws {
+                        let provider = try await ProviderSimulator.running(configuration(directory, like: endpoints, credentials)) {
+                            simulator,
+                            at in
                             if endpoints == nil {
                                 endpoints = at
                                 credentials = simulator.credentials
@@ -92,18 +94,19 @@ extension WholeService {
                                 for server in servers { try await server.waitUntilReady() }
                                 load.move(to: servers[0].api.url)
                             }
-                            do { try await body(simulator) } catch { say("failed: \(error)"); throw error }
-                            say("\(faults), \(load.sends.count) sends acknowledged; refused \(load.refusals)")
-                            taken.add(simulator.requests())
+                            try await body()
+                            return simulator
                         }
-                        say("the provider is gone")
+                        // Until its end it answers what is under way.
+                        taken.add(provider.requests())
+                        say("\(faults), \(load.sends.count) sends acknowledged, \(taken.byId.count) taken")
                     }
 
-                    try await life { _ in }
+                    try await life {}
                     try await load.run(posters: 4) {
                         var round = 0
                         repeat {
-                            try await life { _ in
+                            try await life {
                                 for index in 0..<2 {
                                     try await load.progress(200, within: .seconds(120))
                                     try await servers[index].killNow()
@@ -122,7 +125,7 @@ extension WholeService {
                             round += 1
                         } while ContinuousClock.now < end
                     }
-                    try await life { _ in
+                    try await life {
                         try await withPool(cluster.url) { pool in
                             try await expectSendsFinal(load.sends, on: pool)
                             let unknown = try await pool.query(
