@@ -22,6 +22,11 @@ package struct AttemptImporter: Sendable {
         package var isComplete = false
     }
 
+    /// Why a file cannot be read on. What was read before is stored.
+    package struct FileFailure: Error, CustomStringConvertible {
+        package var description: String
+    }
+
     /// One line that was not stored.
     package struct Reject: Sendable {
         package var line: Int

@@ -10,9 +10,7 @@ final class LineReader {
     private let chunkBytes: Int
     private let longestLine = 1 << 20
 
-    struct Failure: Error, CustomStringConvertible {
-        var description: String
-    }
+    typealias Failure = AttemptImporter.FileFailure
 
     /// Where the next line begins, in the unpacked text.
     private(set) var offset: Int

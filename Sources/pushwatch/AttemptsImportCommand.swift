@@ -28,6 +28,13 @@ struct AttemptsImportCommand: AsyncParsableCommand {
     func run() async throws {
         LogBootstrap.bootstrap(level: .warning)
         let configuration = try await options.load()
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory) else {
+            throw CommandFailure.environment("There is no file \(file).")
+        }
+        guard !isDirectory.boolValue else {
+            throw CommandFailure.environment("\(file) is a directory. Name a file of NDJSON, plain or gzip.")
+        }
         guard FileManager.default.isReadableFile(atPath: file) else { throw CommandFailure.environment("\(file) cannot be read.") }
         let pool = PostgresPool(
             configuration: PostgresConfiguration(url: configuration.databaseURL, maxConnections: 2, applicationName: "pushwatch import"),
@@ -38,6 +45,10 @@ struct AttemptsImportCommand: AsyncParsableCommand {
             let plan = configuration.partitionPlan
             let keeper = PartitionKeeper(pool: pool, plan: plan, logger: Logger(label: "partitions"))
             try await run(AttemptImporter(pool: pool, keeper: keeper, plan: plan))
+        } catch let failure as AttemptImporter.FileFailure {
+            throw CommandFailure.check(
+                "\(file): \(failure). What stands before that is stored; import the whole file, and only the rest is added."
+            )
         } catch let error as PostgresError where error.isUnavailable {
             throw CommandFailure.environment(
                 "The database cannot be reached: \(error.message). Run the import again: it goes on where it stood, and nothing is stored twice."

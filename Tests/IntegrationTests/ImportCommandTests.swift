@@ -1,0 +1,87 @@
+import Foundation
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+extension WholeService {
+    @Suite("pushwatch attempts import")
+    struct ImportCommandTests {
+        private func command(_ path: String, _ database: String) throws -> RunningCommand {
+            try RunningCommand(["attempts", "import", path], settings: ["DATABASE_URL": database])
+        }
+
+        /// One attempt a line; every ten thousandth is broken.
+        private func write(_ lines: Int, to path: String) throws {
+            let yesterday = Timestamp.now() - .seconds(86_400)
+            var text = ""
+            for line in 1...lines {
+                text += line % 10_000 == 17 ? "{\"broken\n" : SampleAttempt(id: "i-\(line)", at: yesterday - .seconds(line)).text + "\n"
+            }
+            try text.write(toFile: path, atomically: false, encoding: .utf8)
+        }
+
+        private func refusedLines(_ path: String) throws -> [Int] {
+            try String(contentsOfFile: path + ".rejects.ndjson", encoding: .utf8).split(separator: "\n").map { line in
+                let fields = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                return fields?["line"] as? Int ?? -1
+            }
+        }
+
+        @Test("Ctrl-C amid a file: it says where it stopped and goes on there; each refused line is named once; again, it adds nothing")
+        func interrupted() async throws {
+            try await withDatabaseURL { database in
+                try await withTestDirectory { directory in
+                    let path = directory + "/old.ndjson"
+                    try write(40_000, to: path)
+                    try await withPool(database) { pool in
+                        let first = try command(path, database)
+                        try await eventually("some of it is stored") {
+                            try await pool.query("SELECT coalesce(max(lines), 0) > 0 FROM attemptImports")[0].decode(Bool.self)
+                        }
+                        #expect(try await first.interrupt() == 3)
+                        #expect(first.text.contains("Stopped after line"), "\(first.text)")
+                        let ledger = Ledger(session: pool)
+                        #expect(try await (1..<39_996).contains(ledger.rows))
+
+                        let second = try command(path, database)
+                        #expect(try await second.ended() == 1)
+                        #expect(second.text.contains("Going on after line"), "\(second.text)")
+                        #expect(second.text.contains("4 lines were not stored"), "\(second.text)")
+                        #expect(try refusedLines(path) == [17, 10_017, 20_017, 30_017])
+                        #expect(try await ledger.rows == 39_996)
+
+                        let third = try command(path, database)
+                        #expect(try await third.ended() == 1)
+                        #expect(third.text.contains(" 0 new, 39996 known"), "\(third.text)")
+                        #expect(try refusedLines(path) == [17, 10_017, 20_017, 30_017])
+                        #expect(try await ledger.rows == 39_996)
+                        try await ledger.expectConsistent()
+                    }
+                }
+            }
+        }
+
+        @Test("what is no file, or a damaged one, is said in a sentence that names it")
+        func unreadable() async throws {
+            try await withDatabaseURL { database in
+                try await withTestDirectory { directory in
+                    let missing = try command(directory + "/none.ndjson", database)
+                    #expect(try await missing.ended() == 3)
+                    #expect(missing.text == "There is no file \(directory)/none.ndjson.\n")
+                    let place = try command(directory, database)
+                    #expect(try await place.ended() == 3)
+                    #expect(place.text.hasPrefix("\(directory) is a directory."))
+
+                    let path = directory + "/cut.ndjson.gz"
+                    try write(9_000, to: directory + "/whole")
+                    let packing = "gzip -c whole | head -c 20000 > cut.ndjson.gz"
+                    #expect(try await Shell.run("/bin/sh", ["-c", packing], in: directory).code == 0)
+                    let cut = try command(path, database)
+                    #expect(try await cut.ended() == 1)
+                    #expect(cut.text.contains("\(path): the file is cut off. What stands before that is stored"), "\(cut.text)")
+                }
+            }
+        }
+    }
+}
