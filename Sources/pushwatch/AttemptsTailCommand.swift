@@ -38,9 +38,12 @@ struct AttemptsTailCommand: AsyncParsableCommand {
         defer { pool.close() }
         let filter = AttemptTail.Filter(uid: uid, reason: reason.flatMap(ReasonCode.init))
         // A person's attempts have an index; everybody's are searched backwards, which ends at a day.
-        var tail = AttemptTail(filter: filter, since: .now() - .seconds((uid == nil ? 1 : 7) * 86_400))
+        let days: Int64 = uid == nil ? 1 : 7
+        var tail = AttemptTail(filter: filter, since: .now() - .seconds(days * 86_400))
         do {
-            try show(try await tail.last(lines, now: .now(), on: pool))
+            let newest = try await tail.last(lines, now: .now(), on: pool)
+            try show(newest)
+            if newest.isEmpty, lines > 0 { Terminal.complain("None within the last \(days == 1 ? "day" : "\(days) days").") }
             if follow { try await go(on: &tail, pool) }
         } catch let error as PostgresError where error.isUnavailable {
             throw CommandFailure.environment("The database cannot be reached: \(error.message)")

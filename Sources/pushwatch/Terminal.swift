@@ -1,5 +1,6 @@
 import Foundation
 import HTTPEdge
+import Synchronization
 
 /// What commands say: results to standard output, everything else to standard error; progress in place on a terminal.
 enum Terminal {
@@ -12,12 +13,24 @@ enum Terminal {
     /// What a long measurement does now: a line each, terminal or not.
     static func note(_ text: String) { write(text + "\n", to: 2) }
 
-    /// A line of progress: replaced in place on a terminal, every tenth call a plain line elsewhere.
+    /// When the last plain line of progress was written, or the first was wished for.
+    private static let lastLine = Mutex(ContinuousClock.now)
+    private static let pace: Duration = .seconds(5)
+
+    /// A line of progress: replaced in place on a terminal; elsewhere a plain line every five seconds, and the last one.
     static func progress(_ text: String, isLast: Bool = false) {
         if isInteractive {
             write("\r\u{1B}[2K" + text + (isLast ? "\n" : ""), to: 2)
-        } else if isLast {
+        } else if !text.isEmpty, isLast || isDue {
             write(text + "\n", to: 2)
+        }
+    }
+
+    private static var isDue: Bool {
+        lastLine.withLock { last in
+            guard ContinuousClock.now - last >= pace else { return false }
+            last = .now
+            return true
         }
     }
 

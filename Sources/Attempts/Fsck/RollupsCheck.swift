@@ -25,9 +25,11 @@ struct RollupsCheck: FsckCheck {
     private func miscounted(_ slice: Range<Timestamp>, majorsSince: Timestamp, _ context: FsckContext) async throws -> [FsckFault] {
         try await context.look(statement(slice, majorsSince)).map { row in
             let (minute, dimensions, rollup, recount) = try row.decode(Timestamp.self, String.self, Int64?.self, Int64?.self)
+            // Without the gaps that absent values leave.
+            let words = dimensions.split(separator: " ").joined(separator: " ")
             return FsckFault(
                 key: "\(minute) \(dimensions)",
-                text: "minute \(minute) [\(dimensions)]: the rollups say \(rollup ?? 0), a recount says \(recount ?? 0)"
+                text: "minute \(minute) [\(words)]: the rollups say \(rollup ?? 0), a recount says \(recount ?? 0)"
                     + (rollup == recount ? " (latencies differ)" : "")
             )
         }
