@@ -34,7 +34,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         self.isSecret = isSecret
     }
 
-    static let databaseURL = Self("database.url", "PostgreSQL connection string or URI", isSecret: true)
+    package static let databaseURL = Self("database.url", "PostgreSQL connection string or URI", isSecret: true)
     static let databaseConnections = Self("database.connections", "connections this instance may hold", standard: "12")
     static let adminDatabaseURL = Self(
         "admin.database.url",

@@ -55,7 +55,7 @@ extension ServerConfiguration {
         guard let url = try settings.secret(.databaseURL) else {
             throw ConfigurationError(
                 "No database is configured. Set \(ConfigurationKey.databaseURL.environmentName), or use `pushwatch up` for one that "
-                    + "Pushwatch starts itself."
+                    + "Pushwatch starts itself; it prints the address."
             )
         }
         self.init(databaseURL: url)

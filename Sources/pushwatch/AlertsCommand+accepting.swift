@@ -13,12 +13,12 @@ extension AlertsCommand {
             discussion: """
                 pushwatch alerts accept 0198a1b2 --reason "app 4.2 drops the tokens of devices that lie in drawers"
 
-                The alert ends within a minute with the cause `accepted`, and its receivers are told. From then on the rule expects, in this
-                group, the level it fired at: it does not fire again for that, and it fires for three times more (or whatever its multiple
+                The alert ends within a minute with the cause `accepted`, and its receivers are told. From then on the rule expects, in this \
+                group, the level it fired at: it does not fire again for that, and it fires for three times more (or whatever its multiple \
                 is). Within a week real days take the place of what was accepted. Rules, thresholds and other groups stay as they are.
 
-                Do this only when the cause is known and will stay: failures that are called normal page nobody. An incident that goes on
-                wants `pushwatch alerts silence`, which ends by itself. It can be taken back: `pushwatch alerts unaccept`. Live evaluation and
+                Do this only when the cause is known and will stay: failures that are called normal page nobody. An incident that goes on \
+                wants `pushwatch alerts silence`, which ends by itself. It can be taken back: `pushwatch alerts unaccept`. Live evaluation and \
                 `pushwatch rules backtest` decide by it alike, from the minute it was taken up.
 
                 Only alerts of rules with a `baseline` can be accepted, while they fire or within a day after their end.

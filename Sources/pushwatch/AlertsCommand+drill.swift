@@ -14,7 +14,7 @@ extension AlertsCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send a marked alert, and its end, through every receiver, and say how long each took.",
             discussion: """
-                The running service delivers it; when none does, this command does. Receivers are those of the settings this command is given, so
+                The running service delivers it; when none does, this command does. Receivers are those of the settings this command is given, so \
                 give it the service's. Times run from the transition to the receiver's answer.
                 Ends with 1 when a receiver did not take both messages in time. It pages whom a page pages: announce it.
                 """

@@ -11,7 +11,7 @@ extension AlertsCommand {
             discussion: """
                 pushwatch alerts exclude --from 2026-01-05T10:00:00Z --to 2026-01-09T08:30:00Z --reason "tokens of a broken restore"
 
-                For an incident of more than three days, which the median of seven days does not forgive. Every rule with a baseline learns without
+                For an incident of more than three days, which the median of seven days does not forgive. Every rule with a baseline learns without \
                 these minutes, from the next evaluation on, and so does `pushwatch rules backtest`. What has fired stays as it is.
                 """
         )

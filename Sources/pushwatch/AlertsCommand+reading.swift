@@ -112,21 +112,34 @@ extension AlertEpisode {
             if let value { lines.append(name.padding(toLength: 14, withPad: " ", startingAt: 0) + value) }
         }
         add("Id", id.uuidString.lowercased())
-        add("Observed", "\(evidence.observedText) (\(evidence.observed.counts.bad) of \(evidence.observed.counts.attempts))")
+        add("Observed", text(evidence.observedText, evidence.observed))
         add("Threshold", evidence.thresholdText)
+        add("Expected", evidence.expected.map(Fraction.rounded))
+        add("Worst", evidence.worst == evidence.observed ? nil : text(evidence.worstText, evidence.worst))
+        add("Waits", evidence.heldText)
         add("Since", startsAt.rfc3339)
-        add("Fired", firedAt.rfc3339)
+        add("Fired", firedAt.rfc3339 + (detectedLateBySeconds < 60 ? "" : "  found \(detectedLateBySeconds / 60) min late"))
         add("Resolved", resolvedAt.map { "\($0.rfc3339)  \(resolvedReason ?? "")" })
         add("Acknowledged", acknowledgedAt.map { "\($0.rfc3339)  \(acknowledgedBy ?? "")" })
         add("Meaning", annotations["meaning"])
         add("What to do", annotations["action"])
         add("Runbook", annotations["runbook"])
         add("Held back by", heldBack?.name)
+        add("Silenced by", silencedBy?.uuidString.lowercased())
+        add("Held since", heldSince.map { "\($0.rfc3339)  too little traffic to prove recovery" })
+        add("Revised", revised ? "late attempts have changed the numbers it fired with" : nil)
         add("Devices", affected?.text)
         add("Backlog", backlog?.text { $0 < 120 ? "\($0) s" : "\($0 / 60) min" })
         for contributor in contributors {
             add("Affected", "\(contributor.dimension)=\(contributor.value): \(contributor.bad) of \(contributor.attempts) failed")
         }
+        add("Rule version", ruleVersion)
         return lines.joined(separator: "\n")
+    }
+
+    /// `6 % (90 of 1500) from 2026-01-05T12:20:00Z for 15 min`; what waits is no part of anything.
+    private func text(_ observed: String, _ window: WindowCounts) -> String {
+        let counts = evidence.level == .growth ? "" : " (\(window.counts.bad) of \(window.counts.attempts))"
+        return "\(observed)\(counts) from \(window.first.timestamp.rfc3339) for \(window.minutes) min"
     }
 }

@@ -23,6 +23,7 @@ struct AlertsCommand: AsyncParsableCommand {
     /// What every one of them takes.
     struct Options: ParsableArguments {
         @OptionGroup var configuration: ConfigurationOptions
+        @Option(help: "Connection string of the database; otherwise the configured one.") var database: String?
         @Flag(help: "JSON instead of tables, as the HTTP interface answers.") var json = false
 
         /// Prints one document as JSON.
@@ -34,7 +35,7 @@ struct AlertsCommand: AsyncParsableCommand {
 
         func withDatabase(_ body: (PostgresPool, ServerConfiguration) async throws -> Void) async throws {
             LogBootstrap.bootstrap(level: .error)
-            let configuration = try await configuration.load()
+            let configuration = try await configuration.load(database: database)
             let pool = PostgresPool(
                 configuration: PostgresConfiguration(
                     url: configuration.databaseURL,

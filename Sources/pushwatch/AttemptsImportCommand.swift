@@ -15,8 +15,8 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         commandName: "import",
         abstract: "Import older attempts from NDJSON, plain or gzip.",
         discussion: """
-            A line is one attempt in the form of POST /attempts. What is older than attempts are kept (90 days, `attempts.retentionDays`) is refused. An import that broke
-            off (Ctrl-C, a lost database) goes on where it stood when it is run again; one that went through adds nothing. Lines that are
+            A line is one attempt in the form of POST /attempts. What is older than attempts are kept (90 days, `attempts.retentionDays`) is refused. An import that broke \
+            off (Ctrl-C, a lost database) goes on where it stood when it is run again; one that went through adds nothing. Lines that are \
             refused go to FILE.rejects.ndjson, with their number and the reason.
             """
     )

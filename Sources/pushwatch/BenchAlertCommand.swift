@@ -8,9 +8,9 @@ extension BenchCommand {
         static let configuration = CommandConfiguration(
             abstract: "How soon a receiver has the alert, once the minute that crosses a threshold has closed.",
             discussion: """
-                On a scratch database, with the evaluator and the courier as in service, all rules in force and a webhook listener in this process.
-                Each round writes fifteen minutes of failing sends of an app of its own, with their attempts, and waits for the alert. The clock
-                of both services is moved on between rounds, so that a round takes seconds; their waits are the real ones. A minute closes
+                On a scratch database, with the evaluator and the courier as in service, all rules in force and a webhook listener in this process. \
+                Each round writes fifteen minutes of failing sends of an app of its own, with their attempts, and waits for the alert. The clock \
+                of both services is moved on between rounds, so that a round takes seconds; their waits are the real ones. A minute closes \
                 60 s after its end (`PUSHWATCH_ALERTS_LAG_SECONDS`): that is not part of the figures.
                 """
         )

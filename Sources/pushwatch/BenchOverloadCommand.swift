@@ -10,8 +10,8 @@ extension BenchCommand {
         static let configuration = CommandConfiguration(
             abstract: "The server's memory under misuse, and what its well-behaved senders notice.",
             discussion: """
-                Idle connections, senders of a byte a second, gzip bombs, and a database that stops under full load, one after the other
-                against one server on a scratch database. Shows the server's peak memory in each, and the latency of sixteen senders that
+                Idle connections, senders of a byte a second, gzip bombs, and a database that stops under full load, one after the other \
+                against one server on a scratch database. Shows the server's peak memory in each, and the latency of sixteen senders that \
                 post batches of ten meanwhile. Build with `swift build -c release` first.
                 """
         )

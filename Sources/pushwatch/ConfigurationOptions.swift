@@ -1,13 +1,17 @@
 import ArgumentParser
+import Foundation
 import PushwatchServer
 
 /// `--config`, and errors of configuration as errors of usage.
 struct ConfigurationOptions: ParsableArguments {
     @Option(name: .long, help: "YAML file with settings; PUSHWATCH_… in the environment goes before it.") var config: String?
 
-    func load() async throws -> ServerConfiguration {
+    /// `database`: goes before the configured one.
+    func load(database: String? = nil) async throws -> ServerConfiguration {
         do {
-            var configuration = try await ServerConfiguration.load(file: config)
+            var environment = ProcessInfo.processInfo.environment
+            if let database { environment[ConfigurationKey.databaseURL.environmentName] = database }
+            var configuration = try await ServerConfiguration.load(file: config, environment: environment)
             configuration.migrationsDirectory = ProjectFiles.besideProgram(configuration.migrationsDirectory)
             configuration.alertsDirectory = ProjectFiles.besideProgram(configuration.alertsDirectory)
             configuration.liveDirectory = ProjectFiles.besideProgram(configuration.liveDirectory)

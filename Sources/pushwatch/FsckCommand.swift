@@ -16,7 +16,7 @@ struct FsckCommand: AsyncParsableCommand {
         commandName: "fsck",
         abstract: "Check what is stored: one row per id, ledger and rollups that agree, no gap, no raw token, no orphan.",
         discussion: """
-            Safe beside live traffic: small statements over closed minutes. What looks wrong is looked at twice. Prints a line per check
+            Safe beside live traffic: small statements over closed minutes. What looks wrong is looked at twice. Prints a line per check \
             and exits with 1 if anything is off. Checks: \(FsckCommand.checks.map(\.name).joined(separator: ", ")).
             """
     )

@@ -9,7 +9,7 @@ struct MakeTokenKeyCommand: AsyncParsableCommand {
         commandName: "make-token-key",
         abstract: "Print a new key for encrypting push tokens.",
         discussion: """
-            A line for the file that PUSHWATCH_TOKEN_KEYS names: `id:base64`. The first key of the file seals, all of them open. Keep the
+            A line for the file that PUSHWATCH_TOKEN_KEYS names: `id:base64`. The first key of the file seals, all of them open. Keep the \
             file as safe as the database's backups: without it no stored token can be sent to, and every app has to register anew.
             """
     )

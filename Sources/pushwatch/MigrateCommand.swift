@@ -10,7 +10,7 @@ struct MigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Bring the database's schema up to date.",
         discussion: """
-            Applies the numbered files of sql/migrations that are missing, each in its own transaction, and refuses when a file that was
+            Applies the numbered files of sql/migrations that are missing, each in its own transaction, and refuses when a file that was \
             applied has changed since. Safe to run from several places at once: they take turns.
             """
     )

@@ -8,7 +8,7 @@ struct Pushwatch: AsyncParsableCommand {
         commandName: "pushwatch",
         abstract: "Sends push notifications and watches whether they arrive.",
         discussion: """
-            `pushwatch up` starts everything on this machine, with a database of its own, a provider simulator and demo traffic.
+            `pushwatch up` starts everything on this machine, with a database of its own, a provider simulator and demo traffic. \
             `pushwatch serve` runs the service against your PostgreSQL.
 
             Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 the surroundings are not there (database, file, port).

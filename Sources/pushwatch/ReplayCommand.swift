@@ -13,7 +13,7 @@ struct ReplayCommand: AsyncParsableCommand {
         commandName: "replay",
         abstract: "Play a match file as a live match: its states are put to a running server, ball by ball.",
         discussion: """
-            The file is in the Cricsheet JSON format; without one, the bundled demo match is played. Where the match stands follows from the
+            The file is in the Cricsheet JSON format; without one, the bundled demo match is played. Where the match stands follows from the \
             clock alone: stop it, start it again with the same --start-at, and it goes on where the match is by then.
 
               pushwatch replay matches/demo.json --speed 60 --key pw_…

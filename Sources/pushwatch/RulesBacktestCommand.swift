@@ -9,9 +9,9 @@ struct RulesBacktestCommand: AsyncParsableCommand {
         commandName: "backtest",
         abstract: "Show the alerts the rules would have raised on stored history.",
         discussion: """
-            Folds the same decisions over the stored rollups that live evaluation folds minute by minute. Reads only. A ratio rule is
-            followed from 14 days before --since, a baseline rule from 3 days before it with the days that teach it, so that an alert
-            that was firing already is known. A rule that is not in force yet is shown as if it had always been. Alerts that another
+            Folds the same decisions over the stored rollups that live evaluation folds minute by minute. Reads only. A ratio rule is \
+            followed from 14 days before --since, a baseline rule from 3 days before it with the days that teach it, so that an alert \
+            that was firing already is known. A rule that is not in force yet is shown as if it had always been. Alerts that another \
             one would have held back (`suppressed_by`) say so, and do not count as pages.
             """
     )

@@ -29,7 +29,7 @@ struct RulesCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Read every rule file and receivers.yml, and say what is wrong with them, with file, line and key.",
             discussion: """
-                Ends with 1 when there is an error; warnings alone end with 0. With --database or --config it also looks at the last
+                Ends with 1 when there is an error; warnings alone end with 0. With --database or --config it also looks at the last \
                 28 days, and warns of a ratio rule whose healthy share comes near its threshold.
                 """
         )

@@ -7,11 +7,11 @@ struct RulesScenariosCommand: AsyncParsableCommand {
         commandName: "scenarios",
         abstract: "Show how often each rule is wrong and how soon it is right, on simulated traffic.",
         discussion: """
-            Healthy traffic, blips of one minute, campaigns, outages and slight faults, at 20 and at 2 sends a minute; the usual share of
-            failures is a fifth of a rule's threshold. Prints false alarms a week, or the median minutes until a fault is found. The same
-            each time. Rules with a baseline have a table of their own: transactional sends and broadcasts with their own shares, at the full
-            volume, a tenth and a fiftieth of it, and faults that make sends fail four and eight times as often for six hours. Rules about
-            other things than shares (a backlog, unknown codes, devices that return) have a third table: what is usual and looks alarming, and
+            Healthy traffic, blips of one minute, campaigns, outages and slight faults, at 20 and at 2 sends a minute; the usual share of \
+            failures is a fifth of a rule's threshold. Prints false alarms a week, or the median minutes until a fault is found. The same \
+            each time. Rules with a baseline have a table of their own: transactional sends and broadcasts with their own shares, at the full \
+            volume, a tenth and a fiftieth of it, and faults that make sends fail four and eight times as often for six hours. Rules about \
+            other things than shares (a backlog, unknown codes, devices that return) have a third table: what is usual and looks alarming, and \
             a fault of their kind.
             """
     )

@@ -63,7 +63,7 @@ struct SendsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Slow non-critical sends down for a while, or lift that again.",
             discussion: """
-                Without options it shows the throttles in force. A throttle expires by itself, and never stops the flow: four a minute go
+                Without options it shows the throttles in force. A throttle expires by itself, and never stops the flow: four a minute go \
                 through, so that recovery can be seen.
 
                   pushwatch sends throttle --provider fcm --per-minute 60 --minutes 30 --reason "FCM answers 503"

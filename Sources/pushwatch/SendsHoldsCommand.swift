@@ -11,7 +11,7 @@ extension SendsCommand {
             commandName: "holds",
             abstract: "Show which credentials are refused and what waits for them, or let it go.",
             discussion: """
-                While a provider refuses a credential nothing is wasted on it: what needs it is held, and one try now and then shows whether it
+                While a provider refuses a credential nothing is wasted on it: what needs it is held, and one try now and then shows whether it \
                 is mended. A changed credential is tried at once. A hold ends by itself with the first push that is taken.
 
                   pushwatch sends holds

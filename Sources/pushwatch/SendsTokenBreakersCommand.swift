@@ -10,7 +10,7 @@ extension SendsCommand {
             commandName: "token-breakers",
             abstract: "Show where too many tokens were refused at once, and decide what becomes of them.",
             discussion: """
-                When more tokens of an app are refused than ever die at once, nothing more is switched off: the tokens are put aside (suspect)
+                When more tokens of an app are refused than ever die at once, nothing more is switched off: the tokens are put aside (suspect) \
                 until somebody has looked. A wrong environment, topic or project does that to every token.
 
                   pushwatch sends token-breakers

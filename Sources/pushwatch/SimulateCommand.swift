@@ -12,7 +12,7 @@ struct SimulateCommand: AsyncParsableCommand {
         commandName: "simulate",
         abstract: "Run the provider simulator: APNs, FCM and Google's token endpoint over real TLS and HTTP/2.",
         discussion: """
-            It checks what Apple and Google check and answers as they do. A certificate authority, a signing key and a service account are
+            It checks what Apple and Google check and answers as they do. A certificate authority, a signing key and a service account are \
             made at the start; point Pushwatch at them with the settings that are printed.
 
             Tell it at run time which share of which answer to give:

@@ -17,7 +17,7 @@ struct UpCommand: AsyncParsableCommand {
         commandName: "up",
         abstract: "Start everything on this machine: database, service, provider simulator, demo traffic.",
         discussion: """
-            Nothing outside the state directory is touched. Ctrl-C stops all of it; the next start goes on with the same data. Delete the
+            Nothing outside the state directory is touched. Ctrl-C stops all of it; the next start goes on with the same data. Delete the \
             state directory to begin anew.
             """
     )

@@ -82,6 +82,37 @@ struct OneIncidentTests {
         }
     }
 
+    @Test(
+        "the answer is lost, whether the event was taken or not: it is tried again under the same key, and PagerDuty shows one incident",
+        arguments: [
+            (OutboundFailure.Phase.notWritten, OutboundFailure.Kind.dns), (.notWritten, .tls), (.unanswered, .tls), (.unanswered, .timeout),
+            (.unanswered, .reset),
+        ]
+    )
+    func answerLost(_ phase: OutboundFailure.Phase, _ kind: OutboundFailure.Kind) async throws {
+        try await withDatabase { pool in
+            let (clock, pager) = (HandClock(), Pager())
+            try await fireOnce(pool, receivers: [pagerReceiver], clock: clock)
+            let tries = Mutex(0)
+            let courier = AlertCourier.forTest(pool, receivers: [pagerReceiver], clock: clock) { request in
+                guard
+                    tries.withLock({
+                        $0 += 1; return $0
+                    }) < 3
+                else { return pager.take(request) }
+                if phase == .unanswered { _ = pager.take(request) }
+                throw OutboundFailure(phase, kind, detail: "for a test")
+            }
+            for wait in [0, 1, 2] {
+                clock.advance(.seconds(wait))
+                try await courier.deliverDue()
+            }
+            #expect(pager.log == Array(repeating: "trigger", count: phase == .unanswered ? 3 : 1) && pager.states == [true])
+            let id = try #require(try await EpisodeStore.open(on: pool).first?.id)
+            #expect(try await DeliveryStore.deliveries(of: id, on: pool).map(\.result) == ["retry", "retry", "delivered"])
+        }
+    }
+
     @Test("the evaluator is away for two hours: what came and went pages nobody, what lasts is one page with its true beginning")
     func away() async throws {
         try await withDatabase { pool in

@@ -8,8 +8,8 @@ extension BenchCommand {
         static let configuration = CommandConfiguration(
             abstract: "The fan-out of Live Activities: how old a state is when it leaves, and how fast starts are released.",
             discussion: """
-                An update every two seconds to so many tokens, 5 % of them slow and 2 % dead, then the same beside a match going live. The
-                provider stands inside the process and costs next to nothing. Build with `swift build -c release` first.
+                An update every two seconds to so many tokens, 5 % of them slow and 2 % dead, then the same beside a match going live. The \
+                provider stands inside the process and costs next to nothing. Build with `swift build -c release` first. \
                 Exit code 1 when a state left out of order, a start was sent twice, or a request has no row.
                 """
         )

@@ -8,8 +8,8 @@ extension BenchCommand {
         static let configuration = CommandConfiguration(
             abstract: "How long the on-call site's pages take, each beside a route that does nothing.",
             discussion: """
-                On a scratch database with some days of attempts, an alert that fires, a person with many attempts and a match with followers.
-                Pages are asked for one after the other, in turns with the no-op route of the same server. A time goes from the request to the
+                On a scratch database with some days of attempts, an alert that fires, a person with many attempts and a match with followers. \
+                Pages are asked for one after the other, in turns with the no-op route of the same server. A time goes from the request to the \
                 last byte of the answer, over loopback, so it is a little more than the server's own. Build with `swift build -c release` first.
                 """
         )
