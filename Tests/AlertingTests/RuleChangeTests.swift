@@ -8,8 +8,12 @@ import Testing
 
 @Suite("Changing rules while alerts fire")
 struct RuleChangeTests {
+    /// Twice, a minute apart: a rule that is in no file is gone after that.
     private func evaluate(_ pool: PostgresPool, _ rules: [AlertRule], minutes: Int) async throws {
-        let evaluator = RuleEvaluator.forTest(pool, rules)
+        let clock = HandClock()
+        let evaluator = RuleEvaluator.forTest(pool, rules, clock: clock)
+        try await evaluator.evaluate(minutes: minutes)
+        clock.advance(.seconds(60))
         try await evaluator.evaluate(minutes: minutes)
         try await evaluator.release()
     }
@@ -78,6 +82,60 @@ struct RuleChangeTests {
             try await evaluator.evaluate(minutes: 60)
             #expect(try await RuleProgress.all(on: pool).map(\.rule) == ["Other", "ProviderUnavailable"])
             #expect(try await EpisodeStore.open(on: pool).count == 1)
+        }
+    }
+
+    @Test("a rule file that is away for a moment ends no alert; one that stays away for a minute ends those of its rules")
+    func fileAway() async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("alerts-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try FileManager.default.createDirectory(atPath: directory + "/rules", withIntermediateDirectories: true)
+        func write(_ name: String, _ reason: String, to file: String) throws {
+            let text = """
+                groups:
+                  - name: \(name)
+                    rules:
+                      - alert: \(name)
+                        ratio: { reason: \(reason), above: 5% }
+                        for: 15m
+                        by: [provider]
+                        labels: { severity: page }
+                        annotations: { summary: s, meaning: m, action: a, runbook: "https://example.org/r" }
+                """
+            try text.write(toFile: directory + "/rules/" + file, atomically: true, encoding: .utf8)
+        }
+        try write("Other", "auth", to: "other.yml")
+        try write("ProviderUnavailable", "provider_5xx", to: "r.yml")
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<20, attempts: 100, bad: 0)
+            try await traffic.add(20..<60, attempts: 100, bad: 20)
+            let clock = HandClock((Traffic.start + 41).timestamp)
+            let evaluator = RuleEvaluator(
+                pool: pool,
+                rules: RuleBook(directory: directory, logger: .silent),
+                receivers: ReceiverBook(fixed: [.log], logger: .silent),
+                logger: .silent,
+                now: { clock.now }
+            )
+            func firing() async throws -> [String] {
+                try await evaluator.evaluate(minutes: 40)
+                return try await EpisodeStore.open(on: pool).map(\.rule)
+            }
+            #expect(try await firing() == ["ProviderUnavailable"])
+            try FileManager.default.removeItem(atPath: directory + "/rules/r.yml")
+            for wait in [0, 30, 29] {
+                clock.advance(.seconds(wait))
+                #expect(try await firing() == ["ProviderUnavailable"], "away for less than a minute")
+            }
+            try write("ProviderUnavailable", "provider_5xx", to: "r.yml")
+            clock.advance(.seconds(60))
+            #expect(try await firing() == ["ProviderUnavailable"])
+            try FileManager.default.removeItem(atPath: directory + "/rules/r.yml")
+            #expect(try await firing() == ["ProviderUnavailable"])
+            clock.advance(.seconds(60))
+            #expect(try await firing() == [])
+            #expect(try await EpisodeStore.resolved(limit: 1, on: pool).map(\.resolvedReason) == ["rule_changed"])
         }
     }
 

@@ -17,6 +17,11 @@ final class EvaluatorUpkeep: Sendable {
     private let now: @Sendable () -> Timestamp
     private let observedSince: Timestamp
     private let tidiedAt = Mutex<Timestamp?>(nil)
+    /// Rules that have alerts or a state and are in no file, and since when they were seen to be so.
+    private let missing = Mutex<[String: Timestamp]>([:])
+
+    /// How long a rule must be in no file before its alerts are over: an editor or a checkout takes files away before it brings the new ones.
+    static let patience = Duration.seconds(60)
 
     /// The evaluator's lease, or nil while another instance holds it.
     typealias Claim = @Sendable () async throws -> AlertLease?
@@ -47,10 +52,16 @@ final class EvaluatorUpkeep: Sendable {
         try await lookAgain(current, through: last, claim: claim)
     }
 
-    /// A rule that is missing because its file is broken is held, not removed.
+    /// A rule that is missing because its file is broken, or for a moment only, is held, not removed.
     private func forgetRemoved(_ current: [AlertRule], through last: Minute, pass: Pass, claim: Claim) async throws {
         guard !rules.isBroken, let any = current.first else { return }
-        for name in try await RuleCheckpoint.forgotten(current.map(\.name), on: pool) {
+        let gone = try await RuleCheckpoint.forgotten(current.map(\.name), on: pool)
+        let now = now()
+        let since = missing.withLock { missing in
+            missing = Dictionary(gone.map { ($0, missing[$0] ?? now) }, uniquingKeysWith: { first, _ in first })
+            return missing
+        }
+        for name in gone where now - (since[name] ?? now) >= Self.patience {
             guard let lease = try await claim() else { return }
             try await pass(any, lease).forget(name, through: last)
             logger.notice("a rule was removed; its alerts are resolved", metadata: ["rule": "\(name)"])
