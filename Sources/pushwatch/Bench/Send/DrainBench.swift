@@ -51,7 +51,10 @@ struct DrainBench {
         let alone = try await measure("alone", pool, vault) { try await $0() }
         let under = try await measure("under an analyst's snapshot", pool, vault) { drain in
             try await pool.withConnection { analyst in
-                try await analyst.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                // A session of ours is ended after a minute in which it holds a snapshot and does nothing; this one is meant to.
+                try await analyst.executeScript(
+                    "BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL idle_in_transaction_session_timeout = 0"
+                )
                 _ = try await analyst.query("SELECT count(*) FROM pushReady")
                 let rate = try await drain()
                 try await analyst.executeScript("ROLLBACK")
