@@ -189,7 +189,7 @@ package struct JSONText {
         position += 2
     }
 
-    /// `\uXXXX`, or a pair of surrogates.
+    /// `\u` and four hexadecimal digits, or a pair of surrogates.
     private mutating func unicodeEscape() throws(Fault) -> Unicode.Scalar {
         let high = try unicodeUnit()
         guard high != 0 else { throw fault("a string holds NUL") }
