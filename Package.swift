@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Every target stands on a floor and imports strictly lower floors only (docs/architecture.md).
+// Every target is in a layer and imports strictly lower layers only (docs/architecture.md).
 // `swift build --explicit-target-dependency-import-check error` enforces what is declared here.
 
 let strict: [SwiftSetting] = [
@@ -43,8 +43,8 @@ extension Target.Dependency {
     static let yams: Self = .product(name: "Yams", package: "Yams")
 }
 
-/// A target of the package, with the house's compiler settings.
-func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+/// A target of the package, with the project's compiler settings.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
@@ -58,7 +58,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "PushContract", targets: ["PushContract"]),
-        .library(name: "PushLifecycle", targets: ["PushLifecycle"]),
+        .library(name: "PushClient", targets: ["PushClient"]),
         .executable(name: "pushwatch", targets: ["pushwatch"]),
     ],
     dependencies: [
@@ -83,101 +83,109 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
-        // Floor 0: C libraries.
+        // Layer 0: C libraries.
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
-
-        // Floor 1: values and decisions; no input, no output.
-        room("PushContract", [.crypto]),
-        room("AlertRules", [.yams, .crypto]),
-
-        // Floor 2: adapters to the outside world, without knowledge of pushes.
-        room("Postgres", ["CLibPQ", "PushContract", .logging, .metrics, .crypto, .serviceLifecycle]),
-        room("CurlHTTP", ["CCurl", .logging, .metrics, .httpTypes]),
-        room("Observability", [.logging, .metrics, .coreMetrics]),
-        room("HTTPEdge", ["PushContract", "CZlib", .hummingbird, .httpTypes, .logging, .metrics, .nioCore, .nioHTTPTypes]),
-
-        room("Cricket", ["PushContract", .crypto]),
-        room("PushLifecycle", ["PushContract"]),
-
-        // Floor 3: stores and providers.
-        room("Access", ["PushContract", "HTTPEdge", "Postgres", "CurlHTTP", .hummingbird, .jwtKit, .crypto, .logging, .serviceLifecycle]),
-        room(
-            "Attempts",
-            [
-                "CSimdJSON", "CZlib", "PushContract", "Postgres", "HTTPEdge", .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics,
-                .nioCore, .crypto, .serviceLifecycle,
-            ]
-        ),
-        room("Devices", ["PushContract", "Postgres", "HTTPEdge", .hummingbird, .httpTypes, .logging, .crypto, .serviceLifecycle]),
-        room("Providers", ["PushContract", "CurlHTTP", "HTTPEdge", .jwtKit, .logging, .metrics, .crypto, .httpTypes]),
-
-        // Floor 4: features.
-        room(
-            "Sending",
-            [
-                "PushContract", "Postgres", "HTTPEdge", "Attempts", "Devices", "Providers", .hummingbird, .httpTypes, .logging, .metrics,
-                .coreMetrics, .crypto, .serviceLifecycle,
-            ]
-        ),
-        room(
-            "Alerting",
-            [
-                "AlertRules", "PushContract", "Postgres", "CurlHTTP", "HTTPEdge", "Attempts", .hummingbird, .logging, .metrics, .crypto,
-                .httpTypes, .serviceLifecycle, .yams,
-            ]
-        ),
-
-        // Floor 5: what people look at; the matches and the lock screens behind the sends.
-        room(
-            "LiveActivities",
-            [
-                "Cricket", "PushContract", "Postgres", "CurlHTTP", "HTTPEdge", "Attempts", "Devices", "Providers", "Sending", .hummingbird,
-                .httpTypes, .logging, .metrics, .coreMetrics, .crypto, .serviceLifecycle,
-            ]
-        ),
-        room(
-            "OnCall",
-            [
-                "AlertRules", "PushContract", "Postgres", "HTTPEdge", "Access", "Attempts", "Devices", "Sending", "Alerting", .hummingbird,
-                .mustache, .logging,
-            ]
-        ),
-
-        // Floor 6: the whole service; the simulator; a private PostgreSQL.
-        room(
-            "PushwatchServer",
-            [
-                "AlertRules", "PushContract", "Postgres", "CurlHTTP", "Observability", "HTTPEdge", "Access", "Attempts", "Devices",
-                "Providers", "Sending", "Alerting", "OnCall", "LiveActivities", "Cricket", .configuration, .hummingbird, .logging, .metrics,
-                .crypto,
-                .serviceLifecycle, .system, .unixSignals, .nioCore, .nioSSL, .hummingbirdCore, .hummingbirdTLS, .httpTypes, .yams,
-            ]
-        ),
-        room(
-            "ProviderSimulator",
-            [
-                "Cricket", "PushContract", "PushLifecycle", "CurlHTTP", "HTTPEdge", .hummingbird, .hummingbirdCore, .httpTypes, .crypto,
-                .cryptoExtras, .x509,
-                .asn1,
-                .nioCore, .nioHTTP2, .nioHTTPTypes, .nioHTTPTypesHTTP2, .nioSSL, .logging, .serviceLifecycle,
-            ]
-        ),
-        room("LocalPostgres", ["Postgres", .subprocess, .logging, .serviceLifecycle]),
-
-        // Floor 7: the command line.
         // A bare libcurl loop, which the HTTP client is measured against.
         .target(name: "CCurlLoop", linkerSettings: [.linkedLibrary("curl")]),
+
+        // Layer 1: the attempt contract; values only.
+        module("PushContract", [.crypto]),
+
+        // Layer 2: an app's part; rules and their decisions; what every service needs once.
+        module("PushClient", ["PushContract"]),
+        module("AlertRules", [.yams, .crypto]),
+        module("ServiceKit", ["PushContract", .logging, .serviceLifecycle]),
+
+        // Layer 3: adapters to the outside world, without knowledge of pushes.
+        module("Postgres", ["CLibPQ", "PushContract", "ServiceKit", .logging, .metrics, .crypto, .serviceLifecycle]),
+        module("HTTPClient", ["CCurl", .logging, .metrics, .httpTypes]),
+        module(
+            "HTTPServer",
+            ["PushContract", "ServiceKit", "CZlib", .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics, .nioCore, .nioHTTPTypes]
+        ),
+        module("Cricket", ["PushContract", .crypto]),
+
+        // Layer 4: stores and providers.
+        module(
+            "Access",
+            [
+                "PushContract", "ServiceKit", "HTTPServer", "Postgres", "HTTPClient", .hummingbird, .jwtKit, .crypto, .logging,
+                .serviceLifecycle,
+            ]
+        ),
+        module(
+            "Attempts",
+            [
+                "CSimdJSON", "CZlib", "PushContract", "ServiceKit", "Postgres", "HTTPServer", .hummingbird, .httpTypes, .logging, .metrics,
+                .coreMetrics, .nioCore, .crypto, .serviceLifecycle,
+            ]
+        ),
+        module("Providers", ["PushContract", "ServiceKit", "HTTPClient", .jwtKit, .logging, .metrics, .crypto, .httpTypes]),
+
+        // Layer 5: devices, the send queue and the delivery pipeline.
+        module(
+            "Delivery",
+            [
+                "PushContract", "ServiceKit", "Postgres", "HTTPServer", "Attempts", "Providers", .hummingbird, .httpTypes, .logging,
+                .metrics, .coreMetrics, .crypto, .serviceLifecycle,
+            ]
+        ),
+
+        // Layer 6: features.
+        module(
+            "LiveActivities",
+            [
+                "Cricket", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Attempts", "Providers", "Delivery",
+                .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics, .crypto, .serviceLifecycle,
+            ]
+        ),
+        module(
+            "Alerting",
+            [
+                "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Attempts", .hummingbird, .logging,
+                .metrics, .crypto, .httpTypes, .serviceLifecycle, .yams,
+            ]
+        ),
+
+        // Layer 7: what people look at.
+        module(
+            "OnCall",
+            [
+                "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPServer", "Access", "Attempts", "Delivery", "Alerting",
+                .hummingbird, .mustache, .logging,
+            ]
+        ),
+
+        // Layer 8: the whole service; the simulator; a private PostgreSQL.
+        module(
+            "Server",
+            [
+                "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Access", "Attempts", "Delivery",
+                "Providers", "Alerting", "OnCall", "LiveActivities", "Cricket", .configuration, .hummingbird, .logging, .metrics,
+                .crypto, .serviceLifecycle, .system, .unixSignals, .nioCore, .nioSSL, .hummingbirdCore, .hummingbirdTLS, .httpTypes, .yams,
+            ]
+        ),
+        module(
+            "ProviderSimulator",
+            [
+                "Cricket", "PushContract", "PushClient", "ServiceKit", "HTTPClient", "HTTPServer", .hummingbird, .hummingbirdCore,
+                .httpTypes, .crypto, .cryptoExtras, .x509, .asn1, .nioCore, .nioHTTP2, .nioHTTPTypes, .nioHTTPTypesHTTP2, .nioSSL, .logging,
+                .serviceLifecycle,
+            ]
+        ),
+        module("LocalPostgres", ["Postgres", .subprocess, .logging, .serviceLifecycle]),
+
+        // Layer 9: the command line.
         .executableTarget(
             name: "pushwatch",
             dependencies: [
-                "AlertRules", "PushContract", "Postgres", "CurlHTTP", "Observability", "HTTPEdge", "Access", "Attempts", "Devices",
-                "Providers", "Sending", "Alerting", "OnCall", "LiveActivities", "Cricket", "PushLifecycle", "PushwatchServer",
-                "ProviderSimulator",
-                "LocalPostgres", "CCurlLoop", .argumentParser,
-                .configuration, .hummingbird, .jwtKit, .logging, .metrics, .crypto, .serviceLifecycle, .unixSignals, .nioCore,
+                "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Access", "Attempts", "Delivery",
+                "Providers", "Alerting", "OnCall", "LiveActivities", "Cricket", "PushClient", "Server", "ProviderSimulator",
+                "LocalPostgres", "CCurlLoop", .argumentParser, .configuration, .hummingbird, .jwtKit, .logging, .metrics, .crypto,
+                .serviceLifecycle, .unixSignals, .nioCore,
             ],
             swiftSettings: strict
         ),
@@ -197,88 +205,85 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("PushContractTests", ["PushContract"]),
+        tests("ServiceKitTests", ["ServiceKit", "PushContract"]),
         tests("AlertRulesTests", ["AlertRules"]),
         tests("PostgresTests", ["Postgres", "PushContract", "LocalPostgres", "TestDatabase", .logging]),
         tests(
-            "CurlHTTPTests",
+            "HTTPClientTests",
             [
-                "CurlHTTP", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdTLS, .hummingbirdHTTP2, .nioCore, .nioSSL, .x509, .asn1,
-                .crypto, .logging,
+                "HTTPClient", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdTLS, .hummingbirdHTTP2, .nioCore, .nioSSL, .x509,
+                .asn1, .crypto, .logging,
             ]
         ),
-        tests("ObservabilityTests", ["Observability", .metrics, .coreMetrics, .logging]),
         tests(
-            "HTTPEdgeTests",
-            ["HTTPEdge", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .nioCore, .nioEmbedded, .nioHTTPTypes]
+            "HTTPServerTests",
+            [
+                "HTTPServer", "ServiceKit", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .metrics, .coreMetrics, .logging,
+                .nioCore, .nioEmbedded, .nioHTTPTypes,
+            ]
         ),
         tests(
             "AccessTests",
             [
-                "Access", "PushContract", "HTTPEdge", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes, .jwtKit,
-                .crypto,
-                .logging,
+                "Access", "PushContract", "HTTPServer", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes, .jwtKit,
+                .crypto, .logging,
             ]
         ),
         tests(
             "AttemptsTests",
             [
-                "Attempts", "AttemptReference", "CZlib", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird,
-                .hummingbirdTesting, .nioCore, .logging,
+                "Attempts", "AttemptReference", "CZlib", "PushContract", "ServiceKit", "Postgres", "HTTPServer", "TestDatabase",
+                .hummingbird, .hummingbirdTesting, .nioCore, .logging,
             ]
         ),
         tests(
-            "DevicesTests",
-            [
-                "Devices", "Attempts", "Sending", "PushContract", "Postgres", "HTTPEdge", "TestDatabase", .hummingbird, .hummingbirdTesting,
-                .httpTypes, .logging, .nioCore, .crypto,
-            ]
+            "ProvidersTests",
+            ["Providers", "PushContract", "ServiceKit", "HTTPClient", "ProviderSimulator", .jwtKit, .crypto, .logging]
         ),
-        tests("ProvidersTests", ["Providers", "PushContract", "CurlHTTP", "HTTPEdge", "ProviderSimulator", .jwtKit, .crypto, .logging]),
         tests(
-            "SendingTests",
+            "DeliveryTests",
             [
-                "Sending", "Devices", "Attempts", "Providers", "CurlHTTP", "PushContract", "Postgres", "HTTPEdge", "TestDatabase",
-                .hummingbird,
-                .hummingbirdTesting, .httpTypes, .logging, .nioCore, .serviceLifecycle,
+                "Delivery", "Attempts", "Providers", "HTTPClient", "PushContract", "ServiceKit", "Postgres", "HTTPServer", "TestDatabase",
+                .hummingbird, .hummingbirdTesting, .httpTypes, .logging, .nioCore, .crypto, .serviceLifecycle,
             ]
         ),
         tests(
             "AlertingTests",
             [
-                "Alerting", "AlertRules", "Attempts", "PushContract", "Postgres", "CurlHTTP", "HTTPEdge", "TestDatabase", .hummingbird,
-                .hummingbirdTesting, .httpTypes, .crypto, .logging,
+                "Alerting", "AlertRules", "Attempts", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "TestDatabase",
+                .hummingbird, .hummingbirdTesting, .httpTypes, .crypto, .logging,
             ]
         ),
         tests(
             "OnCallTests",
             [
-                "OnCall", "Access", "AlertRules", "Alerting", "Attempts", "Devices", "HTTPEdge", "PushContract", "Sending", "Postgres",
+                "OnCall", "Access", "AlertRules", "Alerting", "Attempts", "Delivery", "HTTPServer", "PushContract", "Postgres",
                 "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes,
             ]
         ),
         tests("CricketTests", ["Cricket", "PushContract"]),
-        tests("PushLifecycleTests", ["PushLifecycle", "PushContract", .crypto]),
+        tests("PushClientTests", ["PushClient", "PushContract", .crypto]),
         tests(
             "LiveActivitiesTests",
             [
-                "LiveActivities", "Cricket", "PushContract", "Postgres", "CurlHTTP", "HTTPEdge", "Attempts", "Devices", "Providers",
-                "Sending", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes, .logging, .nioCore, .crypto, .serviceLifecycle,
+                "LiveActivities", "Cricket", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Attempts", "Delivery",
+                "Providers", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes, .logging, .nioCore, .crypto, .serviceLifecycle,
             ]
         ),
         tests(
             "ProviderSimulatorTests",
             [
-                "ProviderSimulator", "Cricket", "CurlHTTP", "PushLifecycle", "PushContract", .subprocess, .jwtKit, .crypto, .cryptoExtras,
-                .logging, .nioCore, .nioPosix,
+                "ProviderSimulator", "Cricket", "HTTPClient", "PushClient", "PushContract", "ServiceKit", .subprocess, .jwtKit, .crypto,
+                .cryptoExtras, .logging, .nioCore, .nioPosix,
             ]
         ),
         tests(
             "IntegrationTests",
             [
-                "PushwatchServer", "ProviderSimulator", "LocalPostgres", "TestDatabase", "Postgres", "CurlHTTP", "Attempts", "Sending",
-                "Devices", "Alerting", "AlertRules", "LiveActivities", "Cricket", "PushLifecycle", "Providers", "PushContract", "Access",
-                "CZlib", "HTTPEdge", "Observability", .configuration,
-                .httpTypes, .hummingbird, .logging, .crypto, .nioCore, .serviceLifecycle, .unixSignals,
+                "Server", "ProviderSimulator", "LocalPostgres", "TestDatabase", "Postgres", "HTTPClient", "Attempts", "Delivery",
+                "Alerting", "AlertRules", "LiveActivities", "Cricket", "PushClient", "Providers", "PushContract", "ServiceKit", "Access",
+                "CZlib", "HTTPServer", .configuration, .httpTypes, .hummingbird, .logging, .crypto, .nioCore, .serviceLifecycle,
+                .unixSignals,
             ]
         ),
     ],

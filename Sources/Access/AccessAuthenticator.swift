@@ -1,4 +1,4 @@
-package import HTTPEdge
+package import HTTPServer
 import HTTPTypes
 package import Hummingbird
 package import PushContract

@@ -1,4 +1,4 @@
-package import HTTPEdge
+package import HTTPServer
 package import Postgres
 import PushContract
 
@@ -24,13 +24,7 @@ package struct AuditLog: Sendable {
     package func latest(_ limit: Int) async throws -> [AuditEntry] {
         try await session.query("SELECT at, actor, action, subject, detail FROM auditEntries ORDER BY entryId DESC LIMIT \(limit)").map {
             row in
-            let (at, actor, action, subject, detail) = try row.decode(
-                Timestamp.self,
-                String.self,
-                String.self,
-                String.self,
-                String.self
-            )
+            let (at, actor, action, subject, detail) = try row.decode((Timestamp, String, String, String, String).self)
             return AuditEntry(at: at, actor: actor, action: AuditAction(rawValue: action), subject: subject, detail: detail)
         }
     }

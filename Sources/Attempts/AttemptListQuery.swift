@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 import Hummingbird
 import PushContract
 

@@ -1,5 +1,5 @@
 import CoreMetrics
-package import HTTPEdge
+package import HTTPServer
 import HTTPTypes
 package import Hummingbird
 package import PushContract

@@ -39,15 +39,7 @@ struct ImportPlace: Sendable {
             """
         )
         return try rows.first.map { row in
-            let (bytes, lines, accepted, duplicate, advanced, conflict, rejected) = try row.decode(
-                Int.self,
-                Int.self,
-                Int.self,
-                Int.self,
-                Int.self,
-                Int.self,
-                Int.self
-            )
+            let (bytes, lines, accepted, duplicate, advanced, conflict, rejected) = try row.decode((Int, Int, Int, Int, Int, Int, Int).self)
             var progress = AttemptImporter.Progress()
             progress.unpackedBytes = bytes
             progress.lines = lines

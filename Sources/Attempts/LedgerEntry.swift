@@ -9,13 +9,7 @@ struct LedgerEntry {
     var attemptedAt: Timestamp
 
     init(row: Row) throws {
-        let (key, generation, fingerprint, status, attemptedAt) = try row.decode(
-            AttemptKey.self,
-            Int32.self,
-            AttemptKey.self,
-            String.self,
-            Timestamp.self
-        )
+        let (key, generation, fingerprint, status, attemptedAt) = try row.decode((AttemptKey, Int32, AttemptKey, String, Timestamp).self)
         guard let status = AttemptStatus(rawValue: status) else {
             throw PostgresError(.decoding, "status \(status) of attemptLedger is not known")
         }
@@ -37,7 +31,7 @@ struct LedgerGenerations: Equatable, Sendable {
     static func read(_ connection: BlockingConnection) throws -> LedgerGenerations {
         let rows = try connection.query("SELECT currentGeneration, previousGeneration, rotatedAt FROM ledgerState WHERE id = 1")
         guard let row = rows.first else { throw PostgresError(.decoding, "ledgerState is empty: run `pushwatch migrate`") }
-        let (current, previous, rotatedAt) = try row.decode(Int32.self, Int32.self, Timestamp.self)
+        let (current, previous, rotatedAt) = try row.decode((Int32, Int32, Timestamp).self)
         return LedgerGenerations(current: current, previous: previous, rotatedAt: rotatedAt)
     }
 

@@ -14,7 +14,7 @@ struct LedgerRotation {
     static func read(on session: some PostgresSession) async throws -> State {
         let rows = try await session.query("SELECT currentGeneration, previousGeneration, rotatedAt FROM ledgerState WHERE id = 1")
         guard let row = rows.first else { throw PostgresError(.decoding, "ledgerState is empty: run `pushwatch migrate`") }
-        let (current, previous, rotatedAt) = try row.decode(Int32.self, Int32.self, Timestamp.self)
+        let (current, previous, rotatedAt) = try row.decode((Int32, Int32, Timestamp).self)
         return State(current: current, previous: previous, rotatedAt: rotatedAt)
     }
 

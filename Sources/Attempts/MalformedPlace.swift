@@ -1,4 +1,5 @@
-import HTTPEdge
+import HTTPServer
+package import ServiceKit
 
 /// Says where a text goes wrong that simdjson has refused, which itself only says what kind of fault there is.
 ///

@@ -54,7 +54,7 @@ struct PartitionRetirement {
             """
         )
         return try rows.map { row in
-            let (name, parent) = try row.decode(String.self, String?.self)
+            let (name, parent) = try row.decode((String, String?).self)
             return (name, parent)
         }
     }

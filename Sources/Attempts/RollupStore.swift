@@ -119,7 +119,7 @@ package enum RollupStore {
             GROUP BY 1
             """
         return try await session.query(query).map {
-            let (values, minute) = try $0.decode([String].self, Int64.self)
+            let (values, minute) = try $0.decode(([String], Int64).self)
             return (values, minute)
         }
     }
@@ -147,14 +147,7 @@ package enum RollupStore {
             GROUP BY GROUPING SETS (\(raw: columns.map { "(\($0))" }.joined(separator: ", ")))
             """
         return try await session.query(query).compactMap {
-            let (name, value, attempts, bad, attemptsBefore, badBefore) = try $0.decode(
-                String.self,
-                String.self,
-                Int64.self,
-                Int64.self,
-                Int64.self,
-                Int64.self
-            )
+            let (name, value, attempts, bad, attemptsBefore, badBefore) = try $0.decode((String, String, Int64, Int64, Int64, Int64).self)
             guard let dimension = RollupDimension(rawValue: name) else { return nil }
             return RollupShare(
                 dimension: dimension,
@@ -189,7 +182,7 @@ package enum RollupStore {
             GROUP BY period\(raw: columns)
             """
         return try await session.query(query).map {
-            let (period, values, attempts, bad) = try $0.decode(Int64.self, [String].self, Int64.self, Int64.self)
+            let (period, values, attempts, bad) = try $0.decode((Int64, [String], Int64, Int64).self)
             return RollupCounts(period: period, values: values, attempts: attempts, bad: bad)
         }
     }

@@ -10,26 +10,7 @@ package enum StoredAttempt {
         """
 
     package static func decode(_ row: Row) throws -> Attempt {
-        let column = try row.decode(
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String?.self,
-            String?.self,
-            Timestamp.self,
-            String.self,
-            String?.self,
-            String?.self,
-            String?.self,
-            String?.self,
-            String?.self,
-            Int32?.self,
-            String?.self
-        )
+        let column = try row.decode((String, String, String, String, String, String, String, String?, String?, Timestamp, String, String?, String?, String?, String?, String?, Int32?, String?).self)
         guard let platform = Platform(rawValue: column.2), let provider = Provider(rawValue: column.3),
             let tokenHash = TokenHash(rawValue: column.4), let eventType = EventType(rawValue: column.5),
             let status = AttemptStatus(rawValue: column.6)

@@ -1,5 +1,5 @@
 import CoreMetrics
-import Devices
+import Delivery
 import Metrics
 import Providers
 import PushContract

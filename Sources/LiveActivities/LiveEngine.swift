@@ -1,11 +1,10 @@
 package import Attempts
 import CoreMetrics
-package import Devices
+package import Delivery
 package import Logging
 package import Postgres
 package import Providers
 package import PushContract
-package import Sending
 import Synchronization
 
 /// Finds what has to be pushed, and pushes it: starts, updates and ends, each in a lane of its own.

@@ -1,6 +1,7 @@
 package import Logging
 import PushContract
-package import Sending
+package import Delivery
+package import ServiceKit
 package import ServiceLifecycle
 
 /// Runs the engine: looks often, works side by side, and at shutdown lets what is under way end and gives its matches away.

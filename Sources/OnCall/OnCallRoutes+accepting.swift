@@ -1,6 +1,6 @@
 import Alerting
 import Foundation
-import HTTPEdge
+import HTTPServer
 import Hummingbird
 import Logging
 import PushContract

@@ -1,6 +1,6 @@
 import Alerting
 import Foundation
-package import HTTPEdge
+package import HTTPServer
 import HTTPTypes
 package import Hummingbird
 import Logging

@@ -5,10 +5,10 @@ package struct Row: Sendable {
     let result: ResultSet
     let index: Int32
 
-    /// Decodes the columns in order; the number of types must equal the number of columns.
-    package func decode<each Column: ColumnDecodable>(_ types: repeat (each Column).Type) throws -> (repeat each Column) {
+    /// Decodes the columns in order: `row.decode((UUID, String, Int).self)`. The number of types must equal the number of columns.
+    package func decode<each Column: ColumnDecodable>(_ type: (repeat each Column).Type) throws -> (repeat each Column) {
         var column: Int32 = 0
-        let values = (repeat try next(each types, &column))
+        let values = (repeat try next((each Column).self, &column))
         guard column == result.columns else {
             throw PostgresError(.decoding, "the query returns \(result.columns) columns, \(column) are decoded")
         }

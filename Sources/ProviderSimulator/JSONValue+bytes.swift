@@ -1,5 +1,6 @@
 import Foundation
-import HTTPEdge
+import HTTPServer
+import ServiceKit
 
 extension JSONValue {
     /// Reads JSON text; nil when the bytes are not JSON.
@@ -8,7 +9,7 @@ extension JSONValue {
         self.init(value)
     }
 
-    private init(_ value: HTTPEdge.JSONValue) {
+    private init(_ value: ServiceKit.JSONValue) {
         switch value {
         case .null: self = .null
         case .bool(let flag): self = .bool(flag)

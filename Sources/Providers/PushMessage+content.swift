@@ -1,5 +1,6 @@
-package import HTTPEdge
+package import HTTPServer
 package import PushContract
+package import ServiceKit
 
 extension PushMessage {
     /// From the JSON text a send is stored as: `title`, `body`, `data`, `apns`, `fcm`, `pushType`, `priority`, `collapseId`, `validateOnly`, `payload` (a

@@ -1,5 +1,6 @@
-package import HTTPEdge
+package import HTTPServer
 package import PushContract
+package import ServiceKit
 
 /// What is to be shown, or handed to the app, in words that fit both providers.
 package struct PushMessage: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import CurlHTTP
+import HTTPClient
 import PushContract
 
 extension PushOutcome {

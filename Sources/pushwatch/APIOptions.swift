@@ -1,8 +1,9 @@
 import ArgumentParser
-import CurlHTTP
+import HTTPClient
 import Foundation
-import HTTPEdge
+import HTTPServer
 import Logging
+package import ServiceKit
 
 /// `--url` and `--key`: for commands that are callers of a running server.
 struct APIOptions: ParsableArguments {

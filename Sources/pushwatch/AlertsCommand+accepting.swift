@@ -2,7 +2,7 @@ import AlertRules
 import Alerting
 import ArgumentParser
 import Foundation
-import HTTPEdge
+import HTTPServer
 import PushContract
 
 extension AlertsCommand {

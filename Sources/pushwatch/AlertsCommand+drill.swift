@@ -1,12 +1,12 @@
 import AlertRules
 import Alerting
 import ArgumentParser
-import CurlHTTP
+import HTTPClient
 import Foundation
 import Logging
 import Postgres
 import PushContract
-import PushwatchServer
+import Server
 
 extension AlertsCommand {
     /// `pushwatch alerts drill`

@@ -1,12 +1,11 @@
 import Alerting
 import ArgumentParser
 import Foundation
-import HTTPEdge
+import HTTPServer
 import Logging
-import Observability
 import Postgres
 import PushContract
-import PushwatchServer
+import Server
 
 /// `pushwatch alerts …`
 struct AlertsCommand: AsyncParsableCommand {

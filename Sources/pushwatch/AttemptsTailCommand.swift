@@ -2,10 +2,10 @@ import ArgumentParser
 import Attempts
 import Foundation
 import Logging
-import Observability
+import HTTPServer
 import Postgres
 import PushContract
-import PushwatchServer
+import Server
 
 /// `pushwatch attempts tail`
 struct AttemptsTailCommand: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
-import Observability
+import HTTPServer
 
 /// `pushwatch bench …`
 struct BenchCommand: AsyncParsableCommand {

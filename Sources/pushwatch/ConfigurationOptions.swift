@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PushwatchServer
+import Server
 
 /// `--config`, and errors of configuration as errors of usage.
 struct ConfigurationOptions: ParsableArguments {

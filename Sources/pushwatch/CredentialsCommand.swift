@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import Logging
-import Observability
+import HTTPServer
 import PushContract
-import PushwatchServer
+import Server
 
 /// `pushwatch credentials …`
 struct CredentialsCommand: AsyncParsableCommand {

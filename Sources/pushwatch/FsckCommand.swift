@@ -4,11 +4,11 @@ import Attempts
 import Foundation
 import LiveActivities
 import Logging
-import Observability
+import HTTPServer
 import Postgres
 import PushContract
-import PushwatchServer
-import Sending
+import Server
+import Delivery
 
 /// `pushwatch fsck`
 struct FsckCommand: AsyncParsableCommand {

@@ -2,10 +2,10 @@ import AlertRules
 import Alerting
 import ArgumentParser
 import Logging
-import Observability
+import HTTPServer
 import Postgres
 import PushContract
-import PushwatchServer
+import Server
 
 /// Which database holds the history, and how much of it is looked at.
 struct HistoryOptions: ParsableArguments {

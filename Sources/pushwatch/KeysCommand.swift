@@ -1,12 +1,11 @@
 import Access
 import ArgumentParser
 import Foundation
-import HTTPEdge
+import HTTPServer
 import Logging
-import Observability
 import Postgres
 import PushContract
-import PushwatchServer
+import Server
 
 /// `pushwatch keys …`
 struct KeysCommand: AsyncParsableCommand {

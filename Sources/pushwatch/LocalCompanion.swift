@@ -1,5 +1,5 @@
 import Access
-import CurlHTTP
+import HTTPClient
 import Foundation
 import LocalPostgres
 import Logging

@@ -1,8 +1,8 @@
 import Access
 import Attempts
-import Devices
+import Delivery
 import Foundation
-import HTTPEdge
+import HTTPServer
 import LocalPostgres
 import Logging
 import Postgres

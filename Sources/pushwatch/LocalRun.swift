@@ -1,14 +1,14 @@
 import Access
 import Alerting
-import CurlHTTP
+import HTTPClient
 import Foundation
 import LocalPostgres
 import Logging
-import Observability
+import HTTPServer
 import Postgres
 import ProviderSimulator
 import PushContract
-import PushwatchServer
+import Server
 
 /// One run of a local installation: the settings, the demo traffic, and what is printed when all is up.
 struct LocalRun: Sendable {

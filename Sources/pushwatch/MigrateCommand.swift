@@ -1,8 +1,8 @@
 import ArgumentParser
 import Logging
-import Observability
+import HTTPServer
 import Postgres
-import PushwatchServer
+import Server
 
 /// `pushwatch migrate`
 struct MigrateCommand: AsyncParsableCommand {

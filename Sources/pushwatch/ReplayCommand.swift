@@ -1,9 +1,9 @@
 import ArgumentParser
 import Cricket
-import CurlHTTP
+import HTTPClient
 import Foundation
 import Logging
-import Observability
+import HTTPServer
 import ProviderSimulator
 import PushContract
 

@@ -1,11 +1,11 @@
 import ArgumentParser
-import Devices
+import Delivery
 import Foundation
 import Logging
-import Observability
+import HTTPServer
 import Postgres
 import PushContract
-import PushwatchServer
+import Server
 
 /// `pushwatch keys rotate-tokens`
 struct RotateTokensCommand: AsyncParsableCommand {

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
-import HTTPEdge
+import HTTPServer
 import Logging
-import Observability
 import PushContract
+package import ServiceKit
 
 /// `pushwatch send`
 struct SendCommand: AsyncParsableCommand {

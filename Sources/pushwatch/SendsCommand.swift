@@ -1,12 +1,11 @@
 import ArgumentParser
-import Devices
+import Delivery
 import Foundation
 import Logging
-import Observability
+import HTTPServer
 import Postgres
 import PushContract
-import PushwatchServer
-import Sending
+import Server
 
 /// `pushwatch sends …`
 struct SendsCommand: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
-import HTTPEdge
+import HTTPServer
 import PushContract
-import Sending
+import Delivery
 
 extension SendsCommand {
     /// `pushwatch sends dead`

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Devices
+import Delivery
 import Foundation
 import PushContract
 

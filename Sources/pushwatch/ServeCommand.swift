@@ -2,9 +2,9 @@ import ArgumentParser
 import Foundation
 import Logging
 import Metrics
-import Observability
+import HTTPServer
 import Postgres
-import PushwatchServer
+import Server
 
 /// `pushwatch serve`
 struct ServeCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPEdge
+import HTTPServer
 import Synchronization
 
 /// What commands say: results to standard output, everything else to standard error; progress in place on a terminal.

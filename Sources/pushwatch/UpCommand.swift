@@ -3,11 +3,11 @@ import ArgumentParser
 import Foundation
 import LocalPostgres
 import Logging
-import Observability
+import HTTPServer
 import Postgres
 import ProviderSimulator
 import PushContract
-import PushwatchServer
+import Server
 import ServiceLifecycle
 import UnixSignals
 

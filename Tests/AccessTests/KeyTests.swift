@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 import PushContract
 import Testing
 

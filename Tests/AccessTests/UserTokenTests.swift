@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import HTTPEdge
+import HTTPServer
 import JWTKit
 import Logging
 import PushContract

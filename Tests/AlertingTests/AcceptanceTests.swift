@@ -1,7 +1,7 @@
 import AlertRules
 import Alerting
 import Foundation
-import HTTPEdge
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
@@ -17,7 +17,7 @@ struct AcceptanceTests {
     /// `firing condition_met @34`: what was recorded, minutes after the start of the traffic.
     private func transitions(_ pool: PostgresPool) async throws -> [String] {
         try await pool.query("SELECT kind, reason, minute FROM alertTransitions ORDER BY minute, seq").map { row in
-            let (kind, reason, minute) = try row.decode(String.self, String.self, Timestamp.self)
+            let (kind, reason, minute) = try row.decode((String, String, Timestamp).self)
             return "\(kind) \(reason) @\(Minute(minute) - Traffic.start)"
         }
     }

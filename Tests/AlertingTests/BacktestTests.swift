@@ -2,6 +2,7 @@ import AlertRules
 import Alerting
 import Postgres
 import PushContract
+import ServiceKit
 import TestDatabase
 import Testing
 
@@ -27,14 +28,7 @@ struct BacktestTests {
                 FROM alertTransitions t JOIN alertEpisodes e USING (episodeId)
                 """
             ).map {
-                let (rule, group, kind, reason, minute, evidence) = try $0.decode(
-                    String.self,
-                    String.self,
-                    String.self,
-                    String.self,
-                    Timestamp.self,
-                    String.self
-                )
+                let (rule, group, kind, reason, minute, evidence) = try $0.decode((String, String, String, String, Timestamp, String).self)
                 return Decided(
                     rule: rule,
                     group: group,

@@ -1,5 +1,5 @@
 import AlertRules
-import CurlHTTP
+import HTTPClient
 import Foundation
 import Postgres
 import PushContract

@@ -181,7 +181,7 @@ struct EvaluatorRestartTests {
 
     private func lease(_ pool: PostgresPool) async throws -> AlertLease? {
         try await pool.query("SELECT name, holder, epoch FROM alertLeases").first.map {
-            let (name, holder, epoch) = try $0.decode(String.self, String.self, Int64.self)
+            let (name, holder, epoch) = try $0.decode((String, String, Int64).self)
             return AlertLease(name: name, holder: holder, epoch: epoch)
         }
     }

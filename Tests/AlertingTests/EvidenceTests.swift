@@ -16,12 +16,7 @@ struct EvidenceTests {
             let episode = try #require(try await EpisodeStore.open(on: pool).first)
             let rows = try await pool.query(Query(text: episode.reproduceSQL.replacing("AS percent", with: "::float8 AS percent")))
             #expect(rows.count == 16)
-            let (minute, attempts, bad, percent) = try #require(rows.last).decode(
-                Timestamp?.self,
-                Int64.self,
-                Int64.self,
-                Double.self
-            )
+            let (minute, attempts, bad, percent) = try #require(rows.last).decode((Timestamp?, Int64, Int64, Double).self)
             #expect(minute == nil)
             #expect(AttemptCounts(attempts: attempts, bad: bad) == episode.evidence.observed.counts)
             #expect(percent == 6)
@@ -88,11 +83,11 @@ struct EvidenceTests {
             #expect(episode.evidence.level == .reference)
             let expected = try #require(episode.evidence.expected)
             let rows = try await pool.query(Query(text: episode.reproduceSQL))
-            let (_, attempts, bad, again) = try #require(rows.last).decode(Timestamp?.self, Int64.self, Int64.self, Double.self)
+            let (_, attempts, bad, again) = try #require(rows.last).decode((Timestamp?, Int64, Int64, Double).self)
             #expect(AttemptCounts(attempts: attempts, bad: bad) == episode.evidence.observed.counts)
             #expect(abs(again - expected) < 1e-9)
             let days = try await pool.query("SELECT count(DISTINCT day), sum(bad)::bigint FROM alertBaselineDays")
-            #expect(try days[0].decode(Int.self, Int.self).0 >= 7)
+            #expect(try days[0].decode((Int, Int).self).0 >= 7)
         }
     }
 }

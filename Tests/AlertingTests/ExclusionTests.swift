@@ -33,7 +33,7 @@ struct ExclusionTests {
             #expect(try await open(95) == 1)
             let days = try await pool.query("SELECT day::text, excludedMinutes FROM alertBaselineDays WHERE excludedMinutes > 0 ORDER BY 1")
                 .map {
-                    try $0.decode(String.self, Int.self)
+                    try $0.decode((String, Int).self)
                 }
             #expect(days.map(\.0) == ["2026-01-02"] && days.map(\.1) == [720], "whole days that are left out have no counts: \(days)")
             let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 179)

@@ -1,5 +1,5 @@
 import AlertRules
-import CurlHTTP
+import HTTPClient
 import Foundation
 import Postgres
 import PushContract
@@ -93,10 +93,7 @@ struct GroupingTests {
             #expect(wire.told == [1, 3, 1, 1])
             let states = try await pool.query("SELECT DISTINCT state FROM alertOutbox").map { try $0.decode(String.self) }
             #expect(states == ["delivered"])
-            let messages = try await pool.query("SELECT count(DISTINCT messageId), count(messageId) FROM alertDeliveries")[0].decode(
-                Int.self,
-                Int.self
-            )
+            let messages = try await pool.query("SELECT count(DISTINCT messageId), count(messageId) FROM alertDeliveries")[0].decode((Int, Int).self)
             #expect(messages == (1, 3))
         }
     }
@@ -120,7 +117,7 @@ struct GroupingTests {
             let states = try await pool.query("SELECT kind || ' ' || state FROM alertOutbox ORDER BY 1").map { try $0.decode(String.self) }
             #expect(states == ["firing coalesced", "firing delivered", "resolved delivered"])
             let results = try await pool.query("SELECT result, count(*) FROM alertDeliveries GROUP BY 1 ORDER BY 1").map {
-                try $0.decode(String.self, Int.self)
+                try $0.decode((String, Int).self)
             }
             #expect(results.map(\.0) == ["delivered", "retry"] && results.map(\.1) == [2, 2])
         }

@@ -47,7 +47,7 @@ struct SeasonTests {
             for minute in stride(from: 0, through: 120, by: 5) { try await evaluator.evaluate(minutes: minute) }
             #expect(evaluator.faults == [:])
             let rows = try await pool.query("SELECT rule, firedAt FROM alertEpisodes ORDER BY rule").map { row in
-                let (rule, firedAt) = try row.decode(String.self, Timestamp.self)
+                let (rule, firedAt) = try row.decode((String, Timestamp).self)
                 return "\(rule) \(Minute(firedAt) - Traffic.start)"
             }
             try #require(rows.count == 2, "\(rows)")

@@ -92,7 +92,7 @@ struct SeriesTests {
             let lease = try #require(try await AlertLeaseStore.claim("evaluator", holder: "t", for: .seconds(60), on: pool))
             for _ in 0..<120 { try await ReturnSeries(lease: lease, pool: pool).fill(through: Traffic.start) }
             let rows = try await pool.query("SELECT hour, provider, app, devices, returned FROM deviceReturnHours ORDER BY app").map {
-                let (at, provider, app, devices, returned) = try $0.decode(Timestamp.self, String.self, String.self, Int.self, Int.self)
+                let (at, provider, app, devices, returned) = try $0.decode((Timestamp, String, String, Int, Int).self)
                 return "\(Minute(at) - hour) \(provider) \(app) \(devices) \(returned)"
             }
             #expect(rows == ["0 fcm com.example.app 60 20", "0 fcm com.example.other 30 0"])

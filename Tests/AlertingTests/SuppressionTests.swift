@@ -50,7 +50,7 @@ struct SuppressionTests {
             SELECT e.rule, o.kind, o.createdAt FROM alertOutbox o JOIN alertEpisodes e USING (episodeId) ORDER BY o.createdAt, e.rule, o.seq
             """
         ).map { row in
-            let (rule, kind, at) = try row.decode(String.self, String.self, Timestamp.self)
+            let (rule, kind, at) = try row.decode((String, String, Timestamp).self)
             return "\(rule) \(kind) @\(Minute(at - .seconds(60)) - Traffic.start)"
         }
     }

@@ -1,6 +1,6 @@
 import AlertRules
 import Crypto
-import CurlHTTP
+import HTTPClient
 import Foundation
 import PushContract
 import Testing

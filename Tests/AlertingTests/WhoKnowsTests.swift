@@ -66,7 +66,7 @@ struct WhoKnowsTests {
             WHERE o.createdAt < \((Traffic.start + 61).timestamp) ORDER BY o.createdAt, e.rule, o.receiver, o.seq
             """
         ).map { row in
-            let (rule, kind, receiver, at) = try row.decode(String.self, String.self, String.self, Timestamp.self)
+            let (rule, kind, receiver, at) = try row.decode((String, String, String, Timestamp).self)
             return "\(rule) \(kind) → \(receiver) @\(Minute(at - .seconds(60)) - Traffic.start)"
         }
     }
@@ -133,7 +133,7 @@ struct WhoKnowsTests {
             WHERE o.kind = 'firing' AND e.severity IN ('critical', 'page') ORDER BY o.createdAt, e.rule
             """
         ).map { row in
-            let (rule, severity, at) = try row.decode(String.self, String.self, Timestamp.self)
+            let (rule, severity, at) = try row.decode((String, String, Timestamp).self)
             return "\(rule) \(severity) @\(Minute(at - .seconds(60)) - Traffic.start)"
         }
     }

@@ -18,7 +18,7 @@ struct AnalystRoleTests {
             ])
             let analyst = try await store.connect()
             let reasons = try await analyst.query("SELECT reasonCode, count(*) FROM notificationDeliveryAttempts GROUP BY 1 ORDER BY 2")
-            #expect(try reasons.map { try $0.decode(String?.self, Int.self).1 } == [1, 2])
+            #expect(try reasons.map { try $0.decode((String?, Int).self).1 } == [1, 2])
             #expect(try await analyst.query("SELECT * FROM notificationDeliveryAttempts").count == 3)
             #expect(try await analyst.query("SELECT * FROM attemptsPerMinute").count == 3)
             #expect(try await analyst.query("SELECT * FROM pushDeliveryStates").isEmpty)
@@ -89,7 +89,7 @@ struct AnalystRoleTests {
             let rows = try await store.pool.query(
                 "SELECT rolconnlimit, rolcanlogin, rolsuper, rolconfig FROM pg_roles WHERE rolname = 'pushwatch_analyst'"
             )
-            let (limit, logsIn, isSuper, settings) = try rows[0].decode(Int32.self, Bool.self, Bool.self, [String].self)
+            let (limit, logsIn, isSuper, settings) = try rows[0].decode((Int32, Bool, Bool, [String]).self)
             #expect(limit == 8 && logsIn && !isSuper)
             #expect(
                 Set(settings.map { $0.lowercased() }) == [

@@ -17,7 +17,7 @@ struct AppMajorTests {
         #expect(AppMajor.text(AppMajor.parse(version.utf8)) == major)
         try await withDatabase { pool in
             let row = try await pool.query("SELECT pushAppMajor(\(version)), pushAppMajor(NULL)")[0]
-            #expect(try row.decode(String.self, String.self) == (major, ""))
+            #expect(try row.decode((String, String).self) == (major, ""))
         }
     }
 
@@ -37,7 +37,7 @@ struct AppMajorTests {
                 """
                 SELECT appMajor || ' ' || status, sum(attempts)::bigint FROM attemptRollups GROUP BY 1 HAVING sum(attempts) <> 0 ORDER BY 1
                 """
-            ).map { try $0.decode(String.self, Int64.self) }
+            ).map { try $0.decode((String, Int64).self) }
             #expect(counts.map(\.0) == [" sent", "3 failed", "3 sent", "4 sent"] && counts.map(\.1) == [2, 1, 1, 1])
             try await store.pool.execute("UPDATE schemaMigrations SET appliedAt = '2026-01-01Z' WHERE name = 'count_app_majors'")
             func faults() async throws -> Int {

@@ -208,7 +208,7 @@ struct AttemptDatabase: Sendable {
                 UNION ALL (TABLE rollup EXCEPT TABLE recount)) AS difference)
             """
         )
-        let (count, differences) = try rows[0].decode(Int.self, Int.self)
+        let (count, differences) = try rows[0].decode((Int, Int).self)
         #expect(count == total, sourceLocation: sourceLocation)
         #expect(differences == 0, sourceLocation: sourceLocation)
     }

@@ -43,7 +43,7 @@ struct CookbookPlanTests {
                 FROM notificationDeliveryAttempts WHERE attemptedAt >= '2026-03-09' AND attemptedAt < '2026-03-10'
                 """
             )
-            let (attempts, rollups) = try counted[0].decode(Int.self, Int.self)
+            let (attempts, rollups) = try counted[0].decode((Int, Int).self)
             let analyst = try await store.connect()
             let values = ["since": "2026-03-09", "until": "2026-03-10", "uid": "u-77", "sendId": "S-5", "provider": "fcm"]
             for name in try CookbookQuery.all() {

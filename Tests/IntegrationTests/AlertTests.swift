@@ -1,9 +1,9 @@
 import Alerting
-import CurlHTTP
+import HTTPClient
 import Foundation
 import Postgres
 import PushContract
-import PushwatchServer
+import Server
 import TestDatabase
 import Testing
 

@@ -1,5 +1,5 @@
 import Access
-import HTTPEdge
+import HTTPServer
 import Postgres
 import PushContract
 import Testing

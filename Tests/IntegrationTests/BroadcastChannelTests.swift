@@ -1,4 +1,4 @@
-import Devices
+import Delivery
 import Foundation
 import LiveActivities
 import Postgres

@@ -1,6 +1,6 @@
 import Attempts
 import Foundation
-import PushwatchServer
+import Server
 import TestDatabase
 import Testing
 

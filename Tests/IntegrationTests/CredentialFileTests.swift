@@ -2,10 +2,10 @@ import Foundation
 import Logging
 import ProviderSimulator
 import PushContract
-import Sending
+import Delivery
 import Testing
 
-@testable import PushwatchServer
+@testable import Server
 
 @Suite struct CredentialFileTests {
     private func entries(_ yaml: String) throws -> [CredentialEntry] {

@@ -3,7 +3,7 @@ import Logging
 import Postgres
 import ProviderSimulator
 import PushContract
-import PushwatchServer
+import Server
 import TestDatabase
 import Testing
 

@@ -2,7 +2,8 @@ import Foundation
 import Postgres
 import ProviderSimulator
 import PushContract
-import PushLifecycle
+import PushClient
+import ServiceKit
 import TestDatabase
 import Testing
 
@@ -137,7 +138,7 @@ extension WholeService {
             let reasons = try await day.pool.query(
                 "SELECT userId, string_agg(DISTINCT endReason, ',') FROM liveActivities WHERE matchId = \(matchId) GROUP BY 1"
             )
-            let byUser = Dictionary(uniqueKeysWithValues: try reasons.map { try $0.decode(String.self, String.self) })
+            let byUser = Dictionary(uniqueKeysWithValues: try reasons.map { try $0.decode((String, String).self) })
             #expect(byUser["fan-4"] == "user_dismissed")
             #expect(byUser["fan-0"] == "match_end" && byUser["fan-1"] == "match_end")
             #expect(byUser["fan-6"] == nil && byUser["fan-7"] == nil && byUser["fan-9"] == nil)
@@ -202,7 +203,7 @@ extension WholeService {
                 WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped
                   AND a.atttypid IN ('text'::regtype, 'jsonb'::regtype, 'json'::regtype, 'bytea'::regtype, 'text[]'::regtype)
                 """
-            ).map { try $0.decode(String.self, String.self) }
+            ).map { try $0.decode((String, String).self) }
             #expect(columns.count > 100)
             for (table, column) in columns {
                 let values = try await day.pool.query(

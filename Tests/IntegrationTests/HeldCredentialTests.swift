@@ -1,7 +1,7 @@
 import Postgres
 import ProviderSimulator
 import PushContract
-import PushwatchServer
+import Server
 import TestDatabase
 import Testing
 

@@ -145,7 +145,7 @@ extension WholeService {
                     #expect(try await ledger.rows == ids.count)
                     try await ledger.expectConsistent()
                     let stored = try await pool.query("SELECT attemptId, status::text FROM notificationDeliveryAttempts").map {
-                        try $0.decode(String.self, String.self)
+                        try $0.decode((String, String).self)
                     }
                     let wanted = Dictionary(grouping: reports) { $0["attemptId"] as? String ?? "" }.mapValues(furthestStatus)
                     for (id, status) in stored { #expect(wanted[id] == status, "\(id)") }

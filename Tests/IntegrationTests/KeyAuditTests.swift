@@ -1,6 +1,6 @@
 import Access
-import HTTPEdge
-import PushwatchServer
+import HTTPServer
+import Server
 import TestDatabase
 import Testing
 

@@ -1,4 +1,4 @@
-import Devices
+import Delivery
 import Foundation
 import LiveActivities
 import Postgres
@@ -91,7 +91,7 @@ extension WholeService {
                 SELECT tokenHash, count(*) FILTER (WHERE status = 'sent'), count(*) FILTER (WHERE providerErrorCode = 'OutcomeUnknown'), count(*)
                 FROM notificationDeliveryAttempts WHERE pushType = 'liveactivity' GROUP BY tokenHash
                 """
-            ).map { try $0.decode(String.self, Int.self, Int.self, Int.self) }
+            ).map { try $0.decode((String, Int, Int, Int).self) }
             let known = Dictionary(uniqueKeysWithValues: rows.map { ($0.0, $0) })
             for (token, requests) in Dictionary(grouping: simulator.requests(provider: .apns).filter { $0.token != nil }, by: \.token) {
                 let row = try #require(known[try TokenHash.apns(token ?? "").rawValue], "a token without any row")

@@ -1,5 +1,5 @@
 import Foundation
-import PushwatchServer
+import Server
 import TestDatabase
 import Testing
 

@@ -1,5 +1,5 @@
 import PushContract
-import PushwatchServer
+import Server
 import TestDatabase
 import Testing
 

@@ -1,8 +1,7 @@
 import Foundation
-import HTTPEdge
+import HTTPServer
 import HTTPTypes
-import Observability
-import PushwatchServer
+import Server
 import Synchronization
 import TestDatabase
 import Testing

@@ -1,8 +1,8 @@
 import Foundation
-import HTTPEdge
+import HTTPServer
 import HTTPTypes
 import Postgres
-import PushwatchServer
+import Server
 import TestDatabase
 import Testing
 

@@ -1,9 +1,9 @@
 import Access
 import CZlib
 import Foundation
-import HTTPEdge
+import HTTPServer
 import PushContract
-import PushwatchServer
+import Server
 import Testing
 
 extension WholeService {

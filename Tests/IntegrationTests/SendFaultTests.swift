@@ -3,7 +3,7 @@ import Foundation
 import Postgres
 import ProviderSimulator
 import PushContract
-import Sending
+import Delivery
 import TestDatabase
 import Testing
 

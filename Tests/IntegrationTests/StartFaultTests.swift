@@ -2,7 +2,7 @@ import Foundation
 import LocalPostgres
 import Postgres
 import PushContract
-import PushwatchServer
+import Server
 import TestDatabase
 import Testing
 

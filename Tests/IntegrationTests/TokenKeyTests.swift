@@ -1,6 +1,6 @@
-import Devices
+import Delivery
 import PushContract
-import PushwatchServer
+import Server
 import TestDatabase
 import Testing
 

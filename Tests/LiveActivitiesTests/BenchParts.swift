@@ -1,8 +1,7 @@
-import Devices
+import Delivery
 import Logging
 import Postgres
 import PushContract
-import Sending
 import TestDatabase
 
 @testable import LiveActivities

@@ -1,5 +1,5 @@
-import Devices
-import HTTPEdge
+import Delivery
+import HTTPServer
 import Postgres
 import Providers
 import PushContract
@@ -95,7 +95,7 @@ struct ChannelTests {
                 """
                 SELECT uid, status, tokenHash FROM notificationDeliveryAttempts WHERE uid = 'channel:m1' AND pushType = 'liveactivity'
                 """
-            ).map { try $0.decode(String.self, String.self, String.self) }
+            ).map { try $0.decode((String, String, String).self) }
             #expect(rows.count == told.count + 1, "with the one that told the first state")
             #expect(rows.allSatisfy { $0.1 == "sent" && $0.2 == BroadcastChannel(id: "channel-1==", storage: .none).hash.rawValue })
         }

@@ -1,11 +1,12 @@
 import Foundation
-import HTTPEdge
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Providers
 import PushContract
-import Sending
+import Delivery
+import ServiceKit
 import Testing
 
 @testable import LiveActivities

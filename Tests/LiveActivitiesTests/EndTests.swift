@@ -1,5 +1,5 @@
-import Devices
-import HTTPEdge
+import Delivery
+import HTTPServer
 import Postgres
 import Providers
 import PushContract

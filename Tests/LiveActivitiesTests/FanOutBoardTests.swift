@@ -1,4 +1,4 @@
-import Devices
+import Delivery
 import Providers
 import PushContract
 import Testing

@@ -1,10 +1,9 @@
 import Attempts
-import Devices
+import Delivery
 import Logging
 import Postgres
 import Providers
 import PushContract
-import Sending
 import Synchronization
 import TestDatabase
 import Testing
@@ -97,7 +96,7 @@ struct IntentTests {
             try await bench.run()
             let rows = try await bench.pool.query(
                 "SELECT uid, status, providerErrorCode, reasonCode FROM notificationDeliveryAttempts WHERE pushType = 'liveactivity' ORDER BY uid"
-            ).map { try $0.decode(String.self, String.self, String?.self, String?.self) }
+            ).map { try $0.decode((String, String, String?, String?).self) }
             #expect(rows.map(\.0) == ["user1", "user2", "user3"])
             #expect(rows.map(\.1) == ["sent", "failed", "failed"])
             #expect(rows.map(\.2) == [nil, "OutcomeUnknown", "OutcomeUnknown"])

@@ -1,4 +1,4 @@
-import Devices
+import Delivery
 import Postgres
 import Providers
 import PushContract
@@ -23,7 +23,7 @@ struct LifecyclePropertyTests {
                         EXISTS (SELECT 1 FROM follows f WHERE f.userId = a.userId AND f.matchId = a.matchId)
                     FROM liveActivities a
                     """
-                ).map { try $0.decode(String.self, Int32.self, String.self, String?.self, Bool.self) }
+                ).map { try $0.decode((String, Int32, String, String?, Bool).self) }
                 // What ended stays ended.
                 for row in rows where ended.contains("\(row.0)/\(row.1)") { #expect(row.2 == "ended", "step \(step)") }
                 ended.formUnion(rows.filter { $0.2 == "ended" }.map { "\($0.0)/\($0.1)" })

@@ -1,11 +1,10 @@
 import Attempts
-import Devices
-import HTTPEdge
+import Delivery
+import HTTPServer
 import Logging
 import Postgres
 import Providers
 import PushContract
-import Sending
 import Synchronization
 import TestDatabase
 import Testing

@@ -1,14 +1,14 @@
-import Devices
+import Delivery
 import Foundation
-import HTTPEdge
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import NIOCore
 import PushContract
-import Sending
 
 @testable import LiveActivities
+import ServiceKit
 
 /// The routes over a bench, called as a user ("ann") or as a service.
 struct LiveRoutes: Sendable {

@@ -1,8 +1,9 @@
-import Devices
+import Delivery
 import Foundation
-import HTTPEdge
+import HTTPServer
 import Providers
 import PushContract
+import ServiceKit
 import Synchronization
 
 /// Stands for APNs: keeps what it is sent and answers as told, else 200.

@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 import Providers
 import PushContract
 import Synchronization

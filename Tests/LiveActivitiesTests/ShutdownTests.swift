@@ -2,7 +2,8 @@ import Logging
 import Postgres
 import Providers
 import PushContract
-import Sending
+import Delivery
+import ServiceKit
 import ServiceLifecycle
 import Synchronization
 import TestDatabase

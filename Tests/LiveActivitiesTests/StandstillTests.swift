@@ -1,8 +1,7 @@
-import Devices
+import Delivery
 import Postgres
 import Providers
 import PushContract
-import Sending
 import Testing
 
 @testable import LiveActivities

@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 import Postgres
 import Providers
 import PushContract
@@ -244,7 +244,7 @@ struct StartTests {
             try await bench.run()
             let rows = try await bench.pool.query(
                 "SELECT tokenHash, status, pushType FROM notificationDeliveryAttempts WHERE eventType = 'send'"
-            ).map { try $0.decode(String.self, String.self, String.self) }
+            ).map { try $0.decode((String, String, String).self) }
             let hash = try TokenHash.apns(LiveBench.startToken(1)).rawValue
             #expect(rows.count == 1)
             #expect(rows.first?.0 == hash && rows.first?.1 == "sent" && rows.first?.2 == "liveactivity")

@@ -1,7 +1,7 @@
 import Postgres
 import Providers
 import PushContract
-import Sending
+import Delivery
 import Testing
 
 @testable import LiveActivities

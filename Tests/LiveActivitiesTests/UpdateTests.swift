@@ -1,5 +1,5 @@
-import Devices
-import HTTPEdge
+import Delivery
+import HTTPServer
 import Postgres
 import Providers
 import PushContract
@@ -120,7 +120,7 @@ struct UpdateTests {
             #expect(bench.apns.calls[1].contentState.contains(#""runs":3"#))
             let rows = try await bench.pool.query(
                 "SELECT status, reasonCode FROM notificationDeliveryAttempts WHERE requestId LIKE 'live:%' ORDER BY attemptedAt"
-            ).map { try $0.decode(String.self, String?.self) }
+            ).map { try $0.decode((String, String?).self) }
             #expect(rows.map(\.0) == ["failed", "sent"])
             #expect(rows[0].1 == "provider_5xx")
         }
@@ -177,7 +177,7 @@ struct UpdateTests {
             #expect(try await bench.states() == ["ended/token_invalid"])
             let row = try await bench.pool.query(
                 "SELECT status, reasonCode FROM notificationDeliveryAttempts WHERE requestId LIKE 'live:%'"
-            ).map { try $0.decode(String.self, String.self) }
+            ).map { try $0.decode((String, String).self) }
             #expect(row.map(\.0) == ["deactivated"] && row.map(\.1) == ["token_not_registered"])
             let device = try await bench.devices.device(userId: "ann", deviceId: "phone", now: bench.now)
             #expect(device?.tokenState == .active)

@@ -3,7 +3,7 @@ import PushContract
 import Testing
 
 @testable import OnCall
-@testable import Sending
+@testable import Delivery
 
 @Suite("Pages as they are sent")
 struct GoldenPageTests {

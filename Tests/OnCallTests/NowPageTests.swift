@@ -3,7 +3,7 @@ import Testing
 
 @testable import Alerting
 @testable import OnCall
-@testable import Sending
+@testable import Delivery
 
 @Suite("What the page Now says")
 struct NowPageTests {

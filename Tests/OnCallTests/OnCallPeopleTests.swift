@@ -2,13 +2,13 @@ import Access
 import Alerting
 import Attempts
 import Foundation
-import HTTPEdge
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Postgres
 import PushContract
-import Sending
+import Delivery
 import TestDatabase
 import Testing
 
@@ -201,7 +201,7 @@ struct OnCallPeopleTests {
             let done = try await client.execute(uri: "/oncall/throttle", method: .post, headers: Self.form(), body: body)
             #expect((done.status, done.headers[.location]) == (.seeOther, "/"))
             let row = try await pool.query("SELECT provider::text, app, perMinute, reason, author FROM pushThrottles")
-            let stored = try row[0].decode(String.self, String.self, Double.self, String.self, String.self)
+            let stored = try row[0].decode((String, String, Double, String, String).self)
             #expect(stored == ("fcm", "", 600, "outage", "maria"))
             try await pool.execute("UPDATE pushThrottles SET expiresAt = clock_timestamp() + interval '1 hour'")
             let page = try await client.execute(uri: "/oncall/throttle?provider=fcm", method: .get, headers: Self.form())

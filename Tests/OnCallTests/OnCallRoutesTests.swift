@@ -1,15 +1,14 @@
 import AlertRules
 import Alerting
 import Attempts
-import Devices
+import Delivery
 import Foundation
-import HTTPEdge
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Postgres
 import PushContract
-import Sending
 import TestDatabase
 import Testing
 

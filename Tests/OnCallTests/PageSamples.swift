@@ -4,7 +4,7 @@ import PushContract
 
 @testable import Alerting
 @testable import OnCall
-@testable import Sending
+@testable import Delivery
 
 /// Made-up states of the service, the same at every run.
 enum PageSample {

@@ -73,7 +73,7 @@ struct CodecTests {
             let rows = try await pool.query(
                 "SELECT \(none)::text, \(number)::bigint, \(["a", nil, "c"] as [String?])::text[] IS NOT DISTINCT FROM ARRAY['a', NULL, 'c']"
             )
-            let (text, int, same) = try rows[0].decode(String?.self, Int?.self, Bool.self)
+            let (text, int, same) = try rows[0].decode((String?, Int?, Bool).self)
             #expect(text == nil)
             #expect(int == nil)
             #expect(same)
@@ -85,7 +85,7 @@ struct CodecTests {
         try await withDatabase(migrated: false) { pool in
             try await pool.execute("CREATE TYPE mood AS ENUM ('fine', 'bad')")
             let rows = try await pool.query("SELECT \("{\"a\": [1, null]}")::jsonb, \("bad")::mood, \(["bad", "fine"])::text[]::mood[]")
-            let (json, mood, moods) = try rows[0].decode(String.self, String.self, [String].self)
+            let (json, mood, moods) = try rows[0].decode((String, String, [String]).self)
             #expect(json == "{\"a\": [1, null]}")
             #expect(mood == "bad")
             #expect(moods == ["bad", "fine"])
@@ -126,7 +126,7 @@ struct CodecTests {
 
     private func expectArray<Value: PostgresCodable & Equatable>(_ values: [Value], _ type: String, _ pool: PostgresPool) async throws {
         let rows = try await pool.query("SELECT \(values)::\(raw: type)[], cardinality(\(values)::\(raw: type)[])")
-        let (back, count) = try rows[0].decode([Value].self, Int.self)
+        let (back, count) = try rows[0].decode(([Value], Int).self)
         #expect(back == values)
         #expect(count == values.count)
     }

@@ -58,7 +58,7 @@ struct ConnectionTests {
             try await connection.executeScript("CREATE TABLE things (id bigint); INSERT INTO things VALUES (1)")
             for _ in 1...3 { try await connection.execute("SELECT * FROM things WHERE id = \(1)") }
             try await connection.executeScript("ALTER TABLE things ADD COLUMN name text DEFAULT 'x'")
-            let (id, name) = try await connection.query("SELECT * FROM things WHERE id = \(1)")[0].decode(Int.self, String.self)
+            let (id, name) = try await connection.query("SELECT * FROM things WHERE id = \(1)")[0].decode((Int, String).self)
             #expect(id == 1 && name == "x")
             try await connection.executeScript("DEALLOCATE ALL")
             #expect(try await connection.query("SELECT * FROM things WHERE id = \(1)").count == 1)

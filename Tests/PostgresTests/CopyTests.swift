@@ -9,7 +9,7 @@ struct CopyTests {
         try await withTable { connection in
             #expect(try await connection.copyIn("COPY items FROM STDIN", data: Array("1\tone\n2\t\\N\n".utf8)) == 2)
             let rows = try await connection.query("SELECT id, name FROM items ORDER BY id")
-            let (_, second) = try rows[1].decode(Int.self, String?.self)
+            let (_, second) = try rows[1].decode((Int, String?).self)
             #expect(second == nil)
         }
     }
@@ -29,7 +29,7 @@ struct CopyTests {
             }
             data.appendBigEndian(Int16(-1))
             #expect(try await connection.copyIn("COPY items FROM STDIN (FORMAT binary)", data: data) == 3000)
-            let (count, length) = try await connection.query("SELECT count(*), sum(length(name)) FROM items")[0].decode(Int.self, Int.self)
+            let (count, length) = try await connection.query("SELECT count(*), sum(length(name)) FROM items")[0].decode((Int, Int).self)
             #expect(count == 3000 && length == 3_000_000)
         }
     }
@@ -64,7 +64,7 @@ struct CopyTests {
             try await connection.execute("CREATE TABLE others (word text)")
             #expect(try await copyBoth("1\tone\n2\ttwo\n", "three\n", on: connection) == 3)
             let counts = try await connection.query("SELECT (SELECT count(*) FROM items), (SELECT max(word) FROM others)")
-            let (items, word) = try counts[0].decode(Int.self, String.self)
+            let (items, word) = try counts[0].decode((Int, String).self)
             #expect(items == 2 && word == "three")
         }
     }

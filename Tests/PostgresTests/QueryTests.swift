@@ -22,7 +22,7 @@ struct QueryTests {
             let numbers: Query = "\(1), \(2), \(3), \(4), \(5), \(6), \(7), \(8), \(9), \(10), \(11)"
             let query: Query = "SELECT ARRAY[\(0), \(numbers), \(12)]::bigint[], \("tail")::text"
             #expect(query.sql.contains("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13]"))
-            let (values, tail) = try await pool.query(query)[0].decode([Int].self, String.self)
+            let (values, tail) = try await pool.query(query)[0].decode(([Int], String).self)
             #expect(values == Array(0...12))
             #expect(tail == "tail")
         }
@@ -41,10 +41,10 @@ struct QueryTests {
         try await withDatabase(migrated: false) { pool in
             let row = try await pool.query("SELECT 1, NULL::text AS missing")[0]
             #expect(decodingFails { try row.decode(Int.self) })
-            #expect(decodingFails { try row.decode(Int.self, String?.self, Int.self) })
-            #expect(decodingFails { try row.decode(Int.self, String.self) })
-            #expect(decodingFails { try row.decode(String.self, String?.self) })
-            let (one, none) = try row.decode(Int.self, String?.self)
+            #expect(decodingFails { try row.decode((Int, String?, Int).self) })
+            #expect(decodingFails { try row.decode((Int, String).self) })
+            #expect(decodingFails { try row.decode((String, String?).self) })
+            let (one, none) = try row.decode((Int, String?).self)
             #expect(one == 1 && none == nil)
         }
     }
@@ -79,7 +79,7 @@ struct QueryTests {
             let rows = try await connection.query(
                 "SELECT current_setting('work_mem'), current_setting('statement_timeout'), current_setting('application_name')"
             )
-            let (memory, timeout, name) = try rows[0].decode(String.self, String.self, String.self)
+            let (memory, timeout, name) = try rows[0].decode((String, String, String).self)
             #expect(memory == "7MB" && timeout == "9s" && name == "mine")
         }
     }

@@ -1,5 +1,5 @@
 import Crypto
-import CurlHTTP
+import HTTPClient
 import Logging
 import ProviderSimulator
 import Testing

@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 import ProviderSimulator
 import Providers
 import PushContract

@@ -1,5 +1,6 @@
-import HTTPEdge
+import HTTPServer
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import Providers

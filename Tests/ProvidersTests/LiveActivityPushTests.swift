@@ -1,6 +1,7 @@
-import HTTPEdge
+import HTTPServer
 import ProviderSimulator
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import Providers

@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 import ProviderSimulator
 import PushContract
 import Testing

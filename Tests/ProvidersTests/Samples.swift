@@ -1,7 +1,8 @@
-import HTTPEdge
+import HTTPServer
 import ProviderSimulator
 import Providers
 import PushContract
+import ServiceKit
 
 /// Values the tests share.
 enum Samples {
@@ -21,5 +22,5 @@ enum Samples {
         )
     }
 
-    static func json(_ text: String) throws -> HTTPEdge.JSONValue { try JSONText.parse(Array(text.utf8)) }
+    static func json(_ text: String) throws -> JSONValue { try JSONText.read(Array(text.utf8)) }
 }

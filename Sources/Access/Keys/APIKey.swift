@@ -1,4 +1,4 @@
-package import HTTPEdge
+package import HTTPServer
 package import PushContract
 
 /// An API key as it is stored: everything but its secret.

@@ -1,4 +1,4 @@
-package import HTTPEdge
+package import HTTPServer
 package import Postgres
 package import PushContract
 
@@ -90,17 +90,7 @@ package struct APIKeyStore: Sendable {
     }
 
     private static func key(_ row: Row) throws -> (key: APIKey, hash: [UInt8]) {
-        let (id, name, scopes, quota, createdAt, createdBy, lastUsedAt, revokedAt, hash) = try row.decode(
-            String.self,
-            String.self,
-            [String].self,
-            Int?.self,
-            Timestamp.self,
-            String.self,
-            Timestamp?.self,
-            Timestamp?.self,
-            [UInt8].self
-        )
+        let (id, name, scopes, quota, createdAt, createdBy, lastUsedAt, revokedAt, hash) = try row.decode((String, String, [String], Int?, Timestamp, String, Timestamp?, Timestamp?, [UInt8]).self)
         let key = APIKey(
             id: id,
             name: name,

@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 import PushContract
 
 /// The key from the configuration that lets somebody in before any key is stored. It has every scope; change it by configuration.

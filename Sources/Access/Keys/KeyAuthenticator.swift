@@ -1,4 +1,4 @@
-package import HTTPEdge
+package import HTTPServer
 package import Logging
 package import PushContract
 import Synchronization

@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 package import PushContract
 
 /// Signs people in to the on-call page: with an API key typed into a form, or with a ticket from a link.

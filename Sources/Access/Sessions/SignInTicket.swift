@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 package import Postgres
 package import PushContract
 

@@ -1,4 +1,4 @@
-package import CurlHTTP
+package import HTTPClient
 
 /// The keys of an issuer over HTTPS, as `UserTokenVerifier.Loader`.
 package enum JWKSEndpoint {

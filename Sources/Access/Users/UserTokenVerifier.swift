@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 package import Logging
 package import PushContract
 

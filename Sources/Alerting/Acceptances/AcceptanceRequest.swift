@@ -1,5 +1,5 @@
 import Foundation
-package import HTTPEdge
+package import HTTPServer
 package import PushContract
 
 /// The body of `POST /alerts/{id}/accept`: `reason`.

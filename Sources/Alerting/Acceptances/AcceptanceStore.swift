@@ -78,7 +78,7 @@ package enum AcceptanceStore {
         )
         var result: [GroupKey: [BaselineAcceptance]] = [:]
         for row in rows {
-            let (labels, from, to, level) = try row.decode(String.self, Timestamp.self, Timestamp?.self, String.self)
+            let (labels, from, to, level) = try row.decode((String, Timestamp, Timestamp?, String).self)
             let group = try GroupKey(labels: labels)
             let accepted: AcceptedShares = try AlertJSON.value(from: level)
             guard Set(group.values.keys) == Set(rule.by), accepted.fits(rule) else { continue }
@@ -114,18 +114,7 @@ package enum AcceptanceStore {
             FROM alertAcceptances \(condition)
             """
         ).map { row in
-            let (id, episode, rule, group, author, reason, at, from, undoneAt, undoneBy) = try row.decode(
-                UUID.self,
-                UUID.self,
-                String.self,
-                String.self,
-                String.self,
-                String.self,
-                Timestamp.self,
-                Timestamp?.self,
-                Timestamp?.self,
-                String?.self
-            )
+            let (id, episode, rule, group, author, reason, at, from, undoneAt, undoneBy) = try row.decode((UUID, UUID, String, String, String, String, Timestamp, Timestamp?, Timestamp?, String?).self)
             return AcceptedNormal(
                 id: id,
                 episodeId: episode,

@@ -112,6 +112,6 @@ package struct BacktestKeeper: Service {
     /// The newest beginning or end of an alert, by rule. As many rows as alerts, which are few.
     private func changes() async throws -> [String: Timestamp] {
         let rows = try await pool.query("SELECT rule, max(greatest(firedAt, resolvedAt)) FROM alertEpisodes GROUP BY rule")
-        return Dictionary(try rows.map { try $0.decode(String.self, Timestamp.self) }.map { ($0.0, $0.1) }) { first, _ in first }
+        return Dictionary(try rows.map { try $0.decode((String, Timestamp).self) }.map { ($0.0, $0.1) }) { first, _ in first }
     }
 }

@@ -38,14 +38,7 @@ enum BuiltInStore {
             ORDER BY o.receiver
             """
         ).map {
-            let (receiver, parkedAt, parked, error, severity, deliveredAt) = try $0.decode(
-                String.self,
-                Timestamp.self,
-                Int64.self,
-                String?.self,
-                String.self,
-                Timestamp?.self
-            )
+            let (receiver, parkedAt, parked, error, severity, deliveredAt) = try $0.decode((String, Timestamp, Int64, String?, String, Timestamp?).self)
             return ReceiverTrouble(
                 receiver: receiver,
                 parkedAt: parkedAt,

@@ -1,4 +1,4 @@
-import CurlHTTP
+import HTTPClient
 package import Logging
 import Metrics
 package import Postgres

@@ -21,36 +21,7 @@ extension ClaimedMessage {
             receiver, seq, id, kindText, rule, version, severity, labels, group,
             annotations, evidence, startsAt, firedAt, endsAt, resolvedAt, reason,
             late, contributors, backlog, sql, revised, affected, acknowledgedBy, attempts, firstState, firstAttempts, thread, messageId
-        ) = try row.decode(
-            String.self,
-            Int.self,
-            UUID.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            Timestamp.self,
-            Timestamp.self,
-            Timestamp?.self,
-            Timestamp?.self,
-            String?.self,
-            Int64.self,
-            String.self,
-            String?.self,
-            String.self,
-            Bool.self,
-            String?.self,
-            String?.self,
-            Int.self,
-            String.self,
-            Int.self,
-            String?.self,
-            String?.self
-        )
+        ) = try row.decode((String, Int, UUID, String, String, String, String, String, String, String, String, Timestamp, Timestamp, Timestamp?, Timestamp?, String?, Int64, String, String?, String, Bool, String?, String?, Int, String, Int, String?, String?).self)
         let event = AlertMessage.Event(rawValue: kindText) ?? .fired
         let kind: AlertMessage.Kind = event == .resolved ? .resolved : .firing
         let isOver = kind == .resolved

@@ -1,4 +1,4 @@
-import CurlHTTP
+import HTTPClient
 import Logging
 import PushContract
 

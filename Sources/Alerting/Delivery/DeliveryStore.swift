@@ -40,16 +40,7 @@ package enum DeliveryStore {
             ) newest ORDER BY attemptedAt
             """
         ).map {
-            let (receiver, kind, result, at, status, latency, prefix, error) = try $0.decode(
-                String.self,
-                String.self,
-                String.self,
-                Timestamp.self,
-                Int?.self,
-                Int.self,
-                String?.self,
-                String?.self
-            )
+            let (receiver, kind, result, at, status, latency, prefix, error) = try $0.decode((String, String, String, Timestamp, Int?, Int, String?, String?).self)
             return DeliveryRecord(
                 receiver: receiver,
                 kind: kind,
@@ -76,14 +67,7 @@ package enum DeliveryStore {
             FROM alertOutbox WHERE episodeId = \(id) ORDER BY receiver, seq
             """
         ).map {
-            let (receiver, kind, state, attempts, next, error) = try $0.decode(
-                String.self,
-                String.self,
-                String.self,
-                Int.self,
-                Timestamp.self,
-                String?.self
-            )
+            let (receiver, kind, state, attempts, next, error) = try $0.decode((String, String, String, Int, Timestamp, String?).self)
             return LaneRecord(receiver: receiver, kind: kind, state: state, attempts: attempts, nextAttemptAt: next, lastError: error)
         }
     }

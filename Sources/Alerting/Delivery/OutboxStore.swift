@@ -98,6 +98,6 @@ enum OutboxStore {
             FROM alertOutbox JOIN alertEpisodes USING (episodeId) WHERE alertOutbox.state = 'pending'
             """
         )
-        return try rows[0].decode(Int.self, Timestamp?.self)
+        return try rows[0].decode((Int, Timestamp?).self)
     }
 }

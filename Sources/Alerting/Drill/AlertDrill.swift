@@ -58,14 +58,7 @@ package enum AlertDrill {
             FROM alertOutbox WHERE episodeId = \(id) ORDER BY receiver, seq
             """
         ).map {
-            let (receiver, kind, state, attempts, latency, error) = try $0.decode(
-                String.self,
-                String.self,
-                String.self,
-                Int.self,
-                Int?.self,
-                String?.self
-            )
+            let (receiver, kind, state, attempts, latency, error) = try $0.decode((String, String, String, Int, Int?, String?).self)
             return Leg(receiver: receiver, kind: kind, state: state, attempts: attempts, latencyMs: latency, error: error)
         }
     }

@@ -38,7 +38,7 @@ package enum EpisodeStore {
     package static func openCounts(on session: any PostgresSession) async throws -> [Severity: Int] {
         let rows = try await session.query("SELECT severity, count(*) FROM alertEpisodes WHERE state = 'firing' GROUP BY 1")
         return try rows.reduce(into: [:]) { counts, row in
-            let (severity, count) = try row.decode(String.self, Int.self)
+            let (severity, count) = try row.decode((String, Int).self)
             if let severity = Severity(rawValue: severity) { counts[severity] = count }
         }
     }
@@ -115,34 +115,7 @@ extension AlertEpisode {
             id, rule, version, group, labels, severity, state, startsAt, firedAt, endsAt, resolvedAt,
             reason, late, evidence, contributors, backlog, sql, annotations,
             acknowledgedAt, acknowledgedBy, silencedBy, revised, heldSince, affected, heldBack, impact
-        ) = try row.decode(
-            UUID.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            Timestamp.self,
-            Timestamp.self,
-            Timestamp?.self,
-            Timestamp?.self,
-            String?.self,
-            Int64.self,
-            String.self,
-            String.self,
-            String?.self,
-            String.self,
-            String.self,
-            Timestamp?.self,
-            String?.self,
-            UUID?.self,
-            Bool.self,
-            Timestamp?.self,
-            String?.self,
-            String?.self,
-            String?.self
-        )
+        ) = try row.decode((UUID, String, String, String, String, String, String, Timestamp, Timestamp, Timestamp?, Timestamp?, String?, Int64, String, String, String?, String, String, Timestamp?, String?, UUID?, Bool, Timestamp?, String?, String?, String?).self)
         self.init(
             id: id,
             rule: rule,

@@ -82,16 +82,7 @@ struct PossibleCauses {
 
 extension PossibleCauses.Cause {
     fileprivate init(row: Row) throws {
-        let (id, rule, labels, startsAt, firedAt, resolvedAt, severity, told) = try row.decode(
-            UUID.self,
-            String.self,
-            String.self,
-            Timestamp.self,
-            Timestamp.self,
-            Timestamp?.self,
-            String.self,
-            [String].self
-        )
+        let (id, rule, labels, startsAt, firedAt, resolvedAt, severity, told) = try row.decode((UUID, String, String, Timestamp, Timestamp, Timestamp?, String, [String]).self)
         let group = try GroupKey(labels: labels)
         span = Suppression.Span(
             rule: rule,

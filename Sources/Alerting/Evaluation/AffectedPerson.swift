@@ -43,7 +43,7 @@ package struct AffectedPerson: Sendable, Hashable {
                     ) AS person ORDER BY attemptedAt DESC, uid LIMIT \(limit)
                     """
                 ).map { row in
-                    let values = try row.decode(String.self, Timestamp.self, String.self, String?.self, String?.self)
+                    let values = try row.decode((String, Timestamp, String, String?, String?).self)
                     return AffectedPerson(uid: values.0, at: values.1, reason: values.2, code: values.3, appVersion: values.4)
                 }
             }

@@ -45,7 +45,7 @@ struct BaselineHours {
         )
         var result: (counts: [GroupKey: [HourCounts]], known: Set<Int64>) = ([:], [])
         for row in rows {
-            let (stratum, hour, attempts, bad) = try row.decode(String.self, Int64.self, Int64.self, Int64.self)
+            let (stratum, hour, attempts, bad) = try row.decode((String, Int64, Int64, Int64).self)
             result.known.insert(hour)
             guard attempts > 0 else { continue }
             result.counts[try GroupKey(labels: stratum), default: []].append(HourCounts(hour: hour, attempts: attempts, bad: bad))

@@ -109,7 +109,7 @@ final class BaselineStore: Sendable {
         )
         var result: [GroupKey: [DayCounts]] = [:]
         for row in rows {
-            let (stratum, day, attempts, bad, excluded) = try row.decode(String.self, Int64.self, Int64.self, Int64.self, Int.self)
+            let (stratum, day, attempts, bad, excluded) = try row.decode((String, Int64, Int64, Int64, Int).self)
             result[try GroupKey(labels: stratum), default: []].append(
                 DayCounts(day: day, attempts: attempts, bad: bad, excludedMinutes: excluded)
             )
@@ -146,7 +146,7 @@ final class BaselineStore: Sendable {
     /// What must teach no baseline.
     static func exclusions(on session: any PostgresSession) async throws -> [(from: Timestamp, to: Timestamp)] {
         try await session.query("SELECT fromAt, toAt FROM alertBaselineExclusions ORDER BY fromAt").map { row in
-            let (from, to) = try row.decode(Timestamp.self, Timestamp.self)
+            let (from, to) = try row.decode((Timestamp, Timestamp).self)
             return (from: from, to: to)
         }
     }

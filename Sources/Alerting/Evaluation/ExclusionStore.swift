@@ -49,7 +49,7 @@ package enum ExclusionStore {
     /// The oldest first.
     package static func all(on session: any PostgresSession) async throws -> [ExcludedTime] {
         try await session.query("SELECT fromAt, toAt, reason, author FROM alertBaselineExclusions ORDER BY fromAt, toAt").map { row in
-            let (from, to, reason, author) = try row.decode(Timestamp.self, Timestamp.self, String.self, String.self)
+            let (from, to, reason, author) = try row.decode((Timestamp, Timestamp, String, String).self)
             return ExcludedTime(from: from, to: to, reason: reason, author: author)
         }
     }

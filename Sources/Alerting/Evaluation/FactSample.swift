@@ -43,7 +43,7 @@ struct FactSample: Sendable {
                 FROM sampled GROUP BY GROUPING SETS ((), (appVersion), (code))
                 """
             ) {
-                let (dimension, value, attempts, bad) = try row.decode(String.self, String.self, Int64.self, Int64.self)
+                let (dimension, value, attempts, bad) = try row.decode((String, String, Int64, Int64).self)
                 if dimension.isEmpty {
                     (sample.attempts, sample.bad) = (attempts, bad)
                 } else {
@@ -63,7 +63,7 @@ struct FactSample: Sendable {
                                     AND s.status = 'sent' AND s.eventType = 'send')
                 """
             )[0]
-            let (without, all) = try counted.decode(Int64.self, Int64?.self)
+            let (without, all) = try counted.decode((Int64, Int64?).self)
             sample.devices = without
             sample.areAllDevices = (all ?? 0) <= mostDevices
             return sample

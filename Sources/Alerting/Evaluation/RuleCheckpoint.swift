@@ -14,7 +14,7 @@ struct RuleCheckpoint: Sendable {
 
     static func read(_ rule: AlertRule, on session: any PostgresSession) async throws -> RuleCheckpoint {
         let progress = try await session.query("SELECT ruleVersion, asOf FROM alertRuleProgress WHERE rule = \(rule.name)").first
-        guard let (version, asOf) = try progress?.decode(String.self, Timestamp.self), version == rule.version else {
+        guard let (version, asOf) = try progress?.decode((String, Timestamp).self), version == rule.version else {
             return RuleCheckpoint(asOf: nil, replacesVersion: progress != nil, states: [:])
         }
         let rows = try await session.query(
@@ -22,7 +22,7 @@ struct RuleCheckpoint: Sendable {
         )
         var states: [GroupKey: LatchState] = [:]
         for row in rows {
-            let (labels, state) = try row.decode(String.self, String.self)
+            let (labels, state) = try row.decode((String, String).self)
             states[try GroupKey(labels: labels)] = try AlertJSON.value(from: state)
         }
         return RuleCheckpoint(asOf: Minute(asOf), replacesVersion: false, states: states)

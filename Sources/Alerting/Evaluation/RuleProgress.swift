@@ -12,7 +12,7 @@ package struct RuleProgress: Sendable, Hashable {
 
     package static func all(on session: any PostgresSession) async throws -> [RuleProgress] {
         try await session.query("SELECT rule, ruleVersion, asOf, evaluatedAt FROM alertRuleProgress ORDER BY rule").map {
-            let (rule, version, asOf, evaluatedAt) = try $0.decode(String.self, String.self, Timestamp.self, Timestamp.self)
+            let (rule, version, asOf, evaluatedAt) = try $0.decode((String, String, Timestamp, Timestamp).self)
             return RuleProgress(rule: rule, ruleVersion: version, asOf: Minute(asOf), evaluatedAt: evaluatedAt)
         }
     }

@@ -40,7 +40,7 @@ struct EpisodesCheck: FsckCheck {
             context.progress(done, of: EpisodesCheck.statements.count)
             faults += try await context.twice {
                 try await context.look(statement.query).map { row in
-                    let (episode, other) = try row.decode(String.self, String.self)
+                    let (episode, other) = try row.decode((String, String).self)
                     return FsckFault("alert episode \(episode) \(statement.text) \(other)")
                 }
             }

@@ -1,4 +1,4 @@
-import CurlHTTP
+import HTTPClient
 
 extension ReceiverConfiguration {
     /// The receiver this configures.

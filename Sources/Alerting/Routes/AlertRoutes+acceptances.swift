@@ -1,6 +1,6 @@
 package import AlertRules
 package import Foundation
-import HTTPEdge
+import HTTPServer
 import Hummingbird
 import PushContract
 

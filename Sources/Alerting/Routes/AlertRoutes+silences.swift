@@ -1,5 +1,5 @@
 import Foundation
-import HTTPEdge
+import HTTPServer
 import Hummingbird
 import PushContract
 

@@ -1,6 +1,6 @@
 import AlertRules
 import Foundation
-package import HTTPEdge
+package import HTTPServer
 package import Hummingbird
 package import Postgres
 package import PushContract

@@ -89,16 +89,7 @@ enum HeldSeries {
             WHERE minute >= \(first.timestamp) AND minute <= \(last.timestamp)
             """
         ).map {
-            let (minute, provider, app, environment, platform, cause, since, waiting) = try $0.decode(
-                Timestamp.self,
-                String.self,
-                String.self,
-                String.self,
-                String.self,
-                String.self,
-                Timestamp.self,
-                Int64.self
-            )
+            let (minute, provider, app, environment, platform, cause, since, waiting) = try $0.decode((Timestamp, String, String, String, String, String, Timestamp, Int64).self)
             let credential = HeldCredential(
                 app: app,
                 environment: environment,

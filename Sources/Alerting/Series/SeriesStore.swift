@@ -38,7 +38,7 @@ enum SeriesStore {
             WHERE minute >= \(first.timestamp) AND minute <= \(last.timestamp)
             """
         ).map {
-            let (minute, provider, waiting) = try $0.decode(Timestamp.self, String.self, Int64.self)
+            let (minute, provider, waiting) = try $0.decode((Timestamp, String, Int64).self)
             return KeyedCounts(key: GroupKey([.provider: provider]), minute: Minute(minute), attempts: 1, bad: waiting)
         }
         return rows.filter { rule.condition.of.admits($0.key) }
@@ -56,7 +56,7 @@ enum SeriesStore {
             WHERE day >= (\(first.timestamp) AT TIME ZONE 'UTC')::date AND firstAt <= \(last.timestamp)
             """
         ).map {
-            let (minute, provider, code, attempts) = try $0.decode(Timestamp.self, String.self, String.self, Int64.self)
+            let (minute, provider, code, attempts) = try $0.decode((Timestamp, String, String, Int64).self)
             let key = GroupKey([.provider: provider, .providerErrorCode: code])
             return KeyedCounts(key: key, minute: Minute(minute), attempts: attempts, bad: attempts)
         }
@@ -77,7 +77,7 @@ enum SeriesStore {
             WHERE hour >= \((first - ReturnSeries.known).timestamp) AND hour <= \((last - ReturnSeries.known).timestamp)
             """
         ).map {
-            let (hour, provider, app, devices, returned) = try $0.decode(Timestamp.self, String.self, String.self, Int64.self, Int64.self)
+            let (hour, provider, app, devices, returned) = try $0.decode((Timestamp, String, String, Int64, Int64).self)
             let key = GroupKey([.provider: provider, .app: app])
             return KeyedCounts(key: key, minute: Minute(hour) + ReturnSeries.known, attempts: devices, bad: devices - returned)
         }

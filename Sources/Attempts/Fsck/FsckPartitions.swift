@@ -23,7 +23,7 @@ struct FsckPartitions: Sendable {
         )
         var partitions = FsckPartitions()
         for row in rows {
-            let (isRollup, name, bounds, isLeaving, size) = try row.decode(Bool.self, String.self, String.self, Bool.self, Int64.self)
+            let (isRollup, name, bounds, isLeaving, size) = try row.decode((Bool, String, String, Bool, Int64).self)
             partitions.sizes[name] = size
             guard let partition = parse(name, bounds) else {
                 partitions.odd.append("\(name) is not a partition of ours: \(bounds)")

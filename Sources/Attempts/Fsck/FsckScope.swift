@@ -24,13 +24,7 @@ struct FsckScope: Sendable {
             """
         )
         guard let row = rows.first else { throw PostgresError(.decoding, "ledgerState is empty: run `pushwatch migrate`") }
-        let (rotatedAt, previous, current, estimate, isDistributed) = try row.decode(
-            Timestamp.self,
-            Int32.self,
-            Int32.self,
-            Int64.self,
-            Bool.self
-        )
+        let (rotatedAt, previous, current, estimate, isDistributed) = try row.decode((Timestamp, Int32, Int32, Int64, Bool).self)
         return FsckScope(
             // An hour for servers whose clocks differ.
             ledgerSince: rotatedAt - .seconds(context.plan.generationDays * 86_400 - 3600),

@@ -37,7 +37,7 @@ struct IdentityCheck: FsckCheck {
             LIMIT 100
             """
         ).map { row in
-            let (id, at) = try row.decode(String.self, Timestamp.self)
+            let (id, at) = try row.decode((String, Timestamp).self)
             return FsckFault("attempt \(id) of \(at) stands under a key that is not its id's")
         }
     }

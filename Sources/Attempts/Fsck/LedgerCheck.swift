@@ -30,7 +30,7 @@ struct LedgerCheck: FsckCheck {
         for (done, piece) in pieces.enumerated() {
             context.progress(done, of: total)
             for row in try await context.look(ledgerSums(piece, bounds(slices))) {
-                let (bucket, count, digest) = try row.decode(Int32.self, Int64.self, Int64.self)
+                let (bucket, count, digest) = try row.decode((Int32, Int64, Int64).self)
                 // 0: before the oldest partition; one more than there are: not closed yet.
                 guard slices.indices.contains(Int(bucket) - 1) else { continue }
                 ledger[Int(bucket) - 1].count += count
@@ -69,7 +69,7 @@ struct LedgerCheck: FsckCheck {
             WHERE attemptedAt >= \(range.lowerBound) AND attemptedAt < \(range.upperBound) AND receivedAt >= \(since)
             """
         )
-        let (count, digest) = try rows[0].decode(Int64.self, Int64.self)
+        let (count, digest) = try rows[0].decode((Int64, Int64).self)
         return Sum(count: count, digest: digest)
     }
 
@@ -96,13 +96,7 @@ struct LedgerCheck: FsckCheck {
             """
         )
         return try rows.map { row in
-            let (id, at, status, ledgerAt, ledgerStatus) = try row.decode(
-                String.self,
-                Timestamp.self,
-                String.self,
-                Timestamp?.self,
-                String?.self
-            )
+            let (id, at, status, ledgerAt, ledgerStatus) = try row.decode((String, Timestamp, String, Timestamp?, String?).self)
             guard let ledgerAt else { return FsckFault("attempt \(id) of \(at) is not in the ledger") }
             guard ledgerAt == at else {
                 return FsckFault("attempt \(id) stands at \(at), its ledger entry names \(ledgerAt): a second row")
@@ -130,7 +124,7 @@ struct LedgerCheck: FsckCheck {
                 """
             )
             faults += try rows.map { row in
-                let (key, at) = try row.decode(String.self, Timestamp.self)
+                let (key, at) = try row.decode((String, Timestamp).self)
                 return FsckFault("the ledger knows key \(key) at \(at), but no attempt stands there")
             }
         }

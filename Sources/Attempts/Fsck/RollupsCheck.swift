@@ -24,7 +24,7 @@ struct RollupsCheck: FsckCheck {
 
     private func miscounted(_ slice: Range<Timestamp>, majorsSince: Timestamp, _ context: FsckContext) async throws -> [FsckFault] {
         try await context.look(statement(slice, majorsSince)).map { row in
-            let (minute, dimensions, rollup, recount) = try row.decode(Timestamp.self, String.self, Int64?.self, Int64?.self)
+            let (minute, dimensions, rollup, recount) = try row.decode((Timestamp, String, Int64?, Int64?).self)
             // Without the gaps that absent values leave.
             let words = dimensions.split(separator: " ").joined(separator: " ")
             return FsckFault(

@@ -15,7 +15,7 @@ struct TokensCheck: FsckCheck {
         for (done, slice) in slices.enumerated() {
             context.progress(done, of: slices.count)
             for row in try await context.look(statement(slice)) {
-                let (count, ids) = try row.decode(Int.self, [String].self)
+                let (count, ids) = try row.decode((Int, [String]).self)
                 attempts += count
                 faults += ids.map { FsckFault("attempt \($0) holds what looks like a token, or a tokenHash that is none") }
             }

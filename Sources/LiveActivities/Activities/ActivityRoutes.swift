@@ -1,9 +1,9 @@
-import Devices
-package import HTTPEdge
+package import Delivery
+package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
-package import Sending
+package import ServiceKit
 
 /// `POST /matches/{matchId}/activity-token` and `/activity-dismissed`, and the same under `/live-activities/{attributesType}`: for app
 /// users, each about activities on their own devices.

@@ -1,4 +1,4 @@
-import Devices
+import Delivery
 import Postgres
 package import PushContract
 

@@ -1,4 +1,4 @@
-package import Devices
+package import Delivery
 import Postgres
 package import PushContract
 

@@ -1,4 +1,4 @@
-package import Devices
+package import Delivery
 package import Postgres
 package import PushContract
 
@@ -55,15 +55,7 @@ enum ActivityQueries {
 
 extension ActivityGeneration {
     init(_ row: Row) throws {
-        let values = try row.decode(
-            Int32.self,
-            String.self,
-            String?.self,
-            String?.self,
-            Timestamp?.self,
-            Timestamp?.self,
-            Timestamp?.self
-        )
+        let values = try row.decode((Int32, String, String?, String?, Timestamp?, Timestamp?, Timestamp?).self)
         self.init(
             number: Int(values.0),
             status: try stored(values.1),

@@ -18,7 +18,7 @@ enum ChannelListing {
             SELECT matchId, channelId FROM activityChannels
             WHERE \(here) AND channelId IS NOT NULL AND createdAt < \(askedAt) AND channelId <> ALL(\(ids))
             """
-        ).map { try $0.decode(String.self, String.self) }
+        ).map { try $0.decode((String, String).self) }
         for (subject, id) in lost {
             try ChannelWriting.gone(ChannelKey(subject: subject, place: place), id, policy, on: connection, now: now)
         }

@@ -1,4 +1,4 @@
-import Devices
+import Delivery
 import Postgres
 package import PushContract
 
@@ -57,16 +57,7 @@ extension ChannelStore {
                 FROM activityChannels c ORDER BY c.createdAt DESC, c.matchId, c.app, c.environment LIMIT 200
                 """
             ).map { row in
-                let values = try row.decode(
-                    String.self,
-                    String.self,
-                    String.self,
-                    String.self,
-                    Timestamp.self,
-                    Timestamp?.self,
-                    Int.self,
-                    String?.self
-                )
+                let values = try row.decode((String, String, String, String, Timestamp, Timestamp?, Int, String?).self)
                 return ChannelOverview.Channel(
                     matchId: values.0,
                     app: values.1,
@@ -90,15 +81,7 @@ extension ChannelStore {
             FROM activityChannelScopes s ORDER BY s.app, s.environment
             """
         ).map { row in
-            let values = try row.decode(
-                String.self,
-                String.self,
-                Int32?.self,
-                Int32?.self,
-                Timestamp?.self,
-                Timestamp?.self,
-                String?.self
-            )
+            let values = try row.decode((String, String, Int32?, Int32?, Timestamp?, Timestamp?, String?).self)
             return ChannelOverview.Scope(
                 app: values.0,
                 environment: values.1,

@@ -1,4 +1,4 @@
-package import HTTPEdge
+package import HTTPServer
 import Hummingbird
 
 /// `GET /live-activities/channels`: the broadcast channels there are, against the provider's limit.

@@ -1,4 +1,4 @@
-package import Devices
+package import Delivery
 package import Postgres
 package import Providers
 package import PushContract
@@ -27,7 +27,7 @@ package struct ChannelStore: Sendable {
               AND NOT EXISTS (SELECT FROM activityChannels c
                   WHERE c.matchId = a.matchId AND c.app = a.app AND c.environment = a.environment)
             """
-        ).map { try $0.decode(String.self, String.self, String.self) }
+        ).map { try $0.decode((String, String, String).self) }
         guard !places.isEmpty else { return 0 }
         return try await pool.performTransaction { [policy] connection in
             let columns: Query = "\(places.map(\.0)), \(places.map(\.1)), \(places.map(\.2))"
@@ -42,34 +42,25 @@ package struct ChannelStore: Sendable {
     package func claim(limit: Int, except kept: Set<LivePlace> = [], now: Timestamp) async throws -> [ChannelClaim] {
         guard limit > 0, try await pool.query(ChannelQueries.isDue(policy, now: now))[0].decode(Bool.self) else { return [] }
         var claims = try await pool.query(ChannelQueries.claimMaking(policy, limit: limit, except: kept, now: now)).map { row in
-            let (key, attempts) = try ChannelKey.read(try row.decode(String.self, String.self, String.self, Int32.self))
+            let (key, attempts) = try ChannelKey.read(try row.decode((String, String, String, Int32).self))
             return ChannelClaim.make(key, attempts: Int(attempts))
         }
         claims += try await pool.query(ChannelQueries.claimEnds(policy, limit: limit, except: kept, now: now)).map { row in
-            let values = try row.decode(
-                String.self,
-                String.self,
-                String.self,
-                String.self,
-                Int64.self,
-                Int32.self,
-                Int32.self,
-                Timestamp.self
-            )
+            let values = try row.decode((String, String, String, String, Int64, Int32, Int32, Timestamp).self)
             let (key, id) = try ChannelKey.read((values.0, values.1, values.2, values.3))
             return .end(key, id: id, lastTimestamp: values.4, attempts: Int(values.5), told: Int(values.6), retiredAt: values.7)
         }
         claims += try await pool.query(ChannelQueries.claimDeletions(policy, limit: limit, except: kept, now: now)).map { row in
-            let values = try row.decode(String.self, String.self, String.self, String.self, Int32.self)
+            let values = try row.decode((String, String, String, String, Int32).self)
             let (key, id) = try ChannelKey.read((values.0, values.1, values.2, values.3))
             return .delete(key, id: id, attempts: Int(values.4))
         }
         claims += try await pool.query(ChannelQueries.claimStrays(policy, limit: limit, except: kept, now: now)).map { row in
-            let (app, environment, id) = try row.decode(String.self, String.self, String.self)
+            let (app, environment, id) = try row.decode((String, String, String).self)
             return .deleteStray(LivePlace(app: app, environment: try stored(environment)), id: id)
         }
         claims += try await pool.query(ChannelQueries.claimLists(policy, limit: limit, except: kept, now: now)).map { row in
-            let (app, environment) = try row.decode(String.self, String.self)
+            let (app, environment) = try row.decode((String, String).self)
             return .list(LivePlace(app: app, environment: try stored(environment)))
         }
         return claims
@@ -84,13 +75,7 @@ package struct ChannelStore: Sendable {
               AND lastTimestampSent < coalesce(\(timestamp)::bigint, 9223372036854775807)
             """
         ).map { row in
-            let (app, environment, id, last, budget) = try row.decode(
-                String.self,
-                String.self,
-                String.self,
-                Int64.self,
-                Timestamp?.self
-            )
+            let (app, environment, id, last, budget) = try row.decode((String, String, String, Int64, Timestamp?).self)
             var recipient = Recipient(
                 ChannelKey(subject: subject, place: LivePlace(app: app, environment: try stored(environment))),
                 channel: BroadcastChannel(id: id, storage: ChannelPolicy.storage),

@@ -1,8 +1,9 @@
-package import HTTPEdge
+package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
-package import Sending
+package import Delivery
+package import ServiceKit
 
 /// `POST /live-activities/{attributesType}/start`, `/update` and `/end`: Live Activities of any registered type, for services.
 package struct CustomActivityRoutes: Sendable {

@@ -1,6 +1,6 @@
 import Crypto
-import Devices
-import HTTPEdge
+import Delivery
+import HTTPServer
 package import Postgres
 package import PushContract
 

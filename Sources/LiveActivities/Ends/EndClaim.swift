@@ -1,4 +1,4 @@
-package import Devices
+package import Delivery
 package import PushContract
 
 /// An end that is owed to a device, taken by this process for a while.

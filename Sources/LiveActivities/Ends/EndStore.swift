@@ -1,4 +1,4 @@
-package import Devices
+package import Delivery
 package import Postgres
 package import PushContract
 
@@ -30,19 +30,7 @@ package struct EndStore: Sendable {
                 a.lastTimestampSent, a.endAttempts
             """
         ).map { row in
-            let values = try row.decode(
-                String.self,
-                String.self,
-                String.self,
-                Int32.self,
-                String.self,
-                String.self,
-                String.self,
-                String.self,
-                String.self,
-                Int64.self,
-                Int32.self
-            )
+            let values = try row.decode((String, String, String, Int32, String, String, String, String, String, Int64, Int32).self)
             return EndClaim(
                 key: ActivityKey(subject: values.0, userId: values.1, deviceId: values.2, generation: Int(values.3)),
                 reason: try stored(values.4),

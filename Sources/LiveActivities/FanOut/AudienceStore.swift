@@ -1,4 +1,4 @@
-package import Devices
+package import Delivery
 package import Postgres
 package import PushContract
 
@@ -31,7 +31,7 @@ package struct AudienceStore: Sendable {
             ORDER BY lastTimestampSent, startOrder
             """
         ).map { row in
-            let (userId, deviceId, generation, hash, last) = try row.decode(String.self, String.self, Int32.self, String.self, Int64.self)
+            let (userId, deviceId, generation, hash, last) = try row.decode((String, String, Int32, String, Int64).self)
             let key = ActivityKey(subject: subject, userId: userId, deviceId: deviceId, generation: Int(generation))
             return Member(key: key, tokenHash: hash, lastTimestamp: last)
         }
@@ -47,17 +47,7 @@ package struct AudienceStore: Sendable {
             WHERE matchId = \(subject) AND status = 'active' AND updateTokenHash = ANY(\(members.map(\.tokenHash)))
             """
         ).map { row in
-            let values = try row.decode(
-                String.self,
-                String.self,
-                Int32.self,
-                String.self,
-                String.self,
-                String.self,
-                String.self,
-                Int64.self,
-                Timestamp?.self
-            )
+            let values = try row.decode((String, String, Int32, String, String, String, String, Int64, Timestamp?).self)
             var recipient = Recipient(
                 key: ActivityKey(subject: subject, userId: values.0, deviceId: values.1, generation: Int(values.2)),
                 token: try vault.open(values.3, as: .update, hash: try stored(values.4)),

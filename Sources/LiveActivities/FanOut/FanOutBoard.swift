@@ -1,4 +1,4 @@
-import Devices
+import Delivery
 package import Providers
 package import PushContract
 

@@ -1,7 +1,8 @@
 import Crypto
-package import HTTPEdge
+package import HTTPServer
 package import Providers
 package import PushContract
+package import ServiceKit
 
 /// The pushes of a subject. Pure: the same subject gives the same bytes, whoever they go to.
 package enum LivePayloads {

@@ -1,5 +1,5 @@
 package import PushContract
-package import Sending
+package import Delivery
 
 /// The throttles of non-critical sends, as they hold back updates: what can wait takes from the same allowance as other non-critical sends.
 ///

@@ -1,4 +1,4 @@
-package import Devices
+package import Delivery
 package import Providers
 package import PushContract
 

@@ -1,5 +1,5 @@
 import Cricket
-package import CurlHTTP
+package import HTTPClient
 import Foundation
 package import Logging
 package import Postgres

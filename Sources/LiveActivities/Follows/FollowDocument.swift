@@ -1,4 +1,5 @@
-import HTTPEdge
+import HTTPServer
+package import ServiceKit
 
 /// The answer to a follow: with the state to show at once, if the match is known.
 struct FollowDocument: Encodable, Sendable {

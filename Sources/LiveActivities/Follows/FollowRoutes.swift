@@ -1,8 +1,9 @@
-package import HTTPEdge
+package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
-package import Sending
+package import Delivery
+package import ServiceKit
 
 /// `GET`, `POST` and `DELETE /user/follow/match`, and `DELETE /user/follow/match/{matchId}`: for app users.
 package struct FollowRoutes: Sendable {

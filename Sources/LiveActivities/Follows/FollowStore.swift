@@ -1,4 +1,4 @@
-import Devices
+import Delivery
 package import Postgres
 package import PushContract
 
@@ -43,7 +43,7 @@ package struct FollowStore: Sendable {
                 PendingActivities.create(matches: [matchId], userId: userId, startedByApp: startsHere ? deviceId : nil, policy, now: now)
             )
             return try connection.query("SELECT phase, displayState FROM activeMatches WHERE matchId = \(matchId)").first.map { row in
-                let (phase, state) = try row.decode(String.self, String.self)
+                let (phase, state) = try row.decode((String, String).self)
                 return Standing(phase: phase, displayState: state)
             }
         }

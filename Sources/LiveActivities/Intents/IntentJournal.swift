@@ -1,6 +1,7 @@
 import CoreMetrics
 import Logging
 import Postgres
+package import ServiceKit
 
 /// Keeps pushes before they leave, many at once, so that each has its attempt whatever becomes of this process.
 struct IntentJournal: Sendable {
@@ -8,7 +9,7 @@ struct IntentJournal: Sendable {
     static let groupLimit = 256
 
     let open: OpenIntents
-    private let gatherer: Gatherer<PushIntent, Int64?>
+    private let gatherer: GroupCommit<PushIntent, Int64?>
     private let store: IntentStore
     private let owner: String
 
@@ -16,7 +17,7 @@ struct IntentJournal: Sendable {
         self.open = open
         self.store = store
         self.owner = owner
-        gatherer = Gatherer(limit: IntentJournal.groupLimit) { intents in
+        gatherer = GroupCommit(limit: IntentJournal.groupLimit) { intents in
             let number = open.open(intents.count)
             do {
                 try await store.keep(intents, owner: owner, number: number)

@@ -1,5 +1,4 @@
-package import Devices
-import Devices
+package import Delivery
 package import Postgres
 import Providers
 package import PushContract
@@ -61,19 +60,7 @@ package struct IntentStore: Sendable {
                     l.apps, l.environments, l.attemptNumbers, l.requestIds) AS p
                 """
             ).map { row in
-                let values = try row.decode(
-                    Timestamp.self,
-                    String.self,
-                    String.self,
-                    String.self,
-                    Int32.self,
-                    String.self,
-                    String.self,
-                    String.self,
-                    String.self,
-                    Int32.self,
-                    String.self
-                )
+                let values = try row.decode((Timestamp, String, String, String, Int32, String, String, String, String, Int32, String).self)
                 let intent = PushIntent(
                     key: ActivityKey(subject: values.1, userId: values.2, deviceId: values.3, generation: Int(values.4)),
                     operation: values.5,

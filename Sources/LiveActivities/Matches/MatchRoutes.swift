@@ -1,9 +1,10 @@
 import Cricket
 import Foundation
-package import HTTPEdge
+package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
+package import ServiceKit
 
 /// `PUT` and `GET /matches/{matchId}`: a feed's scores in, display states out.
 package struct MatchRoutes: Sendable {

@@ -1,6 +1,6 @@
 import CoreMetrics
 package import Cricket
-import Devices
+import Delivery
 package import Postgres
 package import PushContract
 
@@ -76,7 +76,7 @@ package struct MatchStore: Sendable {
 
     /// The display state's own bytes, and its number; nil for an unknown match and for one that ended long ago.
     package func display(_ matchId: String, now: Timestamp) async throws -> (text: String, seq: Int64)? {
-        try await pool.query(MatchQueries.display(matchId, now: now)).first.map { try $0.decode(String.self, Int64.self) }
+        try await pool.query(MatchQueries.display(matchId, now: now)).first.map { try $0.decode((String, Int64).self) }
     }
 
     /// Marks matches whose feed has been silent for long.

@@ -1,4 +1,4 @@
-package import Devices
+package import Delivery
 package import Postgres
 package import PushContract
 
@@ -88,7 +88,7 @@ package struct LiveFixture: Sendable {
     /// When the newest state of a match was built, by its `aps.timestamp`.
     package func newest(_ match: String) async throws -> (timestamp: Int64, builtAt: Timestamp) {
         try await pool.query("SELECT stateTimestamp, stateBuiltAt FROM activeMatches WHERE matchId = \(match)")[0]
-            .decode(Int64.self, Timestamp.self)
+            .decode((Int64, Timestamp).self)
     }
 
     private static func batches(_ numbers: Range<Int>) -> [[Int]] {

@@ -1,4 +1,4 @@
-import Devices
+import Delivery
 package import Postgres
 package import PushContract
 
@@ -90,7 +90,7 @@ package struct OrchestratorStore: Sendable {
             FROM activityStarts WHERE claimedAt > \(since)
             """
         )[0]
-        let (adopted, unanswered, median) = try row.decode(Int.self, Int.self, Double?.self)
+        let (adopted, unanswered, median) = try row.decode((Int, Int, Double?).self)
         return Starts(adopted: adopted, unanswered: unanswered, medianTimeToToken: median)
     }
 }

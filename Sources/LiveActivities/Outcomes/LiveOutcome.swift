@@ -1,6 +1,5 @@
-package import Devices
+package import Delivery
 package import PushContract
-package import Sending
 
 /// What is written about one push, in one transaction with its attempt.
 package struct LiveOutcome: Sendable {

@@ -3,7 +3,8 @@ import CoreMetrics
 import Logging
 import Postgres
 import PushContract
-import Sending
+import Delivery
+package import ServiceKit
 
 /// Gathers outcomes that come at once into one transaction each time; one is under way at a time, and batches grow with the load.
 ///
@@ -12,7 +13,7 @@ import Sending
 struct OutcomeBatcher: Sendable {
     private static let limit = 1000
 
-    private let gatherer: Gatherer<LiveOutcome, Bool>
+    private let gatherer: GroupCommit<LiveOutcome, Bool>
     private let uncommitted: UncommittedOutcomes
 
     /// - Parameters:
@@ -32,7 +33,7 @@ struct OutcomeBatcher: Sendable {
     ) {
         let writer = Writer(store: store, intents: intents, owner: owner, patience: patience, logger: logger, onReport: onReport)
         self.uncommitted = uncommitted
-        gatherer = Gatherer(limit: OutcomeBatcher.limit) { await writer.handle($0) }
+        gatherer = GroupCommit(limit: OutcomeBatcher.limit) { await writer.handle($0) }
     }
 
     /// Before `run`, and before anything is submitted.

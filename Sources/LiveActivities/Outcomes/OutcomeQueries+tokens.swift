@@ -1,4 +1,4 @@
-import Devices
+import Delivery
 import Postgres
 import PushContract
 
@@ -42,7 +42,7 @@ extension OutcomeQueries {
         )
         return Set(
             try rows.compactMap { row in
-                let (place, status) = try row.decode(Int.self, String.self)
+                let (place, status) = try row.decode((Int, String).self)
                 return status == "ended" ? place : nil
             }
         )

@@ -1,7 +1,6 @@
-package import Devices
+package import Delivery
 package import Postgres
 package import PushContract
-package import Sending
 
 /// Writes what came of pushes: activity rows, token actions, holds and attempts, in one transaction for many.
 package struct OutcomeStore: Sendable {

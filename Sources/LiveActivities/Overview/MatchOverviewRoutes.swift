@@ -1,4 +1,4 @@
-package import HTTPEdge
+package import HTTPServer
 import Hummingbird
 
 /// `GET /matches`: what is on, and how many follow it.

@@ -1,4 +1,4 @@
-import Devices
+import Delivery
 package import Postgres
 package import PushContract
 
@@ -34,18 +34,7 @@ package struct MatchOverviewStore: Sendable {
             GROUP BY m.matchId ORDER BY m.phase IN ('ended', 'abandoned'), m.lastUpdatedAt DESC, m.matchId LIMIT \(limit)
             """
         ).map { row in
-            let values = try row.decode(
-                String.self,
-                String.self,
-                String?.self,
-                String?.self,
-                Timestamp.self,
-                Int.self,
-                Int.self,
-                Int.self,
-                Int.self,
-                Int.self
-            )
+            let values = try row.decode((String, String, String?, String?, Timestamp, Int, Int, Int, Int, Int).self)
             return Entry(
                 matchId: values.0,
                 phase: values.1,

@@ -1,5 +1,5 @@
 import PushContract
-import Sending
+import Delivery
 import Synchronization
 
 extension LiveEngine {

@@ -1,9 +1,8 @@
 import CoreMetrics
-import Devices
+import Delivery
 import Metrics
 import Providers
 import PushContract
-import Sending
 
 /// Allows one request to a provider. Only `LiveEngine.make` has one to give, and it writes what comes of it: so no Live Activity push
 /// leaves without its attempt, its token action and the guards. It cannot be copied or kept.

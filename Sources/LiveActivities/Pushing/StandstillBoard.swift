@@ -1,5 +1,5 @@
 import PushContract
-import Sending
+import Delivery
 import Synchronization
 
 /// What keeps Live Activity pushes back: credentials that are refused, and a provider that asked for fewer requests. Read now and then, and

@@ -1,4 +1,4 @@
-package import Devices
+package import Delivery
 package import PushContract
 
 /// A start that this process has taken on itself to send, once.

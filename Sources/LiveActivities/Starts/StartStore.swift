@@ -1,4 +1,4 @@
-package import Devices
+package import Delivery
 package import Postgres
 package import PushContract
 
@@ -35,21 +35,7 @@ package struct StartStore: Sendable {
         now: Timestamp
     ) async throws -> [StartClaim] {
         try await pool.query(StartQueries.claim(subject, policy, channels, limit: limit, except: kept, now: now)).map { row in
-            let values = try row.decode(
-                String.self,
-                String.self,
-                Int32.self,
-                Int32.self,
-                Int32.self,
-                String.self,
-                String.self,
-                String?.self,
-                String.self,
-                String.self,
-                Int64.self,
-                Int64?.self,
-                String?.self
-            )
+            let values = try row.decode((String, String, Int32, Int32, Int32, String, String, String?, String, String, Int64, Int64?, String?).self)
             return StartClaim(
                 key: ActivityKey(subject: subject.id, userId: values.0, deviceId: values.1, generation: Int(values.2)),
                 startId: values.10,
@@ -80,17 +66,7 @@ package struct StartStore: Sendable {
     package func settleLost(olderThan age: Duration = .seconds(120), now: Timestamp) async throws -> Int {
         try await pool.performTransaction { [record] connection in
             let lost = try connection.query(StartQueries.lost(before: now - age)).map { row in
-                let values = try row.decode(
-                    String.self,
-                    String.self,
-                    String.self,
-                    Int32.self,
-                    Timestamp.self,
-                    String.self,
-                    Int32.self,
-                    String.self,
-                    String.self
-                )
+                let values = try row.decode((String, String, String, Int32, Timestamp, String, Int32, String, String).self)
                 return LiveAttempt.make(
                     ActivityKey(subject: values.0, userId: values.1, deviceId: values.2, generation: Int(values.3)),
                     "start",

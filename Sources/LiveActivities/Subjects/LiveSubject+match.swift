@@ -1,8 +1,9 @@
 import Cricket
 import Foundation
-import HTTPEdge
+import HTTPServer
 import Postgres
 import PushContract
+package import ServiceKit
 
 extension LiveSubject {
     static let matchColumns = """
@@ -10,18 +11,7 @@ extension LiveSubject {
         """
 
     init(match row: Row) throws {
-        let values = try row.decode(
-            String.self,
-            String.self,
-            String.self,
-            String.self,
-            Int64.self,
-            Timestamp.self,
-            Int16?.self,
-            String?.self,
-            String?.self,
-            Int64.self
-        )
+        let values = try row.decode((String, String, String, String, Int64, Timestamp, Int16?, String?, String?, Int64).self)
         let phase = MatchPhase(rawValue: values.1) ?? .scheduled
         let shown = MatchFacts(displayState: values.2)
         id = values.0

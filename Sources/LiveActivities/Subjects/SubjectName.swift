@@ -1,4 +1,5 @@
-import HTTPEdge
+import HTTPServer
+package import ServiceKit
 
 /// How subjects are named: a match by its matchId, anything else by `<attributesType>/<activityId>`.
 package enum SubjectName {

@@ -1,4 +1,4 @@
-import Devices
+import Delivery
 package import Postgres
 package import PushContract
 

@@ -1,4 +1,5 @@
-package import HTTPEdge
+package import HTTPServer
+package import ServiceKit
 
 /// A kind of Live Activity that an app declares: the name of its `ActivityAttributes` struct, and what its two parts hold.
 package struct AttributesType: Sendable, Hashable {

@@ -1,5 +1,6 @@
 import Foundation
-package import HTTPEdge
+package import HTTPServer
+package import ServiceKit
 
 /// The registered attributes types: one JSON file each, in a directory. Fixed when the process starts.
 package struct AttributesTypes: Sendable {

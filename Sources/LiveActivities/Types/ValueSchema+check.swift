@@ -1,4 +1,5 @@
-package import HTTPEdge
+package import HTTPServer
+package import ServiceKit
 
 extension ValueSchema {
     /// Throws 422 with the JSON pointer of the first fault and what is expected there.

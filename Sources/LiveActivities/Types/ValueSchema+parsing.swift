@@ -1,4 +1,5 @@
-package import HTTPEdge
+package import HTTPServer
+package import ServiceKit
 
 /// A schema file that cannot be meant so: where and why.
 package struct SchemaFault: Error, Sendable, Hashable, CustomStringConvertible {

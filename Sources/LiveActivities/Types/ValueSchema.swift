@@ -1,4 +1,5 @@
-package import HTTPEdge
+package import HTTPServer
+package import ServiceKit
 
 /// What a JSON value has to look like: the part of JSON Schema (2020-12) that describes what apps decode.
 ///

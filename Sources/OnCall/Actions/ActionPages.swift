@@ -1,6 +1,6 @@
 import Alerting
 import PushContract
-import Sending
+import Delivery
 
 /// One of the values a form offers.
 struct FormChoice {

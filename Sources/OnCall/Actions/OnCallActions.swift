@@ -1,10 +1,10 @@
 package import Access
 import Alerting
 import Foundation
-import HTTPEdge
+import HTTPServer
 package import Postgres
 import PushContract
-package import Sending
+package import Delivery
 
 /// What people do from the pages. Each action leaves its entry in the audit log.
 package struct OnCallActions: Sendable {

@@ -1,7 +1,7 @@
 import AlertRules
 import Alerting
 import Foundation
-import HTTPEdge
+import HTTPServer
 import PushContract
 
 /// A silence as somebody is about to make it from an alert: which alerts, how long, why.

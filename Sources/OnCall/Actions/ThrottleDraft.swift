@@ -1,7 +1,7 @@
 import Foundation
-import HTTPEdge
+import HTTPServer
 import PushContract
-import Sending
+import Delivery
 
 /// A throttle as somebody is about to set it from the page.
 struct ThrottleDraft: Hashable {

@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 import PushContract
 
 /// Who did what, as its template sees it.

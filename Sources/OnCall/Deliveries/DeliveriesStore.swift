@@ -20,16 +20,7 @@ package struct DeliveriesStore: Sendable {
             ORDER BY deliveryId DESC
             """
         ).map { row in
-            let values = try row.decode(
-                String.self,
-                String?.self,
-                String.self,
-                String.self,
-                Timestamp.self,
-                Int?.self,
-                Int.self,
-                String?.self
-            )
+            let values = try row.decode((String, String?, String, String, Timestamp, Int?, Int, String?).self)
             return DeliveriesData.Try(
                 episodeId: values.0,
                 rule: values.1,
@@ -51,16 +42,7 @@ package struct DeliveriesStore: Sendable {
             WHERE outbox.state IN ('pending', 'parked') ORDER BY outbox.createdAt DESC LIMIT 100
             """
         ).map { row in
-            let values = try row.decode(
-                String.self,
-                String.self,
-                String.self,
-                String.self,
-                String.self,
-                Int.self,
-                Timestamp.self,
-                String?.self
-            )
+            let values = try row.decode((String, String, String, String, String, Int, Timestamp, String?).self)
             return DeliveriesData.Open(
                 episodeId: values.0,
                 rule: values.1,

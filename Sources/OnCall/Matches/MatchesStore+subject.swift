@@ -47,21 +47,7 @@ extension MatchesStore {
             """
         ).first
         guard let row else { return nil }
-        let values = try row.decode(
-            String.self,
-            String?.self,
-            String?.self,
-            String.self,
-            Bool.self,
-            Timestamp.self,
-            Int64.self,
-            Int64.self,
-            Timestamp.self,
-            String?.self,
-            Timestamp?.self,
-            String?.self,
-            Int?.self
-        )
+        let values = try row.decode((String, String?, String?, String, Bool, Timestamp, Int64, Int64, Timestamp, String?, Timestamp?, String?, Int?).self)
         let summary = SubjectSummary(
             subject: name,
             title: values.1,
@@ -94,7 +80,7 @@ extension MatchesStore {
             GROUP BY status, endReason, endCause ORDER BY status, count(*) DESC, endReason
             """
         ).map { row in
-            let (status, reason, cause, count) = try row.decode(String.self, String?.self, String?.self, Int.self)
+            let (status, reason, cause, count) = try row.decode((String, String?, String?, Int).self)
             return SubjectData.Standing(status: status, endReason: reason, endCause: cause, count: count)
         }
     }
@@ -112,7 +98,7 @@ extension MatchesStore {
             ) AS activity
             """
         )[0]
-        let values = try row.decode(Int.self, Int.self, Double?.self, Double?.self, Double?.self)
+        let values = try row.decode((Int, Int, Double?, Double?, Double?).self)
         return SubjectData.FanOut(
             builtAt: head.builtAt,
             reached: values.0,
@@ -132,7 +118,7 @@ extension MatchesStore {
             FROM activityStarts WHERE matchId = \(name) AND claimedAt >= \(since)
             """
         )[0]
-        let values = try row.decode(Int.self, Int.self, Int.self, Int.self, Int.self, Double?.self)
+        let values = try row.decode((Int, Int, Int, Int, Int, Double?).self)
         return SubjectData.Starts(
             claimed: values.0,
             accepted: values.1,
@@ -163,7 +149,7 @@ extension MatchesStore {
             ) AS late ORDER BY since, userId, deviceId LIMIT \(Self.laggardLimit)
             """
         ).map { row in
-            let values = try row.decode(String.self, String.self, String.self, String.self, Timestamp.self)
+            let values = try row.decode((String, String, String, String, Timestamp).self)
             return SubjectData.Laggard(uid: values.0, deviceId: values.1, status: values.2, trouble: values.3, since: values.4)
         }
     }

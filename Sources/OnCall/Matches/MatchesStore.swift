@@ -59,7 +59,7 @@ package struct MatchesStore: Sendable {
                 AND pushType = 'liveactivity' AND status IN ('sent', 'failed', 'deactivated')
             GROUP BY reasonCode
             """
-        ).map { try $0.decode(String.self, Int64.self, Int64.self, Int64.self) }
+        ).map { try $0.decode((String, Int64, Int64, Int64).self) }
         let timed = rows.reduce(0) { $0 + $1.3 }
         return ActivityPushes(
             attempts: rows.reduce(0) { $0 + $1.1 },
@@ -71,19 +71,7 @@ package struct MatchesStore: Sendable {
 
 extension SubjectSummary {
     init(_ row: Row) throws {
-        let values = try row.decode(
-            String.self,
-            String?.self,
-            String?.self,
-            String.self,
-            Bool.self,
-            Timestamp.self,
-            Int?.self,
-            Int.self,
-            Int.self,
-            Int.self,
-            Int.self
-        )
+        let values = try row.decode((String, String?, String?, String, Bool, Timestamp, Int?, Int, Int, Int, Int).self)
         self.init(
             subject: values.0,
             title: values.1,

@@ -1,6 +1,6 @@
 import Alerting
 import PushContract
-import Sending
+import Delivery
 
 /// Everything the page *Now* shows, as read in one go.
 struct NowData {

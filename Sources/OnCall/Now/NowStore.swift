@@ -2,7 +2,7 @@ import AlertRules
 package import Alerting
 package import Postgres
 import PushContract
-package import Sending
+package import Delivery
 
 /// Reads what the pages show: rollups, queue and episodes, in a few indexed queries, never the attempts themselves.
 package struct NowStore: Sendable {
@@ -53,14 +53,7 @@ package struct NowStore: Sendable {
         let to = now.flooredToMinute()
         let from = to - .seconds(Self.minutes * 60)
         let cells = try await pool.query(NowQueries.traffic(from: from, to: to)).compactMap { row -> TrafficCell? in
-            let (minute, provider, reason, attempts, latency, count) = try row.decode(
-                Int64.self,
-                String.self,
-                String.self,
-                Int64.self,
-                Int64.self,
-                Int64.self
-            )
+            let (minute, provider, reason, attempts, latency, count) = try row.decode((Int64, String, String, Int64, Int64, Int64).self)
             guard let provider = Provider(rawValue: provider) else { return nil }
             return TrafficCell(
                 minute: minute,
@@ -76,16 +69,10 @@ package struct NowStore: Sendable {
 
     private func delivery(now: Timestamp) async throws -> AlertDeliveryHealth {
         let last = try await pool.query(NowQueries.lastDelivery).first.map { row in
-            let (receiver, result, at, status, error) = try row.decode(
-                String.self,
-                String.self,
-                Timestamp.self,
-                Int?.self,
-                String?.self
-            )
+            let (receiver, result, at, status, error) = try row.decode((String, String, Timestamp, Int?, String?).self)
             return AlertDeliveryHealth.Last(receiver: receiver, result: result, attemptedAt: at, status: status, error: error)
         }
-        let (pending, oldest) = try await pool.query(NowQueries.pendingDeliveries)[0].decode(Int.self, Timestamp?.self)
+        let (pending, oldest) = try await pool.query(NowQueries.pendingDeliveries)[0].decode((Int, Timestamp?).self)
         let lost = try await pool.query(NowQueries.lostDeliveries(since: now - .seconds(86_400)))[0].decode(Int.self)
         return AlertDeliveryHealth(last: last, pending: pending, oldestPendingAt: oldest, lost: lost, fileFault: receivers?.fault)
     }

@@ -1,5 +1,5 @@
 import PushContract
-import Sending
+import Delivery
 
 /// The queue in numbers and one sentence.
 struct QueueView {

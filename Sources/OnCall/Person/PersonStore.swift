@@ -87,22 +87,7 @@ package struct PersonStore: Sendable {
             FROM devices WHERE userId = \(uid) ORDER BY lastSeenAt DESC, deviceId LIMIT 50
             """
         ).compactMap { row in
-            let values = try row.decode(
-                String.self,
-                String.self,
-                String.self,
-                String.self,
-                String.self,
-                String?.self,
-                String?.self,
-                String.self,
-                String.self,
-                String?.self,
-                Timestamp.self,
-                Bool.self,
-                Timestamp.self,
-                Timestamp.self
-            )
+            let values = try row.decode((String, String, String, String, String, String?, String?, String, String, String?, Timestamp, Bool, Timestamp, Timestamp).self)
             guard let platform = Platform(rawValue: values.1), let provider = Provider(rawValue: values.2) else { return nil }
             return PersonData.Device(
                 deviceId: values.0,
@@ -130,17 +115,7 @@ package struct PersonStore: Sendable {
             FROM liveActivities WHERE userId = \(uid) ORDER BY createdAt DESC, deviceId LIMIT 50
             """
         ).map { row in
-            let values = try row.decode(
-                String.self,
-                String.self,
-                Int.self,
-                String.self,
-                String?.self,
-                Timestamp.self,
-                Timestamp?.self,
-                Timestamp?.self,
-                Timestamp?.self
-            )
+            let values = try row.decode((String, String, Int, String, String?, Timestamp, Timestamp?, Timestamp?, Timestamp?).self)
             return PersonData.Activity(
                 subject: values.0,
                 deviceId: values.1,
@@ -163,16 +138,7 @@ package struct PersonStore: Sendable {
             ORDER BY createdAt LIMIT 50
             """
         ).compactMap { row in
-            let values = try row.decode(
-                String.self,
-                String?.self,
-                String.self,
-                String.self,
-                String.self,
-                String?.self,
-                Timestamp.self,
-                Timestamp?.self
-            )
+            let values = try row.decode((String, String?, String, String, String, String?, Timestamp, Timestamp?).self)
             guard let provider = Provider(rawValue: values.2) else { return nil }
             return PersonData.Waiting(
                 sendId: values.0,

@@ -77,7 +77,7 @@ package struct RulesStore: Sendable {
     /// What somebody thought of an alert, and who: `real`, by maria.
     func verdict(of id: UUID) async throws -> (verdict: String, author: String)? {
         try await pool.query("SELECT verdict, author FROM alertMarks WHERE episodeId = \(id)").first.map { row in
-            let (verdict, author) = try row.decode(String.self, String.self)
+            let (verdict, author) = try row.decode((String, String).self)
             return (verdict, author)
         }
     }
@@ -91,7 +91,7 @@ package struct RulesStore: Sendable {
             ORDER BY firedAt DESC, episode.episodeId LIMIT 1000
             """
         ).map { row in
-            let values = try row.decode(String.self, String.self, String.self, Timestamp.self, Timestamp?.self, String?.self)
+            let values = try row.decode((String, String, String, Timestamp, Timestamp?, String?).self)
             return RulesData.Past(
                 id: values.0,
                 rule: values.1,

@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import Logging

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPEdge
+import HTTPServer
 import Hummingbird
 
 /// Reads `application/x-www-form-urlencoded`, as forms send it.

@@ -1,7 +1,6 @@
 import Alerting
-import Devices
+import Delivery
 import PushContract
-import Sending
 
 /// What on-call keeps an eye on besides alerts and traffic.
 struct WatchData {

@@ -1,8 +1,7 @@
 import Alerting
-package import Devices
+package import Delivery
 package import Postgres
 import PushContract
-package import Sending
 
 /// Reads what on-call keeps an eye on: a few small tables, and the rollups of each rule's own window.
 package struct WatchStore: Sendable {
@@ -52,6 +51,6 @@ package struct WatchStore: Sendable {
             SELECT (SELECT max(minute) FROM writerHeartbeats),
                 (SELECT count(DISTINCT writer) FROM writerHeartbeats WHERE minute > \(now - .seconds(300)))
             """
-        )[0].decode(Timestamp?.self, Int.self)
+        )[0].decode((Timestamp?, Int).self)
     }
 }

@@ -1,7 +1,6 @@
 import Alerting
-import Devices
+import Delivery
 import PushContract
-import Sending
 
 /// What on-call keeps an eye on, as its template sees it.
 struct WatchView {

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPEdge
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import PushContract

@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 import Hummingbird
 
 /// Gives each page the zone of its reader.

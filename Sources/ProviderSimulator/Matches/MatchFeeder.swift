@@ -1,5 +1,5 @@
 package import Cricket
-package import CurlHTTP
+package import HTTPClient
 import Foundation
 package import PushContract
 

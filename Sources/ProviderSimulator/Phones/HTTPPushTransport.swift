@@ -1,5 +1,5 @@
-package import CurlHTTP
-package import PushLifecycle
+package import HTTPClient
+package import PushClient
 
 /// An app's way to the API, over HTTP.
 package struct HTTPPushTransport: PushTransport {

@@ -1,4 +1,4 @@
-import PushLifecycle
+import PushClient
 import Synchronization
 
 /// The operating system as the client on a simulated phone sees it. Answers at once where the phone knows; what the phone has to do comes

@@ -1,4 +1,4 @@
-package import PushLifecycle
+package import PushClient
 import Synchronization
 
 /// A simulated phone's network: there or not. What goes through is kept, so that a test can count it.

@@ -1,5 +1,5 @@
 import PushContract
-import PushLifecycle
+import PushClient
 
 /// What a push does on the phone.
 extension SimulatedPhone {

@@ -1,5 +1,5 @@
 import PushContract
-import PushLifecycle
+import PushClient
 
 /// What is on the lock screen, and what time does to it.
 extension SimulatedPhone {

@@ -1,5 +1,5 @@
 package import PushContract
-import PushLifecycle
+import PushClient
 
 /// What the system does on the phone: it starts the app's process, hands out tokens and takes them back.
 extension SimulatedPhone {

@@ -1,5 +1,5 @@
 package import PushContract
-package import PushLifecycle
+package import PushClient
 
 /// A phone without a phone: the real client code over a simulated system, fed by what the provider simulator accepts.
 ///

@@ -1,6 +1,7 @@
-package import CurlHTTP
-import HTTPEdge
+package import HTTPClient
+import HTTPServer
 package import PushContract
+package import ServiceKit
 
 /// An answer of APNs to `/3/device`, and what it means.
 package struct APNsAnswer: Sendable, Hashable {
@@ -28,7 +29,7 @@ package struct APNsAnswer: Sendable, Hashable {
             reason: body?["reason"]?.string,
             timestamp: body?["timestamp"]?.integer.flatMap(APNsAnswer.moment),
             messageId: response.header("apns-id") ?? response.header("apns-request-id"),
-            retryAfter: RetryAfter.wait(response.header("retry-after"), now: now)
+            retryAfter: RetryAfter.wait(response.header("retry-after"), now: now, longest: .seconds(86_400))
         )
     }
 

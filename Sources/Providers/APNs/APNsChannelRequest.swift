@@ -1,6 +1,7 @@
-import CurlHTTP
-import HTTPEdge
+import HTTPClient
+import HTTPServer
 import PushContract
+package import ServiceKit
 
 /// Requests about broadcast channels (Apple, "Sending channel management requests to APNs", "Sending broadcast push notification requests
 /// to APNs"). Pure.

@@ -1,4 +1,4 @@
-package import CurlHTTP
+package import HTTPClient
 package import PushContract
 
 /// One APNs credential and where it is used.

@@ -1,4 +1,5 @@
-import HTTPEdge
+import HTTPServer
+package import ServiceKit
 
 /// What `aps` must and must not hold, by push type. Apple "may refuse, delay or drop" a payload that contradicts its type.
 enum APNsContentRules {

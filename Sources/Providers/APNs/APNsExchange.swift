@@ -1,6 +1,7 @@
-import CurlHTTP
+import HTTPClient
 import Logging
 import PushContract
+package import ServiceKit
 
 /// Requests to APNs under one key: the provider token, its replacement when APNs calls it expired, and the answer.
 struct APNsExchange: Sendable {

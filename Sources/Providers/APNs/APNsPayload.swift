@@ -1,4 +1,5 @@
-import HTTPEdge
+import HTTPServer
+package import ServiceKit
 
 /// The JSON body of an APNs request.
 enum APNsPayload {

@@ -1,4 +1,4 @@
-import CurlHTTP
+import HTTPClient
 package import PushContract
 
 extension APNsProvider: BroadcastProvider {

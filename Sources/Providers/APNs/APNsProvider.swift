@@ -1,4 +1,4 @@
-package import CurlHTTP
+package import HTTPClient
 package import Logging
 package import PushContract
 

@@ -1,4 +1,4 @@
-import CurlHTTP
+import HTTPClient
 import PushContract
 
 /// One `POST /3/device/<token>`. Pure: the same message, target and token give the same request.

@@ -1,4 +1,4 @@
-import HTTPEdge
+import HTTPServer
 
 /// What APNs refuses, checked before it is asked.
 enum APNsRules {

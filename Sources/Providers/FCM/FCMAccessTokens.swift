@@ -1,4 +1,4 @@
-import CurlHTTP
+import HTTPClient
 import PushContract
 
 /// The access token of a service account, shared by all its requests; one renewal at a time.

@@ -1,6 +1,7 @@
-package import CurlHTTP
-import HTTPEdge
+package import HTTPClient
+import HTTPServer
 package import PushContract
+package import ServiceKit
 
 /// An answer of FCM to `messages:send`, and what it means.
 package struct FCMAnswer: Sendable, Hashable {
@@ -23,7 +24,7 @@ package struct FCMAnswer: Sendable, Hashable {
     /// Reads an answer: every entry of `details`, in any order. A body that is not FCM's JSON (a 502 is HTML) leaves the status to speak.
     package init(_ response: OutboundResponse, now: Timestamp) {
         self.init(status: response.status)
-        retryAfter = RetryAfter.wait(response.header("retry-after"), now: now)
+        retryAfter = RetryAfter.wait(response.header("retry-after"), now: now, longest: .seconds(86_400))
         guard let body = try? JSONText.parse(response.body) else { return }
         name = body["name"]?.string
         let error = body["error"]

@@ -1,4 +1,4 @@
-package import CurlHTTP
+package import HTTPClient
 
 /// One FCM project's credential and where it is used.
 package struct FCMConfiguration: Sendable {

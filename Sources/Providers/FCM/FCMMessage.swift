@@ -1,5 +1,6 @@
-import HTTPEdge
+import HTTPServer
 import PushContract
+package import ServiceKit
 
 /// The JSON body of `messages:send`. All platforms' parts are there; FCM takes those of the token's platform.
 enum FCMMessage {

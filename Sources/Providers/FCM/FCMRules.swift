@@ -1,5 +1,6 @@
-import HTTPEdge
+import HTTPServer
 import PushContract
+package import ServiceKit
 
 /// What FCM refuses, checked before it is asked.
 enum FCMRules {

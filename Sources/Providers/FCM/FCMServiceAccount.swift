@@ -1,6 +1,7 @@
-import HTTPEdge
+import HTTPServer
 import JWTKit
 import PushContract
+package import ServiceKit
 
 /// A Google service account, as its JSON key file describes it.
 struct FCMServiceAccount: Sendable {

@@ -1,6 +1,7 @@
-package import CurlHTTP
-import HTTPEdge
+package import HTTPClient
+import HTTPServer
 package import PushContract
+package import ServiceKit
 
 /// An answer of Google's token endpoint.
 package enum OAuthAnswer: Sendable, Hashable {
@@ -24,7 +25,7 @@ package enum OAuthAnswer: Sendable, Hashable {
             latency: response.latency
         )
         outcome.reach = response.status >= 500 ? .provider : .credential
-        outcome.retryAfter = RetryAfter.wait(response.header("retry-after"), now: now)
+        outcome.retryAfter = RetryAfter.wait(response.header("retry-after"), now: now, longest: .seconds(86_400))
         self = .refused(outcome)
     }
 

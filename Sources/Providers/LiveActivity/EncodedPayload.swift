@@ -1,4 +1,5 @@
-import HTTPEdge
+import HTTPServer
+package import ServiceKit
 
 /// A complete APNs payload, as the bytes that leave. Checked when it was made, so that the same bytes can go to any number of devices
 /// without being looked at again.

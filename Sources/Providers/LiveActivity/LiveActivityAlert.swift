@@ -1,4 +1,5 @@
-package import HTTPEdge
+package import HTTPServer
+package import ServiceKit
 
 /// What is shown, or heard, when a Live Activity starts or changes.
 package struct LiveActivityAlert: Sendable, Hashable {

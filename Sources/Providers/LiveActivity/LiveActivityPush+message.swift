@@ -1,5 +1,6 @@
-import HTTPEdge
+import HTTPServer
 import PushContract
+package import ServiceKit
 
 extension LiveActivityPush {
     /// A start that waits for longer may start what is over.

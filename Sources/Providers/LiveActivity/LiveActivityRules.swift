@@ -1,5 +1,6 @@
-import HTTPEdge
+import HTTPServer
 import PushContract
+package import ServiceKit
 
 /// What Apple refuses, drops or ignores about a Live Activity push, checked before it is asked.
 enum LiveActivityRules {

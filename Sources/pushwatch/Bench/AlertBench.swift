@@ -1,7 +1,7 @@
 import AlertRules
 import Alerting
 import Attempts
-import CurlHTTP
+import HTTPClient
 import Foundation
 import Logging
 import Postgres

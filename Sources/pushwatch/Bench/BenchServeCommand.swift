@@ -1,13 +1,12 @@
 import ArgumentParser
-import Devices
+import Delivery
 import Foundation
-import HTTPEdge
+import HTTPServer
 import Hummingbird
 import Logging
 import Metrics
 import NIOCore
-import Observability
-import PushwatchServer
+import Server
 
 /// `pushwatch bench serve`: the server under measurement, with one more route that does nothing. Ends with its standard input.
 struct BenchServeCommand: AsyncParsableCommand {

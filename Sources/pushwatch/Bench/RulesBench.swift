@@ -106,7 +106,7 @@ struct RulesBench {
     private func measure(_ name: String, _ end: Minute, factor: Int64, apps: Int32, _ pool: PostgresPool) async throws -> Load {
         let filling = try await seconds { try await fill(pool, name, through: end, factor: factor, apps: apps) }
         let (attempts, rows) = try await pool.query("SELECT sum(attempts)::bigint, count(*) FROM attemptRollups")[0]
-            .decode(Int64.self, Int64.self)
+            .decode((Int64, Int64).self)
         Terminal.note("\(name): \(rows) rollup rows in \(Int(filling)) s; evaluating")
         let evaluator = RuleEvaluator(
             pool: pool,

@@ -1,4 +1,4 @@
-import CurlHTTP
+import HTTPClient
 import Foundation
 
 /// The demo's way to the API: over HTTP, as everybody's.

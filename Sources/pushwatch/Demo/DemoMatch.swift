@@ -1,5 +1,5 @@
 import Cricket
-import CurlHTTP
+import HTTPClient
 import Foundation
 import Logging
 import ProviderSimulator

@@ -1,6 +1,6 @@
 import AlertRules
 import Alerting
-import CurlHTTP
+import HTTPClient
 import Foundation
 import Postgres
 import PushContract

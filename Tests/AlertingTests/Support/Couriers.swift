@@ -1,6 +1,6 @@
 import AlertRules
 import Alerting
-import CurlHTTP
+import HTTPClient
 import Postgres
 import PushContract
 import TestDatabase

@@ -78,7 +78,7 @@ struct Recorded: Hashable, CustomStringConvertible {
     }
 
     private init(row: Row) throws {
-        let (group, kind, minute) = try row.decode(String.self, String.self, Timestamp.self)
+        let (group, kind, minute) = try row.decode((String, String, Timestamp).self)
         self.init(group: group, kind: kind, minute: Minute(minute) - Traffic.start)
     }
 }

@@ -1,5 +1,5 @@
 import Alerting
-import CurlHTTP
+import HTTPClient
 import Foundation
 import PushContract
 

@@ -3,6 +3,7 @@ import Alerting
 import Foundation
 import Postgres
 import PushContract
+import ServiceKit
 
 /// A small generator with a seed, so that a failure can be repeated.
 struct Seeded: RandomNumberGenerator {

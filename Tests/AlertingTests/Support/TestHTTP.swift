@@ -1,4 +1,4 @@
-import CurlHTTP
+import HTTPClient
 import TestDatabase
 
 /// The real client.

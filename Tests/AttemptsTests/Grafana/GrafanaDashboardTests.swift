@@ -57,7 +57,7 @@ struct GrafanaDashboardTests {
                 WHERE attemptedAt BETWEEN '2026-03-10 06:00Z' AND '2026-03-10 12:00Z'
                 """
             )
-            let (attempts, rollups) = try counted[0].decode(Int.self, Int.self)
+            let (attempts, rollups) = try counted[0].decode((Int, Int).self)
             let analyst = try await store.connect()
             var query = GrafanaDashboardTests.day
             (query.from, query.to, query.interval) = ("2026-03-10T06:00:00Z", "2026-03-10T12:00:00Z", 60)

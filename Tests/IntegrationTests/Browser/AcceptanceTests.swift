@@ -4,7 +4,7 @@ import Attempts
 import Foundation
 import Postgres
 import PushContract
-import PushwatchServer
+import Server
 import TestDatabase
 import Testing
 

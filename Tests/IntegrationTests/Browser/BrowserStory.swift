@@ -2,7 +2,7 @@ import Alerting
 import Foundation
 import Postgres
 import PushContract
-import PushwatchServer
+import Server
 import TestDatabase
 
 /// What the browser tests begin with.

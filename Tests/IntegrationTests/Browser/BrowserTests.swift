@@ -1,6 +1,6 @@
 import Foundation
 import PushContract
-import PushwatchServer
+import Server
 import TestDatabase
 import Testing
 

@@ -1,11 +1,11 @@
 import Cricket
-import CurlHTTP
+import HTTPClient
 import Foundation
 import LiveActivities
 import Postgres
 import ProviderSimulator
 import PushContract
-import PushLifecycle
+import PushClient
 import ServiceLifecycle
 import Synchronization
 import TestDatabase

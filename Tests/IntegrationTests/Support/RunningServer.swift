@@ -1,11 +1,11 @@
 import Alerting
-import Devices
+import Delivery
 import Foundation
 import Logging
-import Observability
+import HTTPServer
 import Postgres
 import ProviderSimulator
-import PushwatchServer
+import Server
 import ServiceLifecycle
 import TestDatabase
 

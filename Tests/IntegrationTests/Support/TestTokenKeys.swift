@@ -1,4 +1,4 @@
-import Devices
+import Delivery
 import Foundation
 
 /// The keys that all servers of this test run seal tokens with, in memory and as the file that `pushwatch serve` reads.

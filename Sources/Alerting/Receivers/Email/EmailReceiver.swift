@@ -1,4 +1,4 @@
-import CurlHTTP
+import HTTPClient
 import Foundation
 package import PushContract
 

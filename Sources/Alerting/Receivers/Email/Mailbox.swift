@@ -1,4 +1,4 @@
-package import CurlHTTP
+package import HTTPClient
 
 /// Where mails go, and through which server.
 package struct Mailbox: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import AlertRules
-package import CurlHTTP
+package import HTTPClient
 import Foundation
 package import PushContract
 

@@ -1,4 +1,4 @@
-package import CurlHTTP
+package import HTTPClient
 import Foundation
 package import PushContract
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Logging
-import Observability
+import HTTPServer
 
 extension BenchCommand {
     /// `pushwatch bench live`

@@ -1,11 +1,11 @@
 import Attempts
-import Devices
+import Delivery
 import Foundation
 import LiveActivities
 import Logging
 import Postgres
 import PushContract
-import Sending
+package import ServiceKit
 import ServiceLifecycle
 
 /// The measurement of `pushwatch bench live`: an update every two seconds to many tokens, then as many starts beside it.

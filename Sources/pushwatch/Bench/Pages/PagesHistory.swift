@@ -1,7 +1,7 @@
 import AlertRules
 import Alerting
 import Attempts
-import Devices
+import Delivery
 import Foundation
 import LiveActivities
 import Logging
@@ -49,7 +49,7 @@ struct PagesHistory {
         try await pool.execute("CHECKPOINT")
         let (all, own) = try await pool.query(
             "SELECT count(*), count(*) FILTER (WHERE uid = \(Self.person)) FROM notificationDeliveryAttempts"
-        )[0].decode(Int64.self, Int64.self)
+        )[0].decode((Int64, Int64).self)
         return Stored(alert: alert, attempts: all, attemptsOfThePerson: own)
     }
 

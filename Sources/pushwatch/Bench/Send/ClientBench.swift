@@ -1,5 +1,5 @@
 import CCurlLoop
-import CurlHTTP
+import HTTPClient
 import Foundation
 import Logging
 

@@ -1,10 +1,9 @@
 import Attempts
-import Devices
+import Delivery
 import Foundation
 import Logging
 import Postgres
 import PushContract
-import Sending
 import ServiceLifecycle
 
 /// `pushwatch bench drain`: a full queue is sent to a provider that takes everything at once, so that the database is what is measured;

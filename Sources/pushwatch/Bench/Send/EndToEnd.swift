@@ -90,7 +90,7 @@ struct EndToEnd {
                     WHERE d.sendId LIKE \(run + "-%") AND f.outcome = 'sent'),
                 (SELECT count(*) FROM notificationDeliveryAttempts WHERE sendId LIKE \(run + "-%") AND status = 'sent')
             """
-        )[0].decode(Int.self, Int.self)
+        )[0].decode((Int, Int).self)
         guard sent == sends, rows == sends else {
             throw CommandFailure.check("\(sends) sends were taken, \(sent) are sent and \(rows) have their row.")
         }
@@ -116,7 +116,7 @@ struct EndToEnd {
     private func stalled(_ pool: PostgresPool) async throws -> CommandFailure {
         let (ready, leased, scheduled) = try await pool.query(
             "SELECT (SELECT count(*) FROM pushReady), (SELECT count(*) FROM pushLeases), (SELECT count(*) FROM pushScheduled)"
-        )[0].decode(Int.self, Int.self, Int.self)
+        )[0].decode((Int, Int, Int).self)
         return .check("No send has ended for a minute: \(ready) are ready, \(leased) leased and \(scheduled) scheduled.")
     }
 
@@ -129,7 +129,7 @@ struct EndToEnd {
                 FROM pushDeliveries d JOIN pushFinished f USING (deliveryId) WHERE d.sendId LIKE \(run + "-%")
             ) x
             """
-        )[0].decode(Int.self, Double.self, Double.self)
+        )[0].decode((Int, Double, Double).self)
         guard count == sends else { throw CommandFailure.check("\(sends) sends were taken and \(count) ended.") }
         return (p50, p99)
     }

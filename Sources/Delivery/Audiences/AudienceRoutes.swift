@@ -1,0 +1,79 @@
+package import HTTPServer
+import HTTPTypes
+import Hummingbird
+import PushContract
+package import ServiceKit
+
+/// `GET /audiences`, `GET`, `PUT` and `DELETE /audiences/{audienceId}`, `POST` and `DELETE /audiences/{audienceId}/members`.
+package struct AudienceRoutes: Sendable {
+    /// Uids in one request at most; a larger audience is added to in parts.
+    package static let limit = 100_000
+
+    private let store: AudienceStore
+    private let reader: BodyReader
+
+    package init(store: AudienceStore, reader: BodyReader = BodyReader()) {
+        self.store = store
+        self.reader = reader
+    }
+
+    package func add(to router: EdgeRouter) {
+        router.get("/audiences") { _, context in
+            try context.require(.sendsRead)
+            return try JSONResponse(AudiencesDocument(audiences: try await store.list().map(AudienceDocument.init))).response()
+        }
+        router.get("/audiences/{audienceId}") { _, context in
+            try context.require(.sendsRead)
+            return try answer(try await store.find(try context.path("audienceId")))
+        }
+        router.put("/audiences/{audienceId}") { request, context in try await change(.replace, request, context) }
+        router.post("/audiences/{audienceId}/members") { request, context in try await change(.add, request, context) }
+        router.delete("/audiences/{audienceId}/members") { request, context in try await change(.remove, request, context) }
+        router.delete("/audiences/{audienceId}") { _, context in
+            try context.require(.sendsWrite)
+            guard try await store.delete(try context.path("audienceId")) else { throw AudienceRoutes.unknown }
+            return Response(status: .noContent)
+        }
+    }
+
+    private func change(_ change: AudienceStore.Change, _ request: Request, _ context: PushwatchContext) async throws -> Response {
+        let caller = try context.require(.sendsWrite)
+        let id = try context.path("audienceId")
+        guard (1...200).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw Problem.badRequest("An audienceId has 1 to 200 visible ASCII characters, without spaces.")
+        }
+        _ = try request.requireContentType("application/json")
+        var fields = try JSONFields(try JSONText.parse(try await reader.read(request)))
+        let uids = try fields.required("uids", JSONFields.list(of: JSONFields.string(1...256), 0...AudienceRoutes.limit))
+        try fields.finish()
+        return try answer(try await store.change(change, id, uids: uids, author: caller.name))
+    }
+
+    private func answer(_ audience: Audience?) throws -> Response {
+        guard let audience else { throw AudienceRoutes.unknown }
+        return try JSONResponse(AudienceDocument(audience)).response()
+    }
+
+    private static let unknown = Problem.notFound("There is no audience with this audienceId. Make it with PUT /audiences/{audienceId}.")
+}
+
+/// An audience as the API shows it: never its members.
+struct AudienceDocument: Encodable, Sendable {
+    var audienceId: String
+    var members: Int
+    var author: String
+    var createdAt: Timestamp
+    var changedAt: Timestamp
+
+    init(_ audience: Audience) {
+        audienceId = audience.id
+        members = audience.members
+        author = audience.author
+        createdAt = audience.createdAt
+        changedAt = audience.changedAt
+    }
+}
+
+struct AudiencesDocument: Encodable, Sendable {
+    var audiences: [AudienceDocument]
+}

@@ -1,0 +1,95 @@
+package import HTTPServer
+import HTTPTypes
+import Hummingbird
+package import PushContract
+package import ServiceKit
+
+/// `GET /sends/dead`, `POST /sends/dead/redrive`.
+package struct DeadLetterRoutes: Sendable {
+    private let store: SendStore
+    private let wake: WakeSignal
+    private let audit: AuditTrail
+    private let reader: BodyReader
+    private let now: @Sendable () -> Timestamp
+
+    package init(
+        store: SendStore,
+        wake: WakeSignal,
+        audit: AuditTrail,
+        reader: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
+        now: @escaping @Sendable () -> Timestamp = { .now() }
+    ) {
+        self.store = store
+        self.wake = wake
+        self.audit = audit
+        self.reader = reader
+        self.now = now
+    }
+
+    package func add(to router: EdgeRouter) {
+        router.get("/sends/dead") { request, context in try await list(request, context) }
+        router.post("/sends/dead/redrive") { request, context in try await redrive(request, context) }
+    }
+
+    private func list(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        try context.require(.sendsRead)
+        let query = Dictionary(request.uri.queryParameters.map { ($0.key, $0.value) }) { first, _ in first }
+        let filter = try DeadLetterFilter(query: query, now: now())
+        guard let limit = Int(query["limit"] ?? "100"), (1...1000).contains(limit) else {
+            throw Problem.badRequest("`limit` is a number from 1 to 1000.", code: "invalid_parameter")
+        }
+        let letters = try await store.deadLetters(filter, limit: limit)
+        return try JSONResponse(DeadLettersDocument(deadLetters: letters.map(DeadLetterDocument.init))).response()
+    }
+
+    private func redrive(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        let caller = try context.require(.sendsWrite)
+        _ = try request.requireContentType("application/json")
+        var fields = try JSONFields(try JSONText.parse(try await reader.read(request)))
+        let now = now()
+        let filter = try DeadLetterFilter(&fields, now: now)
+        let minutes = try fields.optional("lifetimeMinutes", JSONFields.integer(1...40_320)) ?? 60
+        try fields.finish()
+        let count = try await store.redrive(filter, lifetime: .seconds(minutes * 60))
+        wake.signal()
+        try await audit.note(.redriveSends, filter.sendId ?? "dead letters", "\(count) deliveries", by: caller, at: now)
+        return try JSONResponse(RedriveDocument(redriven: count, mayBeMore: count == SendStore.redriveLimit)).response()
+    }
+}
+
+struct RedriveDocument: Encodable, Sendable {
+    var redriven: Int
+    /// One request takes 10,000 at most; repeat it.
+    var mayBeMore: Bool
+}
+
+struct DeadLettersDocument: Encodable, Sendable {
+    var deadLetters: [DeadLetterDocument]
+}
+
+/// A dead letter as the API shows it.
+package struct DeadLetterDocument: Encodable, Sendable {
+    var sendId: String
+    var uid: String
+    var deviceId: String?
+    var provider: Provider
+    var app: String
+    var outcome: DeadOutcome
+    var reasonCode: ReasonCode?
+    var providerErrorCode: String?
+    var attempts: Int
+    var finishedAt: Timestamp
+
+    package init(_ letter: DeadLetter) {
+        sendId = letter.sendId
+        uid = letter.uid
+        deviceId = letter.deviceId
+        provider = letter.provider
+        app = letter.app
+        outcome = letter.outcome
+        reasonCode = letter.reasonCode
+        providerErrorCode = letter.providerErrorCode
+        attempts = letter.attempts
+        finishedAt = letter.finishedAt
+    }
+}

@@ -1,0 +1,78 @@
+import Postgres
+package import PushContract
+
+extension SendStore {
+    /// Dead letters in one redrive at most.
+    package static let redriveLimit = 10_000
+
+    /// The dead letters that match, newest first.
+    package func deadLetters(_ filter: DeadLetterFilter, limit: Int = 100) async throws -> [DeadLetter] {
+        try await pool.query(
+            """
+            SELECT x.deliveryId, d.sendId, d.uid, d.deviceId, d.provider, d.app, x.outcome, x.reasonCode, x.providerErrorCode, x.attempts,
+                x.finishedAt
+            \(DeadQueries.matching(filter)) ORDER BY x.finishedAt DESC, x.deliveryId LIMIT \(limit)
+            """
+        ).map(DeadLetter.init)
+    }
+
+    /// Puts dead letters back into the queue, each as its next try, oldest first; how many.
+    ///
+    /// What has expired, or is about to, lives `lifetime` longer: that is what a redrive is for. Cancelled sends stay where they are.
+    package func redrive(_ filter: DeadLetterFilter, lifetime: Duration, limit: Int = SendStore.redriveLimit) async throws -> Int {
+        try await pool.performTransaction { connection in
+            try connection.execute(
+                """
+                WITH picked AS MATERIALIZED (
+                    SELECT x.deliveryId, d.sendId \(DeadQueries.matching(filter))
+                    AND NOT EXISTS (SELECT FROM pushCancels c WHERE c.sendId = d.sendId)
+                    ORDER BY x.finishedAt, x.deliveryId LIMIT \(min(limit, SendStore.redriveLimit)) FOR UPDATE OF x SKIP LOCKED
+                ), taken AS (
+                    DELETE FROM pushDead x USING picked WHERE x.deliveryId = picked.deliveryId
+                    RETURNING x.deliveryId, x.lane, x.attempts
+                ), longer AS (
+                    UPDATE pushSends s SET expiresAt = clock_timestamp() + \(lifetime.inSeconds) * interval '1 second'
+                    WHERE s.sendId IN (SELECT sendId FROM picked)
+                      AND s.expiresAt < clock_timestamp() + \(lifetime.inSeconds) * interval '1 second'
+                )
+                INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt)
+                SELECT lane, deliveryId, attempts + 1, clock_timestamp() FROM taken ORDER BY deliveryId
+                """
+            )
+        }
+    }
+}
+
+enum DeadQueries {
+    static func matching(_ filter: DeadLetterFilter) -> Query {
+        """
+        FROM pushDead x JOIN pushDeliveries d ON d.deliveryId = x.deliveryId
+        WHERE x.finishedAt >= \(filter.since) AND x.finishedAt < \(filter.until)
+          AND (\(filter.sendId)::text IS NULL OR d.sendId = \(filter.sendId)::text)
+          AND (\(filter.outcome?.rawValue)::text IS NULL OR x.outcome = \(filter.outcome?.rawValue)::text)
+          AND (\(filter.reasonCode?.rawValue)::text IS NULL OR x.reasonCode::text = \(filter.reasonCode?.rawValue)::text)
+          AND (\(filter.providerErrorCode)::text IS NULL OR x.providerErrorCode = \(filter.providerErrorCode)::text)
+          AND (\(filter.provider?.rawValue)::text IS NULL OR d.provider::text = \(filter.provider?.rawValue)::text)
+          AND (\(filter.app)::text IS NULL OR d.app = \(filter.app)::text)
+        """
+    }
+}
+
+extension DeadLetter {
+    init(_ row: Row) throws {
+        let values = try row.decode((Int64, String, String, String?, String, String, String, String?, String?, Int32, Timestamp).self)
+        self.init(
+            deliveryId: values.0,
+            sendId: values.1,
+            uid: values.2,
+            deviceId: values.3,
+            provider: try stored(values.4),
+            app: values.5,
+            outcome: try stored(values.6),
+            reasonCode: try values.7.map { try stored($0) },
+            providerErrorCode: values.8,
+            attempts: Int(values.9),
+            finishedAt: values.10
+        )
+    }
+}

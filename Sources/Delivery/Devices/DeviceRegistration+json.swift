@@ -1,0 +1,73 @@
+package import HTTPServer
+package import PushContract
+package import ServiceKit
+
+extension DeviceRegistration {
+    /// Reads the body of `POST /devices`. Throws 422 with the field's pointer.
+    ///
+    /// `provider` may be left out: iOS goes through APNs, Android and web through FCM. `environment` is production unless told.
+    package init(_ value: JSONValue, userId: String) throws(Problem) {
+        var fields = try JSONFields(value)
+        let deviceId = try fields.required("deviceId", DeviceRegistration.deviceId)
+        let platform = try fields.required("platform", JSONFields.oneOf(Platform.self))
+        let provider = try fields.optional("provider", JSONFields.oneOf(Provider.self)) ?? platform.usualProvider
+        guard provider.serves(platform) else {
+            throw fields.field("provider").invalid(
+                "APNs reaches only ios. Send provider \"fcm\" for \(platform.rawValue), or leave it out."
+            )
+        }
+        let text = try fields.required("pushToken", JSONFields.string(1...4096))
+        let token = try DeviceRegistration.token(text, provider: provider, field: fields.field("pushToken"))
+        self.init(
+            userId: userId,
+            deviceId: deviceId,
+            token: token,
+            platform: platform,
+            provider: provider,
+            environment: try fields.optional("environment", JSONFields.oneOf(PushEnvironment.self)) ?? .production,
+            app: try fields.required("app", JSONFields.string(1...200)),
+            osVersion: try fields.optional("osVersion", JSONFields.string(1...100)),
+            appVersion: try fields.optional("appVersion", JSONFields.string(1...100))
+        )
+        try fields.finish()
+    }
+
+    /// The two ids are mixed up often enough that each is refused where the other belongs.
+    private static func deviceId(_ value: JSONValue, _ field: JSONFields.Field) throws(Problem) -> String {
+        let deviceId = try JSONFields.identifier(value, field)
+        let isTokenShaped = deviceId.utf8.count >= 64 && deviceId.allSatisfy(\.isHexDigit)
+        guard !isTokenShaped else {
+            throw field.invalid(
+                "This looks like an APNs push token. Send the device's own id here (identifierForVendor on iOS), and the token as pushToken."
+            )
+        }
+        return deviceId
+    }
+
+    /// A raw token as a caller sends it. The message never repeats it.
+    package static func token(_ text: String, provider: Provider, field: JSONFields.Field) throws(Problem) -> PushToken {
+        let isUUID = text.count == 36 && text.split(separator: "-").map(\.count) == [8, 4, 4, 4, 12]
+        guard !isUUID else {
+            throw field.invalid(
+                "This looks like a device id (a UUID), not a push token. Send what the push service handed to the app, and the device id as deviceId."
+            )
+        }
+        guard !text.hasPrefix("sha256:") else {
+            throw field.invalid("This is a token's hash. Send the token itself: a hash cannot be sent to.")
+        }
+        guard !text.hasPrefix(TokenVault.prefix) else {
+            throw field.invalid("This is not what a push service hands out. Send the token itself, as the app received it.")
+        }
+        do {
+            return try PushToken(text, provider: provider)
+        } catch {
+            let form = provider == .apns ? "an even number of hexadecimal digits" : "1 to 4096 characters"
+            throw field.invalid("This is not a push token of \(provider.rawValue): it has \(form).")
+        }
+    }
+}
+
+extension Platform {
+    /// Through whom a device of this platform is reached unless told otherwise.
+    package var usualProvider: Provider { self == .ios ? .apns : .fcm }
+}

@@ -1,0 +1,163 @@
+package import Postgres
+package import PushContract
+
+/// Writes attempts on the connection, inside the transaction, it is given.
+package typealias AttemptRecorder = @Sendable (_ attempts: [Attempt], _ connection: BlockingConnection) throws -> Void
+
+/// The device registry in PostgreSQL. Safe to use from any task.
+package struct DeviceStore: Sendable {
+    let pool: PostgresPool
+    let vault: TokenVault
+    let record: AttemptRecorder
+    let onDeparture: DepartureHandler
+
+    /// - Parameters:
+    ///   - record: writes the `register` and `unregister` attempts, in the same transaction.
+    ///   - onDeparture: ends what hangs on devices that leave their user, in the same transaction.
+    package init(
+        pool: PostgresPool,
+        vault: TokenVault,
+        record: @escaping AttemptRecorder,
+        onDeparture: @escaping DepartureHandler = { _, _, _ in }
+    ) {
+        self.pool = pool
+        self.vault = vault
+        self.record = record
+        self.onDeparture = onDeparture
+    }
+
+    /// Stores the device and takes its tokens from whoever had them, with one `register` attempt; all or nothing.
+    ///
+    /// Registering again reactivates a token that was off or suspect: the app has just been given it. A start token comes along when
+    /// another user signs in on the same device.
+    package func register(
+        _ registration: DeviceRegistration,
+        secret: UnregisterSecret = .generate(),
+        requestId: String,
+        now: Timestamp
+    ) async throws -> Device {
+        let sealed = try vault.seal(registration.token, as: .push)
+        return try await transaction { [self] connection in
+            // Two devices that claim one token at once take turns, else one would fail on the unique index.
+            _ = try connection.query(DeviceQueries.lockToken(registration.token.hash))
+            try connection.execute(
+                DeviceQueries.removeExpired(userId: registration.userId, deviceId: registration.deviceId, now: now)
+            )
+            let losers = try connection.query(DeviceQueries.takeTokenFromOthers(registration, now: now)).map(TokenLoser.init)
+            let query = DeviceQueries.register(registration, sealed: sealed, secret: secret, now: now)
+            guard var device = try connection.query(query).first.map(Device.init) else {
+                throw PostgresError(.decoding, "the device was not returned")
+            }
+            if let start = device.startToken, start.state != .off, start.hash == device.tokenHash {
+                throw StartTokenRefusal.isStartToken.problem
+            }
+            if let heir = try inherit(losers, by: device, on: connection, now: now) { device = heir }
+            for loser in losers {
+                if loser.deviceId == device.deviceId {
+                    try connection.execute(TypedStartTokenQueries.move(from: loser.userId, to: device, now: now))
+                }
+                try connection.execute(TypedStartTokenQueries.forget(userId: loser.userId, deviceId: loser.deviceId))
+            }
+            device.typedStartTokens = try Self.typed(device, on: connection)
+            try record([.registration(.register, of: device, requestId: requestId, at: now)], connection)
+            if !losers.isEmpty { try onDeparture(losers.map(\.departure), connection, now) }
+            return device
+        }
+    }
+
+    /// The start token of the same device under its previous user, unless the new one has registered its own.
+    private func inherit(
+        _ losers: [TokenLoser],
+        by device: Device,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws -> Device? {
+        guard device.startToken.map({ $0.state == .off }) ?? true,
+            let estate = losers.first(where: { $0.deviceId == device.deviceId && $0.hasUsableStartToken }),
+            let token = estate.startToken, let hash = estate.startTokenHash
+        else { return nil }
+        return try connection.query(StartTokenQueries.inherit(token, hash: hash, by: device, now: now)).first.map(Device.init)
+    }
+
+    /// Removes the device, with an `unregister` attempt for each of its tokens. False when there was none: then nothing is written.
+    package func unregister(userId: String, deviceId: String, requestId: String, now: Timestamp) async throws -> Bool {
+        try await unregister("d.userId = \(userId) AND d.deviceId = \(deviceId)", requestId: requestId, now: now)
+    }
+
+    /// The same by the secret that a registration of this device was answered with.
+    package func unregister(deviceId: String, secretHash: [UInt8], requestId: String, now: Timestamp) async throws -> Bool {
+        try await unregister("d.deviceId = \(deviceId) AND \(secretHash) = ANY(d.unregisterSecrets)", requestId: requestId, now: now)
+    }
+
+    /// - Parameter which: the condition on the devices `d`.
+    private func unregister(_ which: Query, requestId: String, now: Timestamp) async throws -> Bool {
+        try await transaction { [record, onDeparture] connection in
+            // Held first, so that no token is added between reading them and the end of their device.
+            _ = try connection.query("SELECT FROM devices d WHERE \(which) ORDER BY d.userId FOR UPDATE")
+            let typed = try connection.query(TypedStartTokenQueries.leaving(which)).map { row in
+                let (userId, deviceId, hash) = try row.decode((String, String, String).self)
+                return (userId: userId, deviceId: deviceId, hash: try stored(hash) as TokenHash)
+            }
+            let devices = try connection.query(DeviceQueries.remove(which)).map(Device.init)
+            guard !devices.isEmpty else { return false }
+            let attempts = devices.flatMap { device in
+                [Attempt.registration(.unregister, of: device, requestId: requestId, at: now)]
+                    + [device.startToken].compactMap { $0 }.filter { $0.state != .off }.map {
+                        .startRegistration(.unregister, of: device, tokenHash: $0.hash, requestId: requestId, at: now)
+                    }
+                    + typed.filter { $0.userId == device.userId && $0.deviceId == device.deviceId }.map {
+                        .startRegistration(.unregister, of: device, tokenHash: $0.hash, requestId: requestId, at: now)
+                    }
+            }
+            try record(attempts, connection)
+            let departures = devices.map { DeviceDeparture(userId: $0.userId, deviceId: $0.deviceId, cause: .unregistered) }
+            try onDeparture(departures, connection, now)
+            return true
+        }
+    }
+
+    /// The device, unless it has not been seen for 90 days.
+    package func device(userId: String, deviceId: String, now: Timestamp) async throws -> Device? {
+        let rows = try await pool.query(DeviceQueries.find(userId: userId, deviceId: deviceId, now: now))
+        guard var device = try rows.first.map(Device.init) else { return nil }
+        device.typedStartTokens = try await pool.query(TypedStartTokenQueries.of(userId: userId, deviceId: deviceId))
+            .map(TypedStartToken.init)
+        return device
+    }
+
+    /// Removes up to `limit` devices that were not seen for 90 days; how many.
+    package func sweep(limit: Int = 500, now: Timestamp) async throws -> Int {
+        try await transaction { [onDeparture] connection in
+            let gone = try connection.query(DeviceQueries.sweep(limit: limit, now: now)).map { row in
+                let (userId, deviceId) = try row.decode((String, String).self)
+                return DeviceDeparture(userId: userId, deviceId: deviceId, cause: .expired)
+            }
+            if !gone.isEmpty { try onDeparture(gone, connection, now) }
+            return gone.count
+        }
+    }
+
+    func transaction<Value: Sendable>(_ body: @escaping @Sendable (BlockingConnection) throws -> Value) async throws -> Value {
+        // A start token that moves with its device takes no turns with one who registers it: the unique index keeps it with one owner,
+        // and who comes second sees the first one's on the next run.
+        try await pool.performTransaction(orAgainAfter: { $0.code == .uniqueViolation }, body)
+    }
+}
+
+/// Who had a token until somebody else registered it.
+private struct TokenLoser {
+    let userId: String
+    let deviceId: String
+    /// Sealed; bound to its kind and hash, not to its owner.
+    let startToken: String?
+    let startTokenHash: String?
+    let startTokenState: String?
+
+    init(_ row: Row) throws {
+        (userId, deviceId, startToken, startTokenHash, startTokenState) =
+            try row.decode((String, String, String?, String?, String?).self)
+    }
+
+    var hasUsableStartToken: Bool { startTokenState.map { $0 != TokenState.off.rawValue } ?? false }
+    var departure: DeviceDeparture { DeviceDeparture(userId: userId, deviceId: deviceId, cause: .moved) }
+}

@@ -1,0 +1,30 @@
+package import Postgres
+
+/// Checks that no raw token is stored, beside what `AttemptFsck` checks of attempts.
+package struct TokenFsck: Sendable {
+    package struct Line: Sendable, Hashable, Encodable {
+        package var column: String
+        package var tokens: Int
+        /// Not sealed.
+        package var clear: Int
+
+        package init(column: String, tokens: Int, clear: Int) {
+            self.column = column
+            self.tokens = tokens
+            self.clear = clear
+        }
+    }
+
+    private let pool: PostgresPool
+
+    package init(pool: PostgresPool) { self.pool = pool }
+
+    package func run() async throws -> [Line] {
+        var lines: [Line] = []
+        for column in SealedColumn.all {
+            let (tokens, clear) = try await pool.query(column.count())[0].decode((Int, Int).self)
+            lines.append(Line(column: column.name, tokens: tokens, clear: clear))
+        }
+        return lines
+    }
+}

@@ -1,0 +1,225 @@
+package import Attempts
+import CoreMetrics
+package import Logging
+import Postgres
+import PushContract
+package import ServiceKit
+import ServiceLifecycle
+
+/// Takes deliveries out of the queue and sends them; takes over the leases of workers that did not come back.
+///
+/// One claimer per process, any number of processes. Every try ends in one transaction that writes its attempt, releases its lease and
+/// acts on its token; a try whose lease was taken over writes nothing. On shutdown nothing more is claimed and tries under way end.
+/// While the database is away it waits and goes on when it is back.
+package final class SendDispatcher: Service, Sendable {
+    private let store: SendStore
+    private let throttles: ThrottleStore
+    private let sender: any DeliverySender
+    private let configuration: DispatcherConfiguration
+    private let wake: WakeSignal
+    private let logger: Logger
+    private let inFlight = InFlight()
+    private let standstill = StandstillBoard()
+    private let tries: DeliveryTry
+
+    /// - Parameters:
+    ///   - wake: signalled by `POST /sends`, so that a send need not wait for the next round.
+    ///   - uncommitted: told which outcomes wait to be written.
+    package init(
+        store: SendStore,
+        throttles: ThrottleStore,
+        sender: any DeliverySender,
+        configuration: DispatcherConfiguration = DispatcherConfiguration(),
+        wake: WakeSignal = WakeSignal(),
+        uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
+        logger: Logger
+    ) {
+        self.store = store
+        self.throttles = throttles
+        self.sender = sender
+        self.configuration = configuration
+        self.wake = wake
+        self.logger = logger
+        tries = DeliveryTry(
+            sender: sender,
+            standstill: standstill,
+            delays: configuration.delays,
+            completions: CompletionBatcher(
+                store: store,
+                standstill: standstill,
+                delays: configuration.delays,
+                patience: configuration.lease,
+                uncommitted: uncommitted,
+                logger: logger
+            )
+        )
+    }
+
+    package func run() async throws {
+        await withGracefulShutdownHandler {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await self.renewLeases() }
+                await claimUntilShutdown { delivery in group.addTask { await self.handle(delivery) } }
+                await drain()
+                group.cancelAll()
+            }
+        } onGracefulShutdown: { [wake] in
+            wake.signal()
+        }
+    }
+
+    /// Claims and sends until nothing is ready or due. For tests and one-off runs.
+    package func runUntilIdle() async throws {
+        var board = LaneBoard(policy: configuration.lanes)
+        while true {
+            board.sweptAt = nil
+            let claimed = try await round(&board).deliveries
+            guard !claimed.isEmpty else { return }
+            await withDiscardingTaskGroup { group in
+                for delivery in claimed { group.addTask { await self.handle(delivery) } }
+            }
+        }
+    }
+
+    private func claimUntilShutdown(_ start: (ClaimedDelivery) -> Void) async {
+        var board = LaneBoard(policy: configuration.lanes)
+        var pause = configuration.shortestPause
+        while !Task.isShuttingDownGracefully && !Task.isCancelled {
+            do {
+                let round = try await round(&board)
+                for delivery in round.deliveries { start(delivery) }
+                if round.isMoreWaiting && inFlight.count < configuration.capacity / 2 { continue }
+                pause = round.deliveries.isEmpty ? min(pause * 2, configuration.longestPause) : configuration.shortestPause
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.warning("the send queue cannot be read; trying again", metadata: ["error": "\(error)"])
+                pause = .seconds(1)
+            }
+            await wake.wait(upTo: pause)
+        }
+    }
+
+    /// Tries that take long keep their leases; those of a process that died run out.
+    private func renewLeases() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: configuration.lease / 3)
+            do {
+                _ = try await store.renew(inFlight.leases, lease: configuration.lease)
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.warning("leases could not be renewed; trying again", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private func drain() async {
+        let end = ContinuousClock.now + configuration.drainLimit
+        while inFlight.count > 0, ContinuousClock.now < end, !Task.isCancelled {
+            await wake.wait(upTo: min(end - ContinuousClock.now, .milliseconds(100)))
+        }
+    }
+
+    struct Round {
+        var deliveries: [ClaimedDelivery] = []
+        /// A claim was filled to its limit, so there is probably more.
+        var isMoreWaiting = false
+    }
+
+    /// One look at the queue: makes due what is due, reaps now and then, divides the free places, claims.
+    func round(_ board: inout LaneBoard, now: ContinuousClock.Instant = .now) async throws -> Round {
+        var round = Round()
+        if board.isSweepDue(configuration.sweep, now: now) {
+            try await reap()
+            board.throttles = try await throttles.current()
+            round.deliveries += try await lookAtHolds()
+            board.floors = [:]
+            board.sweptAt = now
+        }
+        round.isMoreWaiting = try await store.promote() >= 1000
+        let free = configuration.capacity - inFlight.count
+        guard free > 0 else { return round }
+        let lanes = try await store.lanes(floors: board.floors).filter { $0.hasWork && allowed($0.lane) > 0 }.map(\.lane)
+        let grants = board.scheduler.grants(
+            lanes: lanes,
+            free: free,
+            capacity: configuration.capacity,
+            normalInFlight: inFlight.normalCount
+        )
+        for grant in grants {
+            guard let lane = lanes.first(where: { $0.id == grant.lane }) else { continue }
+            let claimed = try await claim(min(grant.count, allowed(lane)), lane, &board)
+            board.scheduler.claimed(claimed.count, of: grant)
+            round.deliveries += claimed
+            round.isMoreWaiting = round.isMoreWaiting || claimed.count == min(grant.count, configuration.claimLimit)
+        }
+        return round
+    }
+
+    /// Takes up what other workers, or this one before a restart, did not finish in time.
+    private func reap() async throws {
+        let limit = 500
+        var reaped = limit
+        while reaped == limit {
+            reaped = try await store.reap(limit: limit)
+            guard reaped > 0 else { return }
+            SendMetrics.reaped.increment(by: reaped)
+            logger.warning("leases ran out; their deliveries were taken up again", metadata: ["count": "\(reaped)"])
+        }
+    }
+
+    /// Reads holds and pauses, makes due what is held no longer, and takes the turns of probes that are due.
+    private func lookAtHolds() async throws -> [ClaimedDelivery] {
+        let holds = try await store.holds()
+        let (pauses, at) = try await store.pausesByTheirClock()
+        standstill.replace(holds: holds, pauses: pauses, offset: at.map { $0 - .now() } ?? .zero)
+        while try await store.freeHeld() == 5000 {}
+        var probes: [ClaimedDelivery] = []
+        for hold in holds {
+            let credential = sender.credential(for: hold.scope.provider, app: hold.scope.app, environment: hold.scope.environment)
+            let interval = HoldDecision.probeInterval(hold, delays: configuration.delays, random: Double.random(in: 0...1))
+            guard try await store.takeProbeTurn(hold, credential: credential, interval: interval) else { continue }
+            if let probe = try await store.claimProbe(of: hold, lease: configuration.lease, worker: configuration.worker) {
+                inFlight.enter(probe)
+                probes.append(probe)
+            } else {
+                // Nothing waits with it, so nothing can try: what comes next will.
+                _ = try await store.releaseHold(hold.id, by: "nothing waits")
+            }
+        }
+        return probes
+    }
+
+    /// How many more of a lane may be under way now, with regard to what its provider asked for.
+    private func allowed(_ lane: Lane) -> Int {
+        let places = standstill.places(of: lane, capacity: configuration.capacity, ramp: configuration.delays.ramp, now: .now())
+        return places - inFlight.count(of: lane.id)
+    }
+
+    private func claim(_ places: Int, _ lane: Lane, _ board: inout LaneBoard) async throws -> [ClaimedDelivery] {
+        var limit = min(places, configuration.claimLimit)
+        guard limit > 0 else { return [] }
+        let throttle = board.throttle(of: lane)
+        if let throttle { limit = try await throttles.take(limit, from: throttle) }
+        guard limit > 0 else { return [] }
+        let claimed = try await store.claim(
+            lane: lane.id,
+            floor: board.floors[lane.id] ?? 0,
+            limit: limit,
+            lease: configuration.lease,
+            worker: configuration.worker
+        )
+        if let throttle { try await throttles.giveBack(limit - claimed.count, to: throttle) }
+        if let last = claimed.last { board.floors[lane.id] = last.seq + 1 }
+        SendMetrics.claimed.increment(by: claimed.count)
+        for delivery in claimed { inFlight.enter(delivery) }
+        return claimed
+    }
+
+    private func handle(_ delivery: ClaimedDelivery) async {
+        await tries.make(delivery)
+        let remaining = inFlight.leave(delivery)
+        if remaining == 0 || configuration.capacity - remaining == configuration.capacity / 2 { wake.signal() }
+    }
+}

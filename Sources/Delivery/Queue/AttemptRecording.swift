@@ -1,0 +1,56 @@
+import Attempts
+package import Logging
+import Postgres
+import PushContract
+
+/// Connects sends and registrations to the one way attempts are written.
+package enum AttemptRecording {
+    /// Writes attempts through `AttemptWriter`, in the transaction of the connection it is given.
+    ///
+    /// - Parameter slot: the rollup slot; other than those of the ingestor's writers.
+    package static func recorder(slot: Int16, logger: Logger) -> AttemptRecorder {
+        { attempts, connection in
+            var batch = AttemptBatch()
+            var kept: [Attempt] = []
+            for attempt in attempts where append(attempt, to: &batch, logger: logger) { kept.append(attempt) }
+            let results = try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: .now())
+            for (attempt, result) in zip(kept, results) {
+                // That nobody knows what came of it contradicts nothing: somebody knew.
+                guard case .conflict = result, attempt.providerErrorCode != "OutcomeUnknown" else { continue }
+                logger.error(
+                    "an attempt of ours contradicts what is stored under its id; the stored one stays",
+                    metadata: names(of: attempt)
+                )
+            }
+        }
+    }
+
+    /// What finds the attempt, and the request it came of, in the log and in the database.
+    private static func names(of attempt: Attempt) -> Logger.Metadata {
+        ["attemptId": "\(attempt.attemptId)", "requestId": "\(attempt.requestId)"]
+    }
+
+    /// A provider may answer with something no column takes; then the row is kept without it rather than not at all.
+    private static func append(_ attempt: Attempt, to batch: inout AttemptBatch, logger: Logger) -> Bool {
+        do throws(AttemptFault) {
+            try batch.append(attempt)
+            return true
+        } catch {
+            let fault: Logger.Metadata = ["field": "\(error.field)", "code": "\(error.code)"]
+            logger.error("an attempt of ours breaks a rule", metadata: fault.merging(names(of: attempt)) { $1 })
+            var bare = attempt
+            bare.providerErrorCode = nil
+            bare.providerMessageId = nil
+            bare.pushType = nil
+            bare.appVersion = nil
+            bare.latencyMs = nil
+            do throws(AttemptFault) {
+                try batch.append(bare)
+                return true
+            } catch {
+                logger.critical("an attempt of ours is lost", metadata: fault.merging(names(of: attempt)) { $1 })
+                return false
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import Postgres
+package import PushContract
+
+/// What waits in one lane, and how fast it goes.
+package struct LaneBacklog: Sendable, Hashable {
+    package var lane: Lane
+    /// Ready to be sent now.
+    package var ready: Int
+    /// Failed, and waiting for their next try.
+    package var retrying: Int
+    /// Not due yet by the caller's wish.
+    package var scheduled: Int
+    /// Waiting until a refused credential is mended.
+    package var held: Int
+    /// With a provider now.
+    package var sending: Int
+    /// Since when the oldest ready one has been waiting.
+    package var oldestReadyAt: Timestamp?
+    /// Deliveries that came in, and that ended, during the last `Backlog.window`.
+    package var arrived: Int
+    package var ended: Int
+
+    package init(
+        lane: Lane,
+        ready: Int,
+        retrying: Int,
+        scheduled: Int,
+        sending: Int,
+        oldestReadyAt: Timestamp?,
+        arrived: Int,
+        ended: Int,
+        held: Int = 0
+    ) {
+        self.lane = lane
+        self.held = held
+        self.ready = ready
+        self.retrying = retrying
+        self.scheduled = scheduled
+        self.sending = sending
+        self.oldestReadyAt = oldestReadyAt
+        self.arrived = arrived
+        self.ended = ended
+    }
+
+    package var drain: DrainEstimate { DrainEstimate(waiting: ready + retrying, arrived: arrived, ended: ended, over: Backlog.window) }
+}
+
+/// When a backlog will be gone if all goes on as in the last minutes.
+package enum DrainEstimate: Sendable, Hashable {
+    case empty
+    case after(Duration)
+    /// As much or more comes in than leaves.
+    case growing
+
+    /// The net rate is what left minus what came, over the window.
+    package init(waiting: Int, arrived: Int, ended: Int, over window: Duration) {
+        guard waiting > 0 else {
+            self = .empty
+            return
+        }
+        let net = Double(ended - arrived) / window.inSeconds
+        self = net > 0 ? .after(.seconds(Double(waiting) / net)) : .growing
+    }
+}
+
+/// The whole queue.
+package struct Backlog: Sendable {
+    /// How far back rates look.
+    package static let window = Duration.seconds(300)
+
+    package var lanes: [LaneBacklog]
+    /// By the database's clock.
+    package var at: Timestamp
+    /// Credentials that are refused.
+    package var holds: [SendHold] = []
+    /// Lanes that wait because their provider asked for it.
+    package var pauses: [LanePause] = []
+
+    package var ready: Int { lanes.reduce(0) { $0 + $1.ready } }
+    package var retrying: Int { lanes.reduce(0) { $0 + $1.retrying } }
+    package var scheduled: Int { lanes.reduce(0) { $0 + $1.scheduled } }
+    package var held: Int { lanes.reduce(0) { $0 + $1.held } }
+    package var sending: Int { lanes.reduce(0) { $0 + $1.sending } }
+    package var oldestReadyAt: Timestamp? { lanes.compactMap(\.oldestReadyAt).min() }
+
+    package var drain: DrainEstimate {
+        DrainEstimate(
+            waiting: ready + retrying,
+            arrived: lanes.reduce(0) { $0 + $1.arrived },
+            ended: lanes.reduce(0) { $0 + $1.ended },
+            over: Backlog.window
+        )
+    }
+}
+
+extension SendStore {
+    /// Depth, age and rates of every lane, in one snapshot.
+    package func backlog() async throws -> Backlog {
+        let rows = try await pool.query(BacklogQueries.lanes)
+        let lanes = try rows.map(LaneBacklog.init)
+        let at = try await pool.query("SELECT clock_timestamp()")[0].decode(Timestamp.self)
+        let pauses = try await pauses().filter { $0.until > at }
+        return Backlog(lanes: lanes, at: at, holds: try await holds(), pauses: pauses)
+    }
+}
+
+private enum BacklogQueries {
+    static let lanes: Query = """
+        WITH ready AS (
+            SELECT lane, count(*) AS ready, min(readyAt) AS oldest FROM pushReady GROUP BY lane
+        ), later AS (
+            SELECT lane, count(*) FILTER (WHERE holdId IS NULL AND reasonCode IS NOT NULL) AS retrying,
+                count(*) FILTER (WHERE holdId IS NULL AND reasonCode IS NULL) AS scheduled, count(holdId) AS held
+            FROM pushScheduled GROUP BY lane
+        ), leased AS (
+            SELECT lane, count(*) AS sending FROM pushLeases GROUP BY lane
+        ), arrived AS (
+            SELECT lane, count(*) AS arrived FROM pushDeliveries
+            WHERE createdAt > clock_timestamp() - interval '300 seconds' GROUP BY lane
+        ), ended AS (
+            SELECT lane, count(*) AS ended FROM (
+                SELECT lane FROM pushFinished WHERE finishedAt > clock_timestamp() - interval '300 seconds'
+                UNION ALL
+                SELECT lane FROM pushDead WHERE finishedAt > clock_timestamp() - interval '300 seconds'
+            ) e GROUP BY lane
+        )
+        SELECT l.lane, l.app, l.provider, l.critical, coalesce(ready, 0), coalesce(retrying, 0), coalesce(scheduled, 0),
+            coalesce(sending, 0), oldest, coalesce(arrived, 0), coalesce(ended, 0), coalesce(held, 0)
+        FROM pushLanes l
+        LEFT JOIN ready USING (lane) LEFT JOIN later USING (lane) LEFT JOIN leased USING (lane)
+        LEFT JOIN arrived USING (lane) LEFT JOIN ended USING (lane)
+        ORDER BY l.lane
+        """
+}
+
+extension LaneBacklog {
+    fileprivate init(_ row: Row) throws {
+        let values = try row.decode((Int32, String, String, Bool, Int, Int, Int, Int, Timestamp?, Int, Int, Int).self)
+        self.init(
+            lane: Lane(id: values.0, app: values.1, provider: Provider(rawValue: values.2) ?? .apns, isCritical: values.3),
+            ready: values.4,
+            retrying: values.5,
+            scheduled: values.6,
+            sending: values.7,
+            oldestReadyAt: values.8,
+            arrived: values.9,
+            ended: values.10,
+            held: values.11
+        )
+    }
+}

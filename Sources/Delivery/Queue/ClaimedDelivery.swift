@@ -1,0 +1,82 @@
+import HTTPServer
+import Postgres
+package import PushContract
+
+/// A delivery under a lease: everything needed to send it, and to tell afterwards what came of it.
+package struct ClaimedDelivery: Sendable {
+    package var deliveryId: Int64
+    /// Fences the outcome: who took the lease over has another.
+    package var leaseToken: Int64
+    package var lane: Int32
+    package var attemptNumber: Int
+    package var sendId: String
+    package var uid: String
+    package var deviceId: String?
+    package var platform: Platform
+    package var provider: Provider
+    package var environment: PushEnvironment
+    package var app: String
+    /// Nil when the device has none any more.
+    package var token: PushToken?
+    /// Why there is a token that cannot be opened; `token` is then nil.
+    package var tokenFault: TokenVaultError?
+    /// The registration the token comes from; nil for a bare token.
+    package var registrationVersion: Int64?
+    package var tokenState: TokenState?
+    package var tokenStateSince: Timestamp?
+    package var appVersion: String?
+    /// Set when the token's environment is in question, or was.
+    package var environmentTrial: EnvironmentTrial?
+    package var isCancelled: Bool
+    /// `SendContent.json` as text.
+    package var content: String
+    package var isCritical: Bool
+    package var policy: DeliveryPolicy
+    package var expiresAt: Timestamp
+    package var requestId: String
+    /// By the database's clock.
+    package var claimedAt: Timestamp
+    /// Its place in its lane.
+    package var seq: Int64
+    /// The hold it is let through for, to see whether the credential is mended.
+    package var probeOf: Int64?
+}
+
+extension ClaimedDelivery {
+    init(_ row: Row, vault: TokenVault) throws {
+        let key = try row.decode((Int64, Int64, Int32, Int32, Int64, Timestamp, String, String, String?, String, String, String, String, String?, String?, Int64?, String?, Timestamp?, String?, Bool, String, Bool, String, Timestamp, String, String?).self)
+        deliveryId = key.0
+        leaseToken = key.1
+        lane = key.2
+        attemptNumber = Int(key.3)
+        seq = key.4
+        claimedAt = key.5
+        sendId = key.6
+        uid = key.7
+        deviceId = key.8
+        platform = try stored(key.9)
+        provider = try stored(key.10)
+        environment = try stored(key.11)
+        app = key.12
+        if let sealed = key.13, let hash = key.14 {
+            let tokenHash: TokenHash = try stored(hash)
+            do throws(TokenVaultError) {
+                // A delivery without a device brought its own token.
+                token = try vault.open(sealed, as: key.8 == nil ? .delivery : .push, hash: tokenHash)
+            } catch {
+                tokenFault = error
+            }
+        }
+        registrationVersion = key.15
+        tokenState = try key.16.map { try stored($0) }
+        tokenStateSince = key.17
+        appVersion = key.18
+        isCancelled = key.19
+        content = key.20
+        isCritical = key.21
+        policy = try stored(key.22)
+        expiresAt = key.23
+        requestId = key.24
+        environmentTrial = try key.25.map { try stored($0) }
+    }
+}

@@ -1,0 +1,82 @@
+import HTTPServer
+import Postgres
+import PushContract
+
+/// The SQL of storing sends.
+enum EnqueueQueries {
+    /// Which of these sends are stored, with their content's hash and number of deliveries.
+    static func known(_ sendIds: [String], on connection: BlockingConnection) throws -> [String: (hash: [UInt8], deliveries: Int)] {
+        let rows = try connection.query(
+            """
+            SELECT sendId, contentHash, (SELECT count(*) FROM pushDeliveries d WHERE d.sendId = s.sendId)
+            FROM pushSends s WHERE sendId = ANY(\(sendIds))
+            """
+        )
+        var known: [String: (hash: [UInt8], deliveries: Int)] = [:]
+        for row in rows {
+            let (sendId, hash, deliveries) = try row.decode((String, [UInt8], Int).self)
+            known[sendId] = (hash, deliveries)
+        }
+        return known
+    }
+
+    /// Inserts sends and tells which were new.
+    static func insert(
+        _ sends: [SendRequest],
+        requestId: String,
+        author: String,
+        now: Timestamp,
+        on connection: BlockingConnection
+    ) throws -> Set<String> {
+        let rows = try connection.query(
+            """
+            INSERT INTO pushSends (sendId, contentHash, requestId, author, content, critical, policy, createdAt, notBefore, expiresAt)
+            SELECT sendId, contentHash, \(requestId), \(author), content::jsonb, critical, policy::pushPolicy, \(now), notBefore, expiresAt
+            FROM unnest(\(sends.map(\.sendId)), \(sends.map(\.contentHash) as [[UInt8]]), \(sends.map(\.content.json.text)),
+                \(sends.map(\.isCritical)), \(sends.map(\.policy.rawValue)), \(sends.map(\.notBefore)), \(sends.map(\.expiresAt)))
+                AS t(sendId, contentHash, content, critical, policy, notBefore, expiresAt)
+            ON CONFLICT (sendId) DO NOTHING
+            RETURNING sendId
+            """
+        )
+        return Set(try rows.map { try $0.decode(String.self) })
+    }
+
+    /// Inserts deliveries and puts each where it waits: ready, or scheduled when its send is not due.
+    static func insertDeliveries(
+        _ entries: [(send: SendRequest, delivery: NewDelivery)],
+        lanes: [LaneRegistry.Key: Int32],
+        now: Timestamp,
+        on connection: BlockingConnection
+    ) throws {
+        guard !entries.isEmpty else { return }
+        let laneIds = entries.map { send, delivery in
+            lanes[LaneRegistry.Key(app: delivery.app, provider: delivery.provider, isCritical: send.isCritical)] ?? 0
+        }
+        let deliveries = entries.map(\.delivery)
+        try connection.execute(
+            """
+            WITH stored AS (
+                INSERT INTO pushDeliveries
+                    (sendId, lane, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)
+                SELECT sendId, lane, uid, deviceId, platform::pushPlatform, provider::pushProvider, environment::pushEnvironment, app,
+                    pushToken, tokenHash, \(now)
+                FROM unnest(\(entries.map(\.send.sendId)), \(laneIds), \(deliveries.map(\.uid)), \(deliveries.map(\.deviceId)),
+                    \(deliveries.map(\.platform.rawValue)), \(deliveries.map(\.provider.rawValue)),
+                    \(deliveries.map(\.environment.rawValue)), \(deliveries.map(\.app)),
+                    \(deliveries.map(\.token?.sealed)), \(deliveries.map(\.token?.hash)))
+                    AS t(sendId, lane, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash)
+                RETURNING deliveryId, lane, sendId
+            ), due AS (
+                SELECT deliveryId, lane, notBefore, coalesce(notBefore > clock_timestamp(), false) AS later
+                FROM stored JOIN pushSends USING (sendId)
+            ), scheduled AS (
+                INSERT INTO pushScheduled (deliveryId, lane, runAt, attemptNumber)
+                SELECT deliveryId, lane, notBefore, 1 FROM due WHERE later
+            )
+            INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt)
+            SELECT lane, deliveryId, 1, clock_timestamp() FROM due WHERE NOT later ORDER BY deliveryId
+            """
+        )
+    }
+}

@@ -1,0 +1,82 @@
+import HTTPServer
+import Postgres
+import PushContract
+
+/// The SQL of sends to many people: the devices of a list or an audience become deliveries without leaving the database.
+struct FanOut {
+    /// The people, as `SELECT … AS uid`.
+    let people: Query
+    let app: String?
+    let now: Timestamp
+
+    /// Kinds of devices they have that can be reached.
+    func kinds(on connection: BlockingConnection) throws -> [PayloadKind] {
+        try connection.query("SELECT DISTINCT v.provider, v.platform, v.app FROM (\(people)) p JOIN devices v ON \(reachable)").map { row in
+            let (provider, platform, app) = try row.decode((String, String, String).self)
+            return PayloadKind(provider: try stored(provider), platform: try stored(platform), app: app)
+        }
+    }
+
+    /// Stores a delivery for each device and puts it where it waits; how many. The lanes must be there.
+    func store(_ send: SendRequest, on connection: BlockingConnection) throws -> Int {
+        // A million devices take longer than any other statement here.
+        try connection.execute("SET LOCAL statement_timeout = '15min'")
+        let isLater = send.notBefore.map { $0 > now } ?? false
+        let waiting: Query =
+            isLater
+            ? "INSERT INTO pushScheduled (deliveryId, lane, runAt, attemptNumber) SELECT deliveryId, lane, \(send.notBefore ?? now), 1 FROM stored"
+            : """
+            INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt)
+            SELECT lane, deliveryId, 1, clock_timestamp() FROM stored ORDER BY deliveryId
+            """
+        return try connection.execute(
+            """
+            WITH stored AS (
+                INSERT INTO pushDeliveries (sendId, lane, uid, deviceId, platform, provider, environment, app, createdAt)
+                SELECT \(send.sendId), l.lane, v.userId, v.deviceId, v.platform, v.provider, v.environment, v.app, \(now)
+                FROM (\(people)) p JOIN devices v ON \(reachable)
+                JOIN pushLanes l ON l.app = v.app AND l.provider = v.provider AND l.critical = \(send.isCritical)
+                RETURNING deliveryId, lane
+            )
+            \(waiting)
+            """
+        )
+    }
+
+    private var reachable: Query {
+        """
+        v.userId = p.uid AND v.expiresAt > \(now) AND v.tokenState <> 'off' AND (\(app)::text IS NULL OR v.app = \(app)::text)
+        """
+    }
+}
+
+extension FanOut {
+    /// Nil for sends to single targets.
+    init?(_ request: SendRequest, now: Timestamp) {
+        switch request.target {
+        case .users(let uids, let app):
+            self.init(people: "SELECT DISTINCT unnest(\(uids)) AS uid", app: app, now: now)
+        case .audience(let id, let app):
+            self.init(people: "SELECT uid FROM audienceMembers WHERE audienceId = \(id)", app: app, now: now)
+        case .user, .device, .devices, .token, .tokens: return nil
+        }
+    }
+}
+
+extension FanOut {
+    /// Why a send to many people reaches none.
+    static func nobody(_ request: SendRequest) -> Problem {
+        guard case .audience(let id, _) = request.target else {
+            return .invalid(
+                "None of these uids has a device that can be reached. Register devices with POST /devices.",
+                code: "unknown_uid",
+                pointer: request.pointer + "/uids"
+            )
+        }
+        return .invalid(
+            "The audience \(id) does not exist, or none of its members has a device that can be reached. See GET /audiences/\(id).",
+            code: "unknown_audience",
+            pointer: request.pointer + "/audience"
+        )
+    }
+}

@@ -1,0 +1,31 @@
+package import HTTPServer
+import PushContract
+
+/// What became of one requested send.
+package enum SendReceipt: Sendable {
+    /// Stored, with so many deliveries.
+    case accepted(deliveries: Int)
+    /// The same send was stored before; nothing changed.
+    case duplicate(deliveries: Int)
+    /// Another send has this id.
+    case conflict
+    /// It cannot be sent: unknown target, or a payload a provider would refuse.
+    case refused(Problem)
+}
+
+/// One delivery to store.
+struct NewDelivery: Sendable {
+    var uid: String
+    var deviceId: String?
+    var token: StoredToken?
+    var platform: Platform
+    var provider: Provider
+    var environment: PushEnvironment
+    var app: String
+
+    struct StoredToken: Sendable {
+        /// Never the raw token.
+        var sealed: String
+        var hash: String
+    }
+}

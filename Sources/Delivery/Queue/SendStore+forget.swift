@@ -1,0 +1,30 @@
+import Postgres
+import PushContract
+
+extension SendStore {
+    /// Removes sends older than `age`, with their deliveries and outcomes; how many. Their attempts have a retention of their own.
+    ///
+    /// A send lives 28 days at most, so anything older than 30 is over, whatever state it is left in.
+    package func forget(olderThan age: Duration, limit: Int = 500) async throws -> Int {
+        let age = max(age, .seconds(30 * 86_400))
+        return try await pool.performTransaction { connection in
+            let rows = try connection.query(
+                """
+                DELETE FROM pushSends WHERE sendId IN (
+                    SELECT sendId FROM pushSends
+                    WHERE createdAt < clock_timestamp() - \(age.inSeconds) * interval '1 second' LIMIT \(limit) FOR UPDATE SKIP LOCKED
+                ) RETURNING sendId
+                """
+            )
+            let sendIds = try rows.map { try $0.decode(String.self) }
+            guard !sendIds.isEmpty else { return 0 }
+            let gone = try connection.query("DELETE FROM pushDeliveries WHERE sendId = ANY(\(sendIds)) RETURNING deliveryId")
+                .map { try $0.decode(Int64.self) }
+            for table in ["pushFinished", "pushDead", "pushScheduled", "pushLeases"] {
+                try connection.execute("DELETE FROM \(raw: table) WHERE deliveryId = ANY(\(gone))")
+            }
+            try connection.execute("DELETE FROM pushCancels WHERE sendId = ANY(\(sendIds))")
+            return sendIds.count
+        }
+    }
+}

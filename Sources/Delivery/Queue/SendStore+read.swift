@@ -1,0 +1,100 @@
+import Attempts
+import Postgres
+import PushContract
+
+extension SendStore {
+    /// A send with its deliveries and tries; nil when there is none with this id.
+    package func send(_ sendId: String) async throws -> StoredSend? {
+        guard let row = try await pool.query(ReadQueries.send(sendId)).first else { return nil }
+        let deliveries = try await pool.query(ReadQueries.deliveries(of: sendId)).map(StoredSend.Delivery.init)
+        var counts = Dictionary(grouping: deliveries, by: \.state).mapValues(\.count)
+        if deliveries.count == ReadQueries.limit {
+            let rows = try await pool.query(ReadQueries.counts(of: sendId))
+            counts = try Dictionary(
+                uniqueKeysWithValues: rows.map { row in
+                    let (state, count) = try row.decode((String, Int).self)
+                    return (try Devices.stored(state) as DeliveryState, count)
+                }
+            )
+        }
+        var stored = try StoredSend(row, deliveries: deliveries, counts: counts, attempts: [])
+        let uids = Array(Set(deliveries.map(\.uid)))
+        stored.attempts = try await AttemptStore(pool).list(sendId: sendId, uids: uids, since: stored.createdAt)
+        return stored
+    }
+
+    /// Cancels what of a send has not been sent. Nil when there is none with this id; else how many deliveries it stopped at once.
+    ///
+    /// Scheduled deliveries end now; ready ones end when a worker comes to them; one that is with the provider this moment may still
+    /// arrive, and is not tried again.
+    package func cancel(_ sendId: String, author: String) async throws -> Int? {
+        try await pool.performTransaction { connection in
+            let known = try connection.query("SELECT 1 FROM pushSends WHERE sendId = \(sendId)")
+            guard !known.isEmpty else { return nil }
+            try connection.execute(
+                """
+                INSERT INTO pushCancels (sendId, author, cancelledAt) VALUES (\(sendId), \(author), clock_timestamp())
+                ON CONFLICT (sendId) DO NOTHING
+                """
+            )
+            return try connection.execute(
+                """
+                WITH stopped AS (
+                    DELETE FROM pushScheduled s USING pushDeliveries d
+                    WHERE d.sendId = \(sendId) AND s.deliveryId = d.deliveryId
+                    RETURNING s.deliveryId, s.lane, s.attemptNumber
+                )
+                INSERT INTO pushFinished (deliveryId, lane, outcome, attempts, finishedAt)
+                SELECT deliveryId, lane, 'cancelled', attemptNumber - 1, clock_timestamp() FROM stopped
+                """
+            )
+        }
+    }
+}
+
+enum ReadQueries {
+    static func send(_ sendId: String) -> Query {
+        """
+        SELECT s.sendId, s.requestId, s.author, s.critical, s.policy, s.createdAt, s.notBefore, s.expiresAt, c.cancelledAt
+        FROM pushSends s LEFT JOIN pushCancels c ON c.sendId = s.sendId WHERE s.sendId = \(sendId)
+        """
+    }
+
+    /// A delivery that is in none of the other four tables is in pushReady, which has no index to look it up by.
+    static func deliveries(of sendId: String) -> Query {
+        """
+        SELECT d.deliveryId, d.uid, d.deviceId, d.platform, d.provider, d.environment, d.app, \(raw: state),
+            coalesce(f.attempts, x.attempts, l.attemptNumber - 1, s.attemptNumber - 1, 0),
+            coalesce(x.reasonCode, s.reasonCode), x.providerErrorCode, f.providerMessageId,
+            CASE WHEN s.holdId IS NULL THEN s.runAt END, coalesce(f.finishedAt, x.finishedAt)
+        \(raw: places)
+        WHERE d.sendId = \(sendId) ORDER BY d.deliveryId LIMIT \(raw: String(limit))
+        """
+    }
+
+    static func counts(of sendId: String) -> Query {
+        "SELECT \(raw: state), count(*) \(raw: places) WHERE d.sendId = \(sendId) GROUP BY 1"
+    }
+
+    static let limit = 1000
+
+    private static let state = """
+        CASE WHEN f.deliveryId IS NOT NULL THEN f.outcome
+                WHEN x.deliveryId IS NOT NULL THEN x.outcome
+                WHEN c.sendId IS NOT NULL AND l.deliveryId IS NULL THEN 'cancelled'
+                WHEN l.deliveryId IS NOT NULL THEN 'sending'
+                WHEN s.holdId IS NOT NULL THEN 'held'
+                WHEN s.reasonCode IS NOT NULL THEN 'retrying'
+                WHEN s.deliveryId IS NOT NULL THEN 'scheduled'
+                ELSE 'queued' END
+        """
+
+    private static let places = """
+        FROM pushDeliveries d
+        LEFT JOIN pushFinished f ON f.deliveryId = d.deliveryId
+        LEFT JOIN pushDead x ON x.deliveryId = d.deliveryId
+        LEFT JOIN pushLeases l ON l.deliveryId = d.deliveryId
+        LEFT JOIN pushScheduled s ON s.deliveryId = d.deliveryId
+        LEFT JOIN pushCancels c ON c.sendId = d.sendId
+        """
+}

@@ -1,0 +1,120 @@
+import Postgres
+import PushContract
+
+extension SendStore {
+    /// Takes leases that ran out from whoever held them; how many.
+    ///
+    /// Whether those tries reached the provider is unknown: each leaves an attempt `failed`/`network` with the code `OutcomeUnknown`.
+    /// An at_least_once delivery becomes ready again as the next try; an at_most_once one ends. The lease goes in the same transaction,
+    /// so a worker that comes back late changes nothing.
+    package func reap(limit: Int = 500) async throws -> Int {
+        try await pool.performTransaction { [record] connection in
+            let abandoned = try connection.query(ReapQueries.take(limit: limit)).map(AbandonedDelivery.init)
+            guard !abandoned.isEmpty else { return 0 }
+            try ReapQueries.putBack(abandoned.filter { $0.verdict == .again }, on: connection)
+            try ReapQueries.bury(abandoned.filter { $0.verdict != .again }, on: connection)
+            let attempts = abandoned.compactMap(\.attempt)
+            if !attempts.isEmpty { try record(attempts, connection) }
+            return abandoned.count
+        }
+    }
+}
+
+/// A delivery whose worker did not come back in time.
+struct AbandonedDelivery {
+    enum Verdict: Hashable {
+        case again
+        case dead(DeadOutcome)
+    }
+
+    /// What is recorded as the provider's code of a try nobody knows the outcome of.
+    static let providerErrorCode = "OutcomeUnknown"
+
+    var deliveryId: Int64
+    var lane: Int32
+    var attemptNumber: Int
+    var verdict: Verdict
+    /// Nil when there was no token to try.
+    var attempt: Attempt?
+
+    init(_ row: Row) throws {
+        let values = try row.decode((Int64, Int32, Int32, String?, Timestamp, Timestamp, String, String, String?, String, String, String, String, String, Timestamp, String).self)
+        deliveryId = values.0
+        lane = values.1
+        attemptNumber = Int(values.2)
+        let policy: DeliveryPolicy = try stored(values.13)
+        let hash: TokenHash? = try values.3.map { try stored($0) }
+        guard let hash else {
+            verdict = .dead(.unreachable)
+            return
+        }
+        let identity = TryIdentity(
+            sendId: values.6,
+            uid: values.7,
+            deviceId: values.8,
+            platform: try stored(values.9),
+            provider: try stored(values.10),
+            environment: try stored(values.11),
+            app: values.12,
+            tokenHash: hash,
+            attemptNumber: attemptNumber,
+            requestId: values.15
+        )
+        var attempt = Attempt(identity, status: .failed, attemptedAt: values.4)
+        attempt.reasonCode = .network
+        attempt.providerErrorCode = AbandonedDelivery.providerErrorCode
+        self.attempt = attempt
+        if policy == .atMostOnce {
+            verdict = .dead(.failed)
+        } else {
+            verdict = values.14 <= values.5 ? .dead(.expired) : .again
+        }
+    }
+}
+
+enum ReapQueries {
+    static func take(limit: Int) -> Query {
+        """
+        WITH late AS MATERIALIZED (
+            SELECT deliveryId FROM pushLeases WHERE leaseUntil <= clock_timestamp()
+            ORDER BY leaseUntil LIMIT \(raw: String(limit)) FOR UPDATE SKIP LOCKED
+        ), taken AS (
+            DELETE FROM pushLeases l USING late WHERE l.deliveryId = late.deliveryId
+            RETURNING l.deliveryId, l.lane, l.attemptNumber, l.tokenHash, l.claimedAt
+        )
+        SELECT t.deliveryId, t.lane, t.attemptNumber, t.tokenHash, t.claimedAt, clock_timestamp(), d.sendId, d.uid, d.deviceId,
+            d.platform, d.provider, d.environment, d.app, s.policy, s.expiresAt, s.requestId
+        FROM taken t JOIN pushDeliveries d ON d.deliveryId = t.deliveryId JOIN pushSends s ON s.sendId = d.sendId
+        ORDER BY t.deliveryId
+        """
+    }
+
+    static func putBack(_ deliveries: [AbandonedDelivery], on connection: BlockingConnection) throws {
+        guard !deliveries.isEmpty else { return }
+        try connection.execute(
+            """
+            INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt)
+            SELECT lane, deliveryId, attemptNumber + 1, clock_timestamp()
+            FROM unnest(\(deliveries.map(\.lane)), \(deliveries.map(\.deliveryId)), \(deliveries.map(\.attemptNumber)))
+                AS t(lane, deliveryId, attemptNumber)
+            """
+        )
+    }
+
+    static func bury(_ deliveries: [AbandonedDelivery], on connection: BlockingConnection) throws {
+        guard !deliveries.isEmpty else { return }
+        let outcomes = deliveries.map { delivery -> String in
+            if case .dead(let outcome) = delivery.verdict { outcome.rawValue } else { DeadOutcome.failed.rawValue }
+        }
+        let tries = deliveries.map { $0.attempt == nil ? $0.attemptNumber - 1 : $0.attemptNumber }
+        try connection.execute(
+            """
+            INSERT INTO pushDead (deliveryId, lane, outcome, attempts, reasonCode, providerErrorCode, finishedAt)
+            SELECT deliveryId, lane, outcome, attempts, reason::pushReason, code, clock_timestamp()
+            FROM unnest(\(deliveries.map(\.deliveryId)), \(deliveries.map(\.lane)), \(outcomes), \(tries),
+                \(deliveries.map { $0.attempt?.reasonCode?.rawValue }), \(deliveries.map { $0.attempt?.providerErrorCode }))
+                AS t(deliveryId, lane, outcome, attempts, reason, code)
+            """
+        )
+    }
+}

@@ -1,0 +1,32 @@
+package import Postgres
+import PushContract
+
+/// The durable queue in PostgreSQL: what was asked for, what is waiting, what is being sent, what came of it.
+///
+/// Every step is one statement or one transaction; the database's clock alone decides leases and due times. Safe to use from any task
+/// and any number of processes.
+package struct SendStore: Sendable {
+    let pool: PostgresPool
+    /// Seals and opens the tokens that deliveries go to.
+    let vault: TokenVault
+    /// Writes attempts in the transaction that releases their lease.
+    let record: AttemptRecorder
+    /// What every token action goes through.
+    let tokenGuard: TokenGuard
+
+    /// - Parameter vault: closed where no token is touched, such as for reading the backlog.
+    package init(
+        pool: PostgresPool,
+        vault: TokenVault = .closed,
+        tokenGuard: TokenGuard = TokenGuard(),
+        record: @escaping AttemptRecorder
+    ) {
+        self.pool = pool
+        self.vault = vault
+        self.record = record
+        self.tokenGuard = tokenGuard
+    }
+
+    /// Where too many tokens were refused at once.
+    package var tokenBreakers: TokenBreakerStore { TokenBreakerStore(pool: pool) }
+}

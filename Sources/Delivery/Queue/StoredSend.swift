@@ -1,0 +1,84 @@
+import Postgres
+package import PushContract
+
+/// A send as it stands: what was asked for, and each delivery's state and tries.
+package struct StoredSend: Sendable {
+    package struct Delivery: Sendable {
+        package var deliveryId: Int64
+        package var uid: String
+        package var deviceId: String?
+        package var platform: Platform
+        package var provider: Provider
+        package var environment: PushEnvironment
+        package var app: String
+        package var state: DeliveryState
+        /// Tries that ended.
+        package var attempts: Int
+        package var reasonCode: ReasonCode?
+        package var providerErrorCode: String?
+        package var providerMessageId: String?
+        /// When it is tried next, if that is known.
+        package var nextAttemptAt: Timestamp?
+        package var finishedAt: Timestamp?
+    }
+
+    package var sendId: String
+    package var requestId: String
+    package var author: String
+    package var isCritical: Bool
+    package var policy: DeliveryPolicy
+    package var createdAt: Timestamp
+    package var notBefore: Timestamp?
+    package var expiresAt: Timestamp
+    package var cancelledAt: Timestamp?
+    /// The first 1,000.
+    package var deliveries: [Delivery]
+    /// All of them, by state.
+    package var counts: [DeliveryState: Int]
+    /// The tries' rows, oldest first; at most 1,000.
+    package var attempts: [Attempt]
+
+    package var state: SendState { SendState(Array(counts.keys)) }
+}
+
+extension StoredSend {
+    init(_ row: Row, deliveries: [Delivery], counts: [DeliveryState: Int], attempts: [Attempt]) throws {
+        let values = try row.decode((String, String, String, Bool, String, Timestamp, Timestamp?, Timestamp, Timestamp?).self)
+        self.init(
+            sendId: values.0,
+            requestId: values.1,
+            author: values.2,
+            isCritical: values.3,
+            policy: try stored(values.4),
+            createdAt: values.5,
+            notBefore: values.6,
+            expiresAt: values.7,
+            cancelledAt: values.8,
+            deliveries: deliveries,
+            counts: counts,
+            attempts: attempts
+        )
+    }
+}
+
+extension StoredSend.Delivery {
+    init(_ row: Row) throws {
+        let values = try row.decode((Int64, String, String?, String, String, String, String, String, Int32, String?, String?, String?, Timestamp?, Timestamp?).self)
+        self.init(
+            deliveryId: values.0,
+            uid: values.1,
+            deviceId: values.2,
+            platform: try stored(values.3),
+            provider: try stored(values.4),
+            environment: try stored(values.5),
+            app: values.6,
+            state: try stored(values.7),
+            attempts: Int(values.8),
+            reasonCode: try values.9.map { try stored($0) },
+            providerErrorCode: values.10,
+            providerMessageId: values.11,
+            nextAttemptAt: values.12,
+            finishedAt: values.13
+        )
+    }
+}

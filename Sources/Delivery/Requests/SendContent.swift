@@ -1,0 +1,53 @@
+package import HTTPServer
+package import Providers
+package import ServiceKit
+
+/// What is to be shown, or handed to the app; kept as the caller sent it.
+package struct SendContent: Sendable, Hashable {
+    package var title: String?
+    package var body: String?
+    package var data: [String: JSONValue]
+    /// Members to merge into the APNs payload.
+    package var apns: [String: JSONValue]
+    /// Members to merge into the FCM message.
+    package var fcm: [String: JSONValue]
+    /// One of `APNsPushType`; alert unless told.
+    package var pushType: String?
+    package var collapseId: String?
+    package var priority: PushPriority
+    /// Complete `apns-topic`, where the app and the push type do not give it.
+    package var topic: String?
+    package var sound: String?
+    package var badge: Int64?
+
+    /// As it is stored.
+    package var json: JSONValue {
+        var members: [String: JSONValue] = ["priority": .string(priority.rawValue)]
+        members["title"] = title.map(JSONValue.string)
+        members["body"] = body.map(JSONValue.string)
+        members["pushType"] = pushType.map(JSONValue.string)
+        members["collapseId"] = collapseId.map(JSONValue.string)
+        members["topic"] = topic.map(JSONValue.string)
+        members["sound"] = sound.map(JSONValue.string)
+        members["badge"] = badge.map(JSONValue.integer)
+        if !data.isEmpty { members["data"] = .object(data) }
+        if !apns.isEmpty { members["apns"] = .object(apns) }
+        if !fcm.isEmpty { members["fcm"] = .object(fcm) }
+        return .object(members)
+    }
+
+    /// From a request, or from what `json` made. Takes its fields and leaves the others.
+    package init(_ fields: inout JSONFields) throws(Problem) {
+        title = try fields.optional("title", JSONFields.text(1...1000))
+        body = try fields.optional("body", JSONFields.text(1...4000))
+        data = try fields.optional("data", JSONFields.object) ?? [:]
+        apns = try fields.optional("apns", JSONFields.object) ?? [:]
+        fcm = try fields.optional("fcm", JSONFields.object) ?? [:]
+        pushType = try fields.optional("pushType", JSONFields.oneOf(APNsPushType.self))?.rawValue
+        collapseId = try fields.optional("collapseId", JSONFields.string(1...64))
+        priority = try fields.optional("priority", JSONFields.oneOf(PushPriority.self)) ?? .high
+        topic = try fields.optional("topic", JSONFields.string(1...250))
+        sound = try fields.optional("sound", JSONFields.string(1...100))
+        badge = try fields.optional("badge", JSONFields.integer(0...999_999))
+    }
+}

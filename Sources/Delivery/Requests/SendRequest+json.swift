@@ -1,0 +1,137 @@
+import Crypto
+import Foundation
+package import HTTPServer
+package import PushContract
+package import ServiceKit
+
+extension SendRequest {
+    /// How long a send is tried when the caller does not say.
+    package static let usualLifetime = Duration.seconds(24 * 3600)
+    /// What stands at the place of a sendId in our own paths.
+    static let reservedIds: Set<String> = ["backlog", "throttle", "holds", "token-breakers", "dead"]
+    /// APNs stores for at most 30 days; FCM 28.
+    package static let longestLifetime = Duration.seconds(28 * 24 * 3600)
+
+    /// Reads one element of the body of `POST /sends`. Throws 422 with the field's pointer.
+    package init(_ value: JSONValue, at pointer: String = "", now: Timestamp) throws(Problem) {
+        var fields = try JSONFields(value, at: pointer)
+        let sendId = try fields.optional("sendId", JSONFields.identifier)
+        target = try SendRequest.target(&fields)
+        content = try SendContent(&fields)
+        isCritical = try fields.optional("critical", JSONFields.bool) ?? false
+        policy = try fields.optional("policy", JSONFields.oneOf(DeliveryPolicy.self)) ?? .atLeastOnce
+        notBefore = try fields.optional("notBefore", JSONFields.timestamp)
+        let expiresAt = try fields.optional("expiresAt", JSONFields.timestamp)
+        try fields.finish()
+        if let sendId, SendRequest.reservedIds.contains(sendId) {
+            throw fields.field("sendId").invalid("\"\(sendId)\" is a path of its own under /sends. Use another sendId.")
+        }
+        let start = max(notBefore ?? now, now)
+        self.expiresAt = expiresAt ?? start + SendRequest.usualLifetime
+        self.sendId = sendId ?? UUID().uuidString.lowercased()
+        self.pointer = pointer
+        contentHash = SendRequest.hash(of: value)
+        guard self.expiresAt > start else {
+            throw fields.field("expiresAt").invalid(
+                "\"expiresAt\" lies in the future and after \"notBefore\"; this send could never be tried."
+            )
+        }
+        guard self.expiresAt <= now + SendRequest.longestLifetime else {
+            throw fields.field("expiresAt").invalid("\"expiresAt\" lies at most 28 days ahead: no provider keeps a push for longer.")
+        }
+    }
+
+    /// Targets in one list at most; more are an audience.
+    package static let listLimit = 10_000
+
+    private static func target(_ fields: inout JSONFields) throws(Problem) -> Target {
+        let uid = try fields.optional("uid", JSONFields.string(1...256))
+        let deviceId = try fields.optional("deviceId", JSONFields.identifier)
+        let token = try fields.optional("token", JSONFields.string(1...4096))
+        let app = try fields.optional("app", JSONFields.string(1...200))
+        if let many = try manyTargets(&fields, app: app) {
+            guard uid == nil, deviceId == nil, token == nil else {
+                throw .invalid("A send goes to one target, one list or one audience. Remove the others.", pointer: fields.pointer)
+            }
+            return many
+        }
+        if let token {
+            guard deviceId == nil else { throw fields.field("token").invalid("Send either \"deviceId\" or \"token\", not both.") }
+            return try tokenTarget(token, uid: uid, app: app, &fields)
+        }
+        if let deviceId { return .device(deviceId, uid: uid) }
+        if let uid { return .user(uid, app: app) }
+        throw .invalid(
+            "Say whom to send to: \"uid\" (all devices of a user), \"deviceId\", \"token\" with \"provider\" and \"app\", a list (\"uids\", "
+                + "\"deviceIds\", \"tokens\"), or a stored \"audience\".",
+            code: "missing_target",
+            pointer: fields.pointer
+        )
+    }
+
+    private static func manyTargets(_ fields: inout JSONFields, app: String?) throws(Problem) -> Target? {
+        let uids = try fields.optional("uids", JSONFields.list(of: JSONFields.string(1...256), 1...listLimit))
+        let deviceIds = try fields.optional("deviceIds", JSONFields.list(of: JSONFields.identifier, 1...listLimit))
+        let tokens = try fields.optional("tokens", JSONFields.list(of: JSONFields.string(1...4096), 1...listLimit))
+        let audience = try fields.optional("audience", JSONFields.identifier)
+        guard [uids != nil, deviceIds != nil, tokens != nil, audience != nil].count(where: { $0 }) <= 1 else {
+            throw .invalid("Send either \"uids\", \"deviceIds\", \"tokens\" or \"audience\", not several.", pointer: fields.pointer)
+        }
+        if let uids { return .users(uids, app: app) }
+        if let deviceIds { return .devices(deviceIds) }
+        if let audience { return .audience(audience, app: app) }
+        guard let tokens else { return nil }
+        let place = try tokenPlace(app: app, &fields)
+        let read = JSONFields.list(
+            of: { value, field throws(Problem) in
+                try DeviceRegistration.token(try JSONFields.string(1...4096)(value, field), provider: place.provider, field: field)
+            },
+            1...listLimit
+        )
+        let parsed = try read(.array(tokens.map(JSONValue.string)), fields.field("tokens"))
+        return .tokens(parsed, platform: place.platform, provider: place.provider, environment: place.environment, app: place.app)
+    }
+
+    private static func tokenTarget(_ text: String, uid: String?, app: String?, _ fields: inout JSONFields) throws(Problem) -> Target {
+        let place = try tokenPlace(app: app, &fields)
+        let token = try DeviceRegistration.token(text, provider: place.provider, field: fields.field("token"))
+        return .token(token, uid: uid, platform: place.platform, provider: place.provider, environment: place.environment, app: place.app)
+    }
+
+    /// What goes with bare tokens.
+    private static func tokenPlace(
+        app: String?,
+        _ fields: inout JSONFields
+    ) throws(Problem) -> (platform: Platform, provider: Provider, environment: PushEnvironment, app: String) {
+        let provider = try fields.required("provider", JSONFields.oneOf(Provider.self))
+        let platform = try fields.optional("platform", JSONFields.oneOf(Platform.self)) ?? (provider == .apns ? .ios : .android)
+        let environment = try fields.optional("environment", JSONFields.oneOf(PushEnvironment.self)) ?? .production
+        guard provider.serves(platform) else {
+            throw fields.field("platform").invalid("APNs reaches only ios. Send platform \"ios\", or provider \"fcm\".")
+        }
+        guard let app else {
+            throw .invalid(
+                "Add the field \"app\": the app the token belongs to.",
+                code: "missing_field",
+                pointer: fields.field("app").pointer
+            )
+        }
+        return (platform, provider, environment, app)
+    }
+
+    private static func hash(of value: JSONValue) -> [UInt8] {
+        guard case .object(var members) = value else { return [] }
+        members["sendId"] = nil
+        return Array(SHA256.hash(data: Array(JSONValue.object(members).text.utf8)))
+    }
+}
+
+extension JSONFields {
+    /// An RFC 3339 date-time with an offset.
+    static func timestamp(_ value: JSONValue, _ field: Field) throws(Problem) -> Timestamp {
+        guard case .string(let text) = value, let timestamp = Timestamp(rfc3339: text) else {
+            throw field.invalid("\"\(field.name)\" is an RFC 3339 date-time with an offset, such as 2026-02-12T09:30:00Z.")
+        }
+        return timestamp
+    }
+}

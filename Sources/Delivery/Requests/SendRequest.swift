@@ -1,0 +1,35 @@
+import HTTPServer
+package import PushContract
+
+/// One send as a caller asks for it, checked as far as it can be without the database.
+package struct SendRequest: Sendable {
+    package enum Target: Sendable {
+        /// Every device of each of these users; who has none is passed over.
+        case users([String], app: String?)
+        /// These devices; what is not registered is passed over.
+        case devices([String])
+        /// Tokens of one app.
+        case tokens([PushToken], platform: Platform, provider: Provider, environment: PushEnvironment, app: String)
+        /// Every device of the members a stored audience has at this moment.
+        case audience(String, app: String?)
+        /// Every device of a user; of one app, if told.
+        case user(String, app: String?)
+        /// One device; of one user, if told.
+        case device(String, uid: String?)
+        /// A token the registry need not know. Without a uid its registered owner is recorded, else "anonymous".
+        case token(PushToken, uid: String?, platform: Platform, provider: Provider, environment: PushEnvironment, app: String)
+    }
+
+    /// Made by us when the caller gave none.
+    package var sendId: String
+    package var target: Target
+    package var content: SendContent
+    package var isCritical: Bool
+    package var policy: DeliveryPolicy
+    package var notBefore: Timestamp?
+    package var expiresAt: Timestamp
+    /// SHA-256 of the request's canonical JSON without its sendId.
+    package var contentHash: [UInt8]
+    /// Where it stands in the body, for problems found later.
+    package var pointer: String
+}

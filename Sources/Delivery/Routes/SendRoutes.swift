@@ -1,0 +1,76 @@
+package import HTTPServer
+import HTTPTypes
+import Hummingbird
+package import PushContract
+package import ServiceKit
+
+/// `POST /sends`, `GET` and `DELETE /sends/{sendId}`, `GET /sends/backlog`.
+package struct SendRoutes: Sendable {
+    /// Sends in one request at most.
+    package static let batchLimit = 10_000
+
+    private let store: SendStore
+    private let check: SendStore.PayloadCheck
+    private let wake: WakeSignal
+    private let reader: BodyReader
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - check: refuses what a provider would refuse.
+    ///   - wake: the dispatcher's, if it runs in this process.
+    package init(
+        store: SendStore,
+        check: @escaping SendStore.PayloadCheck = SendValidation.check,
+        wake: WakeSignal,
+        reader: BodyReader = BodyReader(),
+        now: @escaping @Sendable () -> Timestamp = { .now() }
+    ) {
+        self.store = store
+        self.check = check
+        self.wake = wake
+        self.reader = reader
+        self.now = now
+    }
+
+    package func add(to router: EdgeRouter) {
+        router.post("/sends") { request, context in try await send(request, context) }
+        router.get("/sends/backlog") { _, context in try await backlog(context) }
+        router.get("/sends/{sendId}") { _, context in try await show(context) }
+        router.delete("/sends/{sendId}") { _, context in try await cancel(context) }
+    }
+
+    private func send(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        let caller = try context.require(.sendsWrite)
+        _ = try request.requireContentType("application/json")
+        let now = now()
+        let body = try JSONText.parse(try await reader.read(request))
+        let batch = try SendBatch(body, limit: SendRoutes.batchLimit, now: now)
+        let requests = batch.requests
+        let receipts = try await store.enqueue(requests, requestId: context.requestId, author: caller.name, now: now, check: check)
+        wake.signal()
+        return try SendAnswer(batch, receipts: receipts).response()
+    }
+
+    private func show(_ context: PushwatchContext) async throws -> Response {
+        try context.require(.sendsRead)
+        let sendId = try context.path("sendId")
+        guard let send = try await store.send(sendId) else { throw SendRoutes.unknown }
+        return try JSONResponse(SendDocument(send)).response()
+    }
+
+    private func cancel(_ context: PushwatchContext) async throws -> Response {
+        let caller = try context.require(.sendsWrite)
+        let sendId = try context.path("sendId")
+        guard try await store.cancel(sendId, author: caller.name) != nil, let send = try await store.send(sendId) else {
+            throw SendRoutes.unknown
+        }
+        return try JSONResponse(SendDocument(send)).response()
+    }
+
+    private func backlog(_ context: PushwatchContext) async throws -> Response {
+        try context.require(.sendsRead)
+        return try JSONResponse(BacklogDocument(try await store.backlog())).response()
+    }
+
+    private static let unknown = Problem.notFound("There is no send with this sendId.")
+}

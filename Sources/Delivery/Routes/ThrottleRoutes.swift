@@ -1,0 +1,96 @@
+package import HTTPServer
+import HTTPTypes
+import Hummingbird
+package import PushContract
+package import ServiceKit
+
+/// `GET`, `PUT` and `DELETE /sends/throttle`: what on-call turns when a provider is in trouble.
+package struct ThrottleRoutes: Sendable {
+    private let store: ThrottleStore
+    private let audit: AuditTrail
+    private let reader: BodyReader
+    private let now: @Sendable () -> Timestamp
+
+    package init(
+        store: ThrottleStore,
+        audit: AuditTrail,
+        reader: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
+        now: @escaping @Sendable () -> Timestamp = { .now() }
+    ) {
+        self.store = store
+        self.audit = audit
+        self.reader = reader
+        self.now = now
+    }
+
+    package func add(to router: EdgeRouter) {
+        router.get("/sends/throttle") { _, context in
+            try context.require(.sendsRead)
+            return try await document()
+        }
+        router.put("/sends/throttle") { request, context in try await set(request, context) }
+        router.delete("/sends/throttle") { request, context in try await lift(request, context) }
+    }
+
+    private func set(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        let caller = try context.require(.alertsWrite)
+        _ = try request.requireContentType("application/json")
+        let body = try JSONText.parse(try await reader.read(request))
+        let now = now()
+        let throttles = try SendThrottle.requested(body, author: caller.name, now: now)
+        try await store.set(throttles)
+        for throttle in throttles { try await audit.note(.throttleSends, throttle.subject, throttle.summary, by: caller, at: now) }
+        return try await document()
+    }
+
+    private func lift(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        let caller = try context.require(.alertsWrite)
+        let provider = try request.uri.queryParameters["provider"].map { text in
+            guard let provider = Provider(rawValue: String(text)) else {
+                throw Problem.badRequest("The query's provider is one of apns, fcm.")
+            }
+            return provider
+        }
+        let app = request.uri.queryParameters["app"].map { String($0) }
+        if try await store.lift(provider: provider, app: app) > 0 {
+            let subject = [provider?.rawValue, app].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
+            try await audit.note(.liftThrottle, subject.isEmpty ? "all" : subject, by: caller, at: now())
+        }
+        return try await document()
+    }
+
+    private func document() async throws -> Response {
+        try JSONResponse(ThrottleDocument(throttles: try await store.current().map(ThrottleDocument.Throttle.init))).response()
+    }
+}
+
+/// The throttles in force.
+struct ThrottleDocument: Encodable, Sendable {
+    struct Throttle: Encodable, Sendable {
+        var provider: Provider
+        var app: String?
+        var perMinute: Double
+        /// Asked for as a share; `perMinute` is what that was when it was set.
+        var share: Double?
+        /// What is really let through: never below four a minute, so that recovery is noticed.
+        var effectivePerMinute: Double
+        var reason: String
+        var author: String
+        var createdAt: Timestamp
+        var expiresAt: Timestamp
+
+        init(_ throttle: SendThrottle) {
+            provider = throttle.provider
+            app = throttle.app
+            perMinute = throttle.perMinute
+            share = throttle.share
+            effectivePerMinute = ThrottleDecision.effectivePerMinute(throttle.perMinute)
+            reason = throttle.reason
+            author = throttle.author
+            createdAt = throttle.createdAt
+            expiresAt = throttle.expiresAt
+        }
+    }
+
+    var throttles: [Throttle]
+}

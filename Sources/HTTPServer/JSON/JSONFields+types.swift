@@ -1,0 +1,103 @@
+package import ServiceKit
+
+/// Readers for `required` and `optional`.
+extension JSONFields {
+    package typealias Reader<Value> = (JSONValue, Field) throws(Problem) -> Value
+
+    /// A string of so many characters, without control characters.
+    package static func string(_ length: ClosedRange<Int>) -> Reader<String> {
+        { value, field throws(Problem) in
+            guard case .string(let string) = value else { throw field.invalid("\"\(field.name)\" is a string; this is \(value.kind).") }
+            guard length.contains(string.unicodeScalars.count) else {
+                throw field.invalid("\"\(field.name)\" has \(length.lowerBound) to \(length.upperBound) characters.")
+            }
+            guard string.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
+                throw field.invalid("\"\(field.name)\" must not hold control characters.")
+            }
+            return string
+        }
+    }
+
+    /// A text: like a string, and may have line breaks and tabs.
+    package static func text(_ length: ClosedRange<Int>) -> Reader<String> {
+        { value, field throws(Problem) in
+            guard case .string(let string) = value else { throw field.invalid("\"\(field.name)\" is a string; this is \(value.kind).") }
+            guard length.contains(string.unicodeScalars.count) else {
+                throw field.invalid("\"\(field.name)\" has \(length.lowerBound) to \(length.upperBound) characters.")
+            }
+            return string
+        }
+    }
+
+    /// 1–200 visible ASCII characters.
+    package static func identifier(_ value: JSONValue, _ field: Field) throws(Problem) -> String {
+        guard case .string(let string) = value, (1...200).contains(string.utf8.count),
+            string.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { throw field.invalid("\"\(field.name)\" is 1 to 200 visible ASCII characters, without spaces.") }
+        return string
+    }
+
+    package static func bool(_ value: JSONValue, _ field: Field) throws(Problem) -> Bool {
+        guard case .bool(let bool) = value else { throw field.invalid("\"\(field.name)\" is true or false; this is \(value.kind).") }
+        return bool
+    }
+
+    package static func integer(_ range: ClosedRange<Int64>) -> Reader<Int64> {
+        { value, field throws(Problem) in
+            guard case .integer(let integer) = value, range.contains(integer) else {
+                throw field.invalid("\"\(field.name)\" is a whole number from \(range.lowerBound) to \(range.upperBound).")
+            }
+            return integer
+        }
+    }
+
+    package static func number(_ range: ClosedRange<Double>) -> Reader<Double> {
+        { value, field throws(Problem) in
+            let number: Double? =
+                switch value {
+                case .integer(let integer): Double(integer)
+                case .number(let number): number
+                default: nil
+                }
+            guard let number, range.contains(number) else {
+                throw field.invalid("\"\(field.name)\" is a number from \(range.lowerBound) to \(range.upperBound).")
+            }
+            return number
+        }
+    }
+
+    package static func object(_ value: JSONValue, _ field: Field) throws(Problem) -> [String: JSONValue] {
+        guard case .object(let members) = value else { throw field.invalid("\"\(field.name)\" is an object; this is \(value.kind).") }
+        return members
+    }
+
+    /// An array of so many elements, each read by `element`; a fault names its element.
+    package static func list<Value>(of element: @escaping Reader<Value>, _ count: ClosedRange<Int>) -> Reader<[Value]> {
+        { value, field throws(Problem) in
+            guard case .array(let elements) = value else { throw field.invalid("\"\(field.name)\" is an array; this is \(value.kind).") }
+            guard count.contains(elements.count) else {
+                throw field.invalid(
+                    "\"\(field.name)\" has \(count.lowerBound) to \(count.upperBound) elements; this one has \(elements.count)."
+                )
+            }
+            var values: [Value] = []
+            values.reserveCapacity(elements.count)
+            for (index, value) in elements.enumerated() {
+                values.append(try element(value, Field(name: "\(field.name)[\(index)]", pointer: "\(field.pointer)/\(index)")))
+            }
+            return values
+        }
+    }
+
+    /// One of the cases of an enumeration of strings.
+    package static func oneOf<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) -> Reader<Choice>
+    where Choice.RawValue == String {
+        { value, field throws(Problem) in
+            guard case .string(let string) = value, let choice = Choice(rawValue: string) else {
+                let list = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+                throw field.invalid("\"\(field.name)\" is one of \(list).")
+            }
+            return choice
+        }
+    }
+}

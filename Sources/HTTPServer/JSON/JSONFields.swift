@@ -1,0 +1,71 @@
+package import ServiceKit
+
+/// The members of one JSON object, taken one by one; what nobody took is an unknown field.
+///
+///     var fields = try JSONFields(value, at: "/0")
+///     let app = try fields.required("app", JSONFields.string(1...200))
+///     try fields.finish()
+///
+/// Every fault is a 422 `Problem` with the field's JSON pointer and what to send instead. An explicit null counts as absent.
+package struct JSONFields {
+    /// Pointer to the object itself; "" for the whole body.
+    package let pointer: String
+    private var rest: [String: JSONValue]
+    private var asked: [String] = []
+
+    package init(_ value: JSONValue, at pointer: String = "") throws(Problem) {
+        guard case .object(let members) = value else {
+            throw .invalid("Send an object here; this is \(value.kind).", pointer: pointer)
+        }
+        self.pointer = pointer
+        rest = members
+    }
+
+    /// The member as it is; nil when absent or null.
+    package mutating func optional(_ name: String) -> JSONValue? {
+        asked.append(name)
+        guard let value = rest.removeValue(forKey: name), value != .null else { return nil }
+        return value
+    }
+
+    package mutating func optional<Value>(
+        _ name: String,
+        _ read: (JSONValue, _ field: Field) throws(Problem) -> Value
+    ) throws(Problem) -> Value? {
+        guard let value = optional(name) else { return nil }
+        return try read(value, field(name))
+    }
+
+    package mutating func required<Value>(
+        _ name: String,
+        _ read: (JSONValue, _ field: Field) throws(Problem) -> Value
+    ) throws(Problem) -> Value {
+        guard let value = try optional(name, read) else {
+            throw .invalid("Add the field \"\(name)\".", code: "missing_field", pointer: field(name).pointer)
+        }
+        return value
+    }
+
+    /// Refuses what is left.
+    package func finish() throws(Problem) {
+        guard let unknown = rest.keys.min() else { return }
+        throw .invalid(
+            "There is no field \"\(unknown.prefix(100))\" here. Remove it, or correct its name; known are \(asked.sorted().joined(separator: ", ")).",
+            code: "unknown_field",
+            pointer: field(unknown).pointer
+        )
+    }
+
+    package func field(_ name: String) -> Field {
+        let escaped = name.replacing("~", with: "~0").replacing("/", with: "~1")
+        return Field(name: name, pointer: pointer + "/" + escaped)
+    }
+
+    /// A place in the body.
+    package struct Field: Sendable {
+        package var name: String
+        package var pointer: String
+
+        package func invalid(_ detail: String, code: String = "invalid") -> Problem { .invalid(detail, code: code, pointer: pointer) }
+    }
+}

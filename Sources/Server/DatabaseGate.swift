@@ -1,0 +1,144 @@
+import Attempts
+import Foundation
+import Logging
+import HTTPServer
+import Postgres
+import ServiceLifecycle
+import Synchronization
+
+/// Holds work back until the database is there and its schema fits. Meanwhile the listener answers `/health/ready` with 503.
+final class DatabaseGate: Service, Sendable {
+    private struct State {
+        /// Nil while nobody knows yet.
+        var mayWork: Bool?
+        var waiting: [UUID: CheckedContinuation<Bool, Never>] = [:]
+        var released: Set<UUID> = []
+    }
+
+    private let pool: PostgresPool
+    private let migrator: Migrator
+    private let keeper: PartitionKeeper
+    private let health: Health
+    private let migrates: Bool
+    private let logger: Logger
+    private let onOpen: @Sendable () async throws -> Void
+    private let state = Mutex(State())
+
+    init(
+        pool: PostgresPool,
+        migrator: Migrator,
+        keeper: PartitionKeeper,
+        health: Health,
+        migrates: Bool,
+        logger: Logger,
+        onOpen: @escaping @Sendable () async throws -> Void
+    ) {
+        self.pool = pool
+        self.migrator = migrator
+        self.keeper = keeper
+        self.health = health
+        self.migrates = migrates
+        self.logger = logger
+        self.onOpen = onOpen
+    }
+
+    func run() async throws {
+        // At shutdown, and when the schema does not fit, whoever waits is let go: a server that waits for its database ends as well.
+        defer { settle(mayWork: false) }
+        do {
+            try await wait()
+        } catch is CancellationError {
+            // Told to end before the database came: nothing is wrong with that.
+        }
+    }
+
+    private func wait() async throws {
+        try await cancelWhenGracefulShutdown { [self] in
+            var failures = 0
+            while true {
+                do {
+                    try await prepare()
+                    break
+                } catch let error as PostgresError where error.isUnavailable {
+                    failures += 1
+                    logger.warning("waiting for the database", metadata: ["error": "\(error.message)", "tries": "\(failures)"])
+                    try await Task.sleep(for: .seconds(min(5, failures)))
+                }
+            }
+            health.markStarted()
+            settle(mayWork: true)
+            logger.info("the database is there")
+            try await gracefulShutdown()
+        }
+    }
+
+    /// Returns true when work may begin, false when it never will: this caller is told to end, or the gate gave up.
+    func pass() async -> Bool {
+        let waiter = UUID()
+        // Services end one by one, in the reverse order of starting: each that waits here is let go alone, and before the gate ends.
+        return await withTaskCancellationHandler {
+            await withGracefulShutdownHandler {
+                await decision(for: waiter)
+            } onGracefulShutdown: {
+                self.release(waiter)
+            }
+        } onCancel: {
+            release(waiter)
+        }
+    }
+
+    private func decision(for waiter: UUID) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let mayWork: Bool? = state.withLock { state in
+                if let mayWork = state.mayWork { return mayWork }
+                if state.released.contains(waiter) { return false }
+                state.waiting[waiter] = continuation
+                return nil
+            }
+            if let mayWork { continuation.resume(returning: mayWork) }
+        }
+    }
+
+    private func release(_ waiter: UUID) {
+        let continuation = state.withLock { state in
+            state.released.insert(waiter)
+            return state.waiting.removeValue(forKey: waiter)
+        }
+        continuation?.resume(returning: false)
+    }
+
+    private func prepare() async throws {
+        if migrates {
+            for applied in try await migrator.migrate() { logger.info("migration applied", metadata: ["name": "\(applied.name)"]) }
+        }
+        let missing = try await migrator.status().filter { $0.appliedAt == nil }
+        guard missing.isEmpty else {
+            throw ConfigurationError(
+                "The database lacks \(missing.count) migrations, from \(missing[0].name). Run `pushwatch migrate`, or serve with --migrate."
+            )
+        }
+        try await keeper.keep()
+        try await onOpen()
+    }
+
+    /// The first answer stands.
+    private func settle(mayWork: Bool) {
+        let waiting = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
+            guard state.mayWork == nil else { return [] }
+            state.mayWork = mayWork
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for continuation in waiting { continuation.resume(returning: mayWork) }
+    }
+}
+
+/// A service that begins once the database is there.
+struct AfterDatabase: Service {
+    let gate: DatabaseGate
+    let service: any Service
+
+    func run() async throws {
+        if await gate.pass() { try await service.run() }
+    }
+}

@@ -1,0 +1,17 @@
+import Alerting
+import HTTPServer
+import Postgres
+
+/// What failures of lower floors mean to a caller.
+enum ErrorTranslation {
+    @Sendable
+    static func problem(_ error: any Error) -> Problem? {
+        guard let error = error as? PostgresError else { return nil }
+        if error.isUnavailable || error.isSerializationConflict || error.code == .queryCancelled {
+            return .unavailable(
+                "The database is away or busy. Nothing of this request was stored unless the answer was lost; send it again."
+            )
+        }
+        return nil
+    }
+}

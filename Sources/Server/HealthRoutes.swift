@@ -1,0 +1,31 @@
+import HTTPServer
+import HTTPTypes
+import Hummingbird
+
+/// `GET /health`, `GET /health/ready`, `GET /metrics`.
+struct HealthRoutes: Sendable {
+    let health: Health
+    let metrics: MetricsRegistry
+    let metricsOpen: Bool
+    /// Not where only senders and apps come in.
+    var showsMetrics = true
+
+    struct Alive: Encodable, Sendable { var status = "ok" }
+
+    func add(to router: EdgeRouter) {
+        router.get("/health") { _, _ in JSONResponse(Alive()) }
+        router.get("/health/ready") { _, _ in
+            let readiness = await health.readiness()
+            return JSONResponse(readiness, status: readiness.isReady ? .ok : .serviceUnavailable)
+        }
+        guard showsMetrics else { return }
+        router.get("/metrics") { _, context in
+            if !metricsOpen { try context.require(.metricsRead) }
+            return Response(
+                status: .ok,
+                headers: [.contentType: MetricsRegistry.contentType],
+                body: .init(byteBuffer: ByteBuffer(string: metrics.exposition()))
+            )
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Attempts
+import Delivery
+import HTTPServer
+import LiveActivities
+import Logging
+import Postgres
+import PushContract
+package import ServiceKit
+import ServiceLifecycle
+
+/// Everything Live Activities consist of, wired: stores and routes for the API, the service for the role `live`.
+struct LiveParts: Sendable {
+    let service: LiveService
+    /// Signalled by whatever changes what has to be pushed.
+    let wake = WakeSignal()
+    private let follows: FollowStore
+    private let activities: ActivityStore
+    private let custom: CustomActivityStore
+    private let overview: MatchOverviewStore
+    private let channels: ChannelStore
+    private let types: AttributesTypes
+
+    init(
+        _ configuration: ServerConfiguration,
+        pool: PostgresPool,
+        vault: TokenVault,
+        uncommitted: UncommittedOutcomes,
+        record: @escaping AttemptRecorder,
+        lookup: @escaping ProviderLookup,
+        logger: Logger
+    ) throws {
+        do throws(AttributesTypesError) {
+            types = try AttributesTypes(directory: configuration.liveDirectory)
+        } catch {
+            throw ConfigurationError("A Live Activity type cannot be used: \(error)")
+        }
+        var live = LiveConfiguration()
+        live.policy.perSecond = Double(configuration.liveStartsPerSecond)
+        live.policy.perHour = configuration.liveStartsPerHour
+        live.policy.perDay = configuration.liveStartsPerDay
+        live.channels.mode = configuration.liveChannels
+        follows = FollowStore(pool: pool, policy: live.policy)
+        activities = ActivityStore(pool: pool, policy: live.policy, vault: vault)
+        custom = CustomActivityStore(pool: pool)
+        overview = MatchOverviewStore(pool: pool)
+        let stores = LiveStores(
+            pool: pool,
+            policy: live.policy,
+            channels: live.channels,
+            vault: vault,
+            tokenGuard: TokenGuard(limits: configuration.tokenBreaker),
+            uncommitted: uncommitted,
+            record: record
+        )
+        channels = stores.channels
+        let engine = LiveEngine(configuration: live, stores: stores, lookup: lookup, logger: logger)
+        service = LiveService(engine: engine, wake: wake, logger: logger)
+    }
+
+    func addRoutes(to router: EdgeRouter) {
+        FollowRoutes(store: follows, wake: wake).add(to: router)
+        ActivityRoutes(store: activities, wake: wake).add(to: router)
+        CustomActivityRoutes(store: custom, types: types, wake: wake).add(to: router)
+        MatchOverviewRoutes(store: overview).add(to: router)
+        ChannelRoutes(store: channels).add(to: router)
+    }
+}

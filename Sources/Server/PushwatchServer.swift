@@ -1,0 +1,61 @@
+import Access
+package import Alerting
+import Attempts
+import HTTPClient
+import Delivery
+package import HTTPServer
+import Hummingbird
+package import Logging
+import OnCall
+import Postgres
+package import PushContract
+package import ServiceLifecycle
+package import UnixSignals
+
+/// The whole service, built from its configuration: one pool, one router, one `ServiceGroup`.
+///
+/// Instances are stateless; any number may run against one database. `run()` serves until SIGTERM or SIGINT, then drains: the listener
+/// first, then what it fed, the database last.
+package struct PushwatchServer {
+    /// Things a caller may add or hear.
+    package struct Hooks: Sendable {
+        /// Where alerts go besides what `alerts/receivers.yml` says.
+        package var receivers: [ReceiverConfiguration] = []
+        /// Further services that live as long as the server, such as the demo's.
+        package var companions: [any Service] = []
+        /// Called once the listener is bound, with its URL.
+        package var onListening: @Sendable (_ url: String) async -> Void = { _ in }
+        /// Adds routes beside the service's own.
+        package var routes: @Sendable (EdgeRouter) -> Void = { _ in }
+        /// Applies missing migrations before work begins.
+        package var migrates = false
+        /// The time as the pages see it; what is stored has the real one's. For tests that show hours in seconds.
+        package var pageClock: @Sendable () -> Timestamp = Timestamp.now
+
+        package init() {}
+    }
+
+    private let configuration: ServerConfiguration
+    private let metrics: MetricsRegistry
+    private let hooks: Hooks
+    private let logger: Logger
+
+    package init(configuration: ServerConfiguration, metrics: MetricsRegistry, hooks: Hooks = Hooks(), logger: Logger) {
+        self.configuration = configuration
+        self.metrics = metrics
+        self.hooks = hooks
+        self.logger = logger
+    }
+
+    package func run(gracefulShutdownSignals: [UnixSignal] = [.sigterm, .sigint]) async throws {
+        let parts = try ServerParts(configuration, metrics: metrics, hooks: hooks, logger: logger)
+        var settings = ServiceGroupConfiguration(
+            services: try parts.services(hooks: hooks).map { .init(service: $0, successTerminationBehavior: .ignore) },
+            gracefulShutdownSignals: gracefulShutdownSignals,
+            logger: logger
+        )
+        // What has not drained by then is cancelled; a supervisor's patience is usually 30 s.
+        settings.maximumGracefulShutdownDuration = .seconds(28)
+        try await ServiceGroup(configuration: settings).run()
+    }
+}

@@ -1,0 +1,105 @@
+import Configuration
+import Delivery
+import Foundation
+import LiveActivities
+import Logging
+import SystemPackage
+import Yams
+
+extension ServerConfiguration {
+    /// Reads `PUSHWATCH_…` over the YAML file over the defaults. Unknown keys in either are errors.
+    package static func load(
+        file: String?,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) async throws -> ServerConfiguration {
+        try checkEnvironment(environment)
+        var providers: [any ConfigProvider] = [
+            EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "pushwatch")
+        ]
+        if let file {
+            try checkFile(file)
+            providers.append(try await FileProvider<YAMLSnapshot>(filePath: FilePath(file)))
+        }
+        return try ServerConfiguration(Settings(reader: ConfigReader(providers: providers)))
+    }
+
+    private static func checkEnvironment(_ environment: [String: String]) throws(ConfigurationError) {
+        let known = Set(ConfigurationKey.all.flatMap(\.acceptedNames).map(ConfigurationKey.environmentName(of:)))
+        for name in environment.keys.sorted() where name.hasPrefix("PUSHWATCH_") && !known.contains(name) {
+            throw ConfigurationError("\(name) is not a setting of Pushwatch. `pushwatch serve --help` lists them.")
+        }
+    }
+
+    private static func checkFile(_ path: String) throws {
+        guard let text = FileManager.default.contents(atPath: path) else {
+            throw ConfigurationError("The configuration file \(path) cannot be read.")
+        }
+        let root: Any?
+        do {
+            root = try Yams.load(yaml: String(decoding: text, as: UTF8.self))
+        } catch {
+            throw ConfigurationError("\(path) is not valid YAML: \(error)")
+        }
+        let known = Set(ConfigurationKey.all.flatMap(\.acceptedNames))
+        for name in leaves(of: root, under: "").sorted() where !known.contains(name) {
+            throw ConfigurationError("\(path): `\(name)` is not a setting of Pushwatch. `pushwatch serve --help` lists them.")
+        }
+    }
+
+    private static func leaves(of value: Any?, under prefix: String) -> [String] {
+        guard let mapping = value as? [String: Any] else { return prefix.isEmpty ? [] : [prefix] }
+        return mapping.flatMap { leaves(of: $0.value, under: prefix.isEmpty ? $0.key : "\(prefix).\($0.key)") }
+    }
+
+    private init(_ settings: Settings) throws {
+        guard let url = try settings.secret(.databaseURL) else {
+            throw ConfigurationError(
+                "No database is configured. Set \(ConfigurationKey.databaseURL.environmentName), or use `pushwatch up` for one that "
+                    + "Pushwatch starts itself; it prints the address."
+            )
+        }
+        self.init(databaseURL: url)
+        databaseConnections = try settings.number(.databaseConnections, 2...500) ?? databaseConnections
+        adminDatabaseURL = try settings.secret(.adminDatabaseURL) ?? url
+        migrationsDirectory = settings.text(.migrationsDirectory) ?? migrationsDirectory
+        partitionPlan = try settings.partitionPlan()
+        httpHost = settings.text(.httpHost) ?? httpHost
+        httpPort = try settings.number(.httpPort, 0...65_535) ?? httpPort
+        httpConnections = try settings.number(.httpConnections, 1...1_000_000) ?? httpConnections
+        httpConnectionsPerAddress = try settings.number(.httpConnectionsPerAddress, 0...1_000_000) ?? httpConnectionsPerAddress
+        httpIdleTimeout = try settings.number(.httpIdleTimeout, 1...86_400).map { .seconds($0) } ?? httpIdleTimeout
+        httpHeaderTimeout = try settings.number(.httpHeaderTimeout, 1...3600).map { .seconds($0) } ?? httpHeaderTimeout
+        tls = try settings.tls()
+        operatorsHost = settings.text(.operatorsHost) ?? httpHost
+        operatorsPort = try settings.number(.operatorsPort, 0...65_535)
+        publicURL = settings.text(.publicURL)
+        bootstrapKey = try settings.secret(.bootstrapKey, atLeast: 24)
+        proxySignIn = try settings.proxySignIn()
+        tokenKeys = try settings.tokenKeys()
+        logLevel = try settings.choice(.logLevel) { Logger.Level(rawValue: $0) } ?? logLevel
+        logFormat = try settings.choice(.logFormat) { ["text", "json", "auto"].contains($0) ? $0 : nil } ?? logFormat
+        metricsOpen = try settings.choice(.metricsOpen) { Bool($0) } ?? metricsOpen
+        alertsDirectory = settings.text(.alertsDirectory) ?? alertsDirectory
+        alertsLag = try settings.number(.alertsLag, 0...600).map { .seconds($0) } ?? alertsLag
+        webhookURL = settings.text(.webhookURL)
+        webhookSecret = try settings.secret(.webhookSecret)
+        alertsHeartbeatURL = try settings.url(.alertsHeartbeatURL)
+        apns = try settings.apns()
+        fcm = settings.fcm()
+        credentialsFile = settings.text(.credentialsFile)
+        providersCAFile = settings.text(.providersCA)
+        providersConnections = try settings.number(.providersConnections, 1...64) ?? providersConnections
+        sendRetryBase = try settings.number(.sendRetryBase, 1...3600).map { .seconds($0) }
+        matchFeedURLs = try settings.urls(.matchFeedURLs)
+        if let percent = try settings.number(.tokenBreakerPercent, 1...100) { tokenBreaker.ambiguousShare = Double(percent) / 100 }
+        if let percent = try settings.number(.tokenBreakerRefusedPercent, 1...100) { tokenBreaker.refusedShare = Double(percent) / 100 }
+        if let count = try settings.number(.tokenBreakerCount, 1...1_000_000) { tokenBreaker.count = Int64(count) }
+        users = try settings.users()
+        liveDirectory = settings.text(.liveDirectory) ?? liveDirectory
+        liveStartsPerSecond = try settings.number(.liveStarts, 1...100_000) ?? liveStartsPerSecond
+        liveStartsPerHour = try settings.number(.liveStartsPerHour, 1...10_000) ?? liveStartsPerHour
+        liveStartsPerDay = try settings.number(.liveStartsPerDay, 1...100_000) ?? liveStartsPerDay
+        // YAML takes `off` for a truth value.
+        liveChannels = try settings.choice(.liveChannels) { $0 == "false" ? .off : ChannelMode(rawValue: $0) } ?? liveChannels
+    }
+}

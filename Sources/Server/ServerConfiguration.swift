@@ -1,0 +1,134 @@
+package import Attempts
+package import Delivery
+package import HTTPServer
+package import LiveActivities
+package import Logging
+
+/// What the service needs to know, checked. Made by `ServerConfiguration.load`; nothing else reads configuration.
+package struct ServerConfiguration: Sendable {
+    /// Which parts of the service an instance runs.
+    package enum Role: String, Sendable, CaseIterable {
+        case api, send, alert, live
+    }
+
+    /// APNs credentials and endpoints.
+    package struct APNs: Sendable {
+        package var teamId: String
+        package var keyId: String
+        package var keyFile: String
+        package var productionURL: String
+        package var sandboxURL: String
+
+        package init(teamId: String, keyId: String, keyFile: String, productionURL: String, sandboxURL: String) {
+            self.teamId = teamId
+            self.keyId = keyId
+            self.keyFile = keyFile
+            self.productionURL = productionURL
+            self.sandboxURL = sandboxURL
+        }
+    }
+
+    /// FCM credentials and endpoint.
+    package struct FCM: Sendable {
+        package var serviceAccountFile: String
+        package var url: String
+
+        package init(serviceAccountFile: String, url: String) {
+            self.serviceAccountFile = serviceAccountFile
+            self.url = url
+        }
+    }
+
+    /// Where app users' tokens come from.
+    package struct Users: Sendable {
+        package var issuer: String
+        package var audience: String?
+        package var jwks: String
+
+        package init(issuer: String, audience: String?, jwks: String) {
+            self.issuer = issuer
+            self.audience = audience
+            self.jwks = jwks
+        }
+    }
+
+    /// The listeners' certificate.
+    package struct TLS: Sendable {
+        package var certificateFile: String
+        package var keyFile: String
+
+        package init(certificateFile: String, keyFile: String) {
+            self.certificateFile = certificateFile
+            self.keyFile = keyFile
+        }
+    }
+
+    package var databaseURL: String
+    package var databaseConnections = 12
+    package var adminDatabaseURL: String
+    package var migrationsDirectory = "sql/migrations"
+    /// How long attempts and their counts are kept.
+    package var partitionPlan = PartitionPlan()
+    package var httpHost = "127.0.0.1"
+    package var httpPort = 8080
+    /// Connections at once; further ones wait in the listener's backlog.
+    package var httpConnections = 10_000
+    /// Of one address; 0 for no limit.
+    package var httpConnectionsPerAddress = 0
+    package var httpIdleTimeout: Duration = .seconds(60)
+    /// From the first byte of a request's head to its last.
+    package var httpHeaderTimeout: Duration = .seconds(10)
+    package var tls: TLS?
+    /// With a port, operators have a listener of their own.
+    package var operatorsHost = "127.0.0.1"
+    package var operatorsPort: Int?
+    package var publicURL: String?
+    package var bootstrapKey: String?
+    /// People whom a proxy in front has signed in.
+    package var proxySignIn: ProxySignIn?
+    /// What raw push tokens are encrypted with. Instances that serve the API or send cannot do without.
+    package var tokenKeys: TokenKeyRing?
+    package var logLevel = Logger.Level.info
+    package var logFormat = "auto"
+    package var metricsOpen = false
+    package var alertsDirectory = "alerts"
+    package var alertsLag: Duration = .seconds(60)
+    package var webhookURL: String?
+    package var webhookSecret: String?
+    package var alertsHeartbeatURL: String?
+    package var apns: APNs?
+    package var fcm: FCM?
+    /// A YAML file with further credentials.
+    package var credentialsFile: String?
+    package var providersCAFile: String?
+    /// HTTP/2 connections to one provider at most, of each credential.
+    package var providersConnections = 16
+    package var sendRetryBase: Duration?
+    /// Score feeds to poll.
+    package var matchFeedURLs: [String] = []
+    /// When so many tokens are refused that none is switched off.
+    package var tokenBreaker = DeactivationDecision.Limits()
+    package var users: Users?
+    package var roles = Set(Role.allCases)
+    /// Schemas of attributes types for Live Activities that are not matches.
+    package var liveDirectory = "live-activities"
+    /// Starts of Live Activities released per second.
+    package var liveStartsPerSecond = 300
+    /// Of one device, over all it follows.
+    package var liveStartsPerHour = 3
+    package var liveStartsPerDay = 6
+    /// Whether matches are told through broadcast channels, too.
+    package var liveChannels = ChannelMode.off
+
+    package init(databaseURL: String) {
+        self.databaseURL = databaseURL
+        adminDatabaseURL = databaseURL
+    }
+}
+
+/// A setting that cannot be used. The text says which, why, and what to change.
+package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
+    package var description: String
+
+    package init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,71 @@
+import HTTPServer
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOSSL
+import ServiceLifecycle
+
+extension ServerParts {
+    /// Listens at a door. The certificate is read here: one that cannot be used ends the start with a sentence.
+    func listener(
+        _ door: Door,
+        _ responder: GatedResponder,
+        onListening: @escaping @Sendable (String) async -> Void
+    ) throws -> any Service {
+        let headers = TimeAmount(configuration.httpHeaderTimeout)
+        // After the reader's own deadline, which answers 408: this one asks nobody.
+        let bodies = TimeAmount(BodyLimits().deadline + .seconds(5))
+        let addresses = AddressLimit(configuration.httpConnectionsPerAddress)
+        let plain = HTTPServerBuilder.http1(
+            configuration: .init(
+                additionalChannelHandlers: [addresses.handler(), HeaderDeadline(headers), BodyDeadline(bodies)],
+                idleTimeout: TimeAmount(configuration.httpIdleTimeout)
+            )
+        )
+        return Application(
+            responder: responder,
+            server: try configuration.tls.map { try .tls(plain, tlsConfiguration: $0.serverConfiguration()) } ?? plain,
+            configuration: .init(
+                address: .hostname(door.host, port: door.port),
+                serverName: nil,
+                backlog: 1024,
+                availableConnectionsDelegate: .maximum(configuration.httpConnections, logger: logger)
+            ),
+            onServerRunning: { [configuration, logger] channel in
+                let url = door.url(port: channel.localAddress?.port)
+                if door == configuration.doors.first {
+                    await onListening(url)
+                } else {
+                    logger.notice("listening for operators", metadata: ["url": "\(url)"])
+                }
+            },
+            logger: logger
+        )
+    }
+}
+
+extension ServerConfiguration.TLS {
+    /// TLS 1.2 and newer, HTTP/1.1.
+    func serverConfiguration() throws(ConfigurationError) -> TLSConfiguration {
+        do {
+            let chain = try NIOSSLCertificate.fromPEMFile(certificateFile)
+            let key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) },
+                privateKey: .privateKey(key)
+            )
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.applicationProtocols = ["http/1.1"]
+            // Says now, not at the first connection, when key and certificate do not belong together.
+            _ = try NIOSSLContext(configuration: configuration)
+            return configuration
+        } catch {
+            throw ConfigurationError(
+                "The certificate \(certificateFile) with the key \(keyFile) cannot be used for TLS (\(error)). Both must be PEM files "
+                    + "that this user can read, and belong together."
+            )
+        }
+    }
+}

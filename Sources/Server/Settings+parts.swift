@@ -1,0 +1,102 @@
+import Attempts
+import Delivery
+import Foundation
+import HTTPServer
+import HTTPTypes
+
+/// Settings that make sense together only.
+extension Settings {
+    func proxySignIn() throws(ConfigurationError) -> ProxySignIn? {
+        let (header, addresses) = (text(.proxyHeader), list(.proxyAddresses))
+        guard header != nil || !addresses.isEmpty else { return nil }
+        guard let header, let name = HTTPField.Name(header), !addresses.isEmpty else {
+            throw ConfigurationError(
+                "`\(ConfigurationKey.proxyHeader.name)` and `\(ConfigurationKey.proxyAddresses.name)` belong together: a header's name, and the "
+                    + "addresses it is trusted from."
+            )
+        }
+        var proxies: [AddressRange] = []
+        for text in addresses {
+            guard let range = AddressRange(text) else {
+                throw ConfigurationError(
+                    "`\(ConfigurationKey.proxyAddresses.name)`: `\(text)` is neither an address nor a network such as 10.0.0.0/8."
+                )
+            }
+            proxies.append(range)
+        }
+        var scopes: Set<Scope> = []
+        for text in list(.proxyScopes) {
+            guard Scope(rawValue: text).isKnown else {
+                throw ConfigurationError("`\(ConfigurationKey.proxyScopes.name)`: there is no scope `\(text)`.")
+            }
+            scopes.insert(Scope(rawValue: text))
+        }
+        return ProxySignIn(header: name, from: proxies, scopes: scopes.isEmpty ? [.alertsRead, .alertsWrite] : scopes)
+    }
+
+    func partitionPlan() throws(ConfigurationError) -> PartitionPlan {
+        var plan = PartitionPlan()
+        if let days = try number(.attemptsRetention, 16...1_100) { plan.factRetentionDays = Int64(days) }
+        if let days = try number(.rollupsRetention, 60...7_300) { plan.rollupRetentionDays = Int64(days) }
+        guard plan.rollupRetentionDays >= plan.factRetentionDays else {
+            throw ConfigurationError(
+                "`\(ConfigurationKey.rollupsRetention.name)` (\(plan.rollupRetentionDays)) must be no less than "
+                    + "`\(ConfigurationKey.attemptsRetention.name)` (\(plan.factRetentionDays)): attempts are kept no longer than their counts."
+            )
+        }
+        return plan
+    }
+
+    func tokenKeys() throws(ConfigurationError) -> TokenKeyRing? {
+        guard let path = text(.tokenKeys) else { return nil }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ConfigurationError("\(ConfigurationKey.tokenKeys.environmentName): the file \(path) cannot be read.")
+        }
+        do {
+            return try TokenKeyRing(parsing: String(decoding: data, as: UTF8.self))
+        } catch {
+            throw ConfigurationError("\(ConfigurationKey.tokenKeys.environmentName): in \(path), \(error)")
+        }
+    }
+
+    func tls() throws(ConfigurationError) -> ServerConfiguration.TLS? {
+        switch (text(.httpCertificate), text(.httpCertificateKey)) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?): return .init(certificateFile: certificate, keyFile: key)
+        case (nil, _):
+            throw ConfigurationError("TLS is configured in part: \(ConfigurationKey.httpCertificate.environmentName) is missing.")
+        case (_, nil):
+            throw ConfigurationError("TLS is configured in part: \(ConfigurationKey.httpCertificateKey.environmentName) is missing.")
+        }
+    }
+
+    func apns() throws(ConfigurationError) -> ServerConfiguration.APNs? {
+        let parts = [ConfigurationKey.apnsTeam, .apnsKeyId, .apnsKeyFile]
+        let values = parts.map(text)
+        if values.allSatisfy({ $0 == nil }) { return nil }
+        for (key, value) in zip(parts, values) where value == nil {
+            throw ConfigurationError("APNs is configured in part: \(key.environmentName) (\(key.meaning)) is missing.")
+        }
+        return .init(
+            teamId: values[0]!,
+            keyId: values[1]!,
+            keyFile: values[2]!,
+            productionURL: text(.apnsProduction) ?? ConfigurationKey.apnsProduction.standard,
+            sandboxURL: text(.apnsSandbox) ?? ConfigurationKey.apnsSandbox.standard
+        )
+    }
+
+    func fcm() -> ServerConfiguration.FCM? {
+        text(.fcmAccountFile).map { .init(serviceAccountFile: $0, url: text(.fcmURL) ?? ConfigurationKey.fcmURL.standard) }
+    }
+
+    func users() throws(ConfigurationError) -> ServerConfiguration.Users? {
+        guard let jwks = text(.usersJWKS) else { return nil }
+        guard let issuer = text(.usersIssuer) else {
+            throw ConfigurationError(
+                "\(ConfigurationKey.usersJWKS.environmentName) needs \(ConfigurationKey.usersIssuer.environmentName) beside it."
+            )
+        }
+        return .init(issuer: issuer, audience: text(.usersAudience), jwks: jwks)
+    }
+}

@@ -1,0 +1,37 @@
+extension JSONValue {
+    package subscript(name: String) -> JSONValue? { members?[name] }
+
+    package var members: [String: JSONValue]? {
+        if case .object(let members) = self { members } else { nil }
+    }
+
+    package var elements: [JSONValue]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+
+    package var string: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    package var integer: Int64? {
+        switch self {
+        case .integer(let value): value
+        case .number(let value): Int64(exactly: value)
+        default: nil
+        }
+    }
+
+    package var number: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+
+    /// This value with `other` laid over it: objects member by member, anything else replaced.
+    package func overlaid(with other: JSONValue) -> JSONValue {
+        guard let mine = members, let theirs = other.members else { return other }
+        return .object(mine.merging(theirs) { $0.overlaid(with: $1) })
+    }
+}

@@ -1,0 +1,59 @@
+import Delivery
+import Logging
+import PushContract
+import ServiceKit
+import ServiceLifecycle
+import TestDatabase
+import Testing
+
+/// A provider that tells when it is asked, and answers when it is let.
+private struct GatedSender: DeliverySender {
+    let asked: AsyncStream<Void>.Continuation
+    let gate: AsyncStream<Void>
+
+    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult {
+        asked.yield()
+        for await _ in gate { break }
+        return DeliveryResult(.accepted(providerMessageId: "m"))
+    }
+
+    func credential(for provider: Provider, app: String, environment: PushEnvironment) -> String { "key" }
+}
+
+@Suite("SendDispatcher as a service")
+struct DispatcherServiceTests {
+    @Test("it sends what is posted, and at shutdown finishes what is under way and claims nothing more")
+    func shutdown() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            let (asked, tellAsked) = AsyncStream.makeStream(of: Void.self)
+            let (gate, openGate) = AsyncStream.makeStream(of: Void.self)
+            let dispatcher = bench.dispatcher(GatedSender(asked: tellAsked, gate: gate))
+            let group = ServiceGroup(configuration: .init(services: [dispatcher], logger: .silent))
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { try await group.run() }
+                try await bench.enqueue(#"{"sendId": "s1", "uid": "ann"}"#)
+                for await _ in asked { break }
+                await group.triggerGracefulShutdown()
+                try await bench.enqueue(#"{"sendId": "s2", "uid": "ann"}"#)
+                openGate.yield()
+                try await tasks.waitForAll()
+            }
+            #expect(try await bench.send("s1").state == .sent)
+            #expect(try await bench.count("pushLeases") == 0)
+        }
+    }
+
+    @Test("a waiter wakes at a signal, also at one given before it waited")
+    func wakeSignal() async {
+        let wake = WakeSignal()
+        wake.signal()
+        let start = ContinuousClock.now
+        await wake.wait(upTo: .seconds(60))
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await wake.wait(upTo: .seconds(60)) }
+            group.addTask { wake.signal() }
+        }
+        #expect(ContinuousClock.now - start < .seconds(30))
+    }
+}

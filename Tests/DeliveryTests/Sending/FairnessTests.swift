@@ -1,0 +1,82 @@
+import HTTPServer
+import Postgres
+import PushContract
+import Delivery
+import Testing
+
+@Suite("Fairness and throttling")
+struct FairnessTests {
+    private func sends(_ count: Int, critical: Bool = false, from first: Int = 0) -> String {
+        let items = (0..<count).map {
+            #"{"token": "\#(SendingBench.token(first + $0))", "provider": "apns", "app": "a", "title": "t", "critical": \#(critical)}"#
+        }
+        return "[" + items.joined(separator: ",") + "]"
+    }
+
+    @Test("critical sends overtake a large backlog of others")
+    func criticalFirst() async throws {
+        try await SendingBench.with { bench in
+            try await bench.enqueue(sends(2000))
+            try await bench.enqueue(sends(20, critical: true, from: 5000))
+            let sender = ScriptedSender()
+            try await bench.dispatch(sender) { $0.capacity = 50 }
+            #expect(sender.calls.count == 2020)
+            let last = try #require(sender.calls.lastIndex { $0.isCritical })
+            // One round of 50 places holds all twenty; tasks of a round may finish in any order.
+            #expect(last < 50)
+        }
+    }
+
+    @Test("a throttle lets only the probe floor of non-critical sends through, and critical ones freely")
+    func throttled() async throws {
+        try await SendingBench.with { bench in
+            try await bench.enqueue(sends(30))
+            try await bench.enqueue(sends(5, critical: true, from: 100))
+            let now = Timestamp.now()
+            let throttle = SendThrottle(
+                provider: .apns,
+                app: nil,
+                perMinute: 0,
+                reason: "outage",
+                author: "on-call",
+                createdAt: now,
+                expiresAt: now + .seconds(600)
+            )
+            try await bench.throttles.set([throttle])
+            let sender = ScriptedSender()
+            try await bench.dispatch(sender)
+            #expect(sender.calls.count { $0.isCritical } == 5)
+            #expect(sender.calls.count { !$0.isCritical } == 1)
+            // A minute later the floor has put four more into the bucket, which saves up no more than two.
+            try await bench.pool.execute("UPDATE pushThrottles SET refilledAt = refilledAt - interval '1 minute'")
+            try await bench.dispatch(sender)
+            #expect(sender.calls.count { !$0.isCritical } == 3)
+
+            #expect(try await bench.throttles.lift(provider: .apns, app: nil) == 1)
+            try await bench.dispatch(sender)
+            #expect(sender.calls.count == 35)
+        }
+    }
+
+    @Test("an expired throttle holds nothing back")
+    func expired() async throws {
+        try await SendingBench.with { bench in
+            try await bench.enqueue(sends(10))
+            let now = Timestamp.now()
+            let throttle = SendThrottle(
+                provider: .apns,
+                app: nil,
+                perMinute: 0,
+                reason: "over",
+                author: "on-call",
+                createdAt: now,
+                expiresAt: now - .seconds(1)
+            )
+            try await bench.throttles.set([throttle])
+            #expect(try await bench.throttles.current().isEmpty)
+            let sender = ScriptedSender()
+            try await bench.dispatch(sender)
+            #expect(sender.calls.count == 10)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Delivery
+import Postgres
+import PushContract
+import Testing
+
+
+@Suite("A large backlog")
+struct LargeBacklogTests {
+    private static func critical(_ count: Int) -> String {
+        let items = (0..<count).map {
+            #"{"token": "\#(SendingBench.token($0))", "provider": "apns", "app": "a", "title": "t", "critical": true}"#
+        }
+        return "[" + items.joined(separator: ",") + "]"
+    }
+
+    @Test("critical sends behind 200,000 others are claimed in the next round, though no try of the others has ended")
+    func overtaking() async throws {
+        try await SendingBench.with { bench in
+            try await bench.fill(200_000)
+            let dispatcher = bench.dispatcher(ScriptedSender()) { $0.capacity = 500 }
+            var board = LaneBoard(policy: LaneScheduler.Policy())
+            // As long as anything more is to be had: the places for others are all taken then.
+            var others = 0
+            while true {
+                let claimed = try await dispatcher.round(&board).deliveries
+                guard !claimed.isEmpty else { break }
+                others += claimed.count
+                #expect(claimed.allSatisfy { !$0.isCritical })
+            }
+            #expect(others == 400)
+            try await bench.enqueue(Self.critical(100))
+            let claimed = try await dispatcher.round(&board).deliveries
+            #expect(claimed.count == 100)
+            #expect(claimed.allSatisfy { $0.isCritical })
+        }
+    }
+
+    @Test("behind 5,000 critical ones others go on: one of nine places is theirs")
+    func noStarvation() async throws {
+        try await SendingBench.with { bench in
+            try await bench.fill(2000)
+            try await bench.enqueue(Self.critical(5000))
+            let dispatcher = bench.dispatcher(ScriptedSender()) { $0.capacity = 90 }
+            var board = LaneBoard(policy: LaneScheduler.Policy())
+            let claimed = try await dispatcher.round(&board).deliveries
+            #expect(claimed.count { $0.isCritical } == 80)
+            #expect(claimed.count { !$0.isCritical } == 10)
+        }
+    }
+
+    @Test("two processes on one queue: no delivery is claimed by both, and a throttle holds for both from their next sweep on")
+    func twoProcesses() async throws {
+        try await SendingBench.with { bench in
+            try await bench.fill(3000)
+            let configuration = DispatcherConfiguration()
+            // What a process does not see before its next sweep, and how long it may rest before that.
+            #expect(configuration.sweep + configuration.longestPause < .seconds(2))
+            let dispatchers = (0..<2).map { number in bench.dispatcher(ScriptedSender()) { $0.worker = "worker-\(number)" } }
+            var boards = (0..<2).map { _ in LaneBoard(policy: LaneScheduler.Policy()) }
+            let start = ContinuousClock.now
+            var claimed: [[Int64]] = [[], []]
+            for (index, dispatcher) in dispatchers.enumerated() {
+                claimed[index] += try await dispatcher.round(&boards[index], now: start).deliveries.map(\.deliveryId)
+            }
+            #expect(claimed.allSatisfy { !$0.isEmpty })
+            #expect(Set(claimed[0]).isDisjoint(with: claimed[1]))
+
+            let now = Timestamp.now()
+            try await bench.throttles.set([
+                SendThrottle(
+                    provider: .apns,
+                    app: nil,
+                    perMinute: 0,
+                    reason: "outage",
+                    author: "on-call",
+                    createdAt: now,
+                    expiresAt: now + .seconds(600)
+                )
+            ])
+            // Both have places left; what they took before the sweep was theirs to take.
+            var throttled = 0
+            for (index, dispatcher) in dispatchers.enumerated() {
+                throttled += try await dispatcher.round(&boards[index], now: start + configuration.sweep).deliveries.count
+            }
+            // The bucket begins with one and gains one in fifteen seconds.
+            #expect((1...2).contains(throttled), "one probe for both, out of one bucket")
+            #expect(boards.allSatisfy { $0.throttles.count == 1 })
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Delivery
+import HTTPServer
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import PushContract
+import ServiceKit
+import Testing
+
+
+/// What on-call and operators do about a queue: holds, breakers, dead letters, audiences.
+@Suite("Routes of operation")
+struct OperationRouteTests {
+    private func withRoutes(_ body: @Sendable (SendingBench, any TestClientProtocol) async throws -> Void) async throws {
+        try await SendingBench.with { bench in
+            let router = EdgeRouter(authentication: AuthenticationMiddleware(NamedCallers()))
+            SendRoutes(store: bench.store, check: { _, _, _, _ in nil }, wake: WakeSignal()).add(to: router)
+            HoldRoutes(store: bench.store, wake: WakeSignal(), audit: AuditTrail { _ in }).add(to: router)
+            TokenBreakerRoutes(store: bench.store.tokenBreakers, audit: AuditTrail { _ in }).add(to: router)
+            DeadLetterRoutes(store: bench.store, wake: WakeSignal(), audit: AuditTrail { _ in }).add(to: router)
+            AudienceRoutes(store: AudienceStore(pool: bench.pool)).add(to: router)
+            try await Application(router: router).test(.router) { client in try await body(bench, client) }
+        }
+    }
+
+    private func slowly(_ configuration: inout DispatcherConfiguration) { configuration.delays = .quick(.seconds(3600)) }
+
+    @Test("a hold is shown with its cause, and released by whom it may be; what waited goes")
+    func holds() async throws {
+        try await withRoutes { bench, client in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
+            try await bench.dispatch(ScriptedSender([SendingBench.token(1): [.apns(403, "InvalidProviderToken")]]), slowly)
+            let shown = try await client.call("/sends/holds", .get, as: "reader")
+            #expect(shown.status == .ok)
+            #expect(shown.text.contains(#""cause":"InvalidProviderToken""#) && shown.text.contains(#""app":"com.example.app""#))
+            let id = try #require(try await bench.store.holds().first?.id)
+            #expect(try await client.call("/sends/holds/\(id)", .delete, as: "reader").status == .forbidden)
+            #expect(try await client.call("/sends/holds/\(id)", .delete, as: nil).status == .unauthorized)
+            #expect(try await client.call("/sends/holds/none", .delete, as: "service").status == .notFound)
+            let released = try await client.call("/sends/holds/\(id)", .delete, as: "service")
+            #expect(released.status == .ok && released.text.contains(#""holds":[]"#))
+            #expect(try await client.call("/sends/holds/\(id)", .delete, as: "service").status == .notFound)
+            try await bench.dispatch(ScriptedSender(), slowly)
+            #expect(try await bench.send("s1").state == .sent)
+        }
+    }
+
+    @Test(
+        "a breaker is shown with its counts; undoing it gives the tokens back, releasing it switches them off",
+        arguments: ["undo", "release"]
+    )
+    func breakers(action: String) async throws {
+        try await withRoutes { bench, client in
+            let count = 30
+            var scripts: [String: [DeliveryResult]] = [:]
+            for number in 0..<count {
+                try await bench.register("u\(number)", "phone", token: SendingBench.token(number))
+                try await bench.enqueue(#"{"uid": "u\#(number)", "title": "Goal"}"#)
+                scripts[SendingBench.token(number)] = [.apns(410, "Unregistered")]
+            }
+            try await bench.dispatch(ScriptedSender(scripts))
+            let open = try await bench.store.tokenBreakers.open()
+            let id = try #require(open.first?.id)
+            let shown = try await client.call("/sends/token-breakers", .get, as: "reader")
+            #expect(shown.status == .ok && shown.text.contains(#""breakerId":\#(id)"#) && shown.text.contains(#""cause":"Unregistered""#))
+            #expect(try await client.call("/sends/token-breakers/\(id)/\(action)", .post, as: "reader").status == .forbidden)
+            #expect(try await client.call("/sends/token-breakers/0/\(action)", .post, as: "service").status == .notFound)
+            let done = try await client.call("/sends/token-breakers/\(id)/\(action)", .post, as: "service")
+            #expect(done.status == .ok && done.text.contains(#""breakers":[]"#) && done.text.contains(#""tokens":"#))
+            #expect(try await client.call("/sends/token-breakers/\(id)/\(action)", .post, as: "service").status == .notFound)
+            let state = action == "undo" ? "active" : "off"
+            #expect(try await bench.count("devices WHERE tokenState = '\(state)'") == count)
+        }
+    }
+
+    @Test("dead letters are listed by reason and sent once more")
+    func dead() async throws {
+        try await withRoutes { bench, client in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
+            try await bench.dispatch(ScriptedSender([SendingBench.token(1): [.apns(413, "PayloadTooLarge")]]))
+            let listed = try await client.call("/sends/dead?providerErrorCode=PayloadTooLarge", .get, as: "reader")
+            #expect(listed.status == .ok && listed.text.contains(#""sendId":"s1""#), "\(listed.text)")
+            #expect(try await client.call("/sends/dead?limit=0", .get, as: "reader").status == .badRequest)
+            #expect(try await client.call("/sends/dead/redrive", .post, as: "reader", #"{"sendId": "s1"}"#).status == .forbidden)
+            let redriven = try await client.call("/sends/dead/redrive", .post, as: "service", #"{"sendId": "s1"}"#)
+            #expect(redriven.status == .ok && redriven.text.contains(#""redriven":1"#), "\(redriven.text)")
+            try await bench.dispatch(ScriptedSender())
+            #expect(try await bench.send("s1").state == .sent)
+        }
+    }
+
+    @Test("an audience is made, added to, taken from, sent to and deleted, and never tells its members")
+    func audiences() async throws {
+        try await withRoutes { bench, client in
+            for number in 1...3 { try await bench.register("u\(number)", "phone", token: SendingBench.token(number)) }
+            let made = try await client.call("/audiences/fans", .put, as: "service", #"{"uids": ["u1", "u2"]}"#)
+            #expect(made.status == .ok && made.text.contains(#""members":2"#) && !made.text.contains("u1"))
+            let added = try await client.call("/audiences/fans/members", .post, as: "service", #"{"uids": ["u2", "u3"]}"#)
+            #expect(added.text.contains(#""members":3"#))
+            let taken = try await client.call("/audiences/fans/members", .delete, as: "service", #"{"uids": ["u1"]}"#)
+            #expect(taken.text.contains(#""members":2"#))
+            let listed = try await client.call("/audiences", .get, as: "reader")
+            #expect(listed.text.contains(#""audienceId":"fans""#))
+            #expect(try await client.call("/audiences/none", .get, as: "reader").status == .notFound)
+            #expect(try await client.call("/audiences/fans", .put, as: "reader", #"{"uids": []}"#).status == .forbidden)
+            #expect(try await client.call("/audiences/fans", .put, as: "service", #"{"people": []}"#).status == .unprocessableContent)
+            let sent = try await client.call("/sends", .post, as: "service", #"{"sendId": "s1", "audience": "fans", "title": "Goal"}"#)
+            #expect(sent.status == .accepted, "\(sent.text)")
+            let sender = ScriptedSender()
+            try await bench.dispatch(sender)
+            #expect(Set(sender.calls.map(\.uid)) == ["u2", "u3"] && sender.calls.count == 2)
+            #expect(try await client.call("/audiences/fans", .delete, as: "reader").status == .forbidden)
+            #expect(try await client.call("/audiences/fans", .delete, as: "service").status == .noContent)
+            #expect(try await client.call("/audiences/fans", .delete, as: "service").status == .notFound)
+        }
+    }
+}
+
+extension TestResponse {
+    fileprivate var text: String { String(buffer: body) }
+}

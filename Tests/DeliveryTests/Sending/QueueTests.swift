@@ -1,0 +1,216 @@
+import Delivery
+import HTTPServer
+import Postgres
+import PushContract
+import Testing
+
+@Suite("The queue")
+struct QueueTests {
+    private let token = SendingBench.token(1)
+
+    @Test("the same sendId with the same content is stored once; with other content it is a conflict")
+    func idempotency() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            let first = #"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#
+            try await bench.enqueue(first)
+            // Order and white space of the JSON are not content.
+            let again = try await bench.enqueue(#"{"title":"Goal","uid":"ann","sendId":"s1"}"#)
+            guard case .duplicate(deliveries: 1) = again[0] else { return #expect(Bool(false), "\(again)") }
+            let other = try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Own goal"}"#)
+            guard case .conflict = other[0] else { return #expect(Bool(false), "\(other)") }
+            #expect(try await bench.count("pushDeliveries") == 1)
+            let sender = ScriptedSender()
+            try await bench.dispatch(sender)
+            #expect(sender.calls.count == 1)
+        }
+    }
+
+    @Test("one sendId sent from eight connections at once is stored once")
+    func concurrentIdempotency() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            let receipts = try await withThrowingTaskGroup(of: [SendReceipt].self) { group in
+                for _ in 0..<8 { group.addTask { try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#) } }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            let accepted = receipts.filter { if case .accepted = $0 { true } else { false } }
+            #expect(accepted.count == 1)
+            #expect(try await bench.count("pushReady") == 1)
+        }
+    }
+
+    @Test("an outcome whose lease was taken over changes nothing")
+    func staleOutcome() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
+            let slow = try await bench.claim(lease: .zero)
+            #expect(try await bench.store.reap() == 1)
+            let quick = try await bench.claim()
+            #expect(quick.map(\.attemptNumber) == [2])
+
+            let push = try #require(slow[0].token)
+            let moments = OutcomeDecision.Moments(startedAt: slow[0].claimedAt, now: slow[0].claimedAt)
+            func completion(_ delivery: ClaimedDelivery, _ result: DeliveryResult) -> Completion {
+                OutcomeDecision.completion(of: delivery, to: push, result: result, at: moments, delays: RetryDelays(), random: 0)
+            }
+            let late = completion(slow[0], .apns(410, "Unregistered", goneAt: .now()))
+            #expect(try await bench.store.complete([late]).completed.isEmpty)
+            #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .active)
+            #expect(try await bench.send("s1").state == .sending)
+
+            let accepted = completion(quick[0], DeliveryResult(.accepted(providerMessageId: "m")))
+            #expect(try await bench.store.complete([accepted]).completed.count == 1)
+            let send = try await bench.send("s1")
+            #expect(send.state == .sent)
+            // The abandoned try has its row, with its outcome unknown; then the one that counted.
+            #expect(send.attempts.map(\.providerErrorCode) == ["OutcomeUnknown", nil])
+            #expect(send.attempts.map(\.status) == [.failed, .sent])
+        }
+    }
+
+    @Test("what a dead worker held is sent again by at_least_once, and recorded as unknown by at_most_once")
+    func reaping() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(
+                #"[{"sendId": "s1", "uid": "ann", "title": "Goal"}, {"sendId": "s2", "uid": "ann", "title": "Goal", "policy": "at_most_once"}]"#
+            )
+            // The process dies between claim and completion.
+            #expect(try await bench.claim(lease: .zero).count == 2)
+            let sender = ScriptedSender()
+            try await bench.dispatch(sender)
+
+            #expect(sender.calls.map(\.sendId) == ["s1"])
+            #expect(try await bench.send("s1").state == .sent)
+            let once = try await bench.send("s2")
+            #expect(once.state == .failed)
+            #expect(once.attempts.map(\.reasonCode) == [.network])
+            #expect(once.attempts.map(\.providerErrorCode) == ["OutcomeUnknown"])
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("a lease that has not run out is left alone")
+    func livingLease() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
+            #expect(try await bench.claim().count == 1)
+            #expect(try await bench.store.reap() == 0)
+            let sender = ScriptedSender()
+            try await bench.dispatch(sender)
+            #expect(sender.calls.isEmpty)
+        }
+    }
+
+    @Test("workers that claim at once never get the same delivery")
+    func concurrentClaims() async throws {
+        try await SendingBench.with { bench in
+            let sends = (1...200).map {
+                #"{"sendId": "s\#($0)", "token": "\#(SendingBench.token($0))", "provider": "apns", "app": "a", "title": "t"}"#
+            }
+            try await bench.enqueue("[" + sends.joined(separator: ",") + "]")
+            let claimed = try await withThrowingTaskGroup(of: [ClaimedDelivery].self) { group in
+                for _ in 0..<6 { group.addTask { try await bench.claim(50) } }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(Set(claimed.map(\.deliveryId)).count == claimed.count)
+            #expect(try await bench.count("pushLeases") == claimed.count)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("a cancelled send is not sent, whether it was ready or scheduled")
+    func cancelling() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            let later = (Timestamp.now() + .seconds(3600)).rfc3339
+            try await bench.enqueue(
+                #"[{"sendId": "s1", "uid": "ann", "title": "a"}, {"sendId": "s2", "uid": "ann", "title": "b", "notBefore": "\#(later)"}]"#
+            )
+            #expect(try await bench.send("s2").state == .scheduled)
+            #expect(try await bench.store.cancel("s1", author: "test") == 0)
+            #expect(try await bench.store.cancel("s2", author: "test") == 1)
+            #expect(try await bench.store.cancel("none", author: "test") == nil)
+            #expect(try await bench.send("s1").state == .cancelled)
+            let sender = ScriptedSender()
+            try await bench.dispatch(sender)
+            #expect(sender.calls.isEmpty)
+            #expect(try await bench.send("s1").state == .cancelled)
+            #expect(try await bench.send("s2").state == .cancelled)
+            #expect(try await bench.count("pushFinished") == 2)
+        }
+    }
+
+    @Test("what is not due waits, and goes when it is")
+    func notBefore() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            let later = (Timestamp.now() + .seconds(3600)).rfc3339
+            try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "a", "notBefore": "\#(later)"}"#)
+            let sender = ScriptedSender()
+            try await bench.dispatch(sender)
+            #expect(sender.calls.isEmpty)
+            try await bench.pool.execute("UPDATE pushScheduled SET runAt = clock_timestamp() - interval '1 second'")
+            try await bench.dispatch(sender)
+            #expect(sender.calls.count == 1)
+        }
+    }
+
+    @Test("the backlog counts each state by lane")
+    func backlog() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(
+                #"[{"uid": "ann", "title": "a"}, {"uid": "ann", "title": "b"}, {"uid": "ann", "title": "c", "critical": true}]"#
+            )
+            let backlog = try await bench.store.backlog()
+            #expect(backlog.ready == 3)
+            #expect(backlog.oldestReadyAt != nil)
+            #expect(backlog.lanes.first { $0.lane.isCritical }?.ready == 1)
+            #expect(backlog.drain == .growing)
+            try await bench.dispatch(ScriptedSender())
+            let after = try await bench.store.backlog()
+            #expect(after.ready == 0)
+            #expect(after.drain == .empty)
+            #expect(after.lanes.map(\.ended).reduce(0, +) == 3)
+        }
+    }
+
+    @Test("old sends are removed with all that belongs to them; others stay")
+    func forgetting() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(#"[{"sendId": "old", "uid": "ann"}, {"sendId": "new", "uid": "ann"}]"#)
+            try await bench.dispatch(ScriptedSender())
+            try await bench.pool.execute("UPDATE pushSends SET createdAt = createdAt - interval '60 days' WHERE sendId = 'old'")
+            #expect(try await bench.store.forget(olderThan: .seconds(45 * 86_400)) == 1)
+            #expect(try await bench.store.send("old") == nil)
+            #expect(try await bench.send("new").state == .sent)
+            #expect(try await bench.count("pushFinished") == 1)
+        }
+    }
+}
+
+@Suite("Writing outcomes")
+struct CompletionTests {
+    @Test("outcomes that come at once are all written, and one that cannot be written does not hold up the others")
+    func poison() async throws {
+        try await SendingBench.with { bench in
+            let sends = (1...40).map {
+                #"{"sendId": "s\#($0)", "token": "\#(SendingBench.token($0))", "provider": "apns", "app": "a", "title": "t"}"#
+            }
+            try await bench.enqueue("[" + sends.joined(separator: ",") + "]")
+            // No row may say so: the insert of this one fails.
+            try await bench.pool.execute("ALTER TABLE pushFinished ADD CHECK (providerMessageId IS DISTINCT FROM 'poison')")
+            let poisoned = DeliveryResult(.accepted(providerMessageId: "poison"))
+            try await bench.dispatch(ScriptedSender([SendingBench.token(7): [poisoned]]))
+            #expect(try await bench.count("pushFinished") == 39)
+            #expect(try await bench.count("pushLeases") == 1)
+            #expect(try await bench.count("notificationDeliveryAttempts") == 39)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Attempts
+import Postgres
+import PushContract
+import Delivery
+import Testing
+
+@Suite("Checking what is stored of sends")
+struct SendFsckTests {
+    private func faults(_ bench: SendingBench) async throws -> [String: Int] {
+        let lines = try await Fsck([QueueCheck()], pool: bench.pool, pause: .zero, now: .now()).run().lines
+        return Dictionary(uniqueKeysWithValues: lines.map { ($0.check, $0.faultCount) }).filter { $0.value > 0 }
+    }
+
+    private func prepare(_ bench: SendingBench) async throws {
+        for number in 1...3 {
+            try await bench.register("u\(number)", "phone", token: SendingBench.token(number))
+            try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "u\#(number)", "title": "Goal"}"#)
+        }
+        let refusal = DeliveryResult.apns(503, "ServiceUnavailable")
+        try await bench.dispatch(
+            ScriptedSender([SendingBench.token(1): [refusal], SendingBench.token(2): [.apns(413, "PayloadTooLarge")]])
+        )
+    }
+
+    @Test("a queue that has worked is clean: sent after a retry, dead, sent")
+    func clean() async throws {
+        try await SendingBench.with { bench in
+            try await prepare(bench)
+            #expect(try await faults(bench).isEmpty)
+        }
+    }
+
+    @Test(
+        "what is planted is found",
+        arguments: [
+            ("DELETE FROM pushDead", "sendPlaces"),
+            (
+                "INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt) SELECT lane, deliveryId, 2, now() FROM pushDead",
+                "sendPlaces"
+            ),
+            ("DELETE FROM pushDeliveries WHERE sendId = 's3'", "sendPlaces"),
+            ("UPDATE pushFinished SET attempts = attempts + 1 WHERE attempts = 2", "sendTries"),
+            ("UPDATE notificationDeliveryAttempts SET status = 'sent', reasonCode = NULL WHERE sendId = 's1'", "sentOnce"),
+            (
+                """
+                INSERT INTO pushLeases (deliveryId, lane, leaseToken, attemptNumber, worker, claimedAt, leaseUntil)
+                SELECT deliveryId, lane, 1, 2, 'gone', now(), now() - interval '10 minutes' FROM pushDead
+                """, "sendLeases"
+            ),
+            (
+                """
+                INSERT INTO pushScheduled (deliveryId, lane, runAt, attemptNumber, holdId)
+                SELECT deliveryId, lane, now() + interval '1 day', 2, 99 FROM pushDead
+                """, "sendHolds"
+            ),
+        ]
+    )
+    func planted(sql: String, check: String) async throws {
+        try await SendingBench.with { bench in
+            try await prepare(bench)
+            try await bench.pool.execute("\(raw: sql)")
+            #expect(try await faults(bench)[check] != nil)
+        }
+    }
+
+    @Test("an answer that was lost is told as a push that may have arrived twice, and is no fault")
+    func possibleDuplicates() async throws {
+        try await SendingBench.with { bench in
+            try await prepare(bench)
+            try await bench.enqueue(#"{"sendId": "s4", "uid": "u3", "title": "Goal"}"#)
+            _ = try await bench.claim()
+            try await bench.pool.execute("UPDATE pushLeases SET leaseUntil = now() - interval '1 second'")
+            try await bench.dispatch(ScriptedSender())
+            let report = try await Fsck([QueueCheck()], pool: bench.pool, pause: .zero, now: .now()).run()
+            #expect(report.isClean)
+            #expect(report.lines.compactMap(\.note) == ["1 pushes may have arrived twice: their answers were lost (at_least_once)"])
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import HTTPServer
+import HTTPTypes
+import PushContract
+import Delivery
+import ServiceKit
+import Testing
+
+@Suite("Reading sends")
+struct SendRequestTests {
+    static let now = Timestamp(seconds: 1_770_000_000)
+
+    private func read(_ json: String) throws -> SendRequest {
+        try SendRequest(try JSONText.parse(Array(json.utf8)), now: Self.now)
+    }
+
+    @Test("the defaults: normal urgency, at least once, a day")
+    func defaults() throws {
+        let send = try read(#"{"uid": "ann", "title": "Goal"}"#)
+        #expect(!send.isCritical)
+        #expect(send.policy == .atLeastOnce)
+        #expect(send.expiresAt == Self.now + .seconds(86_400))
+        #expect(send.sendId.count == 36)
+    }
+
+    @Test("the day counts from notBefore")
+    func notBefore() throws {
+        let send = try read(#"{"uid": "ann", "notBefore": "2026-03-01T00:00:00Z"}"#)
+        #expect(send.expiresAt == Timestamp(rfc3339: "2026-03-02T00:00:00Z"))
+    }
+
+    @Test(
+        "what is refused, with its code and place",
+        arguments: [
+            (#"{"uid": "ann", "titel": "Goal"}"#, "unknown_field", "/titel"),
+            (#"{"title": "Goal"}"#, "missing_target", ""),
+            (#"{"uid": 7}"#, "invalid", "/uid"),
+            (#"{"uid": "a\u0007b"}"#, "invalid", "/uid"),
+            (#"{"deviceId": "d", "token": "ab"}"#, "invalid", "/token"),
+            (#"{"token": "abcd", "app": "a"}"#, "missing_field", "/provider"),
+            (#"{"token": "abcd", "provider": "apns"}"#, "missing_field", "/app"),
+            (#"{"token": "xyz", "provider": "apns", "app": "a"}"#, "invalid", "/token"),
+            (#"{"token": "abcd", "provider": "apns", "platform": "android", "app": "a"}"#, "invalid", "/platform"),
+            (#"{"token": "550e8400-e29b-41d4-a716-446655440000", "provider": "fcm", "app": "a"}"#, "invalid", "/token"),
+            (#"{"uid": "ann", "critical": "yes"}"#, "invalid", "/critical"),
+            (#"{"uid": "ann", "policy": "exactly_once"}"#, "invalid", "/policy"),
+            (#"{"uid": "ann", "expiresAt": "2020-01-01T00:00:00Z"}"#, "invalid", "/expiresAt"),
+            (#"{"uid": "ann", "expiresAt": "2027-01-01T00:00:00Z"}"#, "invalid", "/expiresAt"),
+            (#"{"uid": "ann", "expiresAt": "tomorrow"}"#, "invalid", "/expiresAt"),
+            (#"{"uid": "ann", "sendId": "with space"}"#, "invalid", "/sendId"),
+            (#"{"uid": "ann", "sendId": "backlog"}"#, "invalid", "/sendId"),
+            (#"{"uid": "ann", "data": [1]}"#, "invalid", "/data"),
+            (#"[]"#, "invalid", ""),
+        ]
+    )
+    func refusals(json: String, code: String, pointer: String) {
+        let problem = #expect(throws: Problem.self) { try read(json) }
+        #expect(problem?.status == .unprocessableContent)
+        #expect(problem?.code == code)
+        #expect(problem?.pointer == pointer)
+    }
+
+    @Test("one bad element of an array does not spoil the others")
+    func batch() throws {
+        let batch = try SendBatch(
+            try JSONText.parse(Array(#"[{"uid": "ann"}, {"uid": ""}, {"uid": "bob"}]"#.utf8)),
+            limit: 3,
+            now: Self.now
+        )
+        let refused = batch.elements.map { if case .refused = $0 { true } else { false } }
+        #expect(refused == [false, true, false])
+        guard case .refused(_, let problem) = batch.elements[1] else { return }
+        #expect(problem.pointer == "/1/uid")
+    }
+
+    @Test(
+        "the state of a send follows from its deliveries",
+        arguments: [
+            ([DeliveryState.sent, .sent], SendState.sent), ([.sent, .failed], .partial), ([.queued, .sent], .queued),
+            ([.sending, .queued], .sending), ([.retrying, .failed], .retrying), ([.scheduled], .scheduled), ([.failed, .expired], .failed),
+            ([.expired, .cancelled], .expired), ([.cancelled, .unreachable], .cancelled), ([.unreachable], .unreachable),
+        ]
+    )
+    func states(deliveries: [DeliveryState], expected: SendState) {
+        #expect(SendState(deliveries) == expected)
+    }
+
+    @Test(
+        "when a backlog will be gone",
+        arguments: [
+            (0, 10, 0, DrainEstimate.empty), (100, 0, 300, .after(.seconds(100))), (100, 300, 300, .growing), (100, 600, 300, .growing),
+            (50, 100, 400, .after(.seconds(50))),
+        ]
+    )
+    func drain(waiting: Int, arrived: Int, ended: Int, expected: DrainEstimate) {
+        #expect(DrainEstimate(waiting: waiting, arrived: arrived, ended: ended, over: .seconds(300)) == expected)
+    }
+}

@@ -1,0 +1,119 @@
+import Attempts
+import Delivery
+import HTTPServer
+import Logging
+import Postgres
+import PushContract
+import ServiceKit
+import TestDatabase
+
+/// A database of its own with the stores on it, and short ways to do what the tests do over and over.
+struct SendingBench {
+    let pool: PostgresPool
+    let store: SendStore
+    let throttles: ThrottleStore
+    let devices: DeviceStore
+    let vault: TokenVault
+
+    static func with(_ body: (SendingBench) async throws -> Void) async throws {
+        try await withDatabase { pool in
+            try await PartitionKeeper(pool: pool, logger: .silent).keep()
+            let recorder = AttemptRecording.recorder(slot: 9, logger: .silent)
+            let vault = TokenVault(.random())
+            try await body(
+                SendingBench(
+                    pool: pool,
+                    store: SendStore(pool: pool, vault: vault, record: recorder),
+                    throttles: ThrottleStore(pool: pool),
+                    devices: DeviceStore(pool: pool, vault: vault, record: recorder),
+                    vault: vault
+                )
+            )
+        }
+    }
+
+    /// An APNs token that differs by its number.
+    static func token(_ number: Int) -> String { String(repeating: "0", count: 60) + "\(1000 + number)" }
+
+    @discardableResult
+    func register(
+        _ userId: String,
+        _ deviceId: String,
+        token: String,
+        at now: Timestamp = .now(),
+        requestId: String? = nil
+    ) async throws -> Device {
+        let registration = DeviceRegistration(
+            userId: userId,
+            deviceId: deviceId,
+            token: try PushToken(token, provider: .apns),
+            platform: .ios,
+            provider: .apns,
+            app: "com.example.app"
+        )
+        return try await devices.register(
+            registration,
+            requestId: requestId ?? "register-\(userId)-\(deviceId)-\(now.microseconds)",
+            now: now
+        )
+    }
+
+    @discardableResult
+    func enqueue(_ json: String, now: Timestamp = .now()) async throws -> [SendReceipt] {
+        let batch = try SendBatch(try JSONText.parse(Array(json.utf8)), limit: 10_000, now: now)
+        let requests = batch.elements.compactMap { element in
+            if case .request(let request) = element { request } else { nil }
+        }
+        return try await store.enqueue(requests, requestId: "request-1", author: "test", now: now, check: { _, _, _, _ in nil })
+    }
+
+    func dispatcher(
+        _ sender: any DeliverySender,
+        logger: Logger = .silent,
+        _ change: (inout DispatcherConfiguration) -> Void = { _ in }
+    ) -> SendDispatcher {
+        var configuration = DispatcherConfiguration(delays: .quick(.zero), worker: "test")
+        change(&configuration)
+        return SendDispatcher(store: store, throttles: throttles, sender: sender, configuration: configuration, logger: logger)
+    }
+
+    func dispatch(_ sender: any DeliverySender, _ change: (inout DispatcherConfiguration) -> Void = { _ in }) async throws {
+        try await dispatcher(sender, change).runUntilIdle()
+    }
+
+    /// Claims up to `limit` deliveries of the only lane, as a worker would.
+    func claim(_ limit: Int = 10, lease: Duration = .seconds(60)) async throws -> [ClaimedDelivery] {
+        var claimed: [ClaimedDelivery] = []
+        for lane in try await store.lanes() where lane.hasWork {
+            claimed += try await store.claim(lane: lane.lane.id, floor: 0, limit: limit, lease: lease, worker: "other")
+        }
+        return claimed
+    }
+
+    func send(_ sendId: String) async throws -> StoredSend {
+        guard let send = try await store.send(sendId) else { throw PostgresError(.decoding, "no such send") }
+        return send
+    }
+
+    func count(_ table: String) async throws -> Int {
+        try await pool.query("SELECT count(*) FROM \(raw: table)")[0].decode(Int.self)
+    }
+
+    /// Every delivery is in exactly one place.
+    func deliveriesOutOfPlace() async throws -> Int {
+        try await pool.query(
+            """
+            SELECT count(*) FROM (
+                SELECT d.deliveryId FROM pushDeliveries d LEFT JOIN (
+                    SELECT deliveryId FROM pushReady UNION ALL SELECT deliveryId FROM pushScheduled
+                    UNION ALL SELECT deliveryId FROM pushLeases UNION ALL SELECT deliveryId FROM pushFinished
+                    UNION ALL SELECT deliveryId FROM pushDead
+                ) p USING (deliveryId)
+                GROUP BY d.deliveryId HAVING count(p.deliveryId) <> 1
+            ) x
+            """
+        )[0].decode(Int.self)
+    }
+
+    func status(of sendId: String) async throws -> [AttemptStatus] { try await send(sendId).attempts.map(\.status) }
+}

@@ -1,0 +1,64 @@
+import Postgres
+import PushContract
+import Testing
+
+@testable import Delivery
+
+@Suite("An analyst's snapshot")
+struct SnapshotTests {
+    private let total = 12_000
+
+    private func fill(_ bench: SendingBench) async throws {
+        try await bench.fill(total)
+        // Statistics that change between two looks could change the plan; this test is about one plan's cost.
+        try await bench.pool.execute("ALTER TABLE pushReady SET (autovacuum_enabled = off)")
+    }
+
+    /// Buffers that finding the next hundred takes: those looked at, in memory or not. What a checkpoint writes meanwhile is not counted.
+    private func buffers(_ pool: PostgresPool, floor: Int64) async throws -> Int {
+        let lines = try await pool.withConnection { connection in
+            try await connection.perform { connection in
+                try connection.query(
+                    """
+                    EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, COSTS OFF)
+                    SELECT seq FROM pushReady WHERE lane = 1 AND seq >= \(floor) ORDER BY seq LIMIT 100 FOR UPDATE SKIP LOCKED
+                    """
+                ).map { try $0.decode(String.self) }
+            }
+        }
+        let plan = lines.joined(separator: "\n")
+        #expect(plan.contains("Index Scan"), "the buffers are those of the claim's index: \(plan)")
+        let line = try #require(lines.first { $0.contains("Buffers:") })
+        return line.matches(of: /(?:hit|read)=(\d+)/).compactMap { Int($0.output.1) }.reduce(0, +)
+    }
+
+    @Test("claims stay short while it is held: they begin behind what was claimed, which the snapshot keeps from being cleaned up")
+    func claims() async throws {
+        try await SendingBench.with { bench in
+            let pool = bench.pool
+            try await fill(bench)
+            let fresh = try await buffers(pool, floor: 0)
+            let (floored, unfloored) = try await pool.withConnection { analyst in
+                try await analyst.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                _ = try await analyst.query("SELECT count(*) FROM pushReady")
+                var floor: Int64 = 0
+                for _ in 0..<20 {
+                    let claimed = try await bench.store.claim(lane: 1, floor: floor, limit: 500, lease: .seconds(60), worker: "w")
+                    #expect(claimed.count == 500)
+                    floor = (claimed.last?.seq ?? 0) + 1
+                }
+                try await pool.execute("VACUUM pushReady")
+                let floored = try await buffers(pool, floor: floor)
+                let unfloored = try await buffers(pool, floor: 0)
+                try await analyst.executeScript("ROLLBACK")
+                return (floored, unfloored)
+            }
+            print(
+                "buffers of a claim's search: fresh \(fresh), with 10,000 claimed under a snapshot \(floored), without a floor \(unfloored)"
+            )
+            #expect(floored <= fresh * 2)
+            // The test sees what the floor is for.
+            #expect(unfloored > floored * 3 / 2)
+        }
+    }
+}

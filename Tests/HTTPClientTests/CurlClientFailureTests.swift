@@ -1,0 +1,225 @@
+import HTTPClient
+import Hummingbird
+import HummingbirdCore
+import HummingbirdHTTP2
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct CurlClientFailureTests {
+    private func failure(_ client: CurlClient, _ request: OutboundRequest) async -> OutboundFailure? {
+        await #expect(throws: OutboundFailure.self) { try await client.send(request) }
+    }
+
+    @Test("a refused connection is not written")
+    func connectRefused() async throws {
+        let peer = ScriptedPeer([{ _ in }])
+        let port = peer.port
+        peer.stop()
+        try await withClient { client in
+            let failure = await failure(client, .init(url: "http://127.0.0.1:\(port)/", body: [1]))
+            #expect(failure?.phase == .notWritten)
+            #expect(failure?.kind == .connect)
+        }
+    }
+
+    @Test("a name that does not resolve is not written")
+    func unknownHost() async throws {
+        try await withClient { client in
+            let failure = await failure(client, .init(url: "http://nowhere.invalid/", body: [1]))
+            #expect(failure?.phase == .notWritten)
+            #expect(failure?.kind == .dns)
+        }
+    }
+
+    @Test("a peer that never answers costs one timeout, and the outcome is unknown", arguments: [true, false])
+    func silentPeer(isHTTP2: Bool) async throws {
+        let gate = Gate()
+        let router = Router()
+        router.post("/") { request, _ in
+            _ = try await request.body.collect(upTo: 100)
+            await gate.wait()
+            return "late"
+        }
+        try await withServer(isHTTP2 ? .plaintextHTTP2() : .http1(), router: router) { port in
+            try await withClient({ $0.httpVersion = isHTTP2 ? .http2PriorKnowledge : .http1 }) { client in
+                let failure = await failure(
+                    client,
+                    .init(url: "http://127.0.0.1:\(port)/", body: [1], timeout: .milliseconds(300))
+                )
+                #expect(failure?.phase == .unanswered)
+                #expect(failure?.kind == .timeout)
+            }
+            await gate.open()
+        }
+    }
+
+    @Test("a request that waits for a free stream until its timeout is not written")
+    func noFreeStream() async throws {
+        let certificate = try ThrowawayCertificate()
+        let gate = Gate()
+        let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+        let router = Router()
+        router.post("/") { _, _ in
+            arrived.yield()
+            await gate.wait()
+            return "late"
+        }
+        try await withServer(try .http2Upgrade(tlsConfiguration: certificate.tls), router: router) { port in
+            try await withClient({
+                $0.caFile = certificate.pemFile
+                $0.maxConnectionsPerHost = 1
+                $0.maxStreamsPerConnection = 1
+            }) { client in
+                async let first = client.send(.init(url: "https://127.0.0.1:\(port)/", body: [1]))
+                for await _ in arrivals { break }
+                let failure = await failure(
+                    client,
+                    .init(url: "https://127.0.0.1:\(port)/", body: [2], timeout: .milliseconds(300))
+                )
+                #expect(failure?.phase == .notWritten)
+                #expect(failure?.kind == .timeout)
+                await gate.open()
+                let status = try await first.status
+                #expect(status == 200)
+            }
+        }
+    }
+
+    @Test("a peer that hangs up after the request leaves the outcome unknown", arguments: [true, false])
+    func closedBeforeAnswer(isHTTP2: Bool) async throws {
+        let peer = ScriptedPeer([{ if isHTTP2 { _ = $0.readHTTP2Request() } else { _ = $0.readUntil("{request}") } }])
+        try await withClient({ $0.httpVersion = isHTTP2 ? .http2PriorKnowledge : .http1 }) { client in
+            let failure = await failure(client, .init(url: "http://127.0.0.1:\(peer.port)/", body: Array("{request}".utf8)))
+            #expect(failure?.phase == .unanswered)
+            #expect(failure?.kind == .reset)
+        }
+    }
+
+    @Test("a request on a reused connection that dies is not silently sent again")
+    func reusedConnectionDies() async throws {
+        let repeats = Mutex(0)
+        let peer = ScriptedPeer([
+            { connection in
+                _ = connection.readUntil("{request}")
+                connection.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
+                _ = connection.readUntil("{request}")
+            },
+            { connection in
+                if connection.readUntil("{request}") { repeats.withLock { $0 += 1 } }
+            },
+        ])
+        try await withClient({ $0.httpVersion = .http1 }) { client in
+            let request = OutboundRequest(url: "http://127.0.0.1:\(peer.port)/", body: Array("{request}".utf8))
+            let answer = try await client.send(request)
+            #expect(answer.status == 200)
+            let failure = await failure(client, request)
+            #expect(failure?.phase == .unanswered)
+            #expect(failure?.kind == .reset)
+            #expect(repeats.withLock { $0 } == 0)
+        }
+        peer.stop()
+    }
+
+    @Test("a refused stream is sent again at once on another connection")
+    func refusedStream() async throws {
+        let peer = ScriptedPeer([
+            { connection in
+                guard let stream = connection.readHTTP2Request() else { return }
+                connection.refuse(stream: stream)
+                connection.readToEnd()
+            },
+            { connection in
+                guard let stream = connection.readHTTP2Request() else { return }
+                connection.answer(stream: stream)
+                connection.readToEnd()
+            },
+        ])
+        try await withClient({ $0.httpVersion = .http2PriorKnowledge }) { client in
+            let answer = try await client.send(.init(url: "http://127.0.0.1:\(peer.port)/", body: [1, 2, 3]))
+            #expect(answer.status == 200)
+            #expect(peer.connections == 2)
+        }
+        peer.stop()
+    }
+
+    @Test("a GOAWAY that disowns the connection's only stream is resent, or at worst reported as unknown")
+    func goAway() async throws {
+        let peer = ScriptedPeer([
+            { connection in
+                guard connection.readHTTP2Request() != nil else { return }
+                connection.goAway(lastStream: 0)
+                connection.readToEnd()
+            },
+            { connection in
+                guard let stream = connection.readHTTP2Request() else { return }
+                connection.answer(stream: stream)
+                connection.readToEnd()
+            },
+        ])
+        try await withClient({ $0.httpVersion = .http2PriorKnowledge }) { client in
+            do throws(OutboundFailure) {
+                let answer = try await client.send(.init(url: "http://127.0.0.1:\(peer.port)/", body: [1, 2, 3]))
+                #expect(answer.status == 200)
+            } catch {
+                // libcurl 7.88 ends the session with a framing error when it reads the frame before it looks at the stream.
+                #expect(error.phase == .unanswered)
+                #expect(error.kind == .reset)
+            }
+        }
+        peer.stop()
+    }
+
+    @Test("a stream that everybody refuses is reported as not written, after a bounded number of resends")
+    func refusedForGood() async throws {
+        let refusing: ScriptedPeer.Step = { connection in
+            guard let stream = connection.readHTTP2Request() else { return }
+            connection.refuse(stream: stream)
+            connection.readToEnd()
+        }
+        let peer = ScriptedPeer(Array(repeating: refusing, count: 20))
+        try await withClient({ $0.httpVersion = .http2PriorKnowledge }) { client in
+            let failure = await failure(client, .init(url: "http://127.0.0.1:\(peer.port)/", body: [1]))
+            #expect(failure?.phase == .notWritten, "\(failure?.description ?? "") \(peer.connections)")
+            #expect(failure?.kind == .goaway)
+            #expect((2...16).contains(peer.connections))
+        }
+        peer.stop()
+    }
+
+    @Test("cancelling the task aborts the transfer")
+    func cancellation() async throws {
+        let gate = Gate()
+        let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+        let router = Router()
+        router.post("/") { request, _ in
+            _ = try await request.body.collect(upTo: 100)
+            arrived.yield()
+            await gate.wait()
+            return "late"
+        }
+        try await withServer(.plaintextHTTP2(), router: router) { port in
+            try await withClient({ $0.httpVersion = .http2PriorKnowledge }) { client in
+                try await withThrowingTaskGroup(of: OutboundFailure?.self) { group in
+                    group.addTask { await failure(client, .init(url: "http://127.0.0.1:\(port)/", body: [1], timeout: .seconds(50))) }
+                    for await _ in arrivals { break }
+                    group.cancelAll()
+                    let seen = try #require(await group.next() ?? nil)
+                    #expect(seen.kind == .cancelled)
+                    #expect(seen.phase == .unanswered)
+                }
+            }
+            await gate.open()
+        }
+    }
+
+    @Test("a client that was shut down says so")
+    func shutDown() async throws {
+        try await withClient { client in
+            client.shutdown()
+            let failure = await failure(client, .init(url: "http://127.0.0.1:1/"))
+            #expect(failure?.kind == .shutdown)
+            #expect(failure?.phase == .notWritten)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import HTTPTypes
+import Hummingbird
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct JSONResponseTests {
+    private struct Answer: Encodable, Sendable {
+        var url = "https://a/b"
+        var accepted = 3
+    }
+
+    @Test("keys are sorted and slashes are left alone")
+    func encoding() throws {
+        let response = try JSONResponse(Answer(), status: .created, headers: [.location: "/x"]).response()
+        #expect(response.status == .created)
+        #expect(response.headers[.contentType] == "application/json")
+        #expect(response.headers[.location] == "/x")
+        #expect(response.body.contentLength == #"{"accepted":3,"url":"https://a/b"}"#.utf8.count)
+    }
+
+    @Test(
+        "HTML is preferred only by those who ask for it first",
+        arguments: [
+            ("text/html,*/*", true), ("application/json, text/html", false), ("*/*", false), (nil, false), ("Text/HTML;q=0.9", true),
+        ] as [(String?, Bool)]
+    )
+    func negotiation(accept: String?, html: Bool) {
+        #expect(MediaType.prefersHTML(accept) == html)
+    }
+}

@@ -1,0 +1,66 @@
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct HealthTests {
+    private struct Broken: Error {}
+
+    @Test("ready only when started, not draining and every check is well")
+    func phases() async {
+        let health = Health()
+        health.addCheck("database") { .well }
+        #expect(await health.readiness().status == "starting")
+        health.markStarted()
+        #expect(await health.readiness().isReady)
+        health.markDraining()
+        health.markStarted()
+        #expect(await health.readiness().status == "draining")
+    }
+
+    @Test("a failing check is named, in the order of the checks")
+    func failing() async {
+        let health = Health()
+        health.addCheck("database") { .failing("no connection") }
+        health.addCheck("migrations") { .well }
+        health.addCheck("rules") { throw Broken() }
+        health.markStarted()
+        let readiness = await health.readiness()
+        #expect(readiness.status == "failing")
+        #expect(
+            readiness.checks == [
+                .init(name: "database", status: "failing", detail: "no connection"), .init(name: "migrations", status: "ok", detail: nil),
+                .init(name: "rules", status: "failing", detail: "failing"),
+            ]
+        )
+    }
+
+    @Test("a failing check that is not required leaves the process ready, and says so")
+    func degraded() async {
+        let health = Health()
+        health.addCheck("database") { .well }
+        health.addCheck("rules", isRequired: false) { .failing("a rule file is broken") }
+        health.markStarted()
+        let readiness = await health.readiness()
+        #expect(readiness.status == "degraded" && readiness.isReady)
+        #expect(readiness.checks.last?.status == "failing")
+    }
+
+    @Test("a check that hangs is failing once its time is up")
+    func hanging() async {
+        let health = Health(clock: ElapsedClock())
+        health.addCheck("database") {
+            try await Task.sleep(for: .seconds(3_600))
+            return .well
+        }
+        health.markStarted()
+        #expect(await health.readiness().checks.first?.detail == "no answer in time")
+    }
+}
+
+/// A clock whose sleeps end at once.
+private struct ElapsedClock: Clock {
+    typealias Instant = ContinuousClock.Instant
+    var now: Instant { ContinuousClock.now }
+    var minimumResolution: Duration { .zero }
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {}
+}

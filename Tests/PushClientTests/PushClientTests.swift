@@ -1,0 +1,298 @@
+import Foundation
+import PushContract
+import PushClient
+import Synchronization
+import Testing
+
+@Suite("The client")
+struct PushClientTests {
+    private let token = String(repeating: "ab", count: 32)
+    private let startToken = String(repeating: "cd", count: 80)
+
+    @Test("T-19: what the client keeps on disk holds hashes and never a token")
+    func noTokenOnDisk() async throws {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        await client.pushTokenReceived(token)
+        await client.startTokenReceived(startToken)
+        bench.transport.answer = { _ in nil }
+        await client.pushTokenReceived(String(repeating: "ef", count: 32))
+        let text = String(decoding: bench.storage.load() ?? [], as: UTF8.self)
+        #expect(text.contains("sha256:"))
+        for raw in [token, startToken, String(repeating: "ef", count: 32)] { #expect(!text.contains(raw)) }
+        #expect(bench.transport.sent.allSatisfy { !$0.path.contains(token) && !$0.requestId.contains(token) })
+    }
+
+    @Test("T-08: an operation that waited survives a restart and is tried again with the same request id")
+    func survivesRestart() async {
+        let bench = ClientBench()
+        bench.transport.answer = { _ in nil }
+        let first = bench.client()
+        await first.launch()
+        await first.signedIn(uid: "ann")
+        await first.pushTokenReceived(token)
+        let id = bench.transport.sent.last?.requestId
+        bench.transport.answer = { _ in PushResponse(status: 200, body: Array(#"{"unregisterSecret": "pwd_x"}"#.utf8)) }
+        let second = bench.client()
+        await second.launch()
+        await second.signedIn(uid: "ann")
+        // The raw token is not on disk: the try waits for the system's callback.
+        #expect(bench.transport.sent.count == 1)
+        await second.pushTokenReceived(token)
+        #expect(bench.transport.sent.count == 2 && bench.transport.sent.last?.requestId == id)
+        #expect(await second.operations.isEmpty)
+        #expect(bench.storage.secret(of: "ann") == "pwd_x")
+    }
+
+    @Test("signing out offline unregisters later with the device's secret, also after another user signed in")
+    func signOutOffline() async {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        await client.pushTokenReceived(token)
+        bench.transport.answer = { _ in nil }
+        await client.signOut()
+        #expect(await client.operations.map(\.kind) == [.unregister])
+        bench.transport.answer = ClientBench.registered
+        await client.signedIn(uid: "bob")
+        let calls = bench.transport.sent.suffix(2)
+        #expect(calls.map(\.method) == ["DELETE", "POST"])
+        #expect(calls.first?.credential == .secret("pwd_secret") && calls.last?.credential == .session(uid: "bob"))
+        #expect(await client.operations.isEmpty)
+    }
+
+    @Test("on the foreground the client asks the server for its tokens' states, and starts over when the provider gave the token back")
+    func providerInvalidation() async throws {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        await client.pushTokenReceived(token)
+        let hash = try TokenHash.apns(token)
+        bench.transport.answer = { request in
+            guard request.method == "GET" else { return ClientBench.registered(request) }
+            let body = #"{"pushToken": {"tokenHash": "\#(hash)", "state": "off", "reasonCode": "token_not_registered"}, "new": 1}"#
+            return PushResponse(status: 200, body: Array(body.utf8))
+        }
+        let before = bench.transport.sent.count
+        await client.foreground()
+        #expect(bench.transport.sent.dropFirst(before).map(\.method) == ["GET", "DELETE", "POST"])
+        #expect(bench.system.asked == 2)
+    }
+
+    @Test("a stream that is silent is no reason to clear: the property is read, and without a value nothing is sent")
+    func silentStream() async throws {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        await client.pushTokenReceived(token)
+        #expect(!bench.transport.sent.contains { $0.path.hasSuffix("push-to-start-token") })
+        bench.system.startToken = startToken
+        let hash = try TokenHash.apns(startToken)
+        bench.transport.answer = { request in
+            guard request.method == "GET" else { return ClientBench.registered(request) }
+            return PushResponse(status: 200, body: Array(#"{"pushToStartToken": {"tokenHash": "\#(hash)", "state": "active"}}"#.utf8))
+        }
+        await client.foreground()
+        #expect(bench.transport.sent.filter { $0.path.hasSuffix("push-to-start-token") }.count == 1)
+        await client.foreground()
+        #expect(bench.transport.sent.filter { $0.path.hasSuffix("push-to-start-token") }.count == 1)
+    }
+
+    @Test("C-08: the start token of each attributes type is posted with its name, and posted again when the server has another")
+    func typedStartTokens() async throws {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        await client.pushTokenReceived(token)
+        let other = String(startToken.reversed())
+        bench.system.startTokens = ["MatchActivityAttributes": startToken, "PagerActivityAttributes": other]
+        await client.foreground()
+        func posted() -> [String] {
+            bench.transport.sent.filter { $0.path == "/devices/push-to-start-token" }.compactMap { request in
+                let body = try? JSONSerialization.jsonObject(with: Data(request.body ?? [])) as? [String: String]
+                return body.map { "\($0["attributesType"] ?? "-") \($0["pushToStartToken"] ?? "-")" }
+            }
+        }
+        let both = ["MatchActivityAttributes \(startToken)", "PagerActivityAttributes \(other)"]
+        #expect(posted() == both)
+        let hash = try TokenHash.apns(startToken)
+        bench.transport.answer = { request in
+            guard request.method == "GET" else { return ClientBench.registered(request) }
+            let tokens = #"{"MatchActivityAttributes": {"tokenHash": "\#(hash)", "state": "active"}}"#
+            return PushResponse(status: 200, body: Array(#"{"pushToStartTokens": \#(tokens)}"#.utf8))
+        }
+        await client.foreground()
+        #expect(posted() == both + both.suffix(1), "the server has lost the pager's")
+        await client.startTokenReceived(startToken, attributesType: "MatchActivityAttributes")
+        #expect(posted().count == 3)
+    }
+
+    @Test("L-20: an unfollow made offline is retried at the next launch")
+    func pendingUnfollow() async {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        await client.follow("m1")
+        bench.transport.answer = { _ in nil }
+        await client.unfollow("m1")
+        #expect(await client.bell(of: "m1") == .pending)
+        bench.transport.answer = { _ in PushResponse(status: 204) }
+        let next = bench.client()
+        await next.launch()
+        await next.signedIn(uid: "ann")
+        #expect(bench.transport.sent.last.map { "\($0.method) \($0.path)" } == "DELETE /user/follow/match/m1")
+        #expect(await next.operations.isEmpty)
+        #expect(await next.bell(of: "m1") == .notFollowing)
+    }
+
+    @Test("L-19: followed matches are there at once after a relaunch")
+    func followsPersist() async {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.signedIn(uid: "ann")
+        await client.follow("m1")
+        #expect(await bench.client().followedMatches == ["m1"])
+    }
+
+    @Test("L-15 G-04: an activity's token is tried again on the schedule until the server has it")
+    func activityTokenRetries() async {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        bench.transport.answer = { _ in nil }
+        await client.activityAppeared(SystemActivity(activityId: "a", matchId: "m1", generation: 2, updateToken: token))
+        #expect(bench.transport.sent.last?.path == "/matches/m1/activity-token")
+        let tries = bench.transport.sent.count
+        await client.work()
+        #expect(bench.transport.sent.count == tries)
+        bench.transport.answer = { _ in PushResponse(status: 200) }
+        bench.advance(by: 5)
+        await client.work()
+        #expect(bench.transport.sent.count == tries + 1)
+        let body = String(decoding: bench.transport.sent.last?.body ?? [], as: UTF8.self)
+        #expect(body.contains(#""generation":2"#))
+        #expect(await client.operations.isEmpty)
+    }
+
+    @Test("a token of an activity that the server has ended ends the activity on the device")
+    func lateToken() async {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        bench.transport.answer = { _ in PushResponse(status: 409, body: Array(#"{"code": "activity_ended"}"#.utf8)) }
+        await client.activityAppeared(SystemActivity(activityId: "a", matchId: "m1", generation: 1, updateToken: token))
+        #expect(bench.system.ended == ["a"])
+        #expect(await client.operations.isEmpty)
+    }
+
+    @Test("state that cannot be read counts as none")
+    func damagedState() async {
+        let bench = ClientBench()
+        bench.storage.save(Array("{broken".utf8))
+        let client = bench.client()
+        await client.launch()
+        #expect(await client.operations.isEmpty)
+    }
+
+    @Test("a file keeps the state as a whole")
+    func file() throws {
+        let path = NSTemporaryDirectory() + "/push-state-\(UInt64.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let storage = FileStorage(path: path)
+        #expect(storage.load() == nil)
+        try storage.save([1, 2, 3])
+        try storage.save([4])
+        #expect(storage.load() == [4])
+    }
+}
+
+/// A client with a scripted server and a system that says what it is told.
+private final class ClientBench: Sendable {
+    let storage = MemoryStorage()
+    let transport = ScriptedTransport()
+    let system = StillSystem()
+    private let clock = Mutex(Timestamp(seconds: 1_000_000))
+    private let counter = Mutex(0)
+
+    func advance(by seconds: Int64) { clock.withLock { $0 = $0 + .seconds(seconds) } }
+
+    static func registered(_ request: PushRequest) -> PushResponse {
+        PushResponse(status: 200, body: Array((request.path == "/devices" ? #"{"unregisterSecret": "pwd_secret"}"# : "{}").utf8))
+    }
+
+    func client() -> PushClient {
+        PushClient(
+            device: PushDevice(deviceId: "device", app: "a", osVersion: "18.2", appVersion: "1"),
+            system: system,
+            transport: transport,
+            storage: storage,
+            secrets: storage,
+            now: { self.clock.withLock { $0 } },
+            newId: {
+                self.counter.withLock { counter in
+                    counter += 1
+                    return "op-\(counter)"
+                }
+            }
+        )
+    }
+}
+
+private final class ScriptedTransport: PushTransport {
+    private let calls = Mutex<[PushRequest]>([])
+    private let script = Mutex<@Sendable (PushRequest) -> PushResponse?>({ ClientBench.registered($0) })
+
+    var sent: [PushRequest] { calls.withLock { $0 } }
+
+    var answer: @Sendable (PushRequest) -> PushResponse? {
+        get { script.withLock { $0 } }
+        set { script.withLock { $0 = newValue } }
+    }
+
+    func send(_ request: PushRequest) async -> PushResponse? {
+        calls.withLock { $0.append(request) }
+        return answer(request)
+    }
+}
+
+private final class StillSystem: PushSystem {
+    private struct State {
+        var startToken: String?
+        var startTokens: [String: String] = [:]
+        var asked = 0
+        var ended: [String] = []
+    }
+
+    private let state = Mutex(State())
+
+    var startToken: String? {
+        get { state.withLock { $0.startToken } }
+        set { state.withLock { $0.startToken = newValue } }
+    }
+
+    var startTokens: [String: String] {
+        get { state.withLock { $0.startTokens } }
+        set { state.withLock { $0.startTokens = newValue } }
+    }
+    var asked: Int { state.withLock { $0.asked } }
+    var ended: [String] { state.withLock { $0.ended } }
+
+    func askPermission() async -> PushPermission { .authorized }
+    func readPermission() async -> PushPermission { .authorized }
+    func askForPushToken() async { state.withLock { $0.asked += 1 } }
+    func areActivitiesAllowed() async -> Bool { true }
+    func pushToStartToken() async -> String? { startToken }
+    func pushToStartTokens() async -> [String: String] { startTokens }
+    func activities() async -> [SystemActivity] { [] }
+    func requestActivity(matchId: String) async -> SystemActivity? { nil }
+    func endActivity(_ activityId: String) async { state.withLock { $0.ended.append(activityId) } }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import PushContract
+import PushClient
+import Testing
+
+@Suite("Traces")
+struct TraceVectorTests {
+    static let traces: [String] = (try? VectorFile.load("lifecycle.trace").vectors.map(\.id)) ?? []
+
+    @Test(
+        "T-01 T-02 T-03 T-04 T-05 T-06 T-07 T-09 T-33 D-13 D-14 D-15 D-19 D-20 D-21 D-22 A6: each stimulus has the contract's effects",
+        arguments: traces
+    )
+    func trace(id: String) throws {
+        let vector = try #require(try VectorFile.load("lifecycle.trace").vectors.first { $0.id == id })
+        var run = TraceRun()
+        let effects = vector.expect["effects"]?.array ?? []
+        for (step, expected) in zip(vector.input["steps"]?.array ?? [], effects) {
+            let stimulus = step["stimulus"]?.string ?? ""
+            let found = try run.perform(stimulus, at: Timestamp(seconds: Int64(step["at"]?.int ?? 0)))
+            #expect(found == expected.array.compactMap(\.string), "after \(stimulus)")
+        }
+    }
+
+    @Test("T-08: the queue survives a restart as it was, with the operation's id and the token's hash and no token")
+    func persists() throws {
+        var run = TraceRun()
+        for stimulus in ["launch", "session u1", "permission authorized", "token A"] {
+            _ = try run.perform(stimulus, at: Timestamp(seconds: 0))
+        }
+        _ = try run.perform("answer op-1 offline", at: Timestamp(seconds: 1))
+        let data = try JSONEncoder().encode(run.lifecycle)
+        #expect(try JSONDecoder().decode(TokenLifecycle.self, from: data) == run.lifecycle)
+        let text = String(decoding: data, as: UTF8.self)
+        #expect(text.contains("op-1") && text.contains(TraceRun.hash("A").rawValue) && !text.contains(TraceRun.token("A")))
+    }
+}
+
+/// A token lifecycle driven by the words of the trace vectors.
+private struct TraceRun {
+    var lifecycle = TokenLifecycle()
+    private var ids = 0
+
+    static func token(_ letter: String) -> String {
+        String(repeating: letter.utf8.first.map { String($0, radix: 16) } ?? "00", count: 32)
+    }
+
+    static func hash(_ letter: String) -> TokenHash {
+        guard let hash = try? TokenHash.apns(token(letter)) else { fatalError("a made token is not a token") }
+        return hash
+    }
+
+    mutating func perform(_ text: String, at now: Timestamp) throws -> [String] {
+        let words = text.split(separator: " ").map(String.init)
+        if words[0] == "secret" {
+            lifecycle.noteSecret(of: words[1], isKept: true)
+            return []
+        }
+        var next = ids
+        let before = Set(lifecycle.queue.operations.map(\.operationId))
+        let effects = lifecycle.handle(try stimulus(words), at: now) {
+            next += 1
+            return "op-\(next)"
+        }
+        // An id that was made for something that waits already is used again.
+        let made = lifecycle.queue.operations.map(\.operationId).filter { !before.contains($0) }
+        ids = max(ids, made.compactMap { Int($0.dropFirst(3)) }.max() ?? ids)
+        return effects.map { describe($0) }
+    }
+
+    private func stimulus(_ words: [String]) throws -> TokenLifecycle.Stimulus {
+        switch words[0] {
+        case "launch": return .launch
+        case "foreground": return .foreground
+        case "session": return .sessionEstablished(uid: words[1])
+        case "permission": return .permission(try #require(PushPermission(rawValue: words[1])))
+        case "token": return .tokenCallback(Self.hash(words[1]))
+        case "online": return .connectivityUp
+        case "signOut": return .signOut
+        case "pushDisabled": return .pushDisabled
+        case "pushEnabled": return .pushEnabled
+        case "serverState": return .serverTokenState(Self.hash(words[1]), try #require(ReasonCode(rawValue: words[2])))
+        case "deviceUnknown": return .deviceUnknown
+        case "restart": return .processRestart
+        case "queue": return .queue(try kind(words[1]), words.count > 2 ? Self.hash(words[2]) : nil)
+        case "answer": return .result(operationId: words[1], result(words))
+        case "tick": return .tick
+        default: throw VectorFault(description: "unknown stimulus \(words[0])")
+        }
+    }
+
+    private func result(_ words: [String]) -> OperationResult {
+        Int(words[2]).map { .answered(status: $0, code: words.count > 3 ? words[3] : nil) } ?? .unanswered
+    }
+
+    private func kind(_ word: String) throws -> OperationKind {
+        switch word {
+        case "startToken": .startToken()
+        case "activityToken": .activityToken(matchId: "m1", generation: 1)
+        case "follow": .follow(matchId: "m1")
+        case "unfollow": .unfollow(matchId: "m1")
+        default: throw VectorFault(description: "unknown operation \(word)")
+        }
+    }
+
+    private func describe(_ effect: TokenLifecycle.Effect) -> String {
+        switch effect {
+        case .askPermission: "askPermission"
+        case .readPermission: "readPermission"
+        case .askForToken: "askForToken"
+        case .enqueued(let operation):
+            (["enqueue", operation.operationId, name(operation.kind), operation.uid] + [operation.tokenHash.map(letter)].compactMap { $0 })
+                .joined(separator: " ")
+        case .attempt(let operation): "attempt \(operation.operationId) \(operation.attemptNumber)"
+        case .success(let operation): "success \(operation.operationId)"
+        case .needsAttention(let operation): "needsAttention \(operation.operationId)"
+        case .cancelled(let operation): "cancel \(operation.operationId)"
+        case .setLastSubmitted(let hash): "setLastSubmitted \(letter(hash))"
+        case .endActivity(let matchId): "endActivity \(matchId)"
+        case .clearLocal: "clearLocal"
+        }
+    }
+
+    private func name(_ kind: OperationKind) -> String {
+        switch kind {
+        case .register: "register"
+        case .unregister: "unregister"
+        case .startToken: "startToken"
+        case .activityToken: "activityToken"
+        case .dismissal: "dismissal"
+        case .follow: "follow"
+        case .unfollow: "unfollow"
+        }
+    }
+
+    private func letter(_ hash: TokenHash) -> String { ["A", "B", "C", "S", "U"].first { Self.hash($0) == hash } ?? "?" }
+}
