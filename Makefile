@@ -67,11 +67,11 @@ bench: bootstrap ## The benchmarks, as ratios (about ten minutes; needs a quiet 
 	@binary="$$(swift build -c release --show-bin-path)/pushwatch"; \
 	for name in $$("$$binary" bench list); do "$$binary" bench $$name $(BENCH); done
 
-.PHONY: bench-beside
-bench-beside: bootstrap ## Sends end to end beside a bare sender on AsyncHTTPClient, which is what APNSwift sends with
+.PHONY: bench-compare
+bench-compare: bootstrap ## Sends end to end next to a bare sender on AsyncHTTPClient, which is what APNSwift sends with
 	@swift build -c release --product pushwatch
 	@swift build -c release --package-path Benchmarks/ahc-sender --scratch-path .build/ahc-sender
-	@"$$(swift build -c release --show-bin-path)/pushwatch" bench send --only end-to-end --beside .build/ahc-sender/release/ahc-sender
+	@"$$(swift build -c release --show-bin-path)/pushwatch" bench send --only end-to-end --compare-with .build/ahc-sender/release/ahc-sender
 
 .PHONY: dist
 dist: bootstrap ## Pack a release: dist/pushwatch-VERSION-….tar.gz
@@ -79,7 +79,7 @@ dist: bootstrap ## Pack a release: dist/pushwatch-VERSION-….tar.gz
 
 .PHONY: floors
 floors: ## Check that no target imports what it did not declare, nor a floor at or above its own
-	@bash scripts/check-floors.sh
+	@bash scripts/check-layers.sh
 
 .PHONY: format
 format: ## Format the sources in place

@@ -28,7 +28,7 @@ complain() {
 for directory in Sources/*/; do
     target=$(basename "$directory")
     own=$(floor "$target")
-    [ -n "$own" ] || complain "Sources/$target stands on no floor: add it to scripts/check-floors.sh and docs/architecture.md"
+    [ -n "$own" ] || complain "Sources/$target stands on no floor: add it to scripts/check-layers.sh and docs/architecture.md"
     while IFS=: read -r file line; do
         module=$(sed -E 's/^.*import +((struct|enum|class|func|protocol) +)?([A-Za-z0-9_]+).*$/\3/' <<<"$line")
         other=$(floor "$module")

@@ -18,7 +18,7 @@ package struct AnalystSession: Sendable, Hashable {
     /// Since the open transaction began.
     package var transactionAge: Duration
     /// How many transactions the rows that cleanup must keep for this session reach back.
-    package var heldBackTransactions: Int64
+    package var xminAge: Int64
     /// The longest that somebody else has been waiting for a lock of this session.
     package var blockingFor: Duration
 
@@ -29,7 +29,7 @@ package struct AnalystSession: Sendable, Hashable {
         activity: Activity,
         statementAge: Duration = .zero,
         transactionAge: Duration = .zero,
-        heldBackTransactions: Int64 = 0,
+        xminAge: Int64 = 0,
         blockingFor: Duration = .zero
     ) {
         self.pid = pid
@@ -38,7 +38,7 @@ package struct AnalystSession: Sendable, Hashable {
         self.activity = activity
         self.statementAge = statementAge
         self.transactionAge = transactionAge
-        self.heldBackTransactions = heldBackTransactions
+        self.xminAge = xminAge
         self.blockingFor = blockingFor
     }
 }
@@ -57,14 +57,14 @@ package struct AnalystPolicy: Sendable {
     package enum Cause: String, Sendable {
         case statementTooLong = "its statement runs too long"
         case transactionTooLong = "its transaction is open too long"
-        case holdsBackCleanup = "its snapshot holds back cleanup"
+        case preventsVacuum = "its snapshot prevents vacuum from removing dead rows"
         case blocksOthers = "others wait for its locks"
     }
 
     /// The same as the role's statement_timeout, which a user can lift.
     package var statementLimit: Duration = .seconds(60)
     package var transactionLimit: Duration = .seconds(120)
-    package var heldBackLimit: Int64 = 500_000
+    package var xminAgeLimit: Int64 = 500_000
     package var blockingLimit: Duration = .seconds(2)
     /// How long after a limit a cancelled statement may still run before its session is ended.
     package var patience: Duration = .seconds(10)
@@ -88,7 +88,7 @@ package struct AnalystPolicy: Sendable {
             return (.statementTooLong, session.statementAge - statementLimit)
         }
         // How long it has been so is not known: cancelled as often as need be, until its age ends it.
-        if session.heldBackTransactions > heldBackLimit { return (.holdsBackCleanup, .zero) }
+        if session.xminAge > xminAgeLimit { return (.preventsVacuum, .zero) }
         return nil
     }
 }

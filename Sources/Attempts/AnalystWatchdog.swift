@@ -96,7 +96,7 @@ extension AnalystSession {
     fileprivate var metadata: Logger.Metadata {
         [
             "user": "\(user)", "pid": "\(pid)", "statementSeconds": "\(statementAge.components.seconds)",
-            "transactionSeconds": "\(transactionAge.components.seconds)", "heldBackTransactions": "\(heldBackTransactions)",
+            "transactionSeconds": "\(transactionAge.components.seconds)", "xminAge": "\(xminAge)",
         ]
     }
 }

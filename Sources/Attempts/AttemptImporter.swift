@@ -1,7 +1,7 @@
 package import Postgres
 package import PushContract
 
-/// Brings older history in from an NDJSON file, plain or gzip. Idempotent, and it remembers its place: one that broke off goes on where
+/// Brings older history in from an NDJSON file, plain or gzip. Idempotent, and it remembers its checkpoint: one that broke off goes on where
 /// it stood, and one that is simply repeated adds nothing.
 ///
 /// Older than the API accepts is fine, up to the retention of facts. The same checks, ledger and rollups as for everybody.
@@ -36,34 +36,34 @@ package struct AttemptImporter: Sendable {
     }
 
     private let pool: PostgresPool
-    private let keeper: PartitionKeeper
+    private let maintenance: PartitionMaintenance
     private let plan: PartitionPlan
     private let slot: Int16
     private let chunkBytes: Int
 
     package init(
         pool: PostgresPool,
-        keeper: PartitionKeeper,
+        maintenance: PartitionMaintenance,
         plan: PartitionPlan = PartitionPlan(),
         slot: Int16 = 1000,
         chunkBytes: Int = 1 << 20
     ) {
         self.pool = pool
-        self.keeper = keeper
+        self.maintenance = maintenance
         self.plan = plan
         self.slot = slot
         self.chunkBytes = chunkBytes
     }
 
     /// Where an import of this file stopped that did not reach its end.
-    package func place(of path: String) async throws -> Progress? {
-        try await ImportPlace(path: path).read(on: pool)
+    package func checkpoint(of path: String) async throws -> Progress? {
+        try await ImportCheckpoint(path: path).read(on: pool)
     }
 
     /// Imports a file. Rejected lines are handed to `onReject`, in order; the others are stored.
     ///
     /// - Parameters:
-    ///   - start: a place that `place(of:)` gave; what lies before it is passed over.
+    ///   - start: a checkpoint that `checkpoint(of:)` gave; what lies before it is passed over.
     ///   - shouldStop: asked between transactions. True ends the import; a later one goes on from there.
     package func run(
         path: String,
@@ -73,7 +73,7 @@ package struct AttemptImporter: Sendable {
         onReject: (Reject) throws -> Void,
         onProgress: (Progress) -> Void
     ) async throws -> Progress {
-        let place = try ImportPlace(path: path)
+        let checkpoint = try ImportCheckpoint(path: path)
         let reader = try LineReader(path: path, from: start?.unpackedBytes ?? 0, chunkBytes: chunkBytes)
         let parser = AttemptParser()
         let window = AcceptanceWindow.history(now: now, retention: .seconds(plan.factRetentionDays * 86_400))
@@ -89,14 +89,14 @@ package struct AttemptImporter: Sendable {
                 progress.unpackedBytes = reader.offset
                 continue
             }
-            let results = try await store(parsed.batch, place: place, progress: progress, now: now)
+            let results = try await store(parsed.batch, checkpoint: checkpoint, progress: progress, now: now)
             for reject in rejects(parsed, results, after: progress.lines) { try onReject(reject) }
             progress.add(parsed, results, bytes: reader.storedOffset, unpackedBytes: reader.offset)
             onProgress(progress)
         }
         progress.isComplete = reader.isAtEnd
         let last = progress
-        try await pool.withRetriedBatch { try place.save(last, now: now, on: $0) }
+        try await pool.withRetriedBatch { try checkpoint.save(last, now: now, on: $0) }
         return progress
     }
 
@@ -104,12 +104,12 @@ package struct AttemptImporter: Sendable {
         var rejects = parsed.rejections.map {
             Reject(line: lines + $0.index + 1, attemptId: $0.attemptId, code: $0.fault.code, detail: $0.fault.detail)
         }
-        for (place, result) in results.enumerated() {
+        for (index, result) in results.enumerated() {
             guard case .conflict = result else { continue }
             rejects.append(
                 Reject(
-                    line: lines + parsed.indices[place] + 1,
-                    attemptId: parsed.batch[place].attemptId,
+                    line: lines + parsed.indices[index] + 1,
+                    attemptId: parsed.batch[index].attemptId,
                     code: "attempt_conflict",
                     detail: "other content is stored under this attemptId"
                 )
@@ -118,10 +118,10 @@ package struct AttemptImporter: Sendable {
         return rejects.sorted { $0.line < $1.line }
     }
 
-    private func store(_ batch: AttemptBatch, place: ImportPlace, progress: Progress, now: Timestamp) async throws -> [AttemptResult] {
-        if !batch.isEmpty { try await keeper.ensurePartitions(for: batch) }
+    private func store(_ batch: AttemptBatch, checkpoint: ImportCheckpoint, progress: Progress, now: Timestamp) async throws -> [AttemptResult] {
+        if !batch.isEmpty { try await maintenance.ensurePartitions(for: batch) }
         return try await pool.withRetriedBatch { connection in
-            try place.save(progress, now: now, on: connection)
+            try checkpoint.save(progress, now: now, on: connection)
             return try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: now, checksOldFacts: true)
         }
     }

@@ -11,7 +11,7 @@ package struct AttemptIngestor: Service {
     private let pool: PostgresPool
     private let queue: IngestQueue
     private let slots: [Int16]
-    private let keeper: PartitionKeeper
+    private let maintenance: PartitionMaintenance
     private let hints = LedgerHints()
     private let uncommitted: UncommittedOutcomes
     private let logger: Logger
@@ -23,7 +23,7 @@ package struct AttemptIngestor: Service {
     ///   - firstSlot: where this process's rollup slots begin; processes that share a database should differ.
     package init(
         pool: PostgresPool,
-        keeper: PartitionKeeper,
+        maintenance: PartitionMaintenance,
         writers: Int = 3,
         firstSlot: Int16 = Int16.random(in: 0..<64) * 4,
         limits: IngestLimits = IngestLimits(),
@@ -32,7 +32,7 @@ package struct AttemptIngestor: Service {
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.pool = pool
-        self.keeper = keeper
+        self.maintenance = maintenance
         self.uncommitted = uncommitted
         queue = IngestQueue(limits: limits)
         slots = (0..<writers).map { firstSlot + Int16($0) }
@@ -69,7 +69,7 @@ package struct AttemptIngestor: Service {
             while case let entries = await queue.take(), !entries.isEmpty {
                 do {
                     let left = try await pool.withConnection { connection in
-                        try await connection.perform { write(entries, andWhatFollowsOn: $0, slot: slot) }
+                        try await connection.perform { write(entries, andQueuedOn: $0, slot: slot) }
                     }
                     guard let left else { continue }
                     await commit(left, slot: slot)
@@ -85,7 +85,7 @@ package struct AttemptIngestor: Service {
     }
 
     /// Writes these entries and then those that come, blocking the connection's thread. Returns what could not be written.
-    private func write(_ first: [IngestQueue.Entry], andWhatFollowsOn connection: BlockingConnection, slot: Int16) -> [IngestQueue.Entry]? {
+    private func write(_ first: [IngestQueue.Entry], andQueuedOn connection: BlockingConnection, slot: Int16) -> [IngestQueue.Entry]? {
         let fresh = FreshWriter(hints: hints, slot: slot)
         var entries = first
         while !entries.isEmpty {
@@ -166,7 +166,7 @@ package struct AttemptIngestor: Service {
             } catch let error as PostgresError where failures < 4 && mayRepeat(error) {
                 failures += 1
                 logger.debug("a batch is written again", metadata: ["error": "\(error)"])
-                if error.code == .checkViolation { try await keeper.ensurePartitions(for: batch) }
+                if error.code == .checkViolation { try await maintenance.ensurePartitions(for: batch) }
                 try await Task.sleep(for: .milliseconds(Int.random(in: 5...15) << failures))
             }
         }

@@ -36,7 +36,7 @@ package final class AttemptParser {
     static let maxDepth = 16
     static let maxItemBytes = 65_536
     /// So many malformed lines of a request are told with the place of their fault.
-    static let placedLines = 100
+    static let locatedErrorLimit = 100
 
     private let parser: OpaquePointer
     private let item = UnsafeMutablePointer<pushwatch_json_item>.allocate(capacity: 1)
@@ -64,7 +64,7 @@ package final class AttemptParser {
         window: AcceptanceWindow,
         itemLimit: Int
     ) throws(BodyFault) -> Parsed {
-        let (root, count) = try parse(body, length: length, isLine: false, isPlaced: true)
+        let (root, count) = try parse(body, length: length, isLine: false, reportsLocation: true)
         guard root != PUSHWATCH_JSON_ROOT_OTHER else { throw .notAnObjectOrArray }
         guard count <= itemLimit else { throw .tooManyItems(limit: itemLimit) }
         guard count > 0 else { throw .empty }
@@ -120,8 +120,8 @@ package final class AttemptParser {
             return
         }
         do throws(BodyFault) {
-            let isPlaced = parsed.rejections.count < AttemptParser.placedLines
-            let (root, _) = try parse(line, length: length, isLine: true, isPlaced: isPlaced)
+            let reportsLocation = parsed.rejections.count < AttemptParser.locatedErrorLimit
+            let (root, _) = try parse(line, length: length, isLine: true, reportsLocation: reportsLocation)
             guard root == PUSHWATCH_JSON_ROOT_OBJECT else { throw .notAnObjectOrArray }
             readNext(into: &parsed, index: index, window: window)
         } catch {
@@ -135,12 +135,12 @@ package final class AttemptParser {
         }
     }
 
-    /// - Parameter isPlaced: whether a fault is worth a second reading that says where it is.
+    /// - Parameter reportsLocation: whether a fault is worth a second reading that says where it is.
     private func parse(
         _ body: UnsafeRawBufferPointer,
         length: Int,
         isLine: Bool,
-        isPlaced: Bool
+        reportsLocation: Bool
     ) throws(BodyFault) -> (root: Int, count: Int) {
         var root: Int32 = 0
         var count = 0
@@ -148,8 +148,8 @@ package final class AttemptParser {
         let code = pushwatch_json_parse(parser, bytes, length, &root, &count)
         guard code == 0 else {
             let reason = String(cString: pushwatch_json_error_message(code))
-            guard isPlaced else { throw .malformed(reason) }
-            throw .malformed(MalformedPlace.describe(UnsafeRawBufferPointer(rebasing: body[..<length]), otherwise: reason, isLine: isLine))
+            guard reportsLocation else { throw .malformed(reason) }
+            throw .malformed(JSONErrorLocation.describe(UnsafeRawBufferPointer(rebasing: body[..<length]), otherwise: reason, isLine: isLine))
         }
         return (Int(root), count)
     }

@@ -52,8 +52,8 @@ package struct AttemptRoutes: Sendable {
         IngestMetrics.rejected.increment(by: parsed.rejections.count)
         let results = parsed.batch.isEmpty ? [] : try await submit(parsed.batch)
         return try parsed.isSingle
-            ? AttemptAnswer.single(parsed, results, requestId: requestId)
-            : AttemptAnswer.batch(parsed, results)
+            ? AttemptResponse.single(parsed, results, requestId: requestId)
+            : AttemptResponse.batch(parsed, results)
     }
 
     private func parse(_ body: inout [UInt8], asLines: Bool) throws -> AttemptParser.Parsed {

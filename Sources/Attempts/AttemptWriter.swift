@@ -99,14 +99,14 @@ package enum AttemptWriter {
         for entry in previous { known[entry.key] = entry }
         let reports = groups.firstReports(of: batch)
         let candidates = known.isEmpty ? reports : reports.filter { known[$0.key] == nil }
-        let losers = try LedgerStatements.insert(candidates, generation: generation, on: connection)
+        let existingKeys = try LedgerStatements.insert(candidates, generation: generation, on: connection)
         // A new statement, and so a new snapshot: whoever won has committed.
-        for entry in try LedgerStatements.known(losers, generation: generation, on: connection) { known[entry.key] = entry }
+        for entry in try LedgerStatements.known(existingKeys, generation: generation, on: connection) { known[entry.key] = entry }
         if known.isEmpty { return known }
-        return try lockThoseThatMove(known, groups, of: batch, on: connection)
+        return try lockAdvancing(known, groups, of: batch, on: connection)
     }
 
-    private static func lockThoseThatMove(
+    private static func lockAdvancing(
         _ known: [AttemptKey: LedgerEntry],
         _ groups: AttemptGroups,
         of batch: AttemptBatch,

@@ -12,7 +12,7 @@ protocol Spelled: CaseIterable, RawRepresentable<String> {
 extension StaticString {
     func isSpelled(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard text.count == utf8CodeUnitCount else { return false }
-        for place in 0..<text.count where text[place] != utf8Start[place] { return false }
+        for index in 0..<text.count where text[index] != utf8Start[index] { return false }
         return true
     }
 }

@@ -32,15 +32,15 @@ struct FrozenLedger: Sendable {
         guard !hints.hasFilter(of: generations) else { return }
         // A statement after the one that saw the rotation: its snapshot holds every row of the generation.
         let rows = try await pool.query("SELECT count(*) FROM attemptLedger WHERE generation = \(generations.previous)")
-        guard let count = try rows.first?.decode(Int.self), KeyFilter.bytes(forCapacity: count) <= mostBytes else { return }
+        guard let count = try rows.first?.decode(Int.self), BloomFilter.bytes(forCapacity: count) <= mostBytes else { return }
         let filter = try await load(generations.previous, count: count)
         hints.use(filter, previousOf: generations)
         logger.info("frozen ledger generation loaded", metadata: ["keys": "\(filter.count)", "bytes": "\(filter.byteCount)"])
     }
 
-    private func load(_ generation: Int32, count: Int) async throws -> KeyFilter {
+    private func load(_ generation: Int32, count: Int) async throws -> BloomFilter {
         try await pool.withTransaction { transaction in
-            var filter = KeyFilter(capacity: count)
+            var filter = BloomFilter(capacity: count)
             // Generations are numbers of ours; a cursor's query takes no parameter in every pooler.
             try await transaction.execute(
                 "DECLARE frozen NO SCROLL CURSOR FOR SELECT attemptKey FROM attemptLedger WHERE generation = \(raw: "\(generation)")"

@@ -7,12 +7,12 @@ import Synchronization
 /// Safe to use from any task.
 package final class LedgerHints: Sendable {
     private struct State {
-        var frozen: (generation: LedgerGenerations, filter: KeyFilter)?
+        var frozen: (generation: LedgerGenerations, filter: BloomFilter)?
         /// As they were in the last transaction that looked.
         var generations: LedgerGenerations?
         /// Batches that are to be written the way that bears duplicates well.
-        var wary = 0
-        var nextWariness = 8
+        var cautiousBatches = 0
+        var nextCautiousBatches = 8
     }
 
     private let state = Mutex(State())
@@ -33,17 +33,17 @@ package final class LedgerHints: Sendable {
 
     func hasFilter(of generations: LedgerGenerations) -> Bool { filter(of: generations) != nil }
 
-    func use(_ filter: KeyFilter, previousOf generations: LedgerGenerations) { state.withLock { $0.frozen = (generations, filter) } }
+    func use(_ filter: BloomFilter, previousOf generations: LedgerGenerations) { state.withLock { $0.frozen = (generations, filter) } }
 
-    private func filter(of generations: LedgerGenerations) -> KeyFilter? {
+    private func filter(of generations: LedgerGenerations) -> BloomFilter? {
         state.withLock { $0.frozen.flatMap { $0.generation == generations ? $0.filter : nil } }
     }
 
     /// Whether the next batch is likely all new.
     func expectsNewKeys() -> Bool {
         state.withLock { state in
-            if state.wary == 0 { return true }
-            state.wary -= 1
+            if state.cautiousBatches == 0 { return true }
+            state.cautiousBatches -= 1
             return false
         }
     }
@@ -51,10 +51,10 @@ package final class LedgerHints: Sendable {
     /// A batch held known keys: senders repeat themselves, so the next batches will too. Longer each time, at most 512.
     func sawDuplicates() {
         state.withLock { state in
-            state.wary = state.nextWariness
-            state.nextWariness = min(512, state.nextWariness * 2)
+            state.cautiousBatches = state.nextCautiousBatches
+            state.nextCautiousBatches = min(512, state.nextCautiousBatches * 2)
         }
     }
 
-    func sawNewKeysOnly() { state.withLock { $0.nextWariness = 8 } }
+    func sawNewKeysOnly() { state.withLock { $0.nextCautiousBatches = 8 } }
 }

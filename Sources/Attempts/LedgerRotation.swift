@@ -23,7 +23,7 @@ struct LedgerRotation {
         let next = "attemptLedger_\(try await LedgerRotation.read(on: pool).current + 1)"
         guard try await !PartitionStatements.generations(on: pool).contains(next.lowercased()) else { return }
         try await pool.withTransaction { transaction in
-            try await SchemaTurn.take(on: transaction)
+            try await SchemaLock.acquire(on: transaction)
             let number = try await LedgerRotation.read(on: transaction).current + 1
             guard try await !PartitionStatements.generations(on: transaction).contains("attemptledger_\(number)") else { return }
             try await PartitionStatements.createGeneration(number, on: transaction)
@@ -31,12 +31,12 @@ struct LedgerRotation {
     }
 
     /// From here the prepared generation takes new ids, and the one before stays readable. False: it was not due, or writers did not end
-    /// in time; they are not held back for longer.
+    /// in time; they are not suppressed for longer.
     func switchOver(now: Timestamp, patience: String = "2s", isDue: (Timestamp) -> Bool) async throws -> Bool {
         guard isDue(try await LedgerRotation.read(on: pool).rotatedAt) else { return false }
         do {
             return try await pool.withTransaction(retry: .never) { transaction in
-                try await SchemaTurn.take(on: transaction)
+                try await SchemaLock.acquire(on: transaction)
                 try await transaction.execute("SET LOCAL lock_timeout = '\(raw: patience)'")
                 // Waits for the batches under way and holds back the next ones, so that none of them misses the other's ids.
                 try await transaction.execute("LOCK TABLE ledgerState IN ACCESS EXCLUSIVE MODE")

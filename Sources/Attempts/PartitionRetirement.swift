@@ -9,7 +9,7 @@ import Postgres
 struct PartitionRetirement {
     enum Outcome: Equatable {
         case dropped
-        /// Somebody reads it still, or another keeper is at it.
+        /// Somebody reads it still, or another instance is at it.
         case later
     }
 
@@ -30,7 +30,7 @@ struct PartitionRetirement {
         }
     }
 
-    /// What an earlier round, or a keeper that died, has left behind: half detached, or detached and not dropped.
+    /// What an earlier round, or an instance that died, has left behind: half detached, or detached and not dropped.
     func finish() async throws -> [(name: String, outcome: Outcome)] {
         var outcomes: [(String, Outcome)] = []
         for (name, parent) in try await leftovers() {
@@ -102,7 +102,7 @@ struct PartitionRetirement {
         }
     }
 
-    /// Waited too long, another keeper was quicker, or (55000) another partition of the table is half detached.
+    /// Waited too long, another instance was quicker, or (55000) another partition of the table is half detached.
     private static func isPassing(_ error: PostgresError) -> Bool {
         error.isSerializationConflict || error.code == .queryCancelled || error.code == .undefinedTable || error.code.rawValue == "55000"
     }

@@ -48,7 +48,7 @@ struct RollupDelta {
     private var indices: [Packed: Int] = [:]
     /// Apps and push types, each once. A batch has few, so the search for one is a look at the first ones.
     private var texts = [""]
-    private var places: [String: Int] = ["": 0]
+    private var textIndexes: [String: Int] = ["": 0]
     private static let searched = 8
 
     /// Counts one more (`sign` 1) or one less (-1).
@@ -61,8 +61,8 @@ struct RollupDelta {
             status: record.status,
             reasonCode: record.reasonCode,
             environment: record.environment,
-            app: place(of: record.app, in: batch),
-            pushType: place(of: record.pushType, in: batch),
+            app: textIndex(of: record.app, in: batch),
+            pushType: textIndex(of: record.pushType, in: batch),
             appMajor: AppMajor.parse(batch.bytes(record.appVersion))
         )
         add(key, latencyMs: record.latencyMs, sign: sign)
@@ -77,8 +77,8 @@ struct RollupDelta {
             status: attempt.status,
             reasonCode: attempt.reasonCode,
             environment: attempt.environment,
-            app: place(of: attempt.app ?? ""),
-            pushType: place(of: attempt.pushType ?? ""),
+            app: textIndex(of: attempt.app ?? ""),
+            pushType: textIndex(of: attempt.pushType ?? ""),
             appMajor: AppMajor.parse((attempt.appVersion ?? "").utf8)
         )
         add(key, latencyMs: attempt.latencyMs, sign: sign)
@@ -101,17 +101,17 @@ struct RollupDelta {
         return rows.count - 1
     }
 
-    private mutating func place(of piece: AttemptBatch.Piece, in batch: AttemptBatch) -> Int {
+    private mutating func textIndex(of piece: AttemptBatch.Piece, in batch: AttemptBatch) -> Int {
         if piece.isAbsent { return 0 }
         let bytes = batch.bytes(piece)
-        for place in 1..<max(1, min(texts.count, RollupDelta.searched)) where texts[place].utf8.elementsEqual(bytes) { return place }
-        return place(of: String(decoding: bytes, as: UTF8.self))
+        for textIndex in 1..<max(1, min(texts.count, RollupDelta.searched)) where texts[textIndex].utf8.elementsEqual(bytes) { return textIndex }
+        return textIndex(of: String(decoding: bytes, as: UTF8.self))
     }
 
-    private mutating func place(of text: String) -> Int {
-        if let known = places[text] { return known }
+    private mutating func textIndex(of text: String) -> Int {
+        if let known = textIndexes[text] { return known }
         texts.append(text)
-        places[text] = texts.count - 1
+        textIndexes[text] = texts.count - 1
         return texts.count - 1
     }
 
@@ -156,7 +156,7 @@ struct RollupDelta {
         func words(_ word: (Key) -> StaticString?) -> Query.Parameter {
             .text(PackedBytes.words(count: rows.count) { word(rows[$0].key) })
         }
-        func named(_ place: (Key) -> Int) -> Query.Parameter { .value(list: rows.map { texts[place($0.key)] }) }
+        func named(_ textIndex: (Key) -> Int) -> Query.Parameter { .value(list: rows.map { texts[textIndex($0.key)] }) }
         return Query(
             RollupDelta.several,
             [

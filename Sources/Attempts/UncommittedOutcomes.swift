@@ -10,19 +10,19 @@ package final class UncommittedOutcomes: Sendable {
     package static let expectedLateness = Duration.seconds(60)
 
     /// Seconds since 1970.
-    private struct Place: Hashable {
+    private struct Bucket: Hashable {
         var arrivedAt: Int64
         var attemptedAt: Int64
     }
 
-    private let held = Mutex<[Place: Int]>([:])
+    private let pending = Mutex<[Bucket: Int]>([:])
 
     package init() {}
 
     /// When the oldest attempt was made that has been held for at least `patience`; nil when none has. What came just now is on its way.
     package func waiting(for patience: Duration, at now: Timestamp) -> Timestamp? {
         let limit = (now - patience).seconds
-        return held.withLock { held in held.keys.lazy.filter { $0.arrivedAt <= limit }.map(\.attemptedAt).min() }
+        return pending.withLock { pending in pending.keys.lazy.filter { $0.arrivedAt <= limit }.map(\.attemptedAt).min() }
             .map { Timestamp(seconds: $0) }
     }
 
@@ -34,12 +34,12 @@ package final class UncommittedOutcomes: Sendable {
         _ write: () async throws -> T
     ) async rethrows -> T {
         guard let attemptedAt else { return try await write() }
-        let place = Place(arrivedAt: now.seconds, attemptedAt: max(attemptedAt, now - Self.expectedLateness).seconds)
-        held.withLock { $0[place, default: 0] += 1 }
+        let bucket = Bucket(arrivedAt: now.seconds, attemptedAt: max(attemptedAt, now - Self.expectedLateness).seconds)
+        pending.withLock { $0[bucket, default: 0] += 1 }
         defer {
-            held.withLock { held in
-                let left = (held[place] ?? 1) - 1
-                held[place] = left > 0 ? left : nil
+            pending.withLock { pending in
+                let left = (pending[bucket] ?? 1) - 1
+                pending[bucket] = left > 0 ? left : nil
             }
         }
         return try await write()

@@ -8,7 +8,7 @@ package struct MatchChange: Sendable {
     /// Everything that happened and was not cooling down.
     package let events: [MatchEvent]
     /// The event this state brings news of; nil when the card only goes on telling the one before, or none.
-    package let news: MatchEvent?
+    package let newKeyEvent: MatchEvent?
 
     /// The very bytes every follower gets.
     package var bytes: [UInt8] { display.canonicalJSON }

@@ -28,16 +28,16 @@ package enum MatchProgress {
         var score = arrived
         score.balls = nil
         memory.score = score
-        if let before, balls.fresh.isEmpty, score.saysTheSame(as: before) { return .unchanged(memory) }
+        if let before, balls.fresh.isEmpty, score.hasSameContent(as: before) { return .unchanged(memory) }
         memory.cooldowns.forget(retractedBy: score, from: before)
         let detected =
             ScoreEvents.between(before, and: score, thresholds: thresholds, now: now)
             + BallEvents.of(balls.fresh, in: memory.window, ballsPerOver: score.ballsInOver, thresholds: thresholds, now: now)
         let admitted = memory.cooldowns.admit(detected, now: now)
-        let key = KeyEvent.choose(from: admitted, held: memory.key, in: score, window: memory.window, now: now)
+        let key = KeyEvent.choose(from: admitted, current: memory.key, in: score, window: memory.window, now: now)
         let isNew = key.map(admitted.contains) ?? false
         memory.key = key
-        return build(memory, score, hasBalls: arrived.balls != nil, events: admitted, news: isNew ? key : nil, now: now)
+        return build(memory, score, hasBalls: arrived.balls != nil, events: admitted, newKeyEvent: isNew ? key : nil, now: now)
     }
 
     private static func build(
@@ -45,7 +45,7 @@ package enum MatchProgress {
         _ score: MatchScore,
         hasBalls: Bool,
         events: [MatchEvent],
-        news: MatchEvent?,
+        newKeyEvent: MatchEvent?,
         now: Timestamp
     ) -> Step {
         var memory = memory
@@ -57,6 +57,6 @@ package enum MatchProgress {
         memory.stateHash = hash
         display.seq = memory.seq
         display.updatedAt = memory.stateTimestamp
-        return .changed(MatchChange(memory: memory, score: score, display: display, events: events, news: news))
+        return .changed(MatchChange(memory: memory, score: score, display: display, events: events, newKeyEvent: newKeyEvent))
     }
 }

@@ -36,8 +36,8 @@ package struct CurlClientConfiguration: Sendable {
     /// Whether each origin has a pool of HTTP/2 connections of our own choosing; else libcurl chooses.
     var isPooled: Bool { httpVersion == .http2Required }
 
-    var lineRules: LineChoice.Rules {
-        LineChoice.Rules(
+    var connectionRules: ConnectionChoice.Rules {
+        ConnectionChoice.Rules(
             maxConnections: maxConnectionsPerHost,
             maxStreams: maxStreamsPerConnection,
             spread: streamsBeforeNextConnection,

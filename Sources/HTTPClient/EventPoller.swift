@@ -3,36 +3,36 @@ import Glibc
 
 /// The descriptors of all lines, waited for at once, and a door bell that other threads may ring.
 ///
-/// Belongs to the loop's thread but for `ring`, which any thread may call until `close`.
+/// Belongs to the loop's thread but for `wakeUp`, which any thread may call until `close`.
 final class EventPoller: Sendable {
     private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-    private let bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-    private static let bellTag = UInt64.max
+    private let wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    private static let wakeTag = UInt64.max
 
     init() {
-        precondition(epoll >= 0 && bell >= 0, "no descriptors left for the HTTP client")
-        pw_epoll_set(epoll, bell, EPOLLIN.rawValue, EventPoller.bellTag, false)
+        precondition(epoll >= 0 && wakeDescriptor >= 0, "no descriptors left for the HTTP client")
+        pw_epoll_set(epoll, wakeDescriptor, EPOLLIN.rawValue, EventPoller.wakeTag, false)
     }
 
     /// Watches a descriptor on behalf of a line. `isKnown`: it is watched already.
-    func watch(_ descriptor: Int32, line: UInt32, events: UInt32, isKnown: Bool) {
-        pw_epoll_set(epoll, descriptor, events, UInt64(line) << 32 | UInt64(UInt32(bitPattern: descriptor)), isKnown)
+    func watch(_ descriptor: Int32, connection: UInt32, events: UInt32, isKnown: Bool) {
+        pw_epoll_set(epoll, descriptor, events, UInt64(connection) << 32 | UInt64(UInt32(bitPattern: descriptor)), isKnown)
     }
 
     func forget(_ descriptor: Int32) { pw_epoll_set(epoll, descriptor, 0, 0, true) }
 
-    func ring() { eventfd_write(bell, 1) }
+    func wakeUp() { eventfd_write(wakeDescriptor, 1) }
 
     /// Waits, at most so long, and tells which descriptors have something.
-    func wait(milliseconds: Int32, _ body: (_ line: UInt32, _ descriptor: Int32, _ mask: Int32) -> Void) {
+    func wait(milliseconds: Int32, _ body: (_ connection: UInt32, _ descriptor: Int32, _ mask: Int32) -> Void) {
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
             let count = epoll_wait(epoll, events.baseAddress, 64, milliseconds)
             guard count > 0 else { return }
             for index in 0..<Int(count) {
                 let tag = pw_epoll_tag(&events[index])
-                guard tag != EventPoller.bellTag else {
-                    var rings: eventfd_t = 0
-                    eventfd_read(bell, &rings)
+                guard tag != EventPoller.wakeTag else {
+                    var wakeCount: eventfd_t = 0
+                    eventfd_read(wakeDescriptor, &wakeCount)
                     continue
                 }
                 body(UInt32(tag >> 32), Int32(bitPattern: UInt32(tag & 0xFFFF_FFFF)), EventPoller.mask(events[index].events))
@@ -42,7 +42,7 @@ final class EventPoller: Sendable {
 
     func close() {
         Glibc.close(epoll)
-        Glibc.close(bell)
+        Glibc.close(wakeDescriptor)
     }
 
     private static func mask(_ events: UInt32) -> Int32 {

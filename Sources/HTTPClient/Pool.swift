@@ -2,7 +2,7 @@
 final class Pool {
     /// `https://host:port`, or empty for the one shared pool of a client that leaves connections to libcurl.
     let origin: [UInt8]
-    var lines: [Line] = []
+    var connections: [Connection] = []
     private(set) var waiting: [Exchange] = []
     private var next = 0
 
@@ -51,7 +51,7 @@ final class Pool {
 
     /// The connection with this local port takes no further requests.
     func retire(port: Int) {
-        for line in lines where line.port == port { line.isRetired = true }
+        for connection in connections where connection.port == port { connection.isRetired = true }
     }
 
     /// Whether the URL begins with this origin.

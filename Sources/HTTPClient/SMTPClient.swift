@@ -8,11 +8,11 @@ package enum SMTPClient {
     /// The server's verdict on the mail. Throws when there is none: not reached, no TLS where it is required, or lost on the way.
     package static func send(_ mail: OutboundMail) async throws(OutboundFailure) -> MailReply {
         precondition(CurlLibrary.isReady, "libcurl could not be initialised")
-        return try await withCheckedContinuation { waiter in Errand(mail, waiter).start() }.get()
+        return try await withCheckedContinuation { waiter in Submission(mail, waiter).start() }.get()
     }
 
     /// A mail on its way, and the task that waits for it.
-    private final class Errand: Sendable {
+    private final class Submission: Sendable {
         typealias Outcome = Result<MailReply, OutboundFailure>
 
         private let mail: OutboundMail
@@ -30,13 +30,13 @@ package enum SMTPClient {
                 &thread,
                 nil,
                 { context in
-                    Unmanaged<Errand>.fromOpaque(context!).takeRetainedValue().run()
+                    Unmanaged<Submission>.fromOpaque(context!).takeRetainedValue().run()
                     return nil
                 },
                 context
             )
             guard status == 0 else {
-                Unmanaged<Errand>.fromOpaque(context).release()
+                Unmanaged<Submission>.fromOpaque(context).release()
                 return waiter.resume(returning: .failure(OutboundFailure(.notWritten, .other, detail: "no thread: \(status)")))
             }
             pthread_detach(thread)

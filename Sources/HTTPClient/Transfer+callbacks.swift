@@ -47,7 +47,7 @@ func refuseRewind(context: UnsafeMutableRawPointer?, offset: curl_off_t, origin:
     let wasRefusedBefore = transfer.wasRefused
     transfer.wasRefused = true
     // libcurl would begin it anew on the ended connection, and there it would wait; the loop has others.
-    guard !wasRefusedBefore, transfer.line?.hasEnded(port: transfer.localPort) != true else { return CURL_SEEKFUNC_FAIL }
+    guard !wasRefusedBefore, transfer.connection?.hasEnded(port: transfer.localPort) != true else { return CURL_SEEKFUNC_FAIL }
     transfer.bodyOffset = 0
     return CURL_SEEKFUNC_OK
 }
@@ -76,7 +76,7 @@ func checkConnection(
         transfer.speaksHTTP2Now(agreed == 1)
     }
     // A request written after the peer's GOAWAY would be dropped without a word.
-    if transfer.line?.hasEnded(port: Int(localPort)) == true {
+    if transfer.connection?.hasEnded(port: Int(localPort)) == true {
         transfer.wasStopped = true
         return CURL_PREREQFUNC_ABORT
     }
@@ -94,7 +94,7 @@ func noteText(
 ) -> Int32 {
     guard kind == CURLINFO_TEXT, let bytes, let context else { return 0 }
     bytes.withMemoryRebound(to: UInt8.self, capacity: length) { bytes in
-        Unmanaged<Line>.fromOpaque(context).takeUnretainedValue().note(UnsafeBufferPointer(start: bytes, count: length))
+        Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().note(UnsafeBufferPointer(start: bytes, count: length))
     }
     return 0
 }
@@ -102,8 +102,8 @@ func noteText(
 extension Transfer {
     /// The request is about to be written, for the first time or after a refusal.
     fileprivate func noteIssue(port: Int) {
-        if wasIssued { line?.unissued += 1 }
-        stream = line?.issue(port: port) ?? 0
+        if wasIssued { connection?.unissued += 1 }
+        stream = connection?.issue(port: port) ?? 0
         wasIssued = true
         if let bound = exchange?.request.firstByteTimeout { firstByteDeadline = ContinuousClock.now + bound }
     }

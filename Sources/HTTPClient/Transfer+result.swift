@@ -5,17 +5,17 @@ extension Transfer {
     func result(_ code: CURLcode) -> Result<OutboundResponse, OutboundFailure> {
         let latency = exchange?.latency ?? .zero
         if code == CURLE_OK || isTruncated { return .success(response(latency: latency)) }
-        let evidence = TransferEvidence(
+        let diagnosis = TransferDiagnosis(
             code: code,
             isWholeRequestWritten: isWholeRequestWritten,
             wasLost: wasLost,
             wasRefused: wasRefused,
             lacksHTTP2: lacksHTTP2,
-            wasDisowned: wasStopped || isDisowned,
+            wasUnprocessedByGoaway: wasStopped || isUnprocessedByGoaway,
             connectionId: localPort,
             text: hasFailureText ? failureText : String(cString: curl_easy_strerror(code))
         )
-        return .failure(evidence.failure(latency: latency))
+        return .failure(diagnosis.failure(latency: latency))
     }
 
     /// Whether the peer may have the whole request. Errs on the side of yes.
@@ -29,9 +29,9 @@ extension Transfer {
     }
 
     /// Whether the peer has said that it did not process this stream.
-    var isDisowned: Bool {
-        guard let line, line.isPooled, line.port == localPort, stream > 0 else { return false }
-        return line.disowned(stream)
+    var isUnprocessedByGoaway: Bool {
+        guard let connection, connection.isPooled, connection.port == localPort, stream > 0 else { return false }
+        return connection.isUnprocessed(stream)
     }
 
     /// Whether anything of the answer has come.

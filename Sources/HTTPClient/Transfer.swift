@@ -8,7 +8,7 @@ final class Transfer {
     let easy: UnsafeMutableRawPointer
     let limits: CurlClientConfiguration
     private(set) var exchange: Exchange?
-    private(set) var line: Line?
+    private(set) var connection: Connection?
     private(set) var pool: Pool?
     /// Its place among the loop's running transfers.
     var index = 0
@@ -29,7 +29,7 @@ final class Transfer {
     var wasLost = false
     var lacksHTTP2 = false
     /// Its handle is not used again.
-    var isSpoilt = false
+    var mustBeDiscarded = false
     /// Not issued, since its connection had ended by a GOAWAY.
     var wasStopped = false
     private let errorText: UnsafeMutablePointer<CChar>
@@ -56,9 +56,9 @@ final class Transfer {
     var hasFailureText: Bool { errorText.pointee != 0 }
 
     /// Loads the next exchange.
-    func begin(_ exchange: Exchange, on line: Line, of pool: Pool) {
+    func begin(_ exchange: Exchange, on connection: Connection, of pool: Pool) {
         self.exchange = exchange
-        self.line = line
+        self.connection = connection
         self.pool = pool
         let request = exchange.request
         errorText.pointee = 0
@@ -68,7 +68,7 @@ final class Transfer {
         if limits.httpVersion == .http1 || limits.httpVersion == .http2Preferred {
             pw_easy_set_long(easy, CURLOPT_FRESH_CONNECT, request.avoidedConnection == nil ? 0 : 1)
         }
-        if limits.isPooled { pw_easy_set_pointer(easy, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(line).toOpaque()) }
+        if limits.isPooled { pw_easy_set_pointer(easy, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(connection).toOpaque()) }
         setMethod(request)
         setHeaders(request)
     }
@@ -77,7 +77,7 @@ final class Transfer {
     func end() {
         if limits.isPooled { pw_easy_set_pointer(easy, CURLOPT_DEBUGDATA, nil) }
         exchange = nil
-        line = nil
+        connection = nil
         pool = nil
         stream = 0
         firstByteDeadline = nil

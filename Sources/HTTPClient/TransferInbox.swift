@@ -13,7 +13,7 @@ final class TransferInbox: Sendable {
     }
 
     /// What the loop takes out at once.
-    struct Delivery {
+    struct Batch {
         var arrived: [Exchange]
         var hasCancellations: Bool
         var isStopping: Bool
@@ -48,13 +48,13 @@ final class TransferInbox: Sendable {
         }
     }
 
-    func take() -> Delivery {
+    func take() -> Batch {
         state.withLock { state in
-            let delivery = Delivery(arrived: state.arrived, hasCancellations: state.cancellations > 0, isStopping: state.isStopping)
+            let batch = Batch(arrived: state.arrived, hasCancellations: state.cancellations > 0, isStopping: state.isStopping)
             if !state.arrived.isEmpty { state.arrived = [] }
             state.cancellations = 0
             state.isAsleep = false
-            return delivery
+            return batch
         }
     }
 
@@ -73,6 +73,6 @@ final class TransferInbox: Sendable {
     private func wake(_ state: inout State) {
         guard state.isAsleep, !state.isClosed else { return }
         state.isAsleep = false
-        poller.ring()
+        poller.wakeUp()
     }
 }

@@ -19,80 +19,80 @@ extension TransferLoop {
     func assign(_ pool: Pool) -> Bool {
         var hasTaken = false
         while running.count < configuration.maxInFlight, pool.hasWaiting {
-            guard let line = line(for: pool) else { return hasTaken }
+            guard let connection = connection(for: pool) else { return hasTaken }
             while let exchange = pool.takeNext() {
                 hasTaken = true
                 guard !exchange.isCancelled else {
                     give(exchange, .notWritten, .cancelled, "cancelled before it was sent")
                     continue
                 }
-                start(exchange, on: line, pool)
+                start(exchange, on: connection, pool)
                 break
             }
         }
         return hasTaken
     }
 
-    private func line(for pool: Pool) -> Line? {
-        guard configuration.isPooled else { return pool.lines.first ?? open(pool) }
-        switch LineChoice.pick(pool.lines.map(\.state), rules: configuration.lineRules) {
-        case .use(let index): return pool.lines[index]
+    private func connection(for pool: Pool) -> Connection? {
+        guard configuration.isPooled else { return pool.connections.first ?? open(pool) }
+        switch ConnectionChoice.pick(pool.connections.map(\.state), rules: configuration.connectionRules) {
+        case .use(let index): return pool.connections[index]
         case .open: return open(pool)
         case .wait: return nil
         }
     }
 
-    private func open(_ pool: Pool) -> Line? {
-        lastLine &+= 1
-        guard let line = Line(id: lastLine, isPooled: configuration.isPooled, configuration: configuration, watches: watches) else {
+    private func open(_ pool: Pool) -> Connection? {
+        lastConnectionNumber &+= 1
+        guard let connection = Connection(id: lastConnectionNumber, isPooled: configuration.isPooled, configuration: configuration, watches: watches) else {
             return nil
         }
-        pool.lines.append(line)
-        lines[line.id] = line
-        return line
+        pool.connections.append(connection)
+        connections[connection.id] = connection
+        return connection
     }
 
-    private func start(_ exchange: Exchange, on line: Line, _ pool: Pool) {
+    private func start(_ exchange: Exchange, on connection: Connection, _ pool: Pool) {
         guard let transfer = idle.popLast() ?? Transfer(limits: configuration) else {
             return give(exchange, .notWritten, .other, "libcurl gave no handle")
         }
-        transfer.begin(exchange, on: line, of: pool)
+        transfer.begin(exchange, on: connection, of: pool)
         transfer.index = running.count
         running.append(transfer)
-        line.running += 1
-        line.unissued += 1
-        curl_multi_add_handle(line.multi, transfer.easy)
+        connection.running += 1
+        connection.unissued += 1
+        curl_multi_add_handle(connection.multi, transfer.easy)
     }
 
     /// Takes finished transfers out of a line. True when there were any.
-    func collect(_ line: Line) -> Bool {
+    func collect(_ connection: Connection) -> Bool {
         var hasAny = false
         var remaining: Int32 = 0
-        while let message = curl_multi_info_read(line.multi, &remaining) {
+        while let message = curl_multi_info_read(connection.multi, &remaining) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
             let code = pw_message_result(message)
             var context: UnsafeMutableRawPointer?
             pw_easy_get_pointer(easy, CURLINFO_PRIVATE, &context)
             guard let context else { continue }
-            finish(Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), code, on: line)
+            finish(Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), code, on: connection)
             hasAny = true
         }
         return hasAny
     }
 
-    private func finish(_ transfer: Transfer, _ code: CURLcode, on line: Line) {
+    private func finish(_ transfer: Transfer, _ code: CURLcode, on connection: Connection) {
         let result = transfer.result(code)
         metrics.note(result, connectionsOpened: transfer.connectionsOpened)
         switch result {
         // Until a request is authorised a peer may allow one at a time.
-        case .success(let response): if response.status != 403 { line.isProven = true }
+        case .success(let response): if response.status != 403 { connection.isAuthorized = true }
         case .failure(let failure):
             // libcurl counts its own retries by handle and across transfers.
-            transfer.isSpoilt = true
-            if !line.isProven || failure.kind == .reset || failure.kind == .goaway { line.isRetired = configuration.isPooled }
+            transfer.mustBeDiscarded = true
+            if !connection.isAuthorized || failure.kind == .reset || failure.kind == .goaway { connection.isRetired = configuration.isPooled }
             // Provably not processed: at once on another connection.
             if let exchange = transfer.exchange, let pool = transfer.pool, failure.isUnprocessed, !exchange.isCancelled,
-                exchange.takeResend(atMost: transfer.isDisowned ? 8 : 3)
+                exchange.takeResend(atMost: transfer.isUnprocessedByGoaway ? 8 : 3)
             {
                 release(transfer)
                 pool.addFirst(exchange)
@@ -105,16 +105,16 @@ extension TransferLoop {
 
     /// After a GOAWAY: what the peer will not process, and what was not begun on that connection, goes to another at once; libcurl would let
     /// it wait on the ended one. True when there was any.
-    func takeBack(from line: Line) -> Bool {
-        line.hasNewsOfGoaway = false
+    func reassign(from connection: Connection) -> Bool {
+        connection.hasUnhandledGoaway = false
         var hasAny = false
-        for transfer in running.reversed() where transfer.line === line && (!transfer.wasIssued || transfer.isDisowned) {
+        for transfer in running.reversed() where transfer.connection === connection && (!transfer.wasIssued || transfer.isUnprocessedByGoaway) {
             guard let exchange = transfer.exchange, let pool = transfer.pool else { continue }
-            transfer.isSpoilt = true
+            transfer.mustBeDiscarded = true
             hasAny = true
             // What was begun counts as sent once more, as when libcurl finds out by itself.
             if transfer.wasIssued, !exchange.takeResend(atMost: 8) {
-                give(exchange, .notWritten, .goaway, TransferEvidence.disownedDetail, connection: transfer.localPort)
+                give(exchange, .notWritten, .goaway, TransferDiagnosis.goawayDetail, connection: transfer.localPort)
                 release(transfer)
             } else {
                 release(transfer)
@@ -126,11 +126,11 @@ extension TransferLoop {
 
     /// Takes the transfer out of libcurl and keeps its handle.
     func release(_ transfer: Transfer) {
-        if let line = transfer.line {
-            curl_multi_remove_handle(line.multi, transfer.easy)
-            line.running -= 1
-            if !transfer.wasIssued { line.unissued -= 1 }
-            if line.running == 0 { line.idleSince = ContinuousClock.now }
+        if let connection = transfer.connection {
+            curl_multi_remove_handle(connection.multi, transfer.easy)
+            connection.running -= 1
+            if !transfer.wasIssued { connection.unissued -= 1 }
+            if connection.running == 0 { connection.idleSince = ContinuousClock.now }
         }
         let last = running.removeLast()
         if last !== transfer {
@@ -138,18 +138,18 @@ extension TransferLoop {
             last.index = transfer.index
         }
         transfer.end()
-        if idle.count < 1024, !transfer.isSpoilt { idle.append(transfer) }
+        if idle.count < 1024, !transfer.mustBeDiscarded { idle.append(transfer) }
     }
 
     /// Closes retired lines that are done, and lines not used for long; one not used for a while counts as new, since its connection may
     /// have been closed by the peer.
-    func closeIdleLines(now: ContinuousClock.Instant) {
+    func closeIdleConnections(now: ContinuousClock.Instant) {
         guard configuration.isPooled else { return }
         for pool in pools {
-            for line in pool.lines where line.running == 0 && line.isProven && now - line.idleSince > .seconds(30) { line.isProven = false }
-            pool.lines.removeAll { line in
-                guard line.running == 0, line.isRetired || now - line.idleSince > configuration.idleLifetime else { return false }
-                lines[line.id] = nil
+            for connection in pool.connections where connection.running == 0 && connection.isAuthorized && now - connection.idleSince > .seconds(30) { connection.isAuthorized = false }
+            pool.connections.removeAll { connection in
+                guard connection.running == 0, connection.isRetired || now - connection.idleSince > configuration.idleLifetime else { return false }
+                connections[connection.id] = nil
                 return true
             }
         }

@@ -10,12 +10,12 @@ final class TransferLoop {
     let configuration: CurlClientConfiguration
     let metrics: CurlMetrics
     var pools: [Pool] = []
-    var lines: [UInt32: Line] = [:]
+    var connections: [UInt32: Connection] = [:]
     var running: [Transfer] = []
     var idle: [Transfer] = []
     /// Told to their tasks at the end of a turn, all at once, so that a task's next request finds the loop done with this turn.
     var finished: [(exchange: Exchange, result: Exchange.Outcome)] = []
-    var lastLine: UInt32 = 0
+    var lastConnectionNumber: UInt32 = 0
     let watches: Watches
     private var nextSweep = ContinuousClock.now
     static let sweepInterval = Duration.milliseconds(100)
@@ -70,19 +70,19 @@ final class TransferLoop {
 
     private func run() {
         while true {
-            let delivery = inbox.take()
-            for exchange in delivery.arrived { accept(exchange) }
-            if delivery.isStopping { return shutDown() }
-            if delivery.hasCancellations { abandonCancelled() }
+            let batch = inbox.take()
+            for exchange in batch.arrived { accept(exchange) }
+            if batch.isStopping { return shutDown() }
+            if batch.hasCancellations { abandonCancelled() }
             let hasMore = work()
             sweep()
-            tell()
+            finishExchanges()
             if running.count >= TransferLoop.busy { usleep(TransferLoop.rest) }
             guard !hasMore, inbox.prepareToSleep() else {
                 poll(milliseconds: 0)
                 continue
             }
-            poll(milliseconds: patience)
+            poll(milliseconds: maximumWait)
         }
     }
 
@@ -94,13 +94,13 @@ final class TransferLoop {
                 if assign(pool) { hasMoved = true }
             }
             let now = ContinuousClock.now
-            for line in lines.values {
-                if let at = line.timerAt, at <= now { line.fireTimer() }
+            for connection in connections.values {
+                if let at = connection.timerAt, at <= now { connection.fireTimer() }
             }
-            for line in lines.values where line.isTouched {
-                line.isTouched = false
-                if collect(line) { hasMoved = true }
-                if line.hasNewsOfGoaway, takeBack(from: line) { hasMoved = true }
+            for connection in connections.values where connection.isTouched {
+                connection.isTouched = false
+                if collect(connection) { hasMoved = true }
+                if connection.hasUnhandledGoaway, reassign(from: connection) { hasMoved = true }
             }
             guard hasMoved, pools.contains(where: { $0.hasWaiting }) else { return false }
         }
@@ -110,21 +110,21 @@ final class TransferLoop {
     private func poll(milliseconds: Int32) {
         watches.apply()
         poller.wait(milliseconds: milliseconds) { id, descriptor, mask in
-            lines[id]?.handle(descriptor: descriptor, mask: mask)
+            connections[id]?.handle(descriptor: descriptor, mask: mask)
         }
     }
 
     /// How long nothing will have to be done.
-    private var patience: Int32 {
+    private var maximumWait: Int32 {
         let now = ContinuousClock.now
         var wait = running.isEmpty && !pools.contains(where: { $0.hasWaiting }) ? 10_000 : TransferLoop.sweepInterval.inMilliseconds
-        for line in lines.values {
-            if let at = line.timerAt { wait = min(wait, max(0, (at - now).inMilliseconds + 1)) }
+        for connection in connections.values {
+            if let at = connection.timerAt { wait = min(wait, max(0, (at - now).inMilliseconds + 1)) }
         }
         return Int32(wait)
     }
 
-    private func tell() {
+    private func finishExchanges() {
         guard !finished.isEmpty else { return }
         for (exchange, result) in finished { exchange.finish(result) }
         finished.removeAll(keepingCapacity: true)
@@ -136,19 +136,19 @@ final class TransferLoop {
         guard now >= nextSweep else { return }
         nextSweep = now + TransferLoop.sweepInterval
         abandonOverdue(now: now)
-        closeIdleLines(now: now)
+        closeIdleConnections(now: now)
     }
 
     private func shutDown() {
         for transfer in running { abandon(transfer, kind: .shutdown, detail: "the client was shut down") }
         for pool in pools {
             for exchange in pool.remove(where: { _ in true }) { give(exchange, .notWritten, .shutdown, "the client was shut down") }
-            pool.lines = []
+            pool.connections = []
         }
-        tell()
+        finishExchanges()
         inbox.close()
         idle = []
-        lines = [:]
+        connections = [:]
         poller.close()
     }
 }

@@ -7,10 +7,10 @@ import Glibc
 /// thread alone.
 final class Watches {
     private struct Watch {
-        var line: UInt32
+        var connection: UInt32
         var wanted: UInt32
         /// What epoll was told last; 0 when it was told nothing.
-        var told: UInt32 = 0
+        var registered: UInt32 = 0
         /// It is among the changed.
         var isListed = false
     }
@@ -22,13 +22,13 @@ final class Watches {
 
     init(poller: EventPoller) { self.poller = poller }
 
-    func set(_ descriptor: Int32, line: UInt32, reads: Bool, writes: Bool) {
+    func set(_ descriptor: Int32, connection: UInt32, reads: Bool, writes: Bool) {
         let wanted = (reads ? EPOLLIN.rawValue : 0) | (writes ? EPOLLOUT.rawValue : 0)
-        var watch = watches[descriptor] ?? Watch(line: line, wanted: wanted)
+        var watch = watches[descriptor] ?? Watch(connection: connection, wanted: wanted)
         // The same number for another line is another socket.
-        if watch.line != line { watch = Watch(line: line, wanted: wanted, isListed: watch.isListed) }
+        if watch.connection != connection { watch = Watch(connection: connection, wanted: wanted, isListed: watch.isListed) }
         watch.wanted = wanted
-        if !watch.isListed, watch.wanted != watch.told {
+        if !watch.isListed, watch.wanted != watch.registered {
             watch.isListed = true
             changed.append(descriptor)
         }
@@ -37,7 +37,7 @@ final class Watches {
 
     /// At once: the descriptor is about to be closed, and its number given out again.
     func remove(_ descriptor: Int32) {
-        guard let watch = watches.removeValue(forKey: descriptor), watch.told != 0 else { return }
+        guard let watch = watches.removeValue(forKey: descriptor), watch.registered != 0 else { return }
         poller.forget(descriptor)
     }
 
@@ -46,9 +46,9 @@ final class Watches {
         for descriptor in changed {
             guard var watch = watches[descriptor], watch.isListed else { continue }
             watch.isListed = false
-            if watch.wanted != watch.told {
-                poller.watch(descriptor, line: watch.line, events: watch.wanted, isKnown: watch.told != 0)
-                watch.told = watch.wanted
+            if watch.wanted != watch.registered {
+                poller.watch(descriptor, connection: watch.connection, events: watch.wanted, isKnown: watch.registered != 0)
+                watch.registered = watch.wanted
             }
             watches[descriptor] = watch
         }

@@ -7,8 +7,8 @@ extension LiveEngine {
     func endJobs(now: Timestamp) async throws -> [Job] {
         let room = state.withLock { max(0, configuration.endsInFlight - $0.ending) }
         guard room > 0 else { return [] }
-        let (kept, hasProbes) = blocked(now: now)
-        let claims = try await stores.ends.claim(limit: hasProbes ? 1 : room, except: kept, now: now)
+        let (excluded, hasProbes) = blocked(now: now)
+        let claims = try await stores.ends.claim(limit: hasProbes ? 1 : room, except: excluded, now: now)
         guard !claims.isEmpty else { return [] }
         let subjects = try await stores.subjects.subjects(Array(Set(claims.map(\.key.subject))))
         let known = Dictionary(uniqueKeysWithValues: subjects.map { ($0.id, $0) })
@@ -32,14 +32,14 @@ extension LiveEngine {
                 requestId: "live-end:\(subject.id)"
             ),
             messageId: LiveAttempt.operationKey(claim.key, "end"),
-            content: .making { () throws(PushFault) in
+            content: .making { () throws(PushError) in
                 .message(try LivePayloads.end(subject, timestamp: stamp, reason: claim.reason, now: now()), to: claim.token)
             }
         )
         _ = await make(push) { result in
             switch result {
-            case .keptBack(let until): return .ended(retryAt: until)
-            case .tried(let outcome):
+            case .blocked(let until): return .ended(retryAt: until)
+            case .attempted(let outcome):
                 let isDefinite = outcome.classification.map { $0.retryClass == .never } ?? true
                 let retryAt = isDefinite ? nil : now() + EndStore.wait(after: claim.attempts, retryAfter: outcome.retryAfter)
                 return .ended(retryAt: retryAt)

@@ -8,26 +8,26 @@ import Synchronization
 extension LiveEngine {
     /// Keeps leases alive, takes what is free, and lets go of what others took. What is free is looked for in each turn: a match that was
     /// just announced, at whichever instance, does not wait for the next renewal.
-    func hold(all: Bool, now: Timestamp) async throws {
+    func claimSubjects(all: Bool, now: Timestamp) async throws {
         let due = state.withLock { state in
-            state.heldAt.map { now - $0 >= configuration.lease / 3 } ?? true
+            state.leasesRenewedAt.map { now - $0 >= configuration.lease / 3 } ?? true
         }
-        if !due, !all { guard try await stores.subjects.isAnyFree() else { return } }
+        if !due, !all { guard try await stores.subjects.isAnyUnleased() else { return } }
         let started = ContinuousClock.now
-        let held = try await stores.subjects.hold(owner: configuration.owner, lease: configuration.lease)
+        let leased = try await stores.subjects.claim(owner: configuration.owner, lease: configuration.lease)
         let known = state.withLock { state in
             let before = state.subjects
-            state.heldAt = now
-            state.heldUntil = started + configuration.lease
-            for gone in Set(before.keys).subtracting(held.map(\.id)) {
+            state.leasesRenewedAt = now
+            state.leasedUntil = started + configuration.lease
+            for gone in Set(before.keys).subtracting(leased.map(\.id)) {
                 state.subjects[gone] = nil
-                state.board.forget(gone)
+                state.fanOut.forget(gone)
             }
             // The state itself is taken up by publishChanges, which compares timestamps.
-            for subject in held { state.subjects[subject.id]?.epoch = subject.epoch }
+            for subject in leased { state.subjects[subject.id]?.epoch = subject.epoch }
             return before
         }
-        for subject in held where known[subject.id] == nil {
+        for subject in leased where known[subject.id] == nil {
             if subject.epoch > 1 { LiveMetrics.takeovers.increment() }
             try await take(up: subject, now: now)
         }
@@ -49,12 +49,12 @@ extension LiveEngine {
             return state.subjects[subject.id]
         }
         if subject.isOver {
-            state.withLock { $0.board.forget(subject.id) }
+            state.withLock { $0.fanOut.forget(subject.id) }
             _ = try await stores.orchestrator.endOver([subject.id], now: now)
             return
         }
         if subject.isResting {
-            state.withLock { $0.board.forget(subject.id) }
+            state.withLock { $0.fanOut.forget(subject.id) }
             _ = try await stores.orchestrator.endDay([subject.id], now: now)
         }
         guard subject.isLive else { return }
@@ -68,7 +68,7 @@ extension LiveEngine {
 
     private func publish(_ subject: LiveSubject, now: Timestamp) async throws {
         let message: PushMessage
-        do throws(PushFault) {
+        do throws(PushError) {
             message = try LivePayloads.update(subject, now: now)
         } catch {
             LiveMetrics.unsendable.increment()
@@ -86,33 +86,33 @@ extension LiveEngine {
             message: message,
             broadcast: LivePayloads.broadcast(subject, now: now)
         )
-        state.withLock { $0.board.publish(published) }
-        try await gather(subject.id, behind: nil, now: now)
+        state.withLock { $0.fanOut.publish(published) }
+        try await refreshRecipients(subject.id, behind: nil, now: now)
     }
 
     /// Reads who is active; tokens only of those that are new or have another one.
-    private func gather(_ subject: String, behind timestamp: Int64?, now: Timestamp) async throws {
+    private func refreshRecipients(_ subject: String, behind timestamp: Int64?, now: Timestamp) async throws {
         let members = try await stores.audience.members(of: subject, behind: timestamp)
-        let unknown = state.withLock { state in members.filter { state.board.address(of: $0.key)?.rawValue != $0.tokenHash } }
+        let unknown = state.withLock { state in members.filter { state.fanOut.address(of: $0.key)?.rawValue != $0.tokenHash } }
         let fresh = try await stores.audience.recipients(unknown)
         // Only matches have channels: what is shown of anything else is nobody else's business.
         let channels = subject.contains("/") ? [] : try await stores.channels.recipients(of: subject, behind: timestamp)
         state.withLock { state in
-            for recipient in fresh + channels { state.board.join(recipient, now: now) }
+            for recipient in fresh + channels { state.fanOut.join(recipient, now: now) }
             guard timestamp == nil else { return }
-            state.board.keepOnly(members.map(\.key) + channels.map(\.key), of: subject, now: now)
+            state.fanOut.keepOnly(members.map(\.key) + channels.map(\.key), of: subject, now: now)
         }
     }
 
     /// Activities that became active, or got another token, since the state was published.
-    func lookForNewcomers(all: Bool, now: Timestamp) async throws {
+    func findNewFollowers(all: Bool, now: Timestamp) async throws {
         let (due, live) = state.withLock { state in
-            let due = state.lookedAt.map { now - $0 >= .milliseconds(500) } ?? true
-            if due || all { state.lookedAt = now }
+            let due = state.searchedAt.map { now - $0 >= .milliseconds(500) } ?? true
+            if due || all { state.searchedAt = now }
             return (due || all, state.subjects.values.filter(\.isLive).map { ($0.id, $0.timestamp) })
         }
         guard due else { return }
-        for (subject, timestamp) in live { try await gather(subject, behind: timestamp, now: now) }
+        for (subject, timestamp) in live { try await refreshRecipients(subject, behind: timestamp, now: now) }
     }
 
     /// What the 30-second loop does: create, recover, roll over, beat, end, forget.
@@ -130,9 +130,9 @@ extension LiveEngine {
         if created > 0 { logger.info("activities were created", metadata: ["count": "\(created)"]) }
         _ = try await stores.orchestrator.endDay(subjects.filter(\.isResting).map(\.id), now: now)
         _ = try await stores.orchestrator.endOver(subjects.filter(\.isOver).map(\.id), now: now)
-        try await stores.subjects.beat(owner: configuration.owner, now: now)
-        while try await stores.starts.settleLost(now: now) == 500 {}
-        try await settleLostPushes()
+        try await stores.subjects.sendHeartbeats(owner: configuration.owner, now: now)
+        while try await stores.starts.resolveLost(now: now) == 500 {}
+        try await resolveLostPushes()
         _ = try await stores.orchestrator.sweep(now: now)
         try await stores.channels.sweep(now: now)
         LiveMetrics.gauge(channels: try await stores.channels.scopes())
@@ -141,10 +141,10 @@ extension LiveEngine {
     }
 
     /// What a dead process had under way, and what this one could not write, becomes attempts of unknown outcome.
-    private func settleLostPushes() async throws {
+    private func resolveLostPushes() async throws {
         try await journal.sweep()
         while true {
-            let lost = try await stores.intents.settleLost()
+            let lost = try await stores.intents.resolveLost()
             guard lost > 0 else { return }
             LiveMetrics.unknownOutcomes.increment(by: lost)
             logger.notice("pushes of unknown outcome were recorded as such", metadata: ["count": "\(lost)"])

@@ -5,10 +5,10 @@ import PushContract
 import Synchronization
 
 extension LiveEngine {
-    /// Claims what the rate and the lane allow.
+    /// Claims what the rate and the queue allow.
     func startJobs(now: Timestamp) async throws -> [Job] {
-        guard isHolding else { return [] }
-        let (kept, hasProbes) = blocked(now: now)
+        guard hasLeases else { return [] }
+        let (excluded, hasProbes) = blocked(now: now)
         var jobs: [Job] = []
         for subject in state.withLock({ Array($0.subjects.values) }) where subject.isLive {
             let limit = state.withLock { state in
@@ -16,9 +16,9 @@ extension LiveEngine {
                 return state.rate.take(hasProbes ? min(1, room) : room, now: now)
             }
             guard limit > 0 else { break }
-            let claims = try await stores.starts.claim(subject, limit: limit, except: kept, now: now)
+            let claims = try await stores.starts.claim(subject, limit: limit, except: excluded, now: now)
             state.withLock { state in
-                state.rate.giveBack(limit - claims.count)
+                state.rate.refund(limit - claims.count)
                 state.starting += claims.count
             }
             LiveMetrics.startsSent.increment(by: claims.count)
@@ -42,8 +42,8 @@ extension LiveEngine {
                 requestId: "live-start:\(subject.id)"
             ),
             messageId: LiveAttempt.operationKey(claim.key, "start") + ":\(claim.attempts)",
-            content: .making { () throws(PushFault) in
-                let start = try LivePayloads.start(subject, generation: claim.key.generation, channel: claim.channelId, now: now())
+            content: .making { () throws(PushError) in
+                let start = try LivePayloads.start(subject, instance: claim.key.instance, channel: claim.channelId, now: now())
                 return .message(start, to: claim.token)
             }
         )
@@ -63,19 +63,19 @@ extension LiveEngine {
 
     /// A state that was told while the start was on its way may have missed the phone, which listens from its start on.
     func catchUp(_ claim: StartClaim, startedWith timestamp: Int64) {
-        let place = LivePlace(app: claim.app, environment: claim.environment)
-        let channel = ChannelKey(subject: claim.key.subject, place: place).activity
+        let appEnvironment = AppEnvironment(app: claim.app, environment: claim.environment)
+        let channel = ChannelKey(subject: claim.key.subject, appEnvironment: appEnvironment).activity
         let now = now()
         state.withLock { state in
-            guard let newest = state.board.state(of: claim.key.subject), newest.timestamp > timestamp else { return }
-            state.board.repeatNewest(to: channel, after: stores.channels.policy.catchUp, now: now)
+            guard let newest = state.fanOut.state(of: claim.key.subject), newest.timestamp > timestamp else { return }
+            state.fanOut.repeatNewest(to: channel, after: stores.channels.policy.catchUp, now: now)
         }
     }
 
     private func decide(_ result: LivePushResult, _ claim: StartClaim) -> StartDecision {
         switch result {
-        case .keptBack(let until): StartDecision(record: .refused, nextStartAt: until)
-        case .tried(let outcome):
+        case .blocked(let until): StartDecision(record: .rejected, nextStartAt: until)
+        case .attempted(let outcome):
             StartDecision.after(
                 .init(outcome.classification, isUnknown: outcome.outcomeUnknown, retryAfter: outcome.retryAfter),
                 attempts: claim.attempts,

@@ -10,8 +10,8 @@ extension LiveEngine {
     func updateJobs() -> [Job] {
         let now = now()
         let count = state.withLock { state in
-            _ = state.board.wakeRested(now: now)
-            let wanted = max(0, min(state.board.waiting, configuration.updatesInFlight) - state.workers)
+            _ = state.fanOut.resumeBackedOff(now: now)
+            let wanted = max(0, min(state.fanOut.waiting, configuration.updatesInFlight) - state.workers)
             state.workers += wanted
             return wanted
         }
@@ -19,44 +19,44 @@ extension LiveEngine {
     }
 
     func sendUpdates() async {
-        while isHolding, let job = nextUpdate() { await send(job) }
+        while hasLeases, let job = nextUpdate() { await send(job) }
         state.withLock { $0.workers -= 1 }
     }
 
-    private func nextUpdate() -> FanOutBoard.Job? {
+    private func nextUpdate() -> FanOutState.Job? {
         let now = now()
-        return state.withLock { $0.isDraining ? nil : $0.board.next(now: now, throttles: &$0.throttles) }
+        return state.withLock { $0.isDraining ? nil : $0.fanOut.next(now: now, throttles: &$0.throttles) }
     }
 
-    private func send(_ job: FanOutBoard.Job) async {
+    private func send(_ job: FanOutState.Job) async {
         let push = LivePush(job)
-        let (result, isWithheld) = await make(push) { effect(of: $0, on: job) }
+        let (result, isDeferred) = await make(push) { effect(of: $0, on: job) }
         let finishedAt = now()
-        // A token that a breaker keeps rests as a suspect one does.
+        // A token that a limiter keeps rests as a suspect one does.
         let ending =
-            isWithheld
-            ? .failed(retryAfter: DeviceTokens.suspicion) : UpdateDecision.after(result, job, now: finishedAt).ending
-        state.withLock { $0.board.finish(job, ending, now: finishedAt) }
+            isDeferred
+            ? .failed(retryAfter: DeviceTokens.suspectPeriod) : UpdateDecision.after(result, job, now: finishedAt).ending
+        state.withLock { $0.fanOut.finish(job, ending, now: finishedAt) }
     }
 
-    private func effect(of result: LivePushResult, on job: FanOutBoard.Job) -> LiveOutcome.Effect {
+    private func effect(of result: LivePushResult, on job: FanOutState.Job) -> LiveOutcome.Effect {
         let effect = UpdateDecision.after(result, job, now: now()).effect
         guard case .channel(let channel) = job.recipient.address else { return effect }
-        let key = ChannelKey(subject: job.state.subject, place: LivePlace(app: job.recipient.app, environment: job.recipient.environment))
+        let key = ChannelKey(subject: job.state.subject, appEnvironment: AppEnvironment(app: job.recipient.app, environment: job.recipient.environment))
         switch effect {
         case .updated(let timestamp, let hash, let budget):
-            return .channel(.told(key, id: channel.id, timestamp: timestamp, stateHash: hash, budgetFullAt: budget))
+            return .channel(.sent(key, id: channel.id, timestamp: timestamp, stateHash: hash, budgetFullAt: budget))
         // The channel is gone, or never was: asking once more would be answered alike.
-        case .tokenOff, .tokenSuspect: return .channel(.gone(key, id: channel.id))
+        case .tokenDeactivated, .tokenSuspect: return .channel(.gone(key, id: channel.id))
         default: return .nothing
         }
     }
 }
 
 extension LivePush {
-    fileprivate init(_ job: FanOutBoard.Job) {
+    fileprivate init(_ job: FanOutState.Job) {
         let what = "state:\(job.state.timestamp)"
-        let content: Result<Content, PushFault>
+        let content: Result<Content, PushError>
         switch job.recipient.address {
         case .token(let token):
             var message = job.state.message
@@ -91,21 +91,21 @@ extension LivePush {
 enum UpdateDecision {
     static func after(
         _ result: LivePushResult,
-        _ job: FanOutBoard.Job,
+        _ job: FanOutState.Job,
         now: Timestamp
-    ) -> (effect: LiveOutcome.Effect, ending: FanOutBoard.Ending) {
+    ) -> (effect: LiveOutcome.Effect, ending: FanOutState.Ending) {
         switch result {
-        case .keptBack(let until): return (.nothing, .failed(retryAfter: until - now))
-        case .tried(let outcome): return after(outcome, job)
+        case .blocked(let until): return (.nothing, .failed(retryAfter: until - now))
+        case .attempted(let outcome): return after(outcome, job)
         }
     }
 
-    static func after(_ outcome: PushOutcome, _ job: FanOutBoard.Job) -> (effect: LiveOutcome.Effect, ending: FanOutBoard.Ending) {
+    static func after(_ outcome: PushOutcome, _ job: FanOutState.Job) -> (effect: LiveOutcome.Effect, ending: FanOutState.Ending) {
         guard let classification = outcome.classification else {
             return (.updated(timestamp: job.state.timestamp, stateHash: job.state.hash, budgetFullAt: job.budgetFullAt), .sent)
         }
         switch classification.tokenAction {
-        case .off: return (.tokenOff(goneAt: outcome.tokenInvalidSince), .over)
+        case .deactivate: return (.tokenDeactivated(goneAt: outcome.tokenInvalidSince), .over)
         // It may be our own fault; the next state tells, and a second refusal ends it.
         case .suspect: return (.tokenSuspect, .skipped)
         case .none: break

@@ -7,7 +7,7 @@ package import Providers
 package import PushContract
 import Synchronization
 
-/// Finds what has to be pushed, and pushes it: starts, updates and ends, each in a lane of its own.
+/// Finds what has to be pushed, and pushes it: starts, updates and ends, each in a queue of its own.
 ///
 /// `turn` looks into the database and returns jobs; `perform` does one. The service runs them side by side; tests run them to the end.
 package final class LiveEngine: Sendable {
@@ -21,18 +21,18 @@ package final class LiveEngine: Sendable {
 
     struct State {
         var subjects: [String: LiveSubject] = [:]
-        var board = FanOutBoard()
+        var fanOut = FanOutState()
         var throttles = LiveThrottles()
         var workers = 0
         var starting = 0
         var ending = 0
         var managing = 0
         var rate: StartRate
-        var heldUntil: ContinuousClock.Instant?
+        var leasedUntil: ContinuousClock.Instant?
         var cycledAt: Timestamp?
-        var heldAt: Timestamp?
-        var lookedAt: Timestamp?
-        var standstillAt: Timestamp?
+        var leasesRenewedAt: Timestamp?
+        var searchedAt: Timestamp?
+        var sendGateReadAt: Timestamp?
         var wantedAt: Timestamp?
         /// Shutting down: no further update is begun.
         var isDraining = false
@@ -42,7 +42,7 @@ package final class LiveEngine: Sendable {
     let stores: LiveStores
     let lookup: ProviderLookup
     let logger: Logger
-    let standstill: StandstillBoard
+    let sendGate: LiveSendGate
     let journal: IntentJournal
     let batcher: OutcomeBatcher
     let now: @Sendable () -> Timestamp
@@ -61,8 +61,8 @@ package final class LiveEngine: Sendable {
         self.lookup = lookup
         self.logger = logger
         self.now = now
-        let standstill = StandstillBoard()
-        self.standstill = standstill
+        let sendGate = LiveSendGate()
+        self.sendGate = sendGate
         let open = OpenIntents()
         journal = IntentJournal(store: stores.intents, open: open, owner: configuration.owner, logger: logger)
         batcher = OutcomeBatcher(
@@ -72,7 +72,7 @@ package final class LiveEngine: Sendable {
             uncommitted: stores.uncommitted,
             logger: logger
         ) {
-            standstill.add($0)
+            sendGate.add($0)
         }
         state = Mutex(State(rate: StartRate(perSecond: configuration.policy.perSecond, now: now())))
     }
@@ -82,12 +82,12 @@ package final class LiveEngine: Sendable {
     /// - Parameter all: also what is only due every cycle, at once.
     package func turn(all: Bool = false) async throws -> [Job] {
         let now = now()
-        try await hold(all: all, now: now)
-        try await lookAtStandstill(all: all, now: now)
+        try await claimSubjects(all: all, now: now)
+        try await refreshSendGate(all: all, now: now)
         try await publishChanges(now: now)
         try await cycle(all: all, now: now)
-        try await lookForNewcomers(all: all, now: now)
-        try await wantChannels(all: all, now: now)
+        try await findNewFollowers(all: all, now: now)
+        try await requestChannels(all: all, now: now)
         try await refillThrottles()
         var jobs = updateJobs()
         jobs += try await channelJobs(now: now)
@@ -156,8 +156,8 @@ package final class LiveEngine: Sendable {
     package func drain() { state.withLock { $0.isDraining = true } }
 
     /// Whether this process may send for its subjects: never beyond its lease.
-    var isHolding: Bool {
-        state.withLock { state in state.heldUntil.map { ContinuousClock.now < $0 } ?? false }
+    var hasLeases: Bool {
+        state.withLock { state in state.leasedUntil.map { ContinuousClock.now < $0 } ?? false }
     }
 
     package var isIdle: Bool { state.withLock { $0.workers == 0 && $0.starting == 0 && $0.ending == 0 && $0.managing == 0 } }
@@ -168,10 +168,10 @@ package final class LiveEngine: Sendable {
     }
 
     private func gauge() {
-        let (waiting, underWay, resting, held) = state.withLock {
-            ($0.board.waiting, $0.board.underWay, $0.board.restingCount, $0.subjects.count)
+        let (waiting, inFlight, backingOff, leased) = state.withLock {
+            ($0.fanOut.waiting, $0.fanOut.inFlight, $0.fanOut.backingOffCount, $0.subjects.count)
         }
-        LiveMetrics.gauge(waiting: waiting, underWay: underWay, resting: resting, held: held)
+        LiveMetrics.gauge(waiting: waiting, inFlight: inFlight, backingOff: backingOff, leased: leased)
     }
 }
 
@@ -179,7 +179,7 @@ package final class LiveEngine: Sendable {
 package struct LiveStores: Sendable {
     package var subjects: SubjectStore
     package var orchestrator: OrchestratorStore
-    package var audience: AudienceStore
+    package var audience: RecipientStore
     package var starts: StartStore
     package var ends: EndStore
     package var intents: IntentStore
@@ -195,21 +195,21 @@ package struct LiveStores: Sendable {
         pool: PostgresPool,
         policy: StartPolicy = StartPolicy(),
         channels: ChannelPolicy = ChannelPolicy(),
-        vault: TokenVault,
-        tokenGuard: TokenGuard = TokenGuard(),
+        cipher: TokenCipher,
+        feedbackWriter: TokenFeedbackWriter = TokenFeedbackWriter(),
         uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
         record: @escaping AttemptRecorder
     ) {
         self.uncommitted = uncommitted
         subjects = SubjectStore(pool: pool)
         orchestrator = OrchestratorStore(pool: pool, policy: policy)
-        audience = AudienceStore(pool: pool, vault: vault)
-        starts = StartStore(pool: pool, policy: policy, channels: channels, vault: vault, record: record)
-        ends = EndStore(pool: pool, vault: vault)
+        audience = RecipientStore(pool: pool, cipher: cipher)
+        starts = StartStore(pool: pool, policy: policy, channels: channels, cipher: cipher, record: record)
+        ends = EndStore(pool: pool, cipher: cipher)
         intents = IntentStore(pool: pool, record: record)
-        outcomes = OutcomeStore(pool: pool, tokenGuard: tokenGuard, channels: channels, record: record)
+        outcomes = OutcomeStore(pool: pool, feedbackWriter: feedbackWriter, channels: channels, record: record)
         self.channels = ChannelStore(pool: pool, policy: channels)
         throttles = ThrottleStore(pool: pool)
-        sends = SendStore(pool: pool, tokenGuard: tokenGuard, record: record)
+        sends = SendStore(pool: pool, feedbackWriter: feedbackWriter, record: record)
     }
 }

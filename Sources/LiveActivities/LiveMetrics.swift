@@ -10,16 +10,16 @@ enum LiveMetrics {
     static let takeovers = Counter(label: "pushwatch_live_takeovers_total")
     static let lostOutcomes = Counter(label: "pushwatch_live_outcomes_lost_total")
     /// Pushes that waited because that they leave could not be written down.
-    static let intentsNotKept = Counter(label: "pushwatch_live_intents_not_kept_total")
+    static let intentsNotSaved = Counter(label: "pushwatch_live_intents_not_saved_total")
     /// Pushes whose process died before it could write what came of them.
     static let unknownOutcomes = Counter(label: "pushwatch_live_outcomes_unknown_total")
     static let unsendable = Counter(label: "pushwatch_live_states_unsendable_total")
     /// From the building of a state to the start of the request that carries it.
     static let stateAge = Metrics.Timer(label: "pushwatch_live_state_age_seconds")
     private static let waiting = Gauge(label: "pushwatch_live_slots_waiting")
-    private static let underWay = Gauge(label: "pushwatch_live_slots_in_flight")
-    private static let resting = Gauge(label: "pushwatch_live_slots_resting")
-    private static let held = Gauge(label: "pushwatch_live_subjects_held")
+    private static let inFlight = Gauge(label: "pushwatch_live_slots_in_flight")
+    private static let backingOff = Gauge(label: "pushwatch_live_slots_backing_off")
+    private static let leased = Gauge(label: "pushwatch_live_subjects_leased")
 
     static func started(_ record: StartDecision.Record) {
         Counter(label: "pushwatch_live_starts_results_total", dimensions: [("outcome", record.rawValue)]).increment()
@@ -34,11 +34,11 @@ enum LiveMetrics {
         Counter(label: "pushwatch_live_channel_requests_total", dimensions: [("operation", operation), ("outcome", outcome)]).increment()
     }
 
-    static func gauge(waiting count: Int, underWay: Int, resting: Int, held: Int) {
+    static func gauge(waiting count: Int, inFlight: Int, backingOff: Int, leased: Int) {
         waiting.record(count)
-        self.underWay.record(underWay)
-        self.resting.record(resting)
-        self.held.record(held)
+        self.inFlight.record(inFlight)
+        self.backingOff.record(backingOff)
+        self.leased.record(leased)
     }
 
     /// At the provider, of each app and environment.

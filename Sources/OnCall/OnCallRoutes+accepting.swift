@@ -10,10 +10,10 @@ extension OnCallRoutes {
     @Sendable
     func acceptPage(_ request: Request, context: PushwatchContext) async throws -> Response {
         let caller = try context.require(.alertsWrite)
-        guard let episode = try await actions.episode(try id(context)) else { throw Self.unknownAlert }
+        guard let alert = try await actions.alert(try id(context)) else { throw Self.unknownAlert }
         let moment = clock()
-        if let problem = AcceptanceRequest.refusal(of: episode, at: moment) { throw problem }
-        return PageResponse.html(templates.html(.accept, AcceptPage(episode, reader: caller.name, now: moment)))
+        if let problem = AcceptanceRequest.refusal(of: alert, at: moment) { throw problem }
+        return PageResponse.html(templates.html(.accept, AcceptPage(alert, reader: caller.name, now: moment)))
     }
 
     @Sendable
@@ -21,12 +21,12 @@ extension OnCallRoutes {
         try SameOrigin.require(request)
         let caller = try context.require(.alertsWrite)
         let wanted = try AcceptanceRequest(reason: try await FormBody.read(request)["reason"])
-        guard let episode = try await actions.episode(try id(context)) else { throw Self.unknownAlert }
+        guard let alert = try await actions.alert(try id(context)) else { throw Self.unknownAlert }
         let moment = clock()
-        if let problem = AcceptanceRequest.refusal(of: episode, at: moment) { throw problem }
-        try await actions.accept(episode, reason: wanted.reason, by: caller.name, at: moment)
-        context.logger.info("A level was accepted as normal", metadata: ["rule": "\(episode.rule)", "group": "\(episode.group)"])
-        return PageResponse.seeOther(episode.pagePath)
+        if let problem = AcceptanceRequest.refusal(of: alert, at: moment) { throw problem }
+        try await actions.accept(alert, reason: wanted.reason, by: caller.name, at: moment)
+        context.logger.info("A level was accepted as normal", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
+        return PageResponse.seeOther(alert.pagePath)
     }
 
     @Sendable

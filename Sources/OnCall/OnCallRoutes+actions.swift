@@ -9,8 +9,8 @@ extension OnCallRoutes {
     @Sendable
     func silencePage(_ request: Request, context: PushwatchContext) async throws -> Response {
         let caller = try context.require(.alertsWrite)
-        guard let episode = try await actions.episode(try id(context)) else { throw Self.unknownAlert }
-        let page = SilencePage(episode, firing: try await actions.firing(), reader: caller.name, now: clock())
+        guard let alert = try await actions.alert(try id(context)) else { throw Self.unknownAlert }
+        let page = SilencePage(alert, firing: try await actions.firing(), reader: caller.name, now: clock())
         return PageResponse.html(templates.html(.silence, page))
     }
 
@@ -18,11 +18,11 @@ extension OnCallRoutes {
     func silence(_ request: Request, context: PushwatchContext) async throws -> Response {
         try SameOrigin.require(request)
         let caller = try context.require(.alertsWrite)
-        guard let episode = try await actions.episode(try id(context)) else { throw Self.unknownAlert }
-        let draft = try SilenceDraft(try await FormBody.read(request), of: episode)
+        guard let alert = try await actions.alert(try id(context)) else { throw Self.unknownAlert }
+        let draft = try SilenceDraft(try await FormBody.read(request), of: alert)
         try await actions.silence(draft, by: caller.name, at: clock())
-        context.logger.info("Alerts silenced", metadata: ["rule": "\(episode.rule)", "minutes": "\(draft.minutes)"])
-        return PageResponse.seeOther(episode.pagePath)
+        context.logger.info("Alerts silenced", metadata: ["rule": "\(alert.rule)", "minutes": "\(draft.minutes)"])
+        return PageResponse.seeOther(alert.pagePath)
     }
 
     @Sendable
@@ -43,9 +43,9 @@ extension OnCallRoutes {
         try SameOrigin.require(request)
         let caller = try context.require(.alertsWrite)
         let back = ReturnPath(try await FormBody.read(request)["back"])
-        let trials = try await credentials.check()
-        try await actions.noteCheck(trials, by: caller.name, at: clock())
-        let page = CredentialsPage(trials, back: back, reader: caller.name, now: clock())
+        let checks = try await credentials.check()
+        try await actions.noteCheck(checks, by: caller.name, at: clock())
+        let page = CredentialsPage(checks, back: back, reader: caller.name, now: clock())
         return PageResponse.html(templates.html(.credentials, page))
     }
 
@@ -74,14 +74,14 @@ extension OnCallRoutes {
     }
 
     @Sendable
-    func liftThrottle(_ request: Request, context: PushwatchContext) async throws -> Response {
+    func removeThrottle(_ request: Request, context: PushwatchContext) async throws -> Response {
         try SameOrigin.require(request)
         let caller = try context.require(.alertsWrite)
         let form = try await FormBody.read(request)
         guard let provider = form["provider"].flatMap({ Provider(rawValue: $0) }) else {
             throw Problem.invalid("Say of which provider the throttle is to be lifted.", pointer: "/provider")
         }
-        try await actions.lift(provider, app: form["app"] ?? "", by: caller.name, at: clock())
+        try await actions.remove(provider, app: form["app"] ?? "", by: caller.name, at: clock())
         return PageResponse.seeOther(ReturnPath(form["back"]).path)
     }
 }

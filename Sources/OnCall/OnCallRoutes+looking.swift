@@ -61,10 +61,10 @@ extension OnCallRoutes {
     }
 
     @Sendable
-    func deliveriesPage(_ request: Request, context: PushwatchContext) async throws -> Response {
+    func notificationsPage(_ request: Request, context: PushwatchContext) async throws -> Response {
         let reader = try reader(context)
         return PageResponse.html(
-            templates.html(.deliveries, DeliveriesPage(try await deliveries.read(), reader: reader.name, now: clock()))
+            templates.html(.notifications, NotificationsPage(try await notifications.read(), reader: reader.name, now: clock()))
         )
     }
 

@@ -17,45 +17,45 @@ package struct OnCallRoutes: Sendable {
     package static let openPaths: Set<String> = AssetRoutes.paths.union(["/sign-in", "/sign-out"])
 
     let now: NowStore
-    let alerts: AlertStore
+    let alerts: AlertPageStore
     let people: PersonStore
     let rules: RulesStore
-    let deliveries: DeliveriesStore
+    let notifications: NotificationsStore
     let matches: MatchesStore
-    let watch: WatchStore
-    let credentials: CredentialDesk
+    let systemStatus: SystemStatusStore
+    let credentials: CredentialChecker
     let actions: OnCallActions
-    private let runbooks: RunbookShelf
-    private let desk: SignInDesk
+    private let runbooks: RunbookDirectory
+    private let signInHandler: SignInHandler
     let templates: PageTemplates
     let clock: @Sendable () -> Timestamp
 
     /// Throws when a template does not parse.
     package init(
         now: NowStore,
-        alerts: AlertStore,
+        alerts: AlertPageStore,
         people: PersonStore,
         rules: RulesStore,
-        deliveries: DeliveriesStore,
+        notifications: NotificationsStore,
         matches: MatchesStore,
-        watch: WatchStore,
-        credentials: CredentialDesk,
+        systemStatus: SystemStatusStore,
+        credentials: CredentialChecker,
         actions: OnCallActions,
-        runbooks: RunbookShelf,
-        desk: SignInDesk,
+        runbooks: RunbookDirectory,
+        signInHandler: SignInHandler,
         clock: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws {
         self.now = now
         self.alerts = alerts
         self.people = people
         self.rules = rules
-        self.deliveries = deliveries
+        self.notifications = notifications
         self.matches = matches
-        self.watch = watch
+        self.systemStatus = systemStatus
         self.credentials = credentials
         self.actions = actions
         self.runbooks = runbooks
-        self.desk = desk
+        self.signInHandler = signInHandler
         self.clock = clock
         templates = try PageTemplates()
     }
@@ -63,7 +63,7 @@ package struct OnCallRoutes: Sendable {
     package func add(to router: some RouterMethods<PushwatchContext>) {
         AssetRoutes.add(to: router)
         let pages = router.group("").add(middleware: ZoneOfReader()).add(middleware: PageFaults(templates: templates, now: clock))
-        SignInRoutes(desk: desk, templates: templates, now: clock).add(to: pages)
+        SignInRoutes(signInHandler: signInHandler, templates: templates, now: clock).add(to: pages)
         pages.get("", use: nowPage)
         pages.get("oncall/alerts/:id", use: alertPage)
         pages.post("oncall/alerts/:id/acknowledge", use: acknowledge)
@@ -76,14 +76,14 @@ package struct OnCallRoutes: Sendable {
         pages.post("oncall/credentials/check", use: checkCredentials)
         pages.get("oncall/throttle", use: throttlePage)
         pages.post("oncall/throttle", use: throttle)
-        pages.post("oncall/throttle/lift", use: liftThrottle)
+        pages.post("oncall/throttle/lift", use: removeThrottle)
         pages.get("runbooks/:name", use: runbookPage)
         pages.post("search", use: search)
         pages.get("people/:uid", use: personPage)
         pages.get("oncall/rules", use: rulesPage)
         pages.get("oncall/matches", use: matchesPage)
         pages.get("oncall/matches/:subject", use: matchPage)
-        pages.get("oncall/deliveries", use: deliveriesPage)
+        pages.get("oncall/notifications", use: notificationsPage)
         pages.get("oncall/audit", use: auditPage)
         pages.get("oncall/zone", use: zonePage)
         pages.post("oncall/zone", use: chooseZone)
@@ -94,7 +94,7 @@ package struct OnCallRoutes: Sendable {
         let reader = try reader(context)
         let moment = clock()
         let data = try await now.read(now: moment)
-        let page = NowPage(data, watch: try await watch.read(firing: data.firing, now: moment), reader: reader, now: moment)
+        let page = NowPage(data, systemStatus: try await systemStatus.read(firing: data.firing, now: moment), reader: reader, now: moment)
         return PageResponse.html(templates.html(.now, page))
     }
 
@@ -103,7 +103,7 @@ package struct OnCallRoutes: Sendable {
         let reader = try reader(context)
         let moment = clock()
         guard let data = try await alerts.read(try id(context), now: moment) else { throw Self.unknownAlert }
-        let verdict = try await rules.verdict(of: data.episode.id)
+        let verdict = try await rules.verdict(of: data.alert.id)
         return PageResponse.html(templates.html(.alert, AlertPage(data, verdict: verdict, reader: reader, now: moment)))
     }
 
@@ -114,7 +114,7 @@ package struct OnCallRoutes: Sendable {
         let id = try id(context)
         let form = try await FormBody.read(request)
         let done = try await actions.acknowledge(id, by: caller.name, at: clock())
-        context.logger.info("Alert acknowledged", metadata: ["episodeId": "\(id)", "stillOpen": "\(done)"])
+        context.logger.info("Alert acknowledged", metadata: ["alertId": "\(id)", "stillOpen": "\(done)"])
         // An alert that ended meanwhile says so on its page.
         return PageResponse.seeOther(form["back"] == "/" && done ? "/" : "/oncall/alerts/\(id.uuidString.lowercased())")
     }

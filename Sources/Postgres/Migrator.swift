@@ -87,13 +87,7 @@ package struct Migrator: Sendable {
         guard try table[0].decode(String?.self) != nil else { return [] }
         return try await connection.query("SELECT version, name, checksum, appliedAt, durationMs FROM schemaMigrations ORDER BY version")
             .map { row in
-                let (version, name, checksum, appliedAt, duration) = try row.decode(
-                    Int.self,
-                    String.self,
-                    String.self,
-                    Timestamp.self,
-                    Int.self
-                )
+                let (version, name, checksum, appliedAt, duration) = try row.decode((Int, String, String, Timestamp, Int).self)
                 return AppliedMigration(version: version, name: name, checksum: checksum, appliedAt: appliedAt, durationMs: duration)
             }
     }
@@ -115,7 +109,7 @@ package struct Migrator: Sendable {
     private func runInTransaction(_ migration: Migration, _ connection: PostgresConnection, start: ContinuousClock.Instant) async throws {
         try await connection.withTransaction { transaction in
             try await connection.executeScript("SET LOCAL lock_timeout = \(lockTimeout.microseconds / 1000)")
-            try await SchemaTurn.take(on: transaction)
+            try await SchemaLock.acquire(on: transaction)
             try await connection.executeScript(migration.sql)
             guard try await connection.perform({ !$0.isIdle }) else {
                 throw MigrationError(.badFile, "\(migration.fileName) ends its transaction itself: leave out COMMIT and ROLLBACK")

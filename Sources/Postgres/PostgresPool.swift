@@ -89,12 +89,12 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
             case .open: return try await open()
             case .refuse(let error): throw error
             case .closed: throw PostgresError(.connectionFailure, "the pool is closed")
-            case .wait: return try await waitInLine()
+            case .wait: return try await waitForConnection()
             }
         }
     }
 
-    private func waitInLine() async throws -> PostgresConnection {
+    private func waitForConnection() async throws -> PostgresConnection {
         let start = ContinuousClock.now
         defer { waits.recordNanoseconds((ContinuousClock.now - start).microseconds * 1000) }
         guard let connection = try await wait() else { return try await open() }

@@ -1,6 +1,6 @@
 /// SQL text with its parameters. Interpolating a value binds it; nobody can concatenate one by accident.
 ///
-///     let query: Query = "SELECT status FROM pushSends WHERE sendId = \(sendId) AND lane = ANY(\(lanes))"
+///     let query: Query = "SELECT status FROM pushSends WHERE sendId = \(sendId) AND queue = ANY(\(queues))"
 ///
 /// `\(raw:)` splices text as it is, for names that cannot be parameters.
 package struct Query: Sendable, ExpressibleByStringInterpolation {

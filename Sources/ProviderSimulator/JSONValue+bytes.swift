@@ -1,30 +1,15 @@
 import Foundation
-import HTTPServer
-import ServiceKit
+package import ServiceKit
 
 extension JSONValue {
     /// Reads JSON text; nil when the bytes are not JSON.
     package init?(bytes: [UInt8]) {
-        guard let value = try? JSONText.parse(bytes) else { return nil }
-        self.init(value)
-    }
-
-    private init(_ value: ServiceKit.JSONValue) {
-        switch value {
-        case .null: self = .null
-        case .bool(let flag): self = .bool(flag)
-        case .integer(let number): self = .number(Double(number))
-        case .number(let number): self = .number(number)
-        case .string(let text): self = .string(text)
-        case .array(let items): self = .array(items.map(JSONValue.init))
-        case .object(let members): self = .object(members.mapValues(JSONValue.init))
-        }
+        guard let value = try? JSONParser.read(bytes) else { return nil }
+        self = value
     }
 
     /// The JSON text, members sorted by name.
-    package var bytes: [UInt8] {
-        encodedJSON(self)
-    }
+    package var bytes: [UInt8] { Array(text.utf8) }
 }
 
 /// A value as JSON, members sorted by name. The simulator's own values always encode; should one not, the text says so.

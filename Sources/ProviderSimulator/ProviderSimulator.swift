@@ -16,7 +16,7 @@ package final class ProviderSimulator: Service {
     /// Where accepted pushes arrive.
     package let phones = PhoneNetwork()
     let state: SimulatorState
-    let connections = ConnectionBoard()
+    let connections = ConnectionRegistry()
     private let logger: Logger
     private let trusted: (apns: APNsTrustedKey, google: GoogleTrustedAccount)
     private let readiness = Readiness<SimulatorEndpoints>()
@@ -78,21 +78,21 @@ package final class ProviderSimulator: Service {
     }
 
     private func apns(_ identity: (valid: ServerIdentity, expired: ServerIdentity)) throws -> any Service {
-        let desk = APNsDesk(
+        let requestHandler = APNsRequestHandler(
             checks: APNsRequestChecks(authorization: APNsAuthorization(keys: [trusted.apns])),
             environment: configuration.environment,
             state: state
         )
-        let channels = APNsChannelDesk(desk: desk, limit: configuration.channelLimit)
+        let channels = APNsChannelRequestHandler(requestHandler: requestHandler, limit: configuration.channelLimit)
         let responder = responder(for: { _ in .apns }) { request, now, identifiers in
-            channels.decide(request, now: now, identifiers: identifiers) ?? desk.decide(request, now: now, identifiers: identifiers)
+            channels.decide(request, now: now, identifiers: identifiers) ?? requestHandler.decide(request, now: now, identifiers: identifiers)
         }
         return try secure(HTTP2Only(next: responder), on: configuration.apnsPort, identity: identity, as: .apns)
     }
 
     private func fcm(_ identity: (valid: ServerIdentity, expired: ServerIdentity)) throws -> any Service {
-        let fcm = FCMDesk(state: state)
-        let decide: @Sendable (SimulatedRequest, Timestamp, AnswerIdentifiers) -> Verdict = { request, now, identifiers in
+        let fcm = FCMRequestHandler(state: state)
+        let decide: @Sendable (SimulatedRequest, Timestamp, ResponseIdentifiers) -> Verdict = { request, now, identifiers in
             guard request.path == "/token" else { return fcm.decide(request, now: now, identifiers: identifiers) }
             return self.oauth.decide(request, now: now, identifiers: identifiers)
         }
@@ -101,11 +101,11 @@ package final class ProviderSimulator: Service {
     }
 
     /// Needs the port, which is known when the first request comes.
-    private var oauth: OAuthDesk {
+    private var oauth: OAuthRequestHandler {
         let port = ports.withLock { $0[.fcm] ?? 0 }
         let names = Set(configuration.certificateNames + [configuration.host])
         let grant = OAuthGrant(accounts: [trusted.google], audiences: Set(names.map { "https://\($0):\(port)/token" }))
-        return OAuthDesk(grant: grant, lifetimeSeconds: configuration.accessTokenLifetimeSeconds, state: state)
+        return OAuthRequestHandler(grant: grant, lifetimeSeconds: configuration.accessTokenLifetimeSeconds, state: state)
     }
 
     private func control() -> any Service {
@@ -121,7 +121,7 @@ package final class ProviderSimulator: Service {
 
     private func responder(
         for provider: @escaping @Sendable (SimulatedRequest) -> SimulatedProvider,
-        decide: @escaping @Sendable (SimulatedRequest, Timestamp, AnswerIdentifiers) -> Verdict
+        decide: @escaping @Sendable (SimulatedRequest, Timestamp, ResponseIdentifiers) -> Verdict
     ) -> ProviderResponder {
         ProviderResponder(
             provider: provider,

@@ -12,12 +12,12 @@ package struct RecordedRequest: Sendable, Hashable, Codable {
     package var path: String
     /// The device token it was for, APNs tokens in lower case; nil when it named none.
     package var token: String?
-    package var headers: [SimulatedAnswer.Header]
+    package var headers: [SimulatedResponse.Header]
     package var body: String
     /// nil: no answer was given (`reason` is then `hang` or `reset`).
     package var status: Int?
     package var reason: String?
-    package var answerHeaders: [SimulatedAnswer.Header]
+    package var answerHeaders: [SimulatedResponse.Header]
     package var answerBody: String
     /// A fault rule decided.
     package var fault: Bool

@@ -6,10 +6,10 @@ package struct SimulatedRequest: Sendable, Hashable {
     /// The path without the query, still percent-encoded.
     package var path: String
     /// Lower-case names, in the order sent.
-    package var headers: [SimulatedAnswer.Header]
+    package var headers: [SimulatedResponse.Header]
     package var body: [UInt8]
 
-    package init(connection: String = "", method: String = "POST", path: String, headers: [SimulatedAnswer.Header] = [], body: [UInt8] = [])
+    package init(connection: String = "", method: String = "POST", path: String, headers: [SimulatedResponse.Header] = [], body: [UInt8] = [])
     {
         self.connection = connection
         self.method = method

@@ -6,11 +6,11 @@ import Synchronization
 /// Every call is short and never waits, so a lock serves; it may be called from any thread.
 final class SimulatorState: Sendable {
     struct Contents: Sendable {
-        var faults: FaultBook
+        var faults: FaultRegistry
         var log: RequestLog
         var tokens: [String: ScriptedToken] = [:]
         var accessTokens = AccessTokens()
-        var channels = ChannelBook()
+        var channels = ChannelRegistry()
         /// When the provider token of each connection was made.
         var tokenTimes: [String: Int64] = [:]
         /// Authorization headers whose signatures were checked. Emptied when it grows past what honest senders use.
@@ -22,7 +22,7 @@ final class SimulatorState: Sendable {
 
     init(seed: UInt64, keptRequests: Int) {
         self.seed = seed
-        contents = Mutex(Contents(faults: FaultBook(seed: seed), log: RequestLog(capacity: keptRequests)))
+        contents = Mutex(Contents(faults: FaultRegistry(seed: seed), log: RequestLog(capacity: keptRequests)))
     }
 
     func with<Value: Sendable>(_ body: (inout Contents) -> Value) -> Value {

@@ -7,26 +7,26 @@ struct Verdict: Sendable, Hashable {
     var token: String?
 
     enum Outcome: Sendable, Hashable {
-        case answer(SimulatedAnswer)
+        case answer(SimulatedResponse)
         case hang
         case reset
         case refuseStream
         case resetStream
         /// The answer, and GOAWAY behind it.
-        case goaway(SimulatedAnswer)
+        case goaway(SimulatedResponse)
         case goawayAbrupt
         /// The head of the answer, and its body after the delay.
-        case slowBody(SimulatedAnswer)
+        case slowBody(SimulatedResponse)
     }
 
-    init(_ answer: SimulatedAnswer, token: String?) {
+    init(_ answer: SimulatedResponse, token: String?) {
         outcome = .answer(answer)
         self.token = token
     }
 
     /// What a fault does to a request that would have been accepted.
     /// - Parameter scripted: builds the rule's answer in the provider's shape.
-    init(_ rule: FaultRule, accepted: SimulatedAnswer, token: String?, scripted: (FaultAnswer) -> SimulatedAnswer) {
+    init(_ rule: FaultRule, accepted: SimulatedResponse, token: String?, scripted: (FaultResponse) -> SimulatedResponse) {
         self.token = token
         delay = rule.delayMs.map { .milliseconds($0) }
         switch rule.effect {
@@ -39,7 +39,7 @@ struct Verdict: Sendable, Hashable {
         case .slowBody: outcome = .slowBody(accepted)
         case .delayOnly: outcome = .answer(accepted)
         case .html(let status):
-            var answer = SimulatedAnswer.html(status: status)
+            var answer = SimulatedResponse.html(status: status)
             answer.isFault = true
             outcome = .answer(answer)
         case .answer(let fault):
@@ -56,7 +56,7 @@ struct Verdict: Sendable, Hashable {
     }
 
     /// What is answered, if anything is.
-    var answer: SimulatedAnswer? {
+    var answer: SimulatedResponse? {
         switch outcome {
         case .answer(let answer), .goaway(let answer), .slowBody(let answer): answer
         default: nil

@@ -7,16 +7,16 @@ package protocol BroadcastProvider: Sendable {
         _ storage: BroadcastChannel.Storage,
         in scope: BroadcastScope,
         now: Timestamp
-    ) async -> ChannelAnswer<BroadcastChannel>
+    ) async -> ChannelResult<BroadcastChannel>
 
     /// What the provider knows about a channel.
-    func readChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelAnswer<BroadcastChannel>
+    func readChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<BroadcastChannel>
 
     /// Deletes a channel, which cannot be undone. One that is not there any more counts as deleted.
-    func deleteChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelAnswer<Void>
+    func deleteChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<Void>
 
     /// The ids of all channels.
-    func listChannels(in scope: BroadcastScope, now: Timestamp) async -> ChannelAnswer<[String]>
+    func listChannels(in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<[String]>
 
     /// Sends an update or an end to everyone who listens; a start cannot be broadcast. There is no collapse id.
     /// - Parameter attemptId: names the try; APNs shows its digest as `apns-request-id`.
@@ -61,7 +61,7 @@ package struct BroadcastScope: Sendable, Hashable {
     }
 }
 
-package typealias ChannelAnswer<Value> = Result<Value, ChannelRefusal>
+package typealias ChannelResult<Value> = Result<Value, ChannelRefusal>
 
 /// Why a channel request came to nothing.
 package struct ChannelRefusal: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,20 +1,19 @@
-package import HTTPServer
 package import PushContract
 package import ServiceKit
 
 extension PushMessage {
     /// From the JSON text a send is stored as: `title`, `body`, `data`, `apns`, `fcm`, `pushType`, `priority`, `collapseId`, `validateOnly`, `payload` (a
     /// complete APNs payload as text, to be sent byte for byte); any may be absent.
-    package init(content: String, expiresAt: Timestamp?) throws(PushFault) {
-        guard let json = try? JSONText.parse(Array(content.utf8)) else {
-            throw PushFault(field: "", code: "BadContent", "The content of the send is not JSON.")
+    package init(content: String, expiresAt: Timestamp?) throws(PushError) {
+        guard let json = try? JSONParser.read(Array(content.utf8)) else {
+            throw PushError(field: "", code: "BadContent", "The content of the send is not JSON.")
         }
         try self.init(json: json, expiresAt: expiresAt)
     }
 
     /// From the members of a send; others are left alone.
     /// - Throws: when a push type or a priority is not known; the other members' types are checked where sends come in.
-    package init(json: JSONValue, expiresAt: Timestamp?) throws(PushFault) {
+    package init(json: JSONValue, expiresAt: Timestamp?) throws(PushError) {
         self.init(
             title: json["title"]?.string,
             body: json["body"]?.string,
@@ -36,11 +35,11 @@ extension PushMessage {
     private static func name<Name: RawRepresentable & CaseIterable>(
         _ value: JSONValue?,
         field: String
-    ) throws(PushFault) -> Name? where Name.RawValue == String {
+    ) throws(PushError) -> Name? where Name.RawValue == String {
         guard let value, value != .null else { return nil }
         guard let name = value.string.flatMap(Name.init(rawValue:)) else {
             let known = Name.allCases.map(\.rawValue).joined(separator: ", ")
-            throw PushFault(field: field, code: "InvalidPushType", "\"\(field)\" must be one of \(known).")
+            throw PushError(field: field, code: "InvalidPushType", "\"\(field)\" must be one of \(known).")
         }
         return name
     }

@@ -24,7 +24,7 @@ package struct PushOutcome: Sendable, Hashable {
     /// One line for a log; empty after success.
     package var detail: String
     /// What else the answer is about; `message` after success.
-    package var reach = OutcomeReach.message
+    package var refusalScope = RefusalScope.message
     /// The provider's clock, where it told it.
     package var providerTime: Timestamp?
 

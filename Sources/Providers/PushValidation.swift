@@ -6,7 +6,7 @@ package import PushContract
 /// Apple it lowers what a connection may send.
 package enum PushValidation {
     /// - Parameter app: the bundle id, or the FCM app.
-    package static func validate(_ message: PushMessage, for provider: Provider, app: String) throws(PushFault) {
+    package static func validate(_ message: PushMessage, for provider: Provider, app: String) throws(PushError) {
         switch provider {
         case .apns: try APNsRules.check(message, app: app)
         case .fcm: try FCMRules.check(message)
@@ -16,10 +16,10 @@ package enum PushValidation {
     /// Visible ASCII and spaces only: what may stand in a header.
     static func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { (0x20...0x7E).contains($0) } }
 
-    static func checkCollapseId(_ message: PushMessage) throws(PushFault) {
+    static func checkCollapseId(_ message: PushMessage) throws(PushError) {
         guard let id = message.collapseId else { return }
         guard !id.isEmpty, id.utf8.count <= 64, isHeaderText(id) else {
-            throw PushFault(
+            throw PushError(
                 field: "collapseId",
                 code: "BadCollapseId",
                 "\"collapseId\" must have 1 to 64 bytes of visible ASCII; it has \(id.utf8.count) bytes."

@@ -13,7 +13,7 @@ public enum RetryClass: String, Sendable, Hashable, Codable {
 /// What a failure says about the token it was sent to.
 public enum TokenAction: String, Sendable, Hashable, Codable {
     /// The token is dead: deactivate it, unless it was registered again since.
-    case off
+    case deactivate
     /// Possibly dead: quarantine, and off only with further evidence.
     case suspect
     /// Nothing.

@@ -13,13 +13,13 @@ public struct MatchActivityAttributes: Sendable, Hashable, Codable {
     /// The competition.
     public var event: String?
     /// Which start of the server's this is, from 1: named when the update token is posted. Absent when the app started the activity.
-    public var generation: Int?
+    public var instance: Int?
 
     /// Makes the static part.
-    public init(matchId: String, title: String? = nil, event: String? = nil, generation: Int? = nil) {
+    public init(matchId: String, title: String? = nil, event: String? = nil, instance: Int? = nil) {
         self.matchId = matchId
         self.title = title
         self.event = event
-        self.generation = generation
+        self.instance = instance
     }
 }

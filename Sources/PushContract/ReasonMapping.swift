@@ -54,8 +54,8 @@ public enum ReasonMapping {
 
     private static let apnsReasons: [String: Classification] = {
         var table: [String: Classification] = [
-            "Unregistered": Classification(.tokenNotRegistered, retry: .never, token: .off),
-            "ExpiredToken": Classification(.tokenNotRegistered, retry: .never, token: .off),
+            "Unregistered": Classification(.tokenNotRegistered, retry: .never, token: .deactivate),
+            "ExpiredToken": Classification(.tokenNotRegistered, retry: .never, token: .deactivate),
             "BadDeviceToken": Classification(.tokenInvalid, retry: .never, token: .suspect),
             "DeviceTokenNotForTopic": Classification(.tokenInvalid, retry: .never, token: .suspect),
             "ExpiredProviderToken": Classification(.auth, retry: .now),
@@ -70,9 +70,9 @@ public enum ReasonMapping {
             "Shutdown": Classification(.provider5xx, retry: .now),
             "IdleTimeout": Classification(.network, retry: .now),
             // Broadcasts: what is dead or wrong is the channel.
-            "ChannelNotRegistered": Classification(.tokenNotRegistered, retry: .never, token: .off),
-            "BadChannelId": Classification(.tokenInvalid, retry: .never, token: .off),
-            "MissingChannelId": Classification(.tokenInvalid, retry: .never, token: .off),
+            "ChannelNotRegistered": Classification(.tokenNotRegistered, retry: .never, token: .deactivate),
+            "BadChannelId": Classification(.tokenInvalid, retry: .never, token: .deactivate),
+            "MissingChannelId": Classification(.tokenInvalid, retry: .never, token: .deactivate),
             "CannotCreateChannelConfig": Classification(.unknown, retry: .afterFix),
         ]
         for reason in [
@@ -92,7 +92,7 @@ public enum ReasonMapping {
     }()
 
     private static let fcmErrors: [String: Classification] = [
-        "UNREGISTERED": Classification(.tokenNotRegistered, retry: .never, token: .off),
+        "UNREGISTERED": Classification(.tokenNotRegistered, retry: .never, token: .deactivate),
         "SENDER_ID_MISMATCH": Classification(.auth, retry: .never, token: .suspect),
         "THIRD_PARTY_AUTH_ERROR": Classification(.auth, retry: .afterFix),
         "APNS_AUTH_ERROR": Classification(.auth, retry: .afterFix),
@@ -104,8 +104,8 @@ public enum ReasonMapping {
     private static let adminCodes: [String: Classification] = [
         "messaging/invalid-registration-token": Classification(.tokenInvalid, retry: .never, token: .suspect),
         "messaging/mismatched-credential": Classification(.auth, retry: .never, token: .suspect),
-        "messaging/registration-token-not-registered": Classification(.tokenNotRegistered, retry: .never, token: .off),
-        "messaging/installation-id-not-registered": Classification(.tokenNotRegistered, retry: .never, token: .off),
+        "messaging/registration-token-not-registered": Classification(.tokenNotRegistered, retry: .never, token: .deactivate),
+        "messaging/installation-id-not-registered": Classification(.tokenNotRegistered, retry: .never, token: .deactivate),
         "messaging/server-unavailable": Classification(.provider5xx, retry: .backoff),
         "messaging/internal-error": Classification(.provider5xx, retry: .backoff),
         "messaging/authentication-error": Classification(.auth, retry: .afterFix),

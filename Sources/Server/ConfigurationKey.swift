@@ -89,7 +89,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let tokenKeys = Self(
         "token.keys",
         "file with the keys that push tokens are encrypted with, one id:base64 a line, the current one first; "
-            + "`pushwatch keys make-token-key` prints one"
+            + "`pushwatch token-keys create` prints one"
     )
     static let alertsDirectory = Self("alerts.directory", "rules, runbooks and receivers", standard: "alerts")
     static let alertsLag = Self("alerts.lagSeconds", "how long after its end a minute is evaluated", standard: "60")
@@ -120,17 +120,17 @@ package struct ConfigurationKey: Sendable, Hashable {
         standard: "the provider's minimum"
     )
     static let matchFeedURLs = Self("matches.feedUrls", "score feeds to poll, separated by commas (docs/score-feed.md)", isSecret: true)
-    static let tokenBreakerPercent = Self(
-        "sends.tokenBreaker.percent",
+    static let deactivationLimiterPercent = Self(
+        "sends.deactivationLimiter.percent",
         "share of ambiguous token refusals within 15 minutes above which no token is switched off",
         standard: "5"
     )
-    static let tokenBreakerRefusedPercent = Self(
-        "sends.tokenBreaker.refusedPercent",
+    static let deactivationLimiterRefusedPercent = Self(
+        "sends.deactivationLimiter.refusedPercent",
         "the same for all token refusals",
         standard: "25"
     )
-    static let tokenBreakerCount = Self("sends.tokenBreaker.count", "refusals below which that never happens", standard: "20")
+    static let deactivationLimiterCount = Self("sends.deactivationLimiter.count", "refusals below which that never happens", standard: "20")
     static let usersIssuer = Self("users.issuer", "`iss` of app-user tokens")
     static let usersAudience = Self("users.audience", "`aud` of app-user tokens")
     static let usersJWKS = Self("users.jwks", "file or https URL with the issuer's keys")
@@ -156,7 +156,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         logLevel, logFormat, metricsOpen, alertsDirectory, alertsLag,
         webhookURL, webhookSecret, alertsHeartbeatURL, apnsTeam, apnsKeyId, apnsKeyFile, apnsProduction,
         apnsSandbox, fcmAccountFile, fcmURL, credentialsFile, providersCA, providersConnections, sendRetryBase, matchFeedURLs,
-        tokenBreakerPercent,
-        tokenBreakerRefusedPercent, tokenBreakerCount, usersIssuer, usersAudience, usersJWKS,
+        deactivationLimiterPercent,
+        deactivationLimiterRefusedPercent, deactivationLimiterCount, usersIssuer, usersAudience, usersJWKS,
     ]
 }

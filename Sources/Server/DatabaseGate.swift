@@ -17,7 +17,7 @@ final class DatabaseGate: Service, Sendable {
 
     private let pool: PostgresPool
     private let migrator: Migrator
-    private let keeper: PartitionKeeper
+    private let maintenance: PartitionMaintenance
     private let health: Health
     private let migrates: Bool
     private let logger: Logger
@@ -27,7 +27,7 @@ final class DatabaseGate: Service, Sendable {
     init(
         pool: PostgresPool,
         migrator: Migrator,
-        keeper: PartitionKeeper,
+        maintenance: PartitionMaintenance,
         health: Health,
         migrates: Bool,
         logger: Logger,
@@ -35,7 +35,7 @@ final class DatabaseGate: Service, Sendable {
     ) {
         self.pool = pool
         self.migrator = migrator
-        self.keeper = keeper
+        self.maintenance = maintenance
         self.health = health
         self.migrates = migrates
         self.logger = logger
@@ -117,7 +117,7 @@ final class DatabaseGate: Service, Sendable {
                 "The database lacks \(missing.count) migrations, from \(missing[0].name). Run `pushwatch migrate`, or serve with --migrate."
             )
         }
-        try await keeper.keep()
+        try await maintenance.maintain()
         try await onOpen()
     }
 
@@ -134,7 +134,7 @@ final class DatabaseGate: Service, Sendable {
 }
 
 /// A service that begins once the database is there.
-struct AfterDatabase: Service {
+struct DatabaseDependentService: Service {
     let gate: DatabaseGate
     let service: any Service
 

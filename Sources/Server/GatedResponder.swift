@@ -19,7 +19,7 @@ final class GatedResponder: HTTPResponder {
 }
 
 /// While the database is away at the start, everything but health is 503.
-struct StartingUp: RouterMiddleware {
+struct StartupMiddleware: RouterMiddleware {
     typealias Context = PushwatchContext
 
     func handle(

@@ -10,10 +10,10 @@ struct HealthRoutes: Sendable {
     /// Not where only senders and apps come in.
     var showsMetrics = true
 
-    struct Alive: Encodable, Sendable { var status = "ok" }
+    struct Liveness: Encodable, Sendable { var status = "ok" }
 
-    func add(to router: EdgeRouter) {
-        router.get("/health") { _, _ in JSONResponse(Alive()) }
+    func add(to router: HTTPRouter) {
+        router.get("/health") { _, _ in JSONResponse(Liveness()) }
         router.get("/health/ready") { _, _ in
             let readiness = await health.readiness()
             return JSONResponse(readiness, status: readiness.isReady ? .ok : .serviceUnavailable)

@@ -23,7 +23,7 @@ struct LiveParts: Sendable {
     init(
         _ configuration: ServerConfiguration,
         pool: PostgresPool,
-        vault: TokenVault,
+        cipher: TokenCipher,
         uncommitted: UncommittedOutcomes,
         record: @escaping AttemptRecorder,
         lookup: @escaping ProviderLookup,
@@ -40,15 +40,15 @@ struct LiveParts: Sendable {
         live.policy.perDay = configuration.liveStartsPerDay
         live.channels.mode = configuration.liveChannels
         follows = FollowStore(pool: pool, policy: live.policy)
-        activities = ActivityStore(pool: pool, policy: live.policy, vault: vault)
+        activities = ActivityStore(pool: pool, policy: live.policy, cipher: cipher)
         custom = CustomActivityStore(pool: pool)
         overview = MatchOverviewStore(pool: pool)
         let stores = LiveStores(
             pool: pool,
             policy: live.policy,
             channels: live.channels,
-            vault: vault,
-            tokenGuard: TokenGuard(limits: configuration.tokenBreaker),
+            cipher: cipher,
+            feedbackWriter: TokenFeedbackWriter(limits: configuration.deactivationLimiter),
             uncommitted: uncommitted,
             record: record
         )
@@ -57,7 +57,7 @@ struct LiveParts: Sendable {
         service = LiveService(engine: engine, wake: wake, logger: logger)
     }
 
-    func addRoutes(to router: EdgeRouter) {
+    func addRoutes(to router: HTTPRouter) {
         FollowRoutes(store: follows, wake: wake).add(to: router)
         ActivityRoutes(store: activities, wake: wake).add(to: router)
         CustomActivityRoutes(store: custom, types: types, wake: wake).add(to: router)

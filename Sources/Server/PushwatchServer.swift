@@ -26,7 +26,7 @@ package struct PushwatchServer {
         /// Called once the listener is bound, with its URL.
         package var onListening: @Sendable (_ url: String) async -> Void = { _ in }
         /// Adds routes beside the service's own.
-        package var routes: @Sendable (EdgeRouter) -> Void = { _ in }
+        package var routes: @Sendable (HTTPRouter) -> Void = { _ in }
         /// Applies missing migrations before work begins.
         package var migrates = false
         /// The time as the pages see it; what is stored has the real one's. For tests that show hours in seconds.

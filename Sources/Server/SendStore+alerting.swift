@@ -21,29 +21,29 @@ extension SendStore {
     func backlogSamples(now: Timestamp) async throws -> [BacklogSample] {
         let backlog = try await backlog()
         return Provider.allCases.map { provider in
-            let lanes = backlog.lanes.filter { $0.lane.provider == provider }
+            let queues = backlog.queues.filter { $0.queue.provider == provider }
             return BacklogSample(
                 provider: provider.rawValue,
-                waiting: Int64(lanes.reduce(0) { $0 + $1.ready + $1.retrying }),
-                oldestSeconds: lanes.compactMap(\.oldestReadyAt).min().map { (backlog.at - $0).components.seconds }
+                waiting: Int64(queues.reduce(0) { $0 + $1.ready + $1.retrying }),
+                oldestSeconds: queues.compactMap(\.oldestReadyAt).min().map { (backlog.at - $0).components.seconds }
             )
         }
     }
 
     /// The credentials that are refused, and those that were since `since`, for alert rules.
     @Sendable
-    func holdSamples(since: Timestamp) async throws -> [HoldSample] {
-        try await waitingHolds(endedAfter: since).map { hold in
-            HoldSample(
-                holdId: hold.id,
-                provider: hold.provider.rawValue,
-                app: hold.app,
-                environment: hold.environment.rawValue,
-                platform: hold.platform?.rawValue ?? "",
-                cause: hold.cause,
-                since: hold.since,
-                releasedAt: hold.releasedAt,
-                waiting: hold.waiting
+    func circuitSamples(since: Timestamp) async throws -> [CircuitSample] {
+        try await waitingCircuits(endedAfter: since).map { circuit in
+            CircuitSample(
+                circuitId: circuit.id,
+                provider: circuit.provider.rawValue,
+                app: circuit.app,
+                environment: circuit.environment.rawValue,
+                platform: circuit.platform?.rawValue ?? "",
+                cause: circuit.cause,
+                since: circuit.since,
+                closedAt: circuit.closedAt,
+                waiting: circuit.waiting
             )
         }
     }

@@ -91,9 +91,9 @@ extension ServerConfiguration {
         providersConnections = try settings.number(.providersConnections, 1...64) ?? providersConnections
         sendRetryBase = try settings.number(.sendRetryBase, 1...3600).map { .seconds($0) }
         matchFeedURLs = try settings.urls(.matchFeedURLs)
-        if let percent = try settings.number(.tokenBreakerPercent, 1...100) { tokenBreaker.ambiguousShare = Double(percent) / 100 }
-        if let percent = try settings.number(.tokenBreakerRefusedPercent, 1...100) { tokenBreaker.refusedShare = Double(percent) / 100 }
-        if let count = try settings.number(.tokenBreakerCount, 1...1_000_000) { tokenBreaker.count = Int64(count) }
+        if let percent = try settings.number(.deactivationLimiterPercent, 1...100) { deactivationLimiter.ambiguousShare = Double(percent) / 100 }
+        if let percent = try settings.number(.deactivationLimiterRefusedPercent, 1...100) { deactivationLimiter.refusedShare = Double(percent) / 100 }
+        if let count = try settings.number(.deactivationLimiterCount, 1...1_000_000) { deactivationLimiter.count = Int64(count) }
         users = try settings.users()
         liveDirectory = settings.text(.liveDirectory) ?? liveDirectory
         liveStartsPerSecond = try settings.number(.liveStarts, 1...100_000) ?? liveStartsPerSecond

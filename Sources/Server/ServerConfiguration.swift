@@ -87,7 +87,7 @@ package struct ServerConfiguration: Sendable {
     /// People whom a proxy in front has signed in.
     package var proxySignIn: ProxySignIn?
     /// What raw push tokens are encrypted with. Instances that serve the API or send cannot do without.
-    package var tokenKeys: TokenKeyRing?
+    package var tokenKeys: TokenKeySet?
     package var logLevel = Logger.Level.info
     package var logFormat = "auto"
     package var metricsOpen = false
@@ -107,7 +107,7 @@ package struct ServerConfiguration: Sendable {
     /// Score feeds to poll.
     package var matchFeedURLs: [String] = []
     /// When so many tokens are refused that none is switched off.
-    package var tokenBreaker = DeactivationDecision.Limits()
+    package var deactivationLimiter = DeactivationDecision.Limits()
     package var users: Users?
     package var roles = Set(Role.allCases)
     /// Schemas of attributes types for Live Activities that are not matches.

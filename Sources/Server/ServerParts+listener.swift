@@ -8,9 +8,9 @@ import NIOSSL
 import ServiceLifecycle
 
 extension ServerParts {
-    /// Listens at a door. The certificate is read here: one that cannot be used ends the start with a sentence.
+    /// Makes one listener. The certificate is read here: one that cannot be used ends the start with a sentence.
     func listener(
-        _ door: Door,
+        _ listener: ListenerConfiguration,
         _ responder: GatedResponder,
         onListening: @escaping @Sendable (String) async -> Void
     ) throws -> any Service {
@@ -28,14 +28,14 @@ extension ServerParts {
             responder: responder,
             server: try configuration.tls.map { try .tls(plain, tlsConfiguration: $0.serverConfiguration()) } ?? plain,
             configuration: .init(
-                address: .hostname(door.host, port: door.port),
+                address: .hostname(listener.host, port: listener.port),
                 serverName: nil,
                 backlog: 1024,
                 availableConnectionsDelegate: .maximum(configuration.httpConnections, logger: logger)
             ),
             onServerRunning: { [configuration, logger] channel in
-                let url = door.url(port: channel.localAddress?.port)
-                if door == configuration.doors.first {
+                let url = listener.url(port: channel.localAddress?.port)
+                if listener == configuration.listeners.first {
                     await onListening(url)
                 } else {
                     logger.notice("listening for operators", metadata: ["url": "\(url)"])

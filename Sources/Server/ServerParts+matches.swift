@@ -1,3 +1,4 @@
+import ServiceKit
 import HTTPClient
 import LiveActivities
 import Delivery

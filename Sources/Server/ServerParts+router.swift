@@ -10,7 +10,7 @@ import PushContract
 
 extension ServerParts {
     /// The API, and for everybody the pages too. Needs the database: sessions are signed with a secret that all instances share.
-    func router(for audience: Door.Audience) async throws -> EdgeRouter {
+    func router(for audience: ListenerConfiguration.Audience) async throws -> HTTPRouter {
         guard configuration.roles.contains(.api) else { return healthRouter(for: audience) }
         let keys = KeyAuthenticator(
             store: APIKeyStore(pool),
@@ -22,7 +22,7 @@ extension ServerParts {
         let authenticator = AccessAuthenticator(keys: keys, users: try userTokens(), sessions: cookie)
         var open = OnCallRoutes.openPaths.union(["/health", "/health/ready"])
         if configuration.metricsOpen { open.insert("/metrics") }
-        let router = EdgeRouter(
+        let router = HTTPRouter(
             authentication: AuthenticationMiddleware(authenticator, open: open, signInPath: OnCallRoutes.signInPath),
             // Only where people come in.
             proxy: audience == .everybody ? configuration.proxySignIn : nil,
@@ -39,8 +39,8 @@ extension ServerParts {
         DeadLetterRoutes(store: sends, wake: wake, audit: audit).add(to: router)
         ThrottleRoutes(store: throttles, audit: audit).add(to: router)
         MatchRoutes(store: matches).add(to: router)
-        HoldRoutes(store: sends, wake: wake, audit: audit).add(to: router)
-        TokenBreakerRoutes(store: sends.tokenBreakers, audit: audit).add(to: router)
+        CircuitRoutes(store: sends, wake: wake, audit: audit).add(to: router)
+        DeactivationLimiterRoutes(store: sends.deactivationLimiters, audit: audit).add(to: router)
         AlertRoutes(pool: pool, rules: rules, receivers: receivers, audit: audit).add(to: router)
         let signIn = SignIn(keys: keys, cookie: cookie, tickets: SignInTicket(secret: secret, session: pool))
         try pages(signIn, cookie: cookie).add(to: router)
@@ -48,19 +48,19 @@ extension ServerParts {
     }
 
     /// Before the database is there.
-    func startingRouter(for audience: Door.Audience) -> EdgeRouter {
-        healthRouter(for: audience) { $0.add(middleware: StartingUp()) }
+    func startingRouter(for audience: ListenerConfiguration.Audience) -> HTTPRouter {
+        healthRouter(for: audience) { $0.add(middleware: StartupMiddleware()) }
     }
 
     /// Only health and metrics: before the database is there, and on instances that do not serve the API.
-    private func healthRouter(for audience: Door.Audience, _ prepare: (EdgeRouter) -> Void = { _ in }) -> EdgeRouter {
-        let router = EdgeRouter(translate: ErrorTranslation.problem)
+    private func healthRouter(for audience: ListenerConfiguration.Audience, _ prepare: (HTTPRouter) -> Void = { _ in }) -> HTTPRouter {
+        let router = HTTPRouter(translate: ErrorTranslation.problem)
         prepare(router)
         healthRoutes(for: audience).add(to: router)
         return router
     }
 
-    private func healthRoutes(for audience: Door.Audience) -> HealthRoutes {
+    private func healthRoutes(for audience: ListenerConfiguration.Audience) -> HealthRoutes {
         HealthRoutes(
             health: health,
             metrics: metrics,
@@ -70,36 +70,36 @@ extension ServerParts {
     }
 
     private func pages(_ signIn: SignIn, cookie: SessionCookie) throws -> OnCallRoutes {
-        let runbooks = RunbookShelf(alertsDirectory: configuration.alertsDirectory)
+        let runbooks = RunbookDirectory(alertsDirectory: configuration.alertsDirectory)
         let rulesStore = RulesStore(pool: pool, rules: rules, receivers: receivers, backtests: backtests)
         return try OnCallRoutes(
             now: NowStore(pool: pool, rules: rules, receivers: receivers, backlog: sends.backlog, throttles: throttles.current),
-            alerts: AlertStore(pool: pool, rules: rules, runbooks: runbooks),
+            alerts: AlertPageStore(pool: pool, rules: rules, runbooks: runbooks),
             people: PersonStore(pool: pool),
             rules: rulesStore,
-            deliveries: DeliveriesStore(pool: pool),
+            notifications: NotificationsStore(pool: pool),
             matches: MatchesStore(pool: pool),
-            watch: WatchStore(
+            systemStatus: SystemStatusStore(
                 pool: pool,
                 rules: rulesStore,
                 credentials: credentials,
-                holds: sends.holds,
-                breakers: sends.tokenBreakers.open
+                circuits: sends.circuits,
+                limiters: sends.deactivationLimiters.open
             ),
             credentials: credentials,
             actions: OnCallActions(pool: pool, throttles: throttles),
             runbooks: runbooks,
-            desk: SignInDesk(signIn, cookie: cookie),
+            signInHandler: SignInHandler(signIn, cookie: cookie),
             clock: pageClock
         )
     }
 
-    private var credentials: CredentialDesk {
-        CredentialDesk(
+    private var credentials: CredentialChecker {
+        CredentialChecker(
             states: { [providers] in providers.states(now: .now()) },
             check: { [configuration, logger] in
-                try await CredentialProbe.run(configuration, app: CredentialProbe.usualApp, now: .now(), logger: logger).map { verdict in
-                    CredentialTrial(
+                try await CredentialCheck.run(configuration, app: CredentialCheck.usualApp, now: .now(), logger: logger).map { verdict in
+                    CredentialCheckResult(
                         name: verdict.credential,
                         environment: verdict.environment.rawValue,
                         state: verdict.state.rawValue,

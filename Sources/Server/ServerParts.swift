@@ -24,7 +24,7 @@ struct ServerParts: Sendable {
     let admin: PostgresPool
     /// To alert receivers and issuers' key sets; each provider has a client of its own.
     let http: CurlClient
-    let keeper: PartitionKeeper
+    let maintenance: PartitionMaintenance
     let ingestor: AttemptIngestor
     /// What this process has not written yet, of whatever origin.
     let uncommitted = UncommittedOutcomes()
@@ -32,10 +32,10 @@ struct ServerParts: Sendable {
     let throttles: ThrottleStore
     let devices: DeviceStore
     let wake = WakeSignal()
-    let providers: ProviderBook
-    let rules: RuleBook
-    let backtests = BacktestShelf()
-    let receivers: ReceiverBook
+    let providers: ProviderRegistry
+    let rules: RuleRegistry
+    let backtests = BacktestCache()
+    let receivers: ReceiverRegistry
     let live: LiveParts
     let pageClock: @Sendable () -> Timestamp
 
@@ -59,25 +59,25 @@ struct ServerParts: Sendable {
         var toReceivers = CurlClientConfiguration()
         toReceivers.pool = "receivers"
         http = CurlClient(configuration: toReceivers, logger: logger)
-        keeper = PartitionKeeper(pool: admin, plan: configuration.partitionPlan, logger: logger)
-        ingestor = AttemptIngestor(pool: pool, keeper: keeper, uncommitted: uncommitted, logger: logger)
+        maintenance = PartitionMaintenance(pool: admin, plan: configuration.partitionPlan, logger: logger)
+        ingestor = AttemptIngestor(pool: pool, maintenance: maintenance, uncommitted: uncommitted, logger: logger)
         let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), logger: logger)
-        let vault = try configuration.tokenVault()
-        sends = SendStore(pool: pool, vault: vault, tokenGuard: TokenGuard(limits: configuration.tokenBreaker), record: record)
+        let cipher = try configuration.tokenCipher()
+        sends = SendStore(pool: pool, cipher: cipher, feedbackWriter: TokenFeedbackWriter(limits: configuration.deactivationLimiter), record: record)
         throttles = ThrottleStore(pool: pool)
-        devices = DeviceStore(pool: pool, vault: vault, record: record, onDeparture: ActivityDepartures.end)
-        providers = try ProviderBook(configuration, logger: logger)
+        devices = DeviceStore(pool: pool, cipher: cipher, record: record, onRemoval: ActivityRemovals.end)
+        providers = try ProviderRegistry(configuration, logger: logger)
         live = try LiveParts(
             configuration,
             pool: pool,
-            vault: vault,
+            cipher: cipher,
             uncommitted: uncommitted,
             record: record,
             lookup: providers.lookup,
             logger: logger
         )
-        rules = RuleBook(directory: configuration.alertsDirectory, logger: logger)
-        receivers = ReceiverBook(
+        rules = RuleRegistry(directory: configuration.alertsDirectory, logger: logger)
+        receivers = ReceiverRegistry(
             fixed: configuration.receivers + hooks.receivers,
             file: configuration.alertsDirectory + "/receivers.yml",
             environment: ProcessInfo.processInfo.environment,
@@ -85,33 +85,33 @@ struct ServerParts: Sendable {
         )
         health.addCheck("database") { [pool] in
             try await pool.ping()
-            return .well
+            return .healthy
         }
         health.addCheck("credentials", isRequired: false) { [providers] in
-            providers.fault == nil ? .well : .failing("a changed credential file cannot be used; the old credentials are in force")
+            providers.fault == nil ? .healthy : .failing("a changed credential file cannot be used; the old credentials are in force")
         }
         health.addCheck("sending", isRequired: false) { [sends] in
-            if let breaker = try await sends.tokenBreakers.open().first {
-                return .failing("\(breaker.place.provider) refuses too many tokens of \(breaker.place.app): pushwatch sends token-breakers")
+            if let limiter = try await sends.deactivationLimiters.open().first {
+                return .failing("\(limiter.scope.provider) refuses too many tokens of \(limiter.scope.app): pushwatch limiters list")
             }
-            guard let hold = try await sends.holds().first else { return .well }
+            guard let circuit = try await sends.circuits().first else { return .healthy }
             return .failing(
-                "\(hold.scope.provider) refuses the credential of \(hold.scope.app) (\(hold.cause)); its sends are held: pushwatch sends holds"
+                "\(circuit.scope.provider) refuses the credential of \(circuit.scope.app) (\(circuit.cause)); its sends are held: pushwatch circuits list"
             )
         }
         health.addCheck("rules", isRequired: false) { [rules] in
             rules.refresh()
-            return rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .well
+            return rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .healthy
         }
         health.addCheck("receivers", isRequired: false) { [receivers] in
             receivers.refresh()
-            return receivers.fault == nil ? .well : .failing("alerts/receivers.yml is broken; the last good receivers are in force")
+            return receivers.fault == nil ? .healthy : .failing("alerts/receivers.yml is broken; the last good receivers are in force")
         }
     }
 
     /// In the order of starting; shutdown goes the other way, so the listener stops first and the database last.
     func services(hooks: PushwatchServer.Hooks) throws -> [any Service] {
-        let doors = configuration.doors.map { ($0, GatedResponder(starting: startingRouter(for: $0.audience).buildResponder())) }
+        let listeners = configuration.listeners.map { ($0, GatedResponder(starting: startingRouter(for: $0.audience).buildResponder())) }
         let gate = DatabaseGate(
             pool: pool,
             migrator: Migrator(
@@ -123,32 +123,32 @@ struct ServerParts: Sendable {
                 directory: configuration.migrationsDirectory,
                 logger: logger
             ),
-            keeper: keeper,
+            maintenance: maintenance,
             health: health,
             migrates: hooks.migrates,
             logger: logger
         ) {
             try await admitTokenKeys()
-            for (door, responder) in doors {
-                let router = try await router(for: door.audience)
-                if door.audience == .everybody { hooks.routes(router) }
+            for (listener, responder) in listeners {
+                let router = try await router(for: listener.audience)
+                if listener.audience == .everybody { hooks.routes(router) }
                 responder.open(router.buildResponder())
             }
         }
         var services: [any Service] = [pool, admin, gate]
-        services += working().map { AfterDatabase(gate: gate, service: $0) }
-        services += try doors.map { try listener($0, $1, onListening: hooks.onListening) }
-        services += hooks.companions.map { AfterDatabase(gate: gate, service: $0) }
+        services += working().map { DatabaseDependentService(gate: gate, service: $0) }
+        services += try listeners.map { try listener($0, $1, onListening: hooks.onListening) }
+        services += hooks.companions.map { DatabaseDependentService(gate: gate, service: $0) }
         services.append(DrainSignal(health: health))
         return services
     }
 
     private func working() -> [any Service] {
-        var services: [any Service] = [keeper, AnalystWatchdog(pool: admin, logger: logger)]
+        var services: [any Service] = [maintenance, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) {
             services += [ingestor, DeviceSweeper(store: devices, logger: logger)]
-            services.append(BacktestKeeper(pool: pool, rules: rules, shelf: backtests, lag: configuration.alertsLag, logger: logger))
-            if let ring = configuration.tokenKeys { services.append(TokenSealer(pool: pool, ring: ring, logger: logger)) }
+            services.append(BacktestRefresher(pool: pool, rules: rules, backtestCache: backtests, lag: configuration.alertsLag, logger: logger))
+            if let keySet = configuration.tokenKeys { services.append(TokenEncryptionBackfill(pool: pool, keySet: keySet, logger: logger)) }
         }
         // Whoever pushes reads changed credentials.
         if !configuration.roles.isDisjoint(with: [.send, .live]) { services.append(providers) }
@@ -173,7 +173,7 @@ struct ServerParts: Sendable {
             uncommitted: uncommitted,
             logger: logger
         )
-        return [dispatcher, QueueKeeper(store: sends, logger: logger)]
+        return [dispatcher, QueueMaintenance(store: sends, logger: logger)]
     }
 
     private func alerting() -> [any Service] {
@@ -187,25 +187,25 @@ struct ServerParts: Sendable {
             configuration: evaluating,
             backlog: sends.backlogNumbers,
             sampling: sends.backlogSamples,
-            holds: sends.holdSamples,
+            circuits: sends.circuitSamples,
             logger: logger
         )
-        let courier = AlertCourier(
+        let notifier = Notifier(
             pool: pool,
             receivers: receivers,
-            configuration: CourierConfiguration(externalURL: configuration.externalURL),
+            configuration: NotifierConfiguration(externalURL: configuration.externalURL),
             logger: logger,
             send: toReceivers
         )
-        let keeper = AlertmanagerKeeper(
+        let maintenance = AlertmanagerResender(
             pool: pool,
             receivers: receivers,
             externalURL: configuration.externalURL,
             logger: logger,
             send: toReceivers
         )
-        guard let url = configuration.alertsHeartbeatURL else { return [evaluator, courier, keeper] }
-        return [evaluator, courier, keeper, DeadMansSwitch(url: url, pool: pool, evaluator: evaluator, logger: logger, send: toReceivers)]
+        guard let url = configuration.alertsHeartbeatURL else { return [evaluator, notifier, maintenance] }
+        return [evaluator, notifier, maintenance, DeadMansSwitch(url: url, pool: pool, evaluator: evaluator, logger: logger, send: toReceivers)]
     }
 }
 
@@ -216,5 +216,5 @@ extension ServerConfiguration {
     }
 
     /// Where links lead.
-    package var externalURL: String { publicURL ?? doors.last?.url(port: nil) ?? "" }
+    package var externalURL: String { publicURL ?? listeners.last?.url(port: nil) ?? "" }
 }

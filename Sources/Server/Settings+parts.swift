@@ -47,13 +47,13 @@ extension Settings {
         return plan
     }
 
-    func tokenKeys() throws(ConfigurationError) -> TokenKeyRing? {
+    func tokenKeys() throws(ConfigurationError) -> TokenKeySet? {
         guard let path = text(.tokenKeys) else { return nil }
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError("\(ConfigurationKey.tokenKeys.environmentName): the file \(path) cannot be read.")
         }
         do {
-            return try TokenKeyRing(parsing: String(decoding: data, as: UTF8.self))
+            return try TokenKeySet(parsing: String(decoding: data, as: UTF8.self))
         } catch {
             throw ConfigurationError("\(ConfigurationKey.tokenKeys.environmentName): in \(path), \(error)")
         }

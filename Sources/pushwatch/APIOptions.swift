@@ -11,7 +11,7 @@ struct APIOptions: ParsableArguments {
     private static let localKey = ".pushwatch/api-key"
 
     @Option(help: "The running server.") var url = "http://127.0.0.1:8080"
-    @Option(help: "An API key of `pushwatch keys create`. Without it, --key-file.") var key: String?
+    @Option(help: "An API key of `pushwatch api-keys create`. Without it, --key-file.") var key: String?
     @Option(help: "A file that holds the API key; without it \(localKey), which `pushwatch up` keeps.") var keyFile: String?
 
     func caller() throws -> APICaller {
@@ -28,7 +28,7 @@ struct APIOptions: ParsableArguments {
     private func missing(_ path: String) throws -> String? {
         throw CommandFailure(
             message:
-                "There is no API key: \(path) cannot be read. Pass --key or --key-file; `pushwatch keys create --scope sends:write` makes one.",
+                "There is no API key: \(path) cannot be read. Pass --key or --key-file; `pushwatch api-keys create --scope sends:write` makes one.",
             code: 2
         )
     }
@@ -61,7 +61,7 @@ struct APICaller {
             throw CommandFailure.environment("\(url) cannot be reached: \(error)")
         }
         let text = String(decoding: response.body, as: UTF8.self)
-        let json = (try? JSONText.parse(response.body)) ?? .null
+        let json = (try? JSONParser.parse(response.body)) ?? .null
         switch response.status {
         case 200..<300: return (response.status, text, json)
         case 503: throw CommandFailure.environment("\(url) is not able to answer now: \(json.member("detail") ?? "503")")

@@ -9,8 +9,8 @@ import PushContract
 import Server
 
 extension AlertsCommand {
-    /// `pushwatch alerts drill`
-    struct Drill: AsyncParsableCommand {
+    /// `pushwatch receivers test`
+    struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send a marked alert, and its end, through every receiver, and say how long each took.",
             discussion: """
@@ -30,7 +30,7 @@ extension AlertsCommand {
                 throw ValidationError("--severity is critical, page, ticket or info.")
             }
             try await options.withDatabase { pool, configuration in
-                let book = ReceiverBook(
+                let book = ReceiverRegistry(
                     fixed: configuration.receivers,
                     file: configuration.alertsDirectory + "/receivers.yml",
                     environment: ProcessInfo.processInfo.environment
@@ -43,78 +43,78 @@ extension AlertsCommand {
                 }
                 if receiver.isEmpty { try await tellOfOthers(known, pool) }
                 let http = CurlClient(configuration: CurlClientConfiguration(), logger: Logger(label: "alerts"))
-                let courier = AlertCourier(
+                let notifier = Notifier(
                     pool: pool,
                     receivers: book,
-                    configuration: CourierConfiguration(externalURL: configuration.externalURL),
+                    configuration: NotifierConfiguration(externalURL: configuration.externalURL),
                     logger: Logger(label: "alerts")
                 ) { try await http.send($0) }
-                let legs = try await drill(names, severity, courier, pool)
-                try await courier.release()
+                let results = try await sendTest(names, severity, notifier, pool)
+                try await notifier.release()
                 http.shutdown()
-                try report(legs)
+                try report(results)
             }
         }
 
         /// The service may know receivers that this command's settings do not name: that of `pushwatch up`, or a webhook set in its environment.
         private func tellOfOthers(_ known: [String], _ pool: PostgresPool) async throws {
-            let told = try await AlertDrill.receivers(toldSince: .now() - .seconds(7 * 86_400), on: pool)
+            let told = try await TestNotification.receivers(notifiedSince: .now() - .seconds(7 * 86_400), on: pool)
             let others = told.filter { !known.contains($0) }
             guard !others.isEmpty else { return }
-            Terminal.complain(
-                "Not drilled: \(others.joined(separator: ", ")). Alerts of the last 7 days went there, and the settings of this command do not name it. "
+            Terminal.printError(
+                "Not tested: \(others.joined(separator: ", ")). Alerts of the last 7 days went there, and the settings of this command do not name it. "
                     + "Give it those of the service (--config, PUSHWATCH_ALERTS_…)."
             )
         }
 
-        private func drill(
+        private func sendTest(
             _ names: [String],
             _ severity: Severity,
-            _ courier: AlertCourier,
+            _ notifier: Notifier,
             _ pool: PostgresPool
-        ) async throws -> [AlertDrill.Leg] {
-            let id = try await AlertDrill.fire(receivers: names, severity: severity, author: NSUserName(), at: .now(), on: pool)
+        ) async throws -> [TestNotification.TestNotificationResult] {
+            let id = try await TestNotification.fire(receivers: names, severity: severity, author: NSUserName(), at: .now(), on: pool)
             do {
-                _ = try await settled(id, "firing", courier, pool)
+                _ = try await settled(id, "firing", notifier, pool)
             } catch {
-                try? await AlertDrill.resolve(id, at: .now(), on: pool)
+                try? await TestNotification.resolve(id, at: .now(), on: pool)
                 throw error
             }
-            try await AlertDrill.resolve(id, at: .now(), on: pool)
-            return try await settled(id, "resolved", courier, pool)
+            try await TestNotification.resolve(id, at: .now(), on: pool)
+            return try await settled(id, "resolved", notifier, pool)
         }
 
-        /// Delivers what no service delivers, until every message of the drill has its answer or the time is up.
-        private func settled(_ id: UUID, _ kind: String, _ courier: AlertCourier, _ pool: PostgresPool) async throws -> [AlertDrill.Leg] {
+        /// Delivers what no service delivers, until every notification of the test has its answer or the time is up.
+        private func settled(_ id: UUID, _ kind: String, _ notifier: Notifier, _ pool: PostgresPool) async throws -> [TestNotification.TestNotificationResult] {
             let deadline = ContinuousClock.now + .seconds(timeout)
             while true {
-                try await courier.deliverDue()
-                let legs = try await AlertDrill.legs(of: id, on: pool)
-                let waiting = legs.count { $0.kind == kind && !$0.isSettled }
+                try await notifier.deliverDue()
+                let results = try await TestNotification.results(of: id, on: pool)
+                let waiting = results.count { $0.kind == kind && !$0.isSettled }
                 if Terminal.isInteractive, !options.json {
-                    Terminal.progress("\(kind): \(legs.count { $0.kind == kind } - waiting) told, \(waiting) waiting")
+                    Terminal.progress("\(kind): \(results.count { $0.kind == kind } - waiting) told, \(waiting) waiting")
                 }
                 if waiting == 0 || ContinuousClock.now >= deadline {
                     if Terminal.isInteractive, !options.json { Terminal.progress("", isLast: true) }
-                    return legs
+                    return results
                 }
                 try await Task.sleep(for: .milliseconds(100))
             }
         }
 
-        private func report(_ legs: [AlertDrill.Leg]) throws {
+        private func report(_ results: [TestNotification.TestNotificationResult]) throws {
             if options.json {
-                try options.say(json: legs)
+                try options.printLine(json: results)
             } else {
-                let rows = legs.map {
+                let rows = results.map {
                     [
                         $0.receiver, $0.kind, $0.state, $0.state == "delivered" ? "\($0.latencyMs ?? 0) ms" : "–", "\($0.attempts)",
                         $0.error ?? "",
                     ]
                 }
-                Terminal.say(TextTable(["RECEIVER", "MESSAGE", "STATE", "LATENCY", "TRIES", "ERROR"], rows).text)
+                Terminal.printLine(TextTable(["RECEIVER", "MESSAGE", "STATE", "LATENCY", "TRIES", "ERROR"], rows).text)
             }
-            let failed = Set(legs.filter { $0.state != "delivered" }.map(\.receiver)).sorted()
+            let failed = Set(results.filter { $0.state != "delivered" }.map(\.receiver)).sorted()
             guard failed.isEmpty else { throw CommandFailure.check("Not reached: \(failed.joined(separator: ", ")).") }
         }
     }

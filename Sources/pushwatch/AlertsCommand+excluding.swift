@@ -4,12 +4,12 @@ import Foundation
 import PushContract
 
 extension AlertsCommand {
-    /// `pushwatch alerts exclude`
+    /// `pushwatch exclusions add`
     struct Exclude: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Leave a stretch of time out of what teaches the baselines.",
             discussion: """
-                pushwatch alerts exclude --from 2026-01-05T10:00:00Z --to 2026-01-09T08:30:00Z --reason "tokens of a broken restore"
+                pushwatch exclusions add --from 2026-01-05T10:00:00Z --to 2026-01-09T08:30:00Z --reason "tokens of a broken restore"
 
                 For an incident of more than three days, which the median of seven days does not forgive. Every rule with a baseline learns without \
                 these minutes, from the next evaluation on, and so does `pushwatch rules backtest`. What has fired stays as it is.
@@ -29,7 +29,7 @@ extension AlertsCommand {
             guard !reason.isEmpty else { throw ValidationError("--reason says what happened.") }
             try await options.withDatabase { pool, _ in
                 try await ExclusionStore.add(ExcludedTime(from: start, to: end, reason: reason, author: by), on: pool)
-                Terminal.say("\(start.rfc3339) to \(end.rfc3339) teaches no baseline any more.")
+                Terminal.printLine("\(start.rfc3339) to \(end.rfc3339) teaches no baseline any more.")
             }
         }
 
@@ -41,7 +41,7 @@ extension AlertsCommand {
         }
     }
 
-    /// `pushwatch alerts exclusions`
+    /// `pushwatch exclusions list`
     struct Exclusions: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "The stretches of time that teach no baseline.")
 
@@ -51,19 +51,19 @@ extension AlertsCommand {
             try await options.withDatabase { pool, _ in
                 let all = try await ExclusionStore.all(on: pool)
                 if options.json {
-                    return try options.say(
+                    return try options.printLine(
                         json: all.map { ["from": $0.from.rfc3339, "to": $0.to.rfc3339, "reason": $0.reason, "author": $0.author] }
                     )
                 }
-                guard !all.isEmpty else { return Terminal.say("All of the past teaches.") }
-                Terminal.say(
+                guard !all.isEmpty else { return Terminal.printLine("All of the past teaches.") }
+                Terminal.printLine(
                     TextTable(["FROM", "TO", "AUTHOR", "REASON"], all.map { [$0.from.rfc3339, $0.to.rfc3339, $0.author, $0.reason] }).text
                 )
             }
         }
     }
 
-    /// `pushwatch alerts unexclude FROM`
+    /// `pushwatch exclusions remove FROM`
     struct Unexclude: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Let a stretch of time teach again.")
 
@@ -74,9 +74,9 @@ extension AlertsCommand {
             let start = try Exclude.moment(from, "FROM")
             try await options.withDatabase { pool, _ in
                 guard try await ExclusionStore.remove(from: start, on: pool) > 0 else {
-                    throw CommandFailure.check("No exclusion begins at \(start.rfc3339); `pushwatch alerts exclusions` lists them.")
+                    throw CommandFailure.check("No exclusion begins at \(start.rfc3339); `pushwatch exclusions list` lists them.")
                 }
-                Terminal.say("What began at \(start.rfc3339) teaches again.")
+                Terminal.printLine("What began at \(start.rfc3339) teaches again.")
             }
         }
     }

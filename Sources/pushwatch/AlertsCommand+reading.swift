@@ -16,17 +16,17 @@ extension AlertsCommand {
 
         func run() async throws {
             try await options.withDatabase { pool, _ in
-                let open = try await EpisodeStore.open(on: pool)
-                let episodes = open + (all ? try await EpisodeStore.resolved(limit: max(1, limit), on: pool) : [])
-                if options.json { return try options.say(json: AlertListDocument(episodes: episodes)) }
-                guard !episodes.isEmpty else { return Terminal.say("Nothing fires.") }
-                let rows = episodes.map {
+                let open = try await AlertStore.open(on: pool)
+                let alerts = open + (all ? try await AlertStore.resolved(limit: max(1, limit), on: pool) : [])
+                if options.json { return try options.printLine(json: AlertListDocument(alerts: alerts)) }
+                guard !alerts.isEmpty else { return Terminal.printLine("Nothing fires.") }
+                let rows = alerts.map {
                     [
                         $0.shortId, $0.severity.rawValue, $0.standing, $0.rule, $0.group.description, $0.startsAt.rfc3339,
                         $0.annotations["summary"] ?? "",
                     ]
                 }
-                Terminal.say(TextTable(["ID", "SEVERITY", "STATE", "RULE", "GROUP", "SINCE", "SUMMARY"], rows).text)
+                Terminal.printLine(TextTable(["ID", "SEVERITY", "STATE", "RULE", "GROUP", "SINCE", "SUMMARY"], rows).text)
             }
         }
     }
@@ -40,20 +40,20 @@ extension AlertsCommand {
 
         func run() async throws {
             try await options.withDatabase { pool, _ in
-                let episode = try await options.episode(id, on: pool)
-                if options.json { return try options.say(json: try await AlertDetailDocument.read(episode, on: pool)) }
-                Terminal.say(episode.description)
-                let lanes = try await DeliveryStore.lanes(of: episode.id, on: pool)
-                let told = lanes.map { [$0.receiver, $0.kind, $0.state, "\($0.attempts)", $0.lastError ?? ""] }
-                Terminal.say("\nReceivers\n" + TextTable(["RECEIVER", "MESSAGE", "STATE", "TRIES", "LAST ERROR"], told).text)
-                let tries = try await DeliveryStore.deliveries(of: episode.id, on: pool).map {
+                let alert = try await options.alert(id, on: pool)
+                if options.json { return try options.printLine(json: try await AlertDetailDocument.read(alert, on: pool)) }
+                Terminal.printLine(alert.description)
+                let notifications = try await NotificationHistory.notifications(of: alert.id, on: pool)
+                let rows = notifications.map { [$0.receiver, $0.kind, $0.state, "\($0.attempts)", $0.lastError ?? ""] }
+                Terminal.printLine("\nReceivers\n" + TextTable(["RECEIVER", "MESSAGE", "STATE", "TRIES", "LAST ERROR"], rows).text)
+                let tries = try await NotificationHistory.notificationAttempts(of: alert.id, on: pool).map {
                     [
                         $0.attemptedAt.rfc3339, $0.receiver, $0.kind, $0.result, $0.status.map(String.init) ?? "–", "\($0.latencyMs) ms",
                         $0.error ?? "",
                     ]
                 }
-                Terminal.say("\nTries\n" + TextTable(["AT", "RECEIVER", "MESSAGE", "RESULT", "STATUS", "TOOK", "ERROR"], tries).text)
-                Terminal.say("\nThe numbers again, in psql\n" + episode.reproduceSQL)
+                Terminal.printLine("\nTries\n" + TextTable(["AT", "RECEIVER", "MESSAGE", "RESULT", "STATUS", "TOOK", "ERROR"], tries).text)
+                Terminal.printLine("\nThe numbers again, in psql\n" + alert.reproduceSQL)
             }
         }
     }
@@ -68,19 +68,19 @@ extension AlertsCommand {
 
         func run() async throws {
             try await options.withDatabase { pool, _ in
-                let episode = try await options.episode(id, on: pool)
-                guard try await EpisodeStore.acknowledge(episode.id, by: by, at: .now(), on: pool) else {
+                let alert = try await options.alert(id, on: pool)
+                guard try await AlertStore.acknowledge(alert.id, by: by, at: .now(), on: pool) else {
                     throw CommandFailure.check("This alert is resolved already; there is nothing to acknowledge.")
                 }
-                let now = try await options.episode(episode.id.uuidString.lowercased(), on: pool)
-                if options.json { return try options.say(json: AlertDocument(now)) }
-                Terminal.say("\(now.shortId) \(now.rule) is acknowledged by \(now.acknowledgedBy ?? by).")
+                let now = try await options.alert(alert.id.uuidString.lowercased(), on: pool)
+                if options.json { return try options.printLine(json: AlertDocument(now)) }
+                Terminal.printLine("\(now.shortId) \(now.rule) is acknowledged by \(now.acknowledgedBy ?? by).")
             }
         }
     }
 
-    /// `pushwatch alerts unpark NAME`
-    struct Unpark: AsyncParsableCommand {
+    /// `pushwatch receivers retry NAME`
+    struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Send again what a receiver refused, once it is repaired.")
 
         @OptionGroup var options: Options
@@ -88,21 +88,21 @@ extension AlertsCommand {
 
         func run() async throws {
             try await options.withDatabase { pool, _ in
-                let count = try await DeliveryStore.unpark(receiver, now: .now(), on: pool)
-                if options.json { return try options.say(json: ["unparked": count]) }
-                Terminal.say(count == 0 ? "Nothing is parked for \(receiver)." : "\(count) messages wait for \(receiver) again.")
+                let count = try await NotificationHistory.retry(receiver, now: .now(), on: pool)
+                if options.json { return try options.printLine(json: ["retried": count]) }
+                Terminal.printLine(count == 0 ? "No dead-lettered notifications for \(receiver)." : "\(count) messages wait for \(receiver) again.")
             }
         }
     }
 }
 
-extension AlertEpisode {
+extension Alert {
     fileprivate var shortId: String { String(id.uuidString.lowercased().prefix(8)) }
 
     fileprivate var standing: String {
         if state == .resolved { return "resolved" }
         if silencedBy != nil { return "silenced" }
-        if heldBack != nil { return "held back" }
+        if suppressedBy != nil { return "suppressed" }
         return acknowledgedAt == nil ? "firing" : "acknowledged"
     }
 
@@ -116,7 +116,7 @@ extension AlertEpisode {
         add("Threshold", evidence.thresholdText)
         add("Expected", evidence.expected.map(Fraction.rounded))
         add("Worst", evidence.worst == evidence.observed ? nil : text(evidence.worstText, evidence.worst))
-        add("Waits", evidence.heldText)
+        add("Waits", evidence.openCircuitsText)
         add("Since", startsAt.rfc3339)
         add("Fired", firedAt.rfc3339 + (detectedLateBySeconds < 60 ? "" : "  found \(detectedLateBySeconds / 60) min late"))
         add("Resolved", resolvedAt.map { "\($0.rfc3339)  \(resolvedReason ?? "")" })
@@ -124,9 +124,9 @@ extension AlertEpisode {
         add("Meaning", annotations["meaning"])
         add("What to do", annotations["action"])
         add("Runbook", annotations["runbook"])
-        add("Held back by", heldBack?.name)
+        add("Held back by", suppressedBy?.name)
         add("Silenced by", silencedBy?.uuidString.lowercased())
-        add("Held since", heldSince.map { "\($0.rfc3339)  too little traffic to prove recovery" })
+        add("Held since", noDataSince.map { "\($0.rfc3339)  too little traffic to prove recovery" })
         add("Revised", revised ? "late attempts have changed the numbers it fired with" : nil)
         add("Devices", affected?.text)
         add("Backlog", backlog?.text { $0 < 120 ? "\($0) s" : "\($0 / 60) min" })
@@ -139,7 +139,7 @@ extension AlertEpisode {
 
     /// `6 % (90 of 1500) from 2026-01-05T12:20:00Z for 15 min`; what waits is no part of anything.
     private func text(_ observed: String, _ window: WindowCounts) -> String {
-        let counts = evidence.level == .growth ? "" : " (\(window.counts.bad) of \(window.counts.attempts))"
+        let counts = evidence.level == .backlog ? "" : " (\(window.counts.bad) of \(window.counts.attempts))"
         return "\(observed)\(counts) from \(window.first.timestamp.rfc3339) for \(window.minutes) min"
     }
 }

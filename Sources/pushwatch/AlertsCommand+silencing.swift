@@ -6,12 +6,12 @@ import Postgres
 import PushContract
 
 extension AlertsCommand {
-    /// `pushwatch alerts silence`
+    /// `pushwatch silences add`
     struct Silence: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Keep matching alerts from being delivered for a while. They are recorded all the same.",
             discussion:
-                "pushwatch alerts silence --match alertname=ProviderUnavailable --match provider=fcm --for 2h --reason \"FCM incident\""
+                "pushwatch silences add --match alertname=ProviderUnavailable --match provider=fcm --duration 2h --reason \"FCM incident\""
         )
 
         @OptionGroup var options: Options
@@ -35,18 +35,18 @@ extension AlertsCommand {
                 let request = SilenceRequest(matchers: matchers, endsAt: end, reason: reason)
                 let silence = try request.silence(author: by, now: now)
                 if !preview { try await SilenceStore.insert(silence, on: pool) }
-                let matched = try await EpisodeStore.open(on: pool).filter { silence.matches($0.labels) }
-                if options.json { return try options.say(json: SilenceCreatedDocument(silence, matched: matched)) }
-                Terminal.say(
+                let matched = try await AlertStore.open(on: pool).filter { silence.matches($0.labels) }
+                if options.json { return try options.printLine(json: SilenceCreatedDocument(silence, matched: matched)) }
+                Terminal.printLine(
                     preview
                         ? "It would match \(matched.count) of the alerts that fire now\(matched.isEmpty ? "." : ":")"
                         : "\(silence.id.uuidString.lowercased()) until \(silence.endsAt.rfc3339)"
                 )
                 if matched.isEmpty, !preview {
-                    Terminal.say("It matches none of the alerts that fire now; whatever comes until then is compared too.")
+                    Terminal.printLine("It matches none of the alerts that fire now; whatever comes until then is compared too.")
                 }
-                for episode in matched {
-                    Terminal.say("  \(episode.id.uuidString.lowercased().prefix(8))  \(episode.rule) \(episode.group)")
+                for alert in matched {
+                    Terminal.printLine("  \(alert.id.uuidString.lowercased().prefix(8))  \(alert.rule) \(alert.group)")
                 }
             }
         }
@@ -62,7 +62,7 @@ extension AlertsCommand {
         }
     }
 
-    /// `pushwatch alerts silences`
+    /// `pushwatch silences list`
     struct Silences: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "The silences that have not ended.")
 
@@ -71,32 +71,32 @@ extension AlertsCommand {
         func run() async throws {
             try await options.withDatabase { pool, _ in
                 let silences = try await SilenceStore.current(at: .now(), on: pool)
-                if options.json { return try options.say(json: SilenceListDocument(silences)) }
-                guard !silences.isEmpty else { return Terminal.say("Nothing is silenced.") }
+                if options.json { return try options.printLine(json: SilenceListDocument(silences)) }
+                guard !silences.isEmpty else { return Terminal.printLine("Nothing is silenced.") }
                 let rows = silences.map { silence in
                     let matchers = silence.matchers.map { "\($0.name)\($0.isEqual ? "=" : "!=")\($0.value)" }.joined(separator: " ")
                     return [silence.id.uuidString.lowercased(), matchers, silence.endsAt.rfc3339, silence.author, silence.reason]
                 }
-                Terminal.say(TextTable(["ID", "MATCHES", "UNTIL", "AUTHOR", "REASON"], rows).text)
+                Terminal.printLine(TextTable(["ID", "MATCHES", "UNTIL", "AUTHOR", "REASON"], rows).text)
             }
         }
     }
 
-    /// `pushwatch alerts unsilence ID`
+    /// `pushwatch silences expire ID`
     struct Unsilence: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "End a silence now. What it held back and still fires is delivered.")
+        static let configuration = CommandConfiguration(abstract: "End a silence now. What it suppressed and still fires is delivered.")
 
         @OptionGroup var options: Options
-        @Argument(help: "The silence's id, or its beginning, as `pushwatch alerts silences` shows it.") var id: String
+        @Argument(help: "The silence's id, or its beginning, as `pushwatch silences list` shows it.") var id: String
 
         func run() async throws {
             try await options.withDatabase { pool, _ in
                 let found = try await SilenceStore.find(prefix: id, at: .now(), on: pool)
                 guard found.count < 2 else { throw CommandFailure(message: "More than one silence begins with `\(id)`.", code: 2) }
                 guard let silence = found.first, try await SilenceStore.end(silence.id, at: .now(), on: pool) else {
-                    throw CommandFailure.check("There is no current silence with the id `\(id)`; `pushwatch alerts silences` lists them.")
+                    throw CommandFailure.check("There is no current silence with the id `\(id)`; `pushwatch silences list` lists them.")
                 }
-                Terminal.say("\(silence.subject) is told of again.")
+                Terminal.printLine("\(silence.subject) is told of again.")
             }
         }
     }

@@ -15,7 +15,7 @@ struct AlertsCommand: AsyncParsableCommand {
         subcommands: [
             List.self, Show.self, Acknowledge.self, Silence.self, Silences.self, Unsilence.self, Accept.self, Acceptances.self,
             Unaccept.self, Exclude.self, Exclusions.self, Unexclude.self,
-            Unpark.self, Drill.self,
+            Retry.self, Test.self,
         ]
     )
 
@@ -26,10 +26,10 @@ struct AlertsCommand: AsyncParsableCommand {
         @Flag(help: "JSON instead of tables, as the HTTP interface answers.") var json = false
 
         /// Prints one document as JSON.
-        func say(json document: some Encodable) throws {
+        func printLine(json document: some Encodable) throws {
             let encoder = JSONEncoder.pushwatch
             encoder.outputFormatting.insert(.prettyPrinted)
-            Terminal.say(String(decoding: try encoder.encode(document), as: UTF8.self))
+            Terminal.printLine(String(decoding: try encoder.encode(document), as: UTF8.self))
         }
 
         func withDatabase(_ body: (PostgresPool, ServerConfiguration) async throws -> Void) async throws {
@@ -56,8 +56,8 @@ struct AlertsCommand: AsyncParsableCommand {
         }
 
         /// The alert whose id is, or begins with, `text`.
-        func episode(_ text: String, on pool: PostgresPool) async throws -> AlertEpisode {
-            let found = try await EpisodeStore.find(prefix: text, on: pool)
+        func alert(_ text: String, on pool: PostgresPool) async throws -> Alert {
+            let found = try await AlertStore.find(prefix: text, on: pool)
             guard let first = found.first else { throw CommandFailure.check("There is no alert with the id `\(text)`.") }
             guard found.count == 1 else { throw CommandFailure(message: "More than one alert begins with `\(text)`.", code: 2) }
             return first

@@ -43,8 +43,8 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         defer { pool.close() }
         do {
             let plan = configuration.partitionPlan
-            let keeper = PartitionKeeper(pool: pool, plan: plan, logger: Logger(label: "partitions"))
-            try await run(AttemptImporter(pool: pool, keeper: keeper, plan: plan))
+            let maintenance = PartitionMaintenance(pool: pool, plan: plan, logger: Logger(label: "partitions"))
+            try await run(AttemptImporter(pool: pool, maintenance: maintenance, plan: plan))
         } catch let failure as AttemptImporter.FileFailure {
             throw CommandFailure.check(
                 "\(file): \(failure). What stands before that is stored; import the whole file, and only the rest is added."
@@ -59,16 +59,16 @@ struct AttemptsImportCommand: AsyncParsableCommand {
     }
 
     private func run(_ importer: AttemptImporter) async throws {
-        let place = restart ? nil : try await importer.place(of: file)
-        if let place { Terminal.complain("Going on after line \(place.lines), where the last import of this file stopped.") }
-        let rejects = try RejectFile(path: file + ".rejects.ndjson", keepingLines: place?.lines ?? 0)
+        let checkpoint = restart ? nil : try await importer.checkpoint(of: file)
+        if let checkpoint { Terminal.printError("Going on after line \(checkpoint.lines), where the last import of this file stopped.") }
+        let rejects = try RejectFile(path: file + ".rejects.ndjson", keepingLines: checkpoint?.lines ?? 0)
         let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int) ?? 0
         let start = ContinuousClock.now
-        let before = place?.lines ?? 0
+        let before = checkpoint?.lines ?? 0
         let result = try await StopSignal.listening { stop in
             try await importer.run(
                 path: file,
-                from: place,
+                from: checkpoint,
                 now: .now(),
                 shouldStop: { stop.isRaised },
                 onReject: rejects.append,

@@ -43,7 +43,7 @@ struct AttemptsTailCommand: AsyncParsableCommand {
         do {
             let newest = try await tail.last(lines, now: .now(), on: pool)
             try show(newest)
-            if newest.isEmpty, lines > 0 { Terminal.complain("None within the last \(days == 1 ? "day" : "\(days) days").") }
+            if newest.isEmpty, lines > 0 { Terminal.printError("None within the last \(days == 1 ? "day" : "\(days) days").") }
             if follow { try await go(on: &tail, pool) }
         } catch let error as PostgresError where error.isUnavailable {
             throw CommandFailure.environment("The database cannot be reached: \(error.message)")
@@ -59,14 +59,14 @@ struct AttemptsTailCommand: AsyncParsableCommand {
             try await Task.sleep(for: .seconds(1))
             do {
                 let new = try await tail.next(now: .now(), on: pool)
-                if isAway { Terminal.complain("… the database is back") }
+                if isAway { Terminal.printError("… the database is back") }
                 isAway = false
                 try show(new)
                 if new.count == AttemptTail.roundLimit {
-                    Terminal.complain("… more than \(new.count) a second; narrow it with --uid or --reason")
+                    Terminal.printError("… more than \(new.count) a second; narrow it with --uid or --reason")
                 }
             } catch let error as PostgresError where error.isUnavailable {
-                if !isAway { Terminal.complain("… the database cannot be reached, waiting for it: \(error.message)") }
+                if !isAway { Terminal.printError("… the database cannot be reached, waiting for it: \(error.message)") }
                 isAway = true
             }
         }
@@ -76,7 +76,7 @@ struct AttemptsTailCommand: AsyncParsableCommand {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         for attempt in attempts {
-            Terminal.say(json ? String(decoding: try encoder.encode(attempt), as: UTF8.self) : attempt.line)
+            Terminal.printLine(json ? String(decoding: try encoder.encode(attempt), as: UTF8.self) : attempt.line)
         }
     }
 }

@@ -8,7 +8,7 @@ extension BenchCommand {
         static let configuration = CommandConfiguration(
             abstract: "How soon a receiver has the alert, once the minute that crosses a threshold has closed.",
             discussion: """
-                On a scratch database, with the evaluator and the courier as in service, all rules in force and a webhook listener in this process. \
+                On a scratch database, with the evaluator and the notifier as in service, all rules in force and a webhook listener in this process. \
                 Each round writes fifteen minutes of failing sends of an app of its own, with their attempts, and waits for the alert. The clock \
                 of both services is moved on between rounds, so that a round takes seconds; their waits are the real ones. A minute closes \
                 60 s after its end (`PUSHWATCH_ALERTS_LAG_SECONDS`): that is not part of the figures.
@@ -35,7 +35,7 @@ extension BenchCommand {
                 let bench = AlertBench(database: database, rules: rules, rounds: rounds ?? (quick ? 5 : 30), logger: logger)
                 let report = try await bench.run()
                 await database.remove()
-                if json { try Terminal.say(json: report) } else { Terminal.say(report.text) }
+                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
             } catch {
                 await database.remove()
                 throw error

@@ -22,7 +22,7 @@ struct BenchCommand: AsyncParsableCommand {
         func run() {
             for bench in BenchCommand.configuration.subcommands
             where bench.configuration.shouldDisplay && bench != BenchClientCommand.self && bench != Drain.self {
-                Terminal.say(bench._commandName)
+                Terminal.printLine(bench._commandName)
             }
         }
     }
@@ -74,7 +74,7 @@ struct BenchCommand: AsyncParsableCommand {
                 )
                 let report = try await IngestBench(database: database, settings: settings, logger: logger).run()
                 await database.remove()
-                Terminal.say(json ? try report.json() : report.table)
+                Terminal.printLine(json ? try report.json() : report.table)
             } catch {
                 await database.remove()
                 throw error

@@ -33,7 +33,7 @@ extension BenchCommand {
             do {
                 let report = try await measure(database, logger)
                 await database.remove()
-                Terminal.say(json ? try report.json() : report.table)
+                Terminal.printLine(json ? try report.json() : report.table)
             } catch {
                 await database.remove()
                 throw error

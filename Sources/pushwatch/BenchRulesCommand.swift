@@ -30,7 +30,7 @@ extension BenchCommand {
             do {
                 let report = try await RulesBench(database: database, rules: rules, settings: settings, logger: logger).run()
                 await database.remove()
-                if json { try Terminal.say(json: report) } else { Terminal.say(report.text) }
+                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
             } catch {
                 await database.remove()
                 throw error

@@ -12,9 +12,9 @@ struct ConfigurationOptions: ParsableArguments {
             var environment = ProcessInfo.processInfo.environment
             if let database { environment[ConfigurationKey.databaseURL.environmentName] = database }
             var configuration = try await ServerConfiguration.load(file: config, environment: environment)
-            configuration.migrationsDirectory = ProjectFiles.besideProgram(configuration.migrationsDirectory)
-            configuration.alertsDirectory = ProjectFiles.besideProgram(configuration.alertsDirectory)
-            configuration.liveDirectory = ProjectFiles.besideProgram(configuration.liveDirectory)
+            configuration.migrationsDirectory = ProjectFiles.nextToProgram(configuration.migrationsDirectory)
+            configuration.alertsDirectory = ProjectFiles.nextToProgram(configuration.alertsDirectory)
+            configuration.liveDirectory = ProjectFiles.nextToProgram(configuration.liveDirectory)
             return configuration
         } catch let error as ConfigurationError {
             throw CommandFailure(message: error.description, code: 2)

@@ -24,15 +24,15 @@ struct CredentialsCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var options: ConfigurationOptions
-        @Option(help: "The bundle id to try APNs with; a key may be limited to some.") var app = CredentialProbe.usualApp
+        @Option(help: "The bundle id to try APNs with; a key may be limited to some.") var app = CredentialCheck.usualApp
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
             LogBootstrap.bootstrap(level: .error)
             let configuration = try await options.load()
-            let verdicts: [CredentialProbe.Verdict]
+            let verdicts: [CredentialCheck.Verdict]
             do {
-                verdicts = try await CredentialProbe.run(configuration, app: app, now: .now(), logger: Logger(label: "credentials"))
+                verdicts = try await CredentialCheck.run(configuration, app: app, now: .now(), logger: Logger(label: "credentials"))
             } catch let error as ConfigurationError {
                 throw CommandFailure.check(error.description)
             }
@@ -40,17 +40,17 @@ struct CredentialsCommand: AsyncParsableCommand {
             if json {
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = [.sortedKeys]
-                Terminal.say(String(decoding: try encoder.encode(verdicts), as: UTF8.self))
+                Terminal.printLine(String(decoding: try encoder.encode(verdicts), as: UTF8.self))
             } else {
                 for verdict in verdicts {
-                    Terminal.say(line(verdict))
+                    Terminal.printLine(line(verdict))
                 }
             }
             if verdicts.contains(where: { $0.state == .refused }) { throw ExitCode(1) }
             if verdicts.contains(where: { $0.state == .unreachable }) { throw ExitCode(3) }
         }
 
-        private func line(_ verdict: CredentialProbe.Verdict) -> String {
+        private func line(_ verdict: CredentialCheck.Verdict) -> String {
             var line = "\(verdict.credential) \(verdict.environment): \(verdict.state) (\(verdict.detail))"
             if let days = verdict.keyAgeDays { line += "; key file \(days) days old" }
             if let seconds = verdict.clockAheadSeconds {

@@ -27,7 +27,7 @@ struct FsckCommand: AsyncParsableCommand {
     @Flag(help: "Print the report as one JSON object.") var json = false
 
     /// A feature's checks are its own; here they are put together.
-    static let checks: [any FsckCheck] = Fsck.attempts + [SealedTokensCheck(), QueueCheck(), LiveActivitiesCheck()] + AlertingChecks.all
+    static let checks: [any FsckCheck] = Fsck.attempts + [EncryptedTokensCheck(), QueueCheck(), LiveActivitiesCheck()] + AlertingChecks.all
 
     func validate() throws {
         let known = FsckCommand.checks.map(\.name)
@@ -66,13 +66,13 @@ struct FsckCommand: AsyncParsableCommand {
         guard !json else {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return Terminal.say(String(decoding: try encoder.encode(report), as: UTF8.self))
+            return Terminal.printLine(String(decoding: try encoder.encode(report), as: UTF8.self))
         }
         for line in report.lines {
-            Terminal.say("\(line.faultCount == 0 ? "ok  " : "OFF ") \(line.promise) (\(line.examined))")
-            for fault in line.faults { Terminal.say("       \(fault)") }
-            if line.faultCount > line.faults.count { Terminal.say("       … and \(line.faultCount - line.faults.count) more") }
-            if let note = line.note { Terminal.say("     \(note)") }
+            Terminal.printLine("\(line.faultCount == 0 ? "ok  " : "OFF ") \(line.promise) (\(line.examined))")
+            for fault in line.faults { Terminal.printLine("       \(fault)") }
+            if line.faultCount > line.faults.count { Terminal.printLine("       … and \(line.faultCount - line.faults.count) more") }
+            if let note = line.note { Terminal.printLine("     \(note)") }
         }
     }
 }

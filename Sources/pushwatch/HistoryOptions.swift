@@ -37,7 +37,7 @@ struct HistoryOptions: ParsableArguments {
         let backtest = RuleBacktest(span: span, on: pool)
         do {
             if let first = try await backtest.firstMinute(), first > span.since - 14 * 1440 {
-                Terminal.complain("note: stored history begins \(first); baselines learn for their whole reference from there.")
+                Terminal.printError("note: stored history begins \(first); baselines learn for their whole reference from there.")
             }
             let result = try await body(backtest) { progress in
                 Terminal.progress("reading \(progress.rule): \(progress.daysRead * 100 / max(1, progress.days)) %")

@@ -10,12 +10,12 @@ import Server
 /// `pushwatch keys …`
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys",
+        commandName: "api-keys",
         abstract: "Make, list and revoke API keys; make keys for push tokens.",
-        subcommands: [Create.self, List.self, Revoke.self, MakeTokenKeyCommand.self, RotateTokensCommand.self]
+        subcommands: [Create.self, List.self, Revoke.self, TokenKeysCreateCommand.self, TokenKeysRotateCommand.self]
     )
 
-    /// `pushwatch keys create`
+    /// `pushwatch api-keys create`
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a key. Its text is printed once; only a hash is kept.",
@@ -38,13 +38,13 @@ struct KeysCommand: AsyncParsableCommand {
                     now: now
                 )
                 try await audit.record(.ofThisUser(.createKey, "\(name) (\(made.key.id))", scope.sorted().joined(separator: ", "), at: now))
-                Terminal.say(made.text.text)
-                Terminal.complain("Keep it now: it is not shown again. Revoke it with `pushwatch keys revoke \(made.key.id)`.")
+                Terminal.printLine(made.text.text)
+                Terminal.printError("Keep it now: it is not shown again. Revoke it with `pushwatch api-keys revoke \(made.key.id)`.")
             }
         }
     }
 
-    /// `pushwatch keys list`
+    /// `pushwatch api-keys list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the keys, newest first.")
 
@@ -54,18 +54,18 @@ struct KeysCommand: AsyncParsableCommand {
             try await withKeys(options) { store, _ in
                 for key in try await store.list() {
                     let state = key.revokedAt.map { "revoked \($0)" } ?? key.lastUsedAt.map { "last used \($0)" } ?? "never used"
-                    Terminal.say("\(key.id)  \(key.name)  \(key.scopes.map(\.rawValue).sorted().joined(separator: ","))  \(state)")
+                    Terminal.printLine("\(key.id)  \(key.name)  \(key.scopes.map(\.rawValue).sorted().joined(separator: ","))  \(state)")
                 }
             }
         }
     }
 
-    /// `pushwatch keys revoke ID`
+    /// `pushwatch api-keys revoke ID`
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Revoke a key. Servers stop accepting it within 30 seconds.")
 
         @OptionGroup var options: ConfigurationOptions
-        @Argument(help: "The key's id, as `pushwatch keys list` shows it.") var id: String
+        @Argument(help: "The key's id, as `pushwatch api-keys list` shows it.") var id: String
 
         func run() async throws {
             try await withKeys(options) { store, audit in

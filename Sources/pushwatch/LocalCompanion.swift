@@ -28,7 +28,7 @@ struct LocalCompanion: Service {
             issuer: run.installation.issuer,
             sendsPerMinute: run.demo?.sendsPerMinute,
             announce: {
-                Terminal.say(text(url: url, userToken: userToken, ticket: ticket))
+                Terminal.printLine(text(url: url, userToken: userToken, ticket: ticket))
                 announcement.finish()
             },
             logger: logger

@@ -19,7 +19,7 @@ struct LocalInstallation: Sendable {
     let apiKeyId: String
     let issuer: DemoIssuer
     /// Made once and kept in the state directory.
-    let tokenKeys: TokenKeyRing
+    let tokenKeys: TokenKeySet
 
     static func prepare(directory: String, postgres: LocalPostgres, empty: Bool, logger: Logger) async throws -> LocalInstallation {
         let migrations = try ProjectFiles.locate("sql/migrations")
@@ -32,9 +32,9 @@ struct LocalInstallation: Sendable {
         }
         let pool = PostgresPool(configuration: configuration, logger: logger)
         defer { pool.close() }
-        let keeper = PartitionKeeper(pool: pool, logger: logger)
-        try await keeper.keep()
-        if !empty { try await DemoLoading(directory: directory, pool: pool, keeper: keeper).loadOnce(now: .now()) }
+        let maintenance = PartitionMaintenance(pool: pool, logger: logger)
+        try await maintenance.maintain()
+        if !empty { try await DemoLoading(directory: directory, pool: pool, maintenance: maintenance).loadOnce(now: .now()) }
         let key = try await apiKey(directory: directory, pool: pool)
         return LocalInstallation(
             directory: directory,
@@ -48,11 +48,11 @@ struct LocalInstallation: Sendable {
         )
     }
 
-    private static func tokenKeys(directory: String) throws -> TokenKeyRing {
+    private static func tokenKeys(directory: String) throws -> TokenKeySet {
         let path = directory + "/token-keys"
-        if !FileManager.default.fileExists(atPath: path) { try PrivateFile.write(TokenKeyRing.line(id: "k1") + "\n", to: path) }
+        if !FileManager.default.fileExists(atPath: path) { try PrivateFile.write(TokenKeySet.line(id: "k1") + "\n", to: path) }
         do {
-            return try TokenKeyRing(parsing: String(contentsOfFile: path, encoding: .utf8))
+            return try TokenKeySet(parsing: String(contentsOfFile: path, encoding: .utf8))
         } catch {
             throw CommandFailure.environment("The token keys in \(path) cannot be used: \(error)")
         }
@@ -74,7 +74,7 @@ struct LocalInstallation: Sendable {
 struct DemoLoading {
     let directory: String
     let pool: PostgresPool
-    let keeper: PartitionKeeper
+    let maintenance: PartitionMaintenance
 
     func loadOnce(now: Timestamp) async throws {
         let marker = directory + "/demo-history.loaded"
@@ -84,7 +84,7 @@ struct DemoLoading {
         Terminal.progress("Making \(DemoHistory.days) days of demo history …")
         let total = try DemoHistory(now: end).write(to: file)
         let start = ContinuousClock.now
-        let result = try await AttemptImporter(pool: pool, keeper: keeper).run(
+        let result = try await AttemptImporter(pool: pool, maintenance: maintenance).run(
             path: file,
             now: now,
             onReject: { reject in

@@ -30,9 +30,9 @@ struct MigrateCommand: AsyncParsableCommand {
             let migrations = status ? try await migrator.status() : try await migrator.migrate()
             for migration in migrations {
                 let state = migration.appliedAt.map { "applied \($0)" } ?? "missing"
-                Terminal.say("\(migration.version.formatted4)  \(migration.name)  \(state)")
+                Terminal.printLine("\(migration.version.formatted4)  \(migration.name)  \(state)")
             }
-            if migrations.isEmpty { Terminal.say("The schema is up to date.") }
+            if migrations.isEmpty { Terminal.printLine("The schema is up to date.") }
             if status, migrations.contains(where: { $0.appliedAt == nil }) { throw CommandFailure.check("Run `pushwatch migrate`.") }
         } catch let error as PostgresError where error.isUnavailable {
             throw CommandFailure.environment("The database cannot be reached: \(error.message)")

@@ -3,7 +3,7 @@ import Foundation
 /// Finds the directories that are shipped beside the binary: below the current directory, or above the executable.
 enum ProjectFiles {
     /// A relative path that is not below the current directory, but beside the program; any other path stays as it is.
-    static func besideProgram(_ path: String) -> String { path.hasPrefix("/") ? path : (try? locate(path)) ?? path }
+    static func nextToProgram(_ path: String) -> String { path.hasPrefix("/") ? path : (try? locate(path)) ?? path }
 
     static func locate(_ name: String) throws -> String {
         let here = FileManager.default.currentDirectoryPath + "/" + name

@@ -48,11 +48,11 @@ struct Pushwatch: AsyncParsableCommand {
     /// ArgumentParser ends with 64 on wrong usage; ours is 2. Everything else carries its own code.
     private static func finish(_ error: any Error) -> Never {
         if let failure = error as? CommandFailure {
-            Terminal.complain(failure.message)
+            Terminal.printError(failure.message)
             end(failure.code)
         }
         if let failure = error as? IOError, failure.errnoCode == EADDRINUSE {
-            Terminal.complain("The port is taken by another program. Choose another: --port for `up`, PUSHWATCH_HTTP_PORT for `serve`.")
+            Terminal.printError("The port is taken by another program. Choose another: --port for `up`, PUSHWATCH_HTTP_PORT for `serve`.")
             end(3)
         }
         let code = exitCode(for: error)
@@ -61,7 +61,7 @@ struct Pushwatch: AsyncParsableCommand {
             if !text.isEmpty { print(text) }
             end(0)
         }
-        if !text.isEmpty { Terminal.complain(text) }
+        if !text.isEmpty { Terminal.printError(text) }
         end(code == .validationFailure ? 2 : code.rawValue == 1 ? 1 : code.rawValue)
     }
 }

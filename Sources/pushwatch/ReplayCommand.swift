@@ -28,7 +28,7 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(help: "How many times faster than play: at 60 a ball takes two thirds of a second.") var speed: Int64 = 60
     @Option(help: "What the feed does wrong, separated by commas: late, duplicate, reorder, correct, gap, stall.") var faults: String?
     @Option(help: "Chooses the faults; the same seed gives the same faults.") var seed: UInt64 = 1
-    @Option(help: "What the feed knows: scores, or balls as well.") var face = "balls"
+    @Option(help: "What the feed knows: scores, or balls as well.") var detail = "balls"
     @Option(help: "Where the server is.") var url = "http://127.0.0.1:8080"
     @Option(help: "An API key with the scope matches:write; else PUSHWATCH_BOOTSTRAP_KEY.") var key: String?
     @Option(help: "The match's id at the server; made from the file's name and the start if left out.") var matchId: String?
@@ -50,7 +50,7 @@ struct ReplayCommand: AsyncParsableCommand {
             throw ValidationError("--overs-per-day is from 1 to 1000, --night-seconds from 0 to 604800.")
         }
         _ = try chosenFaults()
-        guard ReplayFace(rawValue: face) != nil else { throw ValidationError("--face is scores or balls.") }
+        guard ReplayDetail(rawValue: detail) != nil else { throw ValidationError("--detail is scores or balls.") }
         if let startAt, Timestamp(rfc3339: startAt) == nil {
             throw ValidationError("--start-at is an RFC 3339 date-time with offset, such as 2026-11-21T15:00:00Z.")
         }
@@ -99,11 +99,11 @@ struct ReplayCommand: AsyncParsableCommand {
             return ReplayFeed(
                 ReplayPlan(script, startAt: start, tempo: tempo),
                 matchId: matchId ?? "\(name)-\(start.seconds)",
-                face: ReplayFace(rawValue: face) ?? .balls,
+                detail: ReplayDetail(rawValue: detail) ?? .balls,
                 faults: try chosenFaults(),
                 seed: seed
             )
-        } catch let fault as FeedFault {
+        } catch let fault as FeedError {
             throw CommandFailure.check("\(path) is not a match in the Cricsheet format: \(fault)")
         }
     }
@@ -112,7 +112,7 @@ struct ReplayCommand: AsyncParsableCommand {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         try ReplayTimeline(feed: feed).walk { entry in
-            Terminal.say(json ? String(decoding: try encoder.encode(entry), as: UTF8.self) : entry.line)
+            Terminal.printLine(json ? String(decoding: try encoder.encode(entry), as: UTF8.self) : entry.line)
         }
     }
 
@@ -122,16 +122,16 @@ struct ReplayCommand: AsyncParsableCommand {
         }
         let client = CurlClient(configuration: CurlClientConfiguration(), logger: Logger(label: "replay"))
         let total = feed.messages.count
-        Terminal.complain("\(feed.matchId): \(total) states in \(Int(feed.plan.duration.inSeconds)) s. Ctrl-C stops.")
+        Terminal.printError("\(feed.matchId): \(total) states in \(Int(feed.plan.duration.inSeconds)) s. Ctrl-C stops.")
         let base = url.hasSuffix("/") ? String(url.dropLast()) : url
         var preparing = MatchFeeder(feed: feed, url: base, key: key) { try await client.send($0) }
         preparing.onReceipt = { [json] index, receipt, tally in
-            if json { Terminal.say(ReplayCommand.line(index, receipt)) }
+            if json { Terminal.printLine(ReplayCommand.line(index, receipt)) }
             Terminal.progress(
                 "\(index + 1) of \(total) states, \(tally.accepted) changed the card, \(tally.stale) stale; now \(receipt.phase), seq \(receipt.seq)"
             )
         }
-        preparing.onTrouble = { Terminal.complain("The server is away (\($0)); trying again.") }
+        preparing.onTrouble = { Terminal.printError("The server is away (\($0)); trying again.") }
         let feeder = preparing
         guard let tally = try await Interruption().until({ try await played(by: feeder) }) else {
             Terminal.progress("Stopped. Go on with --match-id \(feed.matchId) --start-at \(feed.plan.startAt)", isLast: true)

@@ -12,7 +12,7 @@ struct RulesBacktestCommand: AsyncParsableCommand {
             Folds the same decisions over the stored rollups that live evaluation folds minute by minute. Reads only. A ratio rule is \
             followed from 14 days before --since, a baseline rule from 3 days before it with the days that teach it, so that an alert \
             that was firing already is known. A rule that is not in force yet is shown as if it had always been. Alerts that another \
-            one would have held back (`suppressed_by`) say so, and do not count as pages.
+            one would have suppressed (`suppressed_by`) say so, and do not count as pages.
             """
     )
 
@@ -29,7 +29,7 @@ struct RulesBacktestCommand: AsyncParsableCommand {
         let report = try await history.withBacktest { backtest, onProgress in
             BacktestReport(span: backtest.span, results: try await backtest.run(rules, among: all, onProgress: onProgress))
         }
-        Terminal.say(json ? try report.json() : report.text())
+        Terminal.printLine(json ? try report.json() : report.text())
         if let html { try write(report.html, to: html) }
         if let svg { try write(report.svg, to: svg) }
     }
@@ -38,7 +38,7 @@ struct RulesBacktestCommand: AsyncParsableCommand {
         guard FileManager.default.createFile(atPath: path, contents: Data(text.utf8)) else {
             throw CommandFailure.environment("\(path) cannot be written.")
         }
-        Terminal.complain("report written to \(path)")
+        Terminal.printError("report written to \(path)")
     }
 
     private func chosen(_ rules: [AlertRule]) throws -> [AlertRule] {
@@ -55,7 +55,7 @@ extension RulesCommand {
     static func rules(in directory: String) throws -> [AlertRule] {
         let set = AlertsDirectory(path: directory).ruleSet()
         guard !set.hasErrors else {
-            for finding in set.findings { Terminal.complain(finding.description) }
+            for finding in set.findings { Terminal.printError(finding.description) }
             throw CommandFailure.check("The rules in \(directory) have errors.")
         }
         return set.rules

@@ -8,7 +8,7 @@ struct RulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rules",
         abstract: "Check and test alert rules, on made-up traffic and on history.",
-        subcommands: [Check.self, Test.self, RulesScenariosCommand.self, RulesBacktestCommand.self, RulesDiffCommand.self]
+        subcommands: [Check.self, Test.self, RulesSimulateCommand.self, RulesBacktestCommand.self, RulesDiffCommand.self]
     )
 
     /// Where the rules are.
@@ -21,7 +21,7 @@ struct RulesCommand: AsyncParsableCommand {
         )
         var named = "alerts"
 
-        var directory: String { ProjectFiles.besideProgram(named) }
+        var directory: String { ProjectFiles.nextToProgram(named) }
     }
 
     /// `pushwatch rules check`
@@ -46,7 +46,7 @@ struct RulesCommand: AsyncParsableCommand {
                 report.findings = try await (report.findings + history.withBacktest { try await $0.healthFindings(rules, onProgress: $1) })
                     .sorted()
             }
-            Terminal.say(report.text)
+            Terminal.printLine(report.text)
             if report.hasErrors { throw ExitCode(1) }
         }
     }
@@ -61,8 +61,8 @@ struct RulesCommand: AsyncParsableCommand {
 
         func run() async throws {
             let (report, findings) = RuleTestRunner.run(alertsDirectory: location.directory)
-            for finding in findings { Terminal.complain(finding.description) }
-            Terminal.say(report.text)
+            for finding in findings { Terminal.printError(finding.description) }
+            Terminal.printLine(report.text)
             if !report.passed || !findings.isEmpty { throw ExitCode(1) }
         }
     }

@@ -9,8 +9,8 @@ struct RulesDiffCommand: AsyncParsableCommand {
         abstract: "Show which alerts a change of rules gains and loses on stored history.",
         discussion: """
             Backtests the rules of both alerts directories where they decide differently, tell others (severity, labels, suppressed_by, and \
-            receivers.yml where both have one) or are held back by a rule that changed, and prints Markdown for a comment on the change. \
-            Ends with 0 when the episodes and who is told of them are the same, and with 1 when one was gained, lost, moved or told otherwise.
+            receivers.yml where both have one) or are suppressed by a rule that changed, and prints Markdown for a comment on the change. \
+            Ends with 0 when the alerts and who is told of them are the same, and with 1 when one was gained, lost, moved or told otherwise.
             """
     )
 
@@ -32,7 +32,7 @@ struct RulesDiffCommand: AsyncParsableCommand {
                 onProgress: onProgress
             )
         }
-        Terminal.say(difference.text)
+        Terminal.printLine(difference.text)
         if !difference.isEmpty { throw ExitCode(1) }
     }
 

@@ -32,10 +32,10 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "What is shown first.") var title: String?
     @Option(help: "What is shown below it.") var body: String?
     @Option(help: "A JSON object for the app.") var data: String?
-    @Option(help: "alert, background, liveactivity …; alert unless told.") var pushType: String?
+    @Option(help: "alert, background, liveactivity …; alert unless given.") var pushType: String?
     @Option(help: "Replaces an earlier push with the same one.") var collapseId: String?
-    @Option(help: "Names the send; the same again is not sent twice. Made up unless told.") var sendId: String?
-    @Option(help: "Give up after so many seconds; a day unless told.") var expiresIn: Int?
+    @Option(help: "Names the send; the same again is not sent twice. Made up unless given.") var sendId: String?
+    @Option(help: "Give up after so many seconds; a day unless given.") var expiresIn: Int?
     @Flag(help: "Goes before others, and is never throttled.") var critical = false
     @Flag(help: "Rather not at all than twice, if an answer is lost.") var atMostOnce = false
     @Flag(help: "Wait until every delivery has ended.") var wait = false
@@ -56,7 +56,7 @@ struct SendCommand: AsyncParsableCommand {
         let sent = try await caller.call("POST", "/sends", try request(now: .now()))
         guard let id = sent.json.member("sendId") else { throw CommandFailure.check("\(api.url) is not a Pushwatch server.") }
         guard wait else {
-            Terminal.say(json ? sent.text : "\(sent.status == 200 ? "Stored before" : "Accepted"): \(id). See GET /sends/\(id), or --wait.")
+            Terminal.printLine(json ? sent.text : "\(sent.status == 200 ? "Stored before" : "Accepted"): \(id). See GET /sends/\(id), or --wait.")
             return
         }
         try await report(caller, id)
@@ -71,7 +71,7 @@ struct SendCommand: AsyncParsableCommand {
         ]
         for (name, text) in texts { members[name] = text.map(JSONValue.string) }
         if let data {
-            guard let object = try? JSONText.parse(Array(data.utf8)), case .object = object else {
+            guard let object = try? JSONParser.parse(Array(data.utf8)), case .object = object else {
                 throw CommandFailure(message: "--data must be a JSON object, such as '{\"match\": \"17\"}'.", code: 2)
             }
             members["data"] = object
@@ -95,10 +95,10 @@ struct SendCommand: AsyncParsableCommand {
         Terminal.progress("", isLast: Terminal.isInteractive)
         let state = answer.json.member("state") ?? "unknown"
         if json {
-            Terminal.say(answer.text)
+            Terminal.printLine(answer.text)
         } else {
-            Terminal.say("\(id): \(state)")
-            for line in deliveries(answer.json) { Terminal.say("  " + line) }
+            Terminal.printLine("\(id): \(state)")
+            for line in deliveries(answer.json) { Terminal.printLine("  " + line) }
         }
         guard state == "sent" else { throw ExitCode(1) }
     }

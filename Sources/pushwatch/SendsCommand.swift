@@ -12,14 +12,14 @@ struct SendsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sends",
         abstract: "Look at the sending queue, throttle it, and see what is held.",
-        subcommands: [BacklogCommand.self, Throttle.self, Holds.self, TokenBreakers.self, Dead.self]
+        subcommands: [QueuesCommand.self, Throttle.self, Circuits.self, DeactivationLimiters.self, DeadLetters.self]
     )
 
-    /// `pushwatch sends backlog`
-    struct BacklogCommand: AsyncParsableCommand {
+    /// `pushwatch queues list`
+    struct QueuesCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "backlog",
-            abstract: "What waits in each lane, and when it will be gone."
+            commandName: "list",
+            abstract: "What waits in each queue, and when it will be gone."
         )
 
         @OptionGroup var options: ConfigurationOptions
@@ -27,29 +27,29 @@ struct SendsCommand: AsyncParsableCommand {
         func run() async throws {
             try await withPool(options) { pool in
                 let backlog = try await SendStore(pool: pool, record: { _, _ in }).backlog()
-                if backlog.lanes.isEmpty { Terminal.say("Nothing was ever sent.") }
-                for lane in backlog.lanes.sorted(by: { $0.ready + $0.retrying > $1.ready + $1.retrying }) {
-                    let urgency = lane.lane.isCritical ? "critical" : "non-critical"
-                    let oldest = lane.oldestReadyAt.map { ", oldest \(Int((backlog.at - $0).inSeconds)) s" } ?? ""
-                    Terminal.say(
-                        "\(lane.lane.app) \(lane.lane.provider) \(urgency): \(lane.ready) ready\(oldest), \(lane.retrying) retrying, "
-                            + "\(lane.scheduled) scheduled, \(lane.held) held, \(lane.sending) being sent; \(lane.drain.words)"
+                if backlog.queues.isEmpty { Terminal.printLine("Nothing was ever sent.") }
+                for queue in backlog.queues.sorted(by: { $0.ready + $0.retrying > $1.ready + $1.retrying }) {
+                    let urgency = queue.queue.isCritical ? "critical" : "non-critical"
+                    let oldest = queue.oldestReadyAt.map { ", oldest \(Int((backlog.at - $0).inSeconds)) s" } ?? ""
+                    Terminal.printLine(
+                        "\(queue.queue.app) \(queue.queue.provider) \(urgency): \(queue.ready) ready\(oldest), \(queue.retrying) retrying, "
+                            + "\(queue.scheduled) scheduled, \(queue.held) held, \(queue.sending) being sent; \(queue.drain.words)"
                     )
                 }
-                for hold in backlog.holds {
-                    Terminal.say(
-                        "HELD: \(hold.scope.provider) refuses the credential of \(hold.scope.app) (\(hold.scope.environment)) since \(hold.since): "
-                            + "\(hold.cause). See `pushwatch sends holds`."
+                for circuit in backlog.circuits {
+                    Terminal.printLine(
+                        "HELD: \(circuit.scope.provider) refuses the credential of \(circuit.scope.app) (\(circuit.scope.environment)) since \(circuit.since): "
+                            + "\(circuit.cause). See `pushwatch circuits list`."
                     )
                 }
-                for breaker in try await TokenBreakerStore(pool: pool).open() {
-                    Terminal.say(
-                        "TOKENS: \(breaker.place.provider) refused too many tokens of \(breaker.place.app) (\(breaker.cause)); none is switched "
-                            + "off. See `pushwatch sends token-breakers`."
+                for limiter in try await DeactivationLimiterStore(pool: pool).open() {
+                    Terminal.printLine(
+                        "TOKENS: \(limiter.scope.provider) refused too many tokens of \(limiter.scope.app) (\(limiter.cause)); none is switched "
+                            + "off. See `pushwatch limiters list`."
                     )
                 }
                 for pause in backlog.pauses {
-                    Terminal.say(
+                    Terminal.printLine(
                         "PAUSED: \(pause.provider) asked for fewer requests to \(pause.app) (\(pause.cause)), until \(pause.until)."
                     )
                 }
@@ -57,7 +57,7 @@ struct SendsCommand: AsyncParsableCommand {
         }
     }
 
-    /// `pushwatch sends throttle`
+    /// `pushwatch throttles list`
     struct Throttle: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Slow non-critical sends down for a while, or lift that again.",
@@ -65,8 +65,8 @@ struct SendsCommand: AsyncParsableCommand {
                 Without options it shows the throttles in force. A throttle expires by itself, and never stops the flow: four a minute go \
                 through, so that recovery can be seen.
 
-                  pushwatch sends throttle --provider fcm --per-minute 60 --minutes 30 --reason "FCM answers 503"
-                  pushwatch sends throttle --provider fcm --lift
+                  pushwatch throttles add --provider fcm --per-minute 60 --duration 30m --reason "FCM answers 503"
+                  pushwatch throttles remove --provider fcm
                 """
         )
 
@@ -92,8 +92,8 @@ struct SendsCommand: AsyncParsableCommand {
                 let store = ThrottleStore(pool: pool)
                 let chosen = provider.flatMap(Provider.init)
                 if lift {
-                    let lifted = try await store.lift(provider: chosen, app: app)
-                    Terminal.say(lifted == 0 ? "There was no such throttle." : "Lifted \(lifted).")
+                    let lifted = try await store.remove(provider: chosen, app: app)
+                    Terminal.printLine(lifted == 0 ? "There was no such throttle." : "Lifted \(lifted).")
                 } else if perMinute != nil || share != nil {
                     let now = Timestamp.now()
                     try await store.set(
@@ -112,9 +112,9 @@ struct SendsCommand: AsyncParsableCommand {
                     )
                 }
                 let current = try await store.current()
-                if current.isEmpty { Terminal.say("No throttle is in force.") }
+                if current.isEmpty { Terminal.printLine("No throttle is in force.") }
                 for throttle in current {
-                    Terminal.say(
+                    Terminal.printLine(
                         "\(throttle.provider) \(throttle.app ?? "every app"): \(throttle.perMinute) a minute until \(throttle.expiresAt), "
                             + "by \(throttle.author): \(throttle.reason)"
                     )

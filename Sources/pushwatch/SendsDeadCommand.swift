@@ -5,15 +5,15 @@ import PushContract
 import Delivery
 
 extension SendsCommand {
-    /// `pushwatch sends dead`
-    struct Dead: AsyncParsableCommand {
+    /// `pushwatch dead-letters list`
+    struct DeadLetters: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "dead",
+            commandName: "dead-letters",
             abstract: "List deliveries that ended without success, and send them once more.",
             discussion: """
-                  pushwatch sends dead --code PayloadTooLarge
-                  pushwatch sends dead --send-id goal-17 --redrive
-                  pushwatch sends dead --outcome expired --hours 2 --redrive --lifetime-minutes 30
+                  pushwatch dead-letters list --code PayloadTooLarge
+                  pushwatch dead-letters retry --send-id goal-17
+                  pushwatch dead-letters retry --outcome expired --since 2h --expires-in 30m
 
                 A redrive is the next try of the same delivery. What has expired lives --lifetime-minutes longer; what was cancelled stays.
                 """
@@ -60,19 +60,19 @@ extension SendsCommand {
                 )
                 if redrive {
                     var total = 0
-                    var count = SendStore.redriveLimit
-                    while count == SendStore.redriveLimit {
-                        count = try await store.redrive(filter, lifetime: .seconds(lifetimeMinutes * 60))
+                    var count = SendStore.retryLimit
+                    while count == SendStore.retryLimit {
+                        count = try await store.retryDeadLetters(filter, lifetime: .seconds(lifetimeMinutes * 60))
                         total += count
                     }
-                    return Terminal.say("\(total) deliveries are in the queue again.")
+                    return Terminal.printLine("\(total) deliveries are in the queue again.")
                 }
                 let letters = try await store.deadLetters(filter, limit: limit)
-                if json { return try Terminal.say(json: letters.map(DeadLetterDocument.init)) }
-                if letters.isEmpty { return Terminal.say("None.") }
+                if json { return try Terminal.printLine(json: letters.map(DeadLetterDocument.init)) }
+                if letters.isEmpty { return Terminal.printLine("None.") }
                 for letter in letters {
                     let why = [letter.reasonCode?.rawValue, letter.providerErrorCode].compactMap { $0 }.joined(separator: " ")
-                    Terminal.say(
+                    Terminal.printLine(
                         "\(letter.finishedAt)  \(letter.sendId)  \(letter.uid)/\(letter.deviceId ?? "token")  \(letter.provider)  "
                             + "\(letter.outcome.rawValue)  \(why)  after \(letter.attempts) tries"
                     )

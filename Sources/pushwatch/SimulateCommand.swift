@@ -47,7 +47,7 @@ struct SimulateCommand: AsyncParsableCommand {
     }
 
     private func describe(_ endpoints: SimulatorEndpoints, _ files: SimulatorFiles) {
-        Terminal.say(
+        Terminal.printLine(
             """
             The provider simulator is ready.
 

@@ -6,9 +6,9 @@ import Synchronization
 enum Terminal {
     static let isInteractive = isatty(2) == 1
 
-    static func say(_ text: String) { write(text + "\n", to: 1) }
+    static func printLine(_ text: String) { write(text + "\n", to: 1) }
 
-    static func complain(_ text: String) { write(text + "\n", to: 2) }
+    static func printError(_ text: String) { write(text + "\n", to: 2) }
 
     /// What a long measurement does now: a line each, terminal or not.
     static func note(_ text: String) { write(text + "\n", to: 2) }
@@ -47,7 +47,7 @@ enum Terminal {
 
 extension Terminal {
     /// Prints a document as the API would answer it.
-    static func say(json document: some Encodable) throws {
-        say(String(decoding: try JSONEncoder.pushwatch.encode(document), as: UTF8.self))
+    static func printLine(json document: some Encodable) throws {
+        printLine(String(decoding: try JSONEncoder.pushwatch.encode(document), as: UTF8.self))
     }
 }

@@ -32,7 +32,7 @@ struct UpCommand: AsyncParsableCommand {
         let metrics = ProcessSetup.begin(level: verbose ? .info : .error, format: "auto")
         let logger = Logger(label: "pushwatch")
         let directory = try StateDirectory.prepare(state)
-        Terminal.complain("Starting PostgreSQL in \(directory) …")
+        Terminal.printError("Starting PostgreSQL in \(directory) …")
         let postgres = try await interruptible { try await startPostgres(in: directory, logger: logger) }
         do {
             let installation = try await interruptible {
@@ -43,7 +43,7 @@ struct UpCommand: AsyncParsableCommand {
             await postgres.stop()
             throw error
         }
-        Terminal.complain("Stopping …")
+        Terminal.printError("Stopping …")
         await postgres.stop()
     }
 
@@ -61,9 +61,9 @@ struct UpCommand: AsyncParsableCommand {
         let simulator = try ProviderSimulator(configuration: simulation, logger: logger)
         let sink = WebhookSink(logger: logger)
         if !empty { simulator.setFaults([FaultRule(.fcm, status: 503, reason: "UNAVAILABLE", share: 0.35)]) }
-        let beside = ServiceGroup(services: [simulator, sink], logger: logger)
+        let localServices = ServiceGroup(services: [simulator, sink], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await beside.run() }
+            group.addTask { try await localServices.run() }
             let run = LocalRun(
                 installation: installation,
                 endpoints: try await simulator.ready(),
@@ -74,7 +74,7 @@ struct UpCommand: AsyncParsableCommand {
                 demo: empty ? nil : quietTraffic ? .quiet : .full
             )
             try await run.server(metrics: metrics, logger: logger).run()
-            await beside.triggerGracefulShutdown()
+            await localServices.triggerGracefulShutdown()
             try await group.waitForAll()
         }
     }

@@ -23,7 +23,7 @@ struct BaselineAcceptanceTests {
         return BaselineAcceptance(from: at, to: to.map { Make.start + $0 }, shares: shares)
     }
 
-    private func told(_ runs: Runs, _ acceptances: [BaselineAcceptance], rule: AlertRule = Make.spike()) -> [String] {
+    private func summary(_ runs: Runs, _ acceptances: [BaselineAcceptance], rule: AlertRule = Make.spike()) -> [String] {
         Make.transitions(rule, history(runs, acceptances)).map { "\($0.kind) \($0.reason.rawValue) @\($0.minute - Make.start - Self.week)" }
     }
 
@@ -35,16 +35,16 @@ struct BaselineAcceptanceTests {
         let bad = 2 + factor
         let level = accepted(Self.usual + [(60, 100, bad)], at: Self.week + 52)
         #expect(abs(try #require(level.shares.first).share - Double(bad) / 100) < 1e-12, "the time before the rise dilutes nothing")
-        let plain = told(Self.usual + [(3 * 1440, 100, bad)], [])
+        let plain = summary(Self.usual + [(3 * 1440, 100, bad)], [])
         try #require(plain.count == 1, "\(plain)")
-        let quiet = told(Self.usual + [(3 * 1440, 100, bad)], [level])
+        let quiet = summary(Self.usual + [(3 * 1440, 100, bad)], [level])
         #expect(quiet == plain + ["resolved accepted @52"])
         // 3.0 × of what was accepted is silent as well, and the least bit above fires.
         let exact: Runs = [(1440, 1000, 10 * bad)]
         let tripled = Self.usual + exact + [(240, 1000, 30 * bad)]
         let usualLevel = BaselineAcceptance(from: Make.start + Self.week + 52, shares: level.shares)
-        #expect(told(tripled, [usualLevel]).count == 2)
-        let above = told(Self.usual + exact + [(240, 1000, 30 * bad + 1)], [usualLevel])
+        #expect(summary(tripled, [usualLevel]).count == 2)
+        let above = summary(Self.usual + exact + [(240, 1000, 30 * bad + 1)], [usualLevel])
         #expect(above.count == 3 && above.last?.hasPrefix("fired") == true, "\(above)")
     }
 
@@ -52,18 +52,18 @@ struct BaselineAcceptanceTests {
     func relearns() {
         let back: Runs = Self.usual + [(1440, 100, 8), (5 * 1440, 100, 1), (600, 100, 4)]
         let level = accepted(Self.usual + [(60, 100, 8)], at: Self.week + 52)
-        let fired = told(back, [level]).filter { $0.hasPrefix("fired") }
+        let fired = summary(back, [level]).filter { $0.hasPrefix("fired") }
         #expect(fired.count == 2, "five real days of 1 % outweigh two of the accepted 8 %: \(fired)")
         // A day after, four per cent are still half of what was accepted.
         let soon: Runs = Self.usual + [(1440, 100, 8), (1440, 100, 1), (600, 100, 4)]
-        #expect(told(soon, [level]).count { $0.hasPrefix("fired") } == 1)
+        #expect(summary(soon, [level]).count { $0.hasPrefix("fired") } == 1)
     }
 
     @Test("taken back, the past counts again as it was")
     func undone() {
         let runs = Self.usual + [(600, 100, 8)]
         let level = accepted(runs, at: Self.week + 52, to: Self.week + 300)
-        #expect(told(runs, [level]).suffix(2) == ["resolved accepted @52", "fired condition_met @304"])
+        #expect(summary(runs, [level]).suffix(2) == ["resolved accepted @52", "fired condition_met @304"])
         // An older one stands again when the newer is taken back.
         let first = accepted(runs, at: Self.week + 52)
         let second = BaselineAcceptance(
@@ -71,7 +71,7 @@ struct BaselineAcceptanceTests {
             to: Make.start + Self.week + 200,
             shares: first.shares.map { FrozenShare(stratum: $0.stratum, share: $0.share / 100) }
         )
-        let between = told(runs, [first, second])
+        let between = summary(runs, [first, second])
         #expect(between.count { $0.hasPrefix("fired") } == 2, "a level far below fires: \(between)")
     }
 
@@ -128,7 +128,7 @@ struct BaselineAcceptanceTests {
         let whole = Make.transitions(Make.spike(), history)
         #expect(whole.count == 3)
         let (first, last) = (Make.start + Self.week, history.total.end - 1)
-        let before = RuleEvaluation.fold(Make.spike(), history, from: LatchState(asOf: Make.start - 1), through: first)
+        let before = RuleEvaluation.fold(Make.spike(), history, from: AlertState(asOf: Make.start - 1), through: first)
         for cut in stride(from: 1, to: last - first, by: 7) {
             let early = RuleEvaluation.fold(Make.spike(), history, from: before.state, through: first + cut)
             let late = RuleEvaluation.fold(Make.spike(), history, from: early.state, through: last)

@@ -106,8 +106,8 @@ struct BaselineDecisionTests {
         // Four bad days of seven lift the median, so that fivefold looks like little.
         #expect(Make.transitions(Make.spike(), history(runs)).count { $0.firedAt - Make.start > 9 * 1440 } == 0)
         let exclusion = BaselineExclusion(from: Make.start + 4 * 1440, to: Make.start + 8 * 1440, reason: "incident 12")
-        let taught = Make.transitions(Make.spike(), history(runs, exclusions: [exclusion]))
-        #expect(taught.count { $0.firedAt - Make.start > 9 * 1440 } == 1)
+        let trained = Make.transitions(Make.spike(), history(runs, exclusions: [exclusion]))
+        #expect(trained.count { $0.firedAt - Make.start > 9 * 1440 } == 1)
     }
 
     @Test("little traffic takes a longer window")
@@ -133,12 +133,12 @@ struct BaselineDecisionTests {
     }
 
     @Test("the distance says how far learning or the excess has come")
-    func distance() {
-        let learning = RuleEvaluation.distance(Make.spike(), history([(1440, 100, 1)]), at: Make.start + 1439)
+    func ruleStatus() {
+        let learning = RuleEvaluation.ruleStatus(Make.spike(), history([(1440, 100, 1)]), at: Make.start + 1439)
         #expect(learning.text == "learning; 1 % in the last 1h")
         let twice = history([(8 * 1440, 100, 1), (60, 100, 2)])
-        let distance = RuleEvaluation.distance(Make.spike(), twice, at: Make.start + 8 * 1440 + 59)
-        #expect(distance.text == "2× of the 60 expected in the last 1h; fires above 3×")
-        #expect(abs(distance.fraction - 2.0 / 3) < 1e-9 && !distance.isSet)
+        let ruleStatus = RuleEvaluation.ruleStatus(Make.spike(), twice, at: Make.start + 8 * 1440 + 59)
+        #expect(ruleStatus.text == "2× of the 60 expected in the last 1h; fires above 3×")
+        #expect(abs(ruleStatus.fraction - 2.0 / 3) < 1e-9 && !ruleStatus.isSet)
     }
 }

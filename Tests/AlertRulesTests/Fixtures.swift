@@ -75,7 +75,7 @@ enum Make {
 
     /// All transitions of one rule over one history.
     static func transitions(_ rule: AlertRule, _ history: GroupHistory) -> [Transition] {
-        RuleEvaluation.fold(rule, history, from: LatchState(asOf: history.total.first - 1), through: history.total.end - 1).transitions
+        RuleEvaluation.fold(rule, history, from: AlertState(asOf: history.total.first - 1), through: history.total.end - 1).transitions
     }
 
     /// Minutes from the start at which the alert fires (the number of minutes that have closed by then).

@@ -2,10 +2,10 @@ import AlertRules
 import Testing
 
 /// Conditions beside ratio and baseline: the definitions stand in alerts/README.md.
-@Suite("absence/1, growth/1, first-sight/1, reregistration/1")
+@Suite("absence/1, backlog/1, first-sight/1, reregistration/1")
 struct OtherConditionTests {
     private let absence = Make.rule(.absence(AbsenceCondition(for: RuleDuration(minutes: 10))), severity: .critical)
-    private let growth = Make.rule(.growth(GrowthCondition(above: 1000, for: RuleDuration(minutes: 15))))
+    private let backlog = Make.rule(.backlog(BacklogCondition(above: 1000, for: RuleDuration(minutes: 15))))
 
     @Test("no success fires when the tenth minute closes, at any rate from one a minute on", arguments: [1, 2, 50, 10_000] as [Int64])
     func absenceFires(rate: Int64) {
@@ -57,7 +57,7 @@ struct OtherConditionTests {
         let last = whole.minute
         let newest = Make.counts(runs)[(last - Make.start - 119)...(last - Make.start)]
         let short = GroupHistory(series: MinuteSeries(first: last - 119, minutes: newest))
-        let again = RuleEvaluation.fold(absence, short, from: LatchState(asOf: last - 1), through: last).transitions
+        let again = RuleEvaluation.fold(absence, short, from: AlertState(asOf: last - 1), through: last).transitions
         #expect(again.first?.startsAt == whole.startsAt)
     }
 
@@ -91,7 +91,7 @@ struct OtherConditionTests {
     @Test("a queue fires when it grew for the time and is above the threshold; a steady one, a full one and a shrinking one do not")
     func growing() {
         func firings(_ values: [Int64?]) -> [Int] {
-            Make.transitions(growth, queue(values)).filter { $0.kind == .fired }.map { $0.firedAt - Make.start }
+            Make.transitions(backlog, queue(values)).filter { $0.kind == .fired }.map { $0.firedAt - Make.start }
         }
         let calm = [Int64?](repeating: 50, count: 30)
         #expect(firings(calm + (1...30).map { $0 * 200 }) == [47], "four fifths of fifteen minutes with more than the threshold")
@@ -113,9 +113,9 @@ struct OtherConditionTests {
     func drained() {
         let calm = [Int64?](repeating: 50, count: 30)
         let grown = calm + (1...20).map { $0 * 200 }
-        let unseen = Make.transitions(growth, queue(grown + [Int64?](repeating: nil, count: 200)))
+        let unseen = Make.transitions(backlog, queue(grown + [Int64?](repeating: nil, count: 200)))
         #expect(unseen.map(\.kind) == [.fired])
-        let drained = Make.transitions(growth, queue(grown + (0..<20).map { max(0, 4000 - $0 * 400) }))
+        let drained = Make.transitions(backlog, queue(grown + (0..<20).map { max(0, 4000 - $0 * 400) }))
         #expect(drained.map(\.kind) == [.fired, .resolved])
         #expect(drained.last?.evidence.worst.counts.bad == 4000)
     }
@@ -129,8 +129,8 @@ struct OtherConditionTests {
     }
 
     @Test("devices that return far less than usual fire; a lasting low share, little data and the first days do not")
-    func returning() {
-        let rule = Make.rule(.reregistration(ReturnCondition(below: Fraction(1, 2))), severity: .ticket)
+    func reregistration() {
+        let rule = Make.rule(.reregistration(ReregistrationCondition(below: Fraction(1, 2))), severity: .ticket)
         func kinds(_ days: [Int64]) -> [Transition.Kind] { Make.transitions(rule, cohorts(days)).map(\.kind) }
         #expect(kinds([8, 8, 8, 8, 8, 8, 8, 2, 2, 8, 8]) == [.fired, .resolved])
         #expect(kinds([8, 8, 8, 8, 8, 8, 8, 4, 4, 4]) == [], "exactly half is not below half")

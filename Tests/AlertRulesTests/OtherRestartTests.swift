@@ -12,14 +12,14 @@ struct OtherRestartTests {
             let strata = [StratumHistory(key: GroupKey(), series: series, days: [])]
             return GroupHistory(group: GroupKey(), strata: strata, knownSince: Make.start)
         }
-        let (first, last) = (LatchState(asOf: Make.start - 1), minutes.count - 1)
+        let (first, last) = (AlertState(asOf: Make.start - 1), minutes.count - 1)
         let whole = RuleEvaluation.fold(rule, history(0...last), from: first, through: Make.start + last)
         #expect(whole.transitions.count > 1, "seed \(seed), \(rule.condition.definition): a trace without alerts shows nothing")
         var state = first
         var transitions: [Transition] = []
         for from in stride(from: 0, through: last, by: step) {
             let through = min(from + step - 1, last)
-            let stored = try JSONDecoder().decode(LatchState.self, from: JSONEncoder().encode(state))
+            let stored = try JSONDecoder().decode(AlertState.self, from: JSONEncoder().encode(state))
             let fold = RuleEvaluation.fold(
                 rule,
                 history(max(0, from - rule.lookback)...through),
@@ -60,14 +60,14 @@ struct OtherRestartTests {
     }
 
     @Test("a backlog: the same, with minutes that nobody sampled", arguments: [1, 2, 3] as [UInt64])
-    func growth(seed: UInt64) throws {
+    func backlog(seed: UInt64) throws {
         var random = Seeded(seed: seed)
         var waiting: Int64 = 0
         let minutes = stretches([-300, -20, 0, 5, 80, 400] as [Int64], longest: 50, minutes: 1440, &random).map { change in
             waiting = max(0, waiting + change)
             return Int.random(in: 0..<20, using: &random) == 0 ? AttemptCounts() : AttemptCounts(attempts: 1, bad: waiting)
         }
-        let rule = Make.rule(.growth(GrowthCondition(above: 1000, for: RuleDuration(minutes: 15))))
+        let rule = Make.rule(.backlog(BacklogCondition(above: 1000, for: RuleDuration(minutes: 15))))
         try expectNothingChanges(rule, minutes, step: 1, seed: seed)
     }
 
@@ -92,6 +92,6 @@ struct OtherRestartTests {
             guard minute % 60 == 0 else { return AttemptCounts() }
             return AttemptCounts(attempts: 20, bad: random.binomial(20, share))
         }
-        try expectNothingChanges(Make.rule(.reregistration(ReturnCondition(below: Fraction(1, 2)))), minutes, step: 60, seed: seed)
+        try expectNothingChanges(Make.rule(.reregistration(ReregistrationCondition(below: Fraction(1, 2)))), minutes, step: 60, seed: seed)
     }
 }

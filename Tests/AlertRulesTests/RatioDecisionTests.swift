@@ -100,8 +100,8 @@ struct RatioDecisionTests {
 
     @Test("no traffic holds the alert; real good traffic resolves it")
     func silence() {
-        let held = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (20, 100, 50), (1440, 0, 0)]))
-        #expect(held.map(\.kind) == [.fired])
+        let unresolved = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (20, 100, 50), (1440, 0, 0)]))
+        #expect(unresolved.map(\.kind) == [.fired])
         let trickle = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (20, 100, 50), (100, 0, 0), (60, 3, 0)]))
         #expect(trickle.map(\.kind) == [.fired])
         let back = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (20, 100, 50), (100, 0, 0), (60, 100, 0)]))
@@ -134,13 +134,13 @@ struct RatioDecisionTests {
     }
 
     @Test("the distance to firing grows towards 1 and reaches it only when the alert fires")
-    func distance() {
+    func ruleStatus() {
         let history = Make.history([(60, 100, 0), (15, 100, 8)])
-        let distances = (60..<75).map { RuleEvaluation.distance(Make.outage(), history, at: Make.start + $0) }
-        #expect(zip(distances, distances.dropFirst()).allSatisfy { $0.fraction <= $1.fraction })
-        #expect(distances.map(\.isSet) == Array(repeating: false, count: 14) + [true])
-        #expect(distances.dropLast().allSatisfy { $0.fraction < 1 } && distances.last?.fraction == 1)
-        #expect(distances.last?.text == "15 of 15 minutes above 5 %; 8 % in the last 15m")
+        let ruleStatuses = (60..<75).map { RuleEvaluation.ruleStatus(Make.outage(), history, at: Make.start + $0) }
+        #expect(zip(ruleStatuses, ruleStatuses.dropFirst()).allSatisfy { $0.fraction <= $1.fraction })
+        #expect(ruleStatuses.map(\.isSet) == Array(repeating: false, count: 14) + [true])
+        #expect(ruleStatuses.dropLast().allSatisfy { $0.fraction < 1 } && ruleStatuses.last?.fraction == 1)
+        #expect(ruleStatuses.last?.text == "15 of 15 minutes above 5 %; 8 % in the last 15m")
     }
 
     @Test("the chart shows every minute with its verdict")

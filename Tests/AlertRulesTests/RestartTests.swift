@@ -34,12 +34,12 @@ struct RestartTests {
         let series = MinuteSeries(first: Make.start, minutes: Self.trace(seed: seed, minutes: minutes))
         let history = GroupHistory(series: series)
         for rule in Self.rules {
-            let whole = RuleEvaluation.fold(rule, history, from: LatchState(asOf: Make.start - 1), through: series.end - 1)
-            var state = LatchState(asOf: Make.start - 1)
+            let whole = RuleEvaluation.fold(rule, history, from: AlertState(asOf: Make.start - 1), through: series.end - 1)
+            var state = AlertState(asOf: Make.start - 1)
             var transitions: [Transition] = []
             for minute in 0..<minutes {
                 // The checkpoint goes through its stored form, and only the rule's look-back is read again.
-                let stored = try JSONDecoder().decode(LatchState.self, from: JSONEncoder().encode(state))
+                let stored = try JSONDecoder().decode(AlertState.self, from: JSONEncoder().encode(state))
                 let fold = RuleEvaluation.fold(rule, Self.cut(history, rule, at: minute), from: stored, through: Make.start + minute)
                 state = fold.state
                 transitions += fold.transitions
@@ -65,11 +65,11 @@ struct RestartTests {
         let series = MinuteSeries(first: Make.start, minutes: Self.trace(seed: seed, minutes: minutes))
         let history = GroupHistory(series: series)
         for rule in Self.rules {
-            let whole = RuleEvaluation.fold(rule, history, from: LatchState(asOf: Make.start - 1), through: series.end - 1)
+            let whole = RuleEvaluation.fold(rule, history, from: AlertState(asOf: Make.start - 1), through: series.end - 1)
             #expect(!whole.transitions.isEmpty, "seed \(seed): a trace without alerts shows nothing")
             for _ in 0..<5 {
                 let split = Make.start + Int.random(in: 0..<minutes, using: &random)
-                let head = RuleEvaluation.fold(rule, history, from: LatchState(asOf: Make.start - 1), through: split)
+                let head = RuleEvaluation.fold(rule, history, from: AlertState(asOf: Make.start - 1), through: split)
                 let tail = RuleEvaluation.fold(rule, history, from: head.state, through: series.end - 1)
                 #expect(head.transitions + tail.transitions == whole.transitions, "seed \(seed), split at \(split)")
                 #expect(tail.state == whole.state, "seed \(seed), split at \(split)")

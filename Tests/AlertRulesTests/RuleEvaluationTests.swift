@@ -44,7 +44,7 @@ struct RuleEvaluationTests {
         let history = Make.history([(60, 100, 0), (20, 100, 10), (15 * 1440, 0, 0)])
         let last = history.total.end - 1
         #expect(RuleEvaluation.fold(Make.outage(), history, through: last).state.open == nil)
-        let carried = RuleEvaluation.fold(Make.outage(), history, from: LatchState(asOf: Make.start - 1), through: last)
+        let carried = RuleEvaluation.fold(Make.outage(), history, from: AlertState(asOf: Make.start - 1), through: last)
         #expect(carried.state.open != nil)
     }
 

@@ -28,9 +28,9 @@ struct ScenarioTests {
         let run = SeriesScenario(weeks: 2, faults: 6)
         let rule: AlertRule =
             switch index {
-            case 0: Make.rule(.growth(GrowthCondition(above: 1000, for: RuleDuration(minutes: 15))), by: [.provider])
+            case 0: Make.rule(.backlog(BacklogCondition(above: 1000, for: RuleDuration(minutes: 15))), by: [.provider])
             case 1: Make.rule(.firstSight(FirstSightCondition()), by: FirstSightCondition.by)
-            default: Make.rule(.reregistration(ReturnCondition(below: Fraction(1, 2))), by: [.provider])
+            default: Make.rule(.reregistration(ReregistrationCondition(below: Fraction(1, 2))), by: [.provider])
             }
         let result = try #require(run.result(rule))
         #expect(result.falseAlarmsPerWeek == 0 && result.detection.found == 1, "\(result)")

@@ -18,12 +18,12 @@ struct SuppressionTests {
     private func outcome(_ consequence: Suppression.Span, lastSet: Int, _ causes: Suppression.Span...) -> String {
         switch Suppression.outcome(of: consequence, lastSet: Self.start + lastSet, causes: causes) {
         case .told: "told"
-        case .later(let cause, let minute): "\(cause) until \(minute - Self.start)"
-        case .never(let cause): "\(cause)"
+        case .delayed(let cause, let minute): "\(cause) until \(minute - Self.start)"
+        case .suppressed(let cause): "\(cause)"
         }
     }
 
-    @Test("both in the same minute: the consequence is held back, and never told when it fades with its cause")
+    @Test("both in the same minute: the consequence is suppressed, and never told when it fades with its cause")
     func together() {
         let app = span("InApp", [.provider: "apns", .app: "a"], starts: 0, fires: 10, resolves: 62)
         #expect(outcome(app, lastSet: 40, span("Auth", [.provider: "apns"], starts: 0, fires: 10, resolves: 55)) == "Auth")
@@ -93,8 +93,8 @@ struct SuppressionTests {
         "rules check refuses what cannot be meant",
         arguments: [
             ("[Nobody]", "page", "there is no rule 'Nobody'"), ("[Cuase]", "page", "did you mean 'Cause'?"),
-            ("[Test]", "page", "a rule cannot hold itself back"), ("[Circle]", "page", "'Circle' is itself held back by this rule"),
-            ("[Ticket]", "page", "'Ticket' pages nobody, so it must not hold back what does"),
+            ("[Test]", "page", "a rule cannot suppress itself"), ("[Circle]", "page", "'Circle' is itself suppressed by this rule"),
+            ("[Ticket]", "page", "'Ticket' pages nobody, so it must not suppress what does"),
             ("[Cause, Cause]", "page", "'Cause' is listed twice"),
             ("[Ticket, Cause]", "ticket", ""), ("Cause", "critical", ""),
         ]

@@ -42,7 +42,7 @@ struct WeekSeasonTests {
 
     /// What fires after the first three weeks and a day, in which not enough weeks are known.
     private func firings(_ rule: AlertRule, _ history: GroupHistory, after: Minute = start + 22 * 1440) -> [Minute] {
-        RuleEvaluation.fold(rule, history, from: LatchState(asOf: Self.start - 1), through: history.total.end - 1).transitions
+        RuleEvaluation.fold(rule, history, from: AlertState(asOf: Self.start - 1), through: history.total.end - 1).transitions
             .filter { $0.kind == .fired && $0.minute >= after }.map(\.minute)
     }
 

@@ -24,7 +24,7 @@ struct AcceptanceTests {
 
     private func backtest(_ pool: PostgresPool, through last: Int) async throws -> [String] {
         let span = BacktestSpan(since: Traffic.start, last: Traffic.start + last)
-        return try await RuleBacktest(span: span, on: pool).run(Spike.rule).episodes.flatMap { [$0.fired, $0.resolved].compactMap { $0 } }
+        return try await RuleBacktest(span: span, on: pool).run(Spike.rule).alerts.flatMap { [$0.fired, $0.resolved].compactMap { $0 } }
             .sorted { $0.minute < $1.minute }
             .map { "\($0.kind == .fired ? "firing" : "resolved") \($0.reason.rawValue) @\($0.minute - Traffic.start)" }
     }
@@ -40,7 +40,7 @@ struct AcceptanceTests {
             let clock = HandClock()
             let evaluator = RuleEvaluator.forTest(pool, [Spike.rule], receivers: Self.receivers, clock: clock)
             try await evaluate(evaluator, clock, [0, 5, 10, 15, 20, 25, 30, 35, 40, 42])
-            try #require(try await EpisodeStore.open(on: pool).count == 1)
+            try #require(try await AlertStore.open(on: pool).count == 1)
             try await body(pool, evaluator, clock)
         }
     }
@@ -57,19 +57,19 @@ struct AcceptanceTests {
     )
     func accepts() async throws {
         try await withFiring([(0, 8), (200, 60)]) { pool, evaluator, clock in
-            let episode = try #require(try await EpisodeStore.open(on: pool).first)
+            let alert = try #require(try await AlertStore.open(on: pool).first)
             let accepted = try #require(
-                try await AcceptanceStore.accept(episode, author: "maria", reason: "release 4.2", at: clock.now, on: pool)
+                try await AcceptanceStore.accept(alert, author: "maria", reason: "release 4.2", at: clock.now, on: pool)
             )
             #expect(accepted.effectiveFrom == nil)
             // 43 is no minute at which the rule decides; nobody waits for the 45th.
             try await evaluate(evaluator, clock, [43])
-            let over = try #require(try await EpisodeStore.resolved(limit: 1, on: pool).first)
+            let over = try #require(try await AlertStore.resolved(limit: 1, on: pool).first)
             #expect(over.resolvedReason == "accepted" && over.annotations["accepted"] == "by maria: release 4.2")
-            let stored = try #require(try await AcceptanceStore.current(of: episode.id, on: pool))
+            let stored = try #require(try await AcceptanceStore.current(of: alert.id, on: pool))
             #expect(stored.effectiveFrom == (Traffic.start + 42).timestamp)
             #expect(
-                try await pool.query("SELECT kind FROM alertOutbox ORDER BY seq").map { try $0.decode(String.self) } == [
+                try await pool.query("SELECT kind FROM notifications ORDER BY seq").map { try $0.decode(String.self) } == [
                     "firing", "resolved",
                 ]
             )
@@ -92,10 +92,10 @@ struct AcceptanceTests {
     @Test("taken back, the alert fires again; a backtest agrees on both minutes")
     func undone() async throws {
         try await withFiring { pool, evaluator, clock in
-            let episode = try #require(try await EpisodeStore.open(on: pool).first)
-            let accepted = try #require(try await AcceptanceStore.accept(episode, author: "maria", reason: "r", at: clock.now, on: pool))
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            let accepted = try #require(try await AcceptanceStore.accept(alert, author: "maria", reason: "r", at: clock.now, on: pool))
             try await evaluate(evaluator, clock, [43, 50, 60])
-            #expect(try await EpisodeStore.open(on: pool) == [])
+            #expect(try await AlertStore.open(on: pool) == [])
             let undone = try #require(try await AcceptanceStore.undo(accepted.id, by: "ben", at: clock.now, on: pool))
             #expect(undone.undoneBy == "ben")
             #expect(try await AcceptanceStore.undo(accepted.id, by: "ben", at: clock.now, on: pool) == nil)
@@ -107,7 +107,7 @@ struct AcceptanceTests {
             )
             #expect(try await backtest(pool, through: 74) == told)
             // An alert may be accepted anew after that.
-            let next = try #require(try await EpisodeStore.open(on: pool).first)
+            let next = try #require(try await AlertStore.open(on: pool).first)
             #expect(try await AcceptanceStore.accept(next, author: "ben", reason: "r", at: clock.now, on: pool) != nil)
         }
     }
@@ -117,21 +117,21 @@ struct AcceptanceTests {
         // Up at 0, down at 100, up again at 200.
         try await withFiring([(0, 8), (100, 1), (200, 8)]) { pool, evaluator, clock in
             try await evaluate(evaluator, clock, Array(stride(from: 45, through: 190, by: 5)))
-            let episode = try #require(try await EpisodeStore.resolved(limit: 1, on: pool).first)
-            #expect(episode.resolvedReason == "recovered" && episode.isAcceptable(at: clock.now))
-            #expect(!episode.isAcceptable(at: clock.now + .seconds(2 * 86_400)))
-            _ = try await AcceptanceStore.accept(episode, author: "maria", reason: "r", at: clock.now, on: pool)
+            let alert = try #require(try await AlertStore.resolved(limit: 1, on: pool).first)
+            #expect(alert.resolvedReason == "recovered" && alert.isAcceptable(at: clock.now))
+            #expect(!alert.isAcceptable(at: clock.now + .seconds(2 * 86_400)))
+            _ = try await AcceptanceStore.accept(alert, author: "maria", reason: "r", at: clock.now, on: pool)
             try await evaluate(evaluator, clock, Array(stride(from: 191, through: 390, by: 5)))
             #expect(try await transitions(pool).count == 2)
-            #expect(try await AcceptanceStore.current(of: episode.id, on: pool)?.effectiveFrom != nil)
+            #expect(try await AcceptanceStore.current(of: alert.id, on: pool)?.effectiveFrom != nil)
         }
     }
 
     @Test("another group and another rule know nothing of it; a rule that counts something else neither")
     func others() async throws {
         try await withFiring { pool, evaluator, clock in
-            let episode = try #require(try await EpisodeStore.open(on: pool).first)
-            _ = try await AcceptanceStore.accept(episode, author: "maria", reason: "r", at: clock.now, on: pool)
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            _ = try await AcceptanceStore.accept(alert, author: "maria", reason: "r", at: clock.now, on: pool)
             try await evaluate(evaluator, clock, [43])
             var condition = BaselineCondition(reasons: ["token_not_registered", "token_invalid"], above: Fraction(3, 1))
             condition.reference = RuleDuration(minutes: 3 * 1440)
@@ -140,7 +140,7 @@ struct AcceptanceTests {
             let changed = RuleEvaluator.forTest(pool, [wider], receivers: Self.receivers, clock: clock)
             try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
             try await evaluate(changed, clock, [60])
-            #expect(try await EpisodeStore.open(on: pool).count == 1, "what was accepted are failures of one reason")
+            #expect(try await AlertStore.open(on: pool).count == 1, "what was accepted are failures of one reason")
         }
     }
 
@@ -160,9 +160,9 @@ struct AcceptanceTests {
     )
     func routes() async throws {
         try await withFiring { pool, evaluator, clock in
-            let router = EdgeRouter(authentication: AuthenticationMiddleware(ScopesByHeader()))
+            let router = HTTPRouter(authentication: AuthenticationMiddleware(ScopesByHeader()))
             AlertRoutes(pool: pool, audit: AuditTrail { _ in }, now: { clock.now }).add(to: router)
-            let id = try #require(try await EpisodeStore.open(on: pool).first?.id)
+            let id = try #require(try await AlertStore.open(on: pool).first?.id)
             try await Application(router: router).test(.router) { client in
                 func call(
                     _ method: HTTPRequest.Method,
@@ -192,7 +192,7 @@ struct AcceptanceTests {
                 #expect(try await call(.post, "/alerts/\(UUID().uuidString)/accept", #"{"reason":"r"}"#).status == 404)
                 clock.advance(.seconds(2 * 86_400))
                 #expect(try await call(.post, uri, #"{"reason":"r"}"#).json["code"] as? String == "ended_long_ago")
-                try await pool.execute("UPDATE alertEpisodes SET evidence = jsonb_set(evidence, '{definition}', '\"ratio/1\"')")
+                try await pool.execute("UPDATE alerts SET evidence = jsonb_set(evidence, '{definition}', '\"ratio/1\"')")
                 let share = try await call(.post, uri, #"{"reason":"r"}"#)
                 #expect(share.status == 409 && share.json["code"] as? String == "not_a_baseline")
             }

@@ -23,7 +23,7 @@ struct AlertRoutesTests {
         try await withDatabase { pool in
             let clock = HandClock()
             try await fireOnce(pool, receivers: [.log], clock: clock)
-            let router = EdgeRouter(authentication: AuthenticationMiddleware(ScopesByHeader()))
+            let router = HTTPRouter(authentication: AuthenticationMiddleware(ScopesByHeader()))
             AlertRoutes(pool: pool, audit: AuditTrail { _ in }, now: { clock.now }).add(to: router)
             try await Application(router: router).test(.router) { try await body($0, pool, clock) }
         }
@@ -44,8 +44,8 @@ struct AlertRoutesTests {
             #expect(alert["rule"] as? String == "ProviderUnavailable")
             #expect(alert["startsAt"] as? String == "2026-01-05T12:20:00Z")
             let id = try #require(alert["id"] as? String)
-            let courier = AlertCourier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
-            try await courier.deliverDue()
+            let notifier = Notifier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
+            try await notifier.deliverDue()
             let detail = try json(try await client.execute(uri: "/alerts/\(id)", method: .get, headers: Self.reading))
             #expect((detail["sql"] as? String)?.contains("FROM attemptRollups") == true)
             #expect((detail["receivers"] as? [[String: Any]])?.first?["state"] as? String == "delivered")
@@ -56,14 +56,14 @@ struct AlertRoutesTests {
     @Test("acknowledging names the caller and keeps the first; a resolved alert is 409, an unknown one 404")
     func acknowledge() async throws {
         try await withRoutes { client, pool, _ in
-            let episode = try #require(try await EpisodeStore.open(on: pool).first)
-            let uri = "/alerts/\(episode.id.uuidString)/acknowledge"
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            let uri = "/alerts/\(alert.id.uuidString)/acknowledge"
             for _ in 1...2 {
                 let answer = try await client.execute(uri: uri, method: .post, headers: Self.writing)
                 #expect(answer.status == .ok)
                 #expect(try json(answer)["acknowledgedBy"] as? String == "ada")
             }
-            try await pool.execute("UPDATE alertEpisodes SET state = 'resolved', resolvedAt = firedAt")
+            try await pool.execute("UPDATE alerts SET state = 'resolved', resolvedAt = firedAt")
             #expect(try await client.execute(uri: uri, method: .post, headers: Self.writing).status == .conflict)
             let unknown = "/alerts/\(UUID().uuidString)/acknowledge"
             #expect(try await client.execute(uri: unknown, method: .post, headers: Self.writing).status == .notFound)

@@ -25,7 +25,7 @@ struct BacktestTests {
             try await pool.query(
                 """
                 SELECT e.rule, e.groupKey, t.kind, t.reason, t.minute, t.evidence
-                FROM alertTransitions t JOIN alertEpisodes e USING (episodeId)
+                FROM alertTransitions t JOIN alerts e USING (alertId)
                 """
             ).map {
                 let (rule, group, kind, reason, minute, evidence) = try $0.decode((String, String, String, String, Timestamp, String).self)
@@ -35,20 +35,20 @@ struct BacktestTests {
                     kind: kind,
                     reason: reason,
                     minute: Minute(minute) - Traffic.start,
-                    evidence: try JSONText.evidence(evidence)
+                    evidence: try JSONParser.evidence(evidence)
                 )
             }.sorted()
         }
 
         static func backtest(_ results: [RuleBacktest.Result]) throws -> [Decided] {
-            try results.flatMap(\.episodes).flatMap { [$0.fired, $0.resolved].compactMap { $0 } }.map {
+            try results.flatMap(\.alerts).flatMap { [$0.fired, $0.resolved].compactMap { $0 } }.map {
                 Decided(
                     rule: $0.rule,
                     group: $0.group.description,
                     kind: $0.kind == .fired ? "firing" : "resolved",
                     reason: $0.reason.rawValue,
                     minute: $0.minute - Traffic.start,
-                    evidence: try JSONText.evidence(JSONText.text($0.evidence))
+                    evidence: try JSONParser.evidence(JSONParser.text($0.evidence))
                 )
             }.sorted()
         }
@@ -63,7 +63,7 @@ struct BacktestTests {
         return Rules.make("Tokens", .baseline(condition), by: [.provider])
     }()
 
-    @Test("live evaluation, minute by minute, and a backtest give the same episodes with the same numbers", arguments: 1...3)
+    @Test("live evaluation, minute by minute, and a backtest give the same alerts with the same numbers", arguments: 1...3)
     func sameAsLive(_ seed: Int) async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool, daysBack: 3)
@@ -110,12 +110,12 @@ struct BacktestTests {
             try await traffic.add(0..<20, attempts: 100, bad: 1)
             try await traffic.add(20..<60, attempts: 100, bad: 10)
             try await traffic.add(60..<100, attempts: 100, bad: 0)
-            func episodes(since: Int) async throws -> [BacktestEpisode] {
+            func alerts(since: Int) async throws -> [BacktestAlert] {
                 let span = BacktestSpan(since: Traffic.start + since, last: Traffic.start + 99)
-                return try await RuleBacktest(span: span, on: pool).run(Rules.provider5xx).episodes
+                return try await RuleBacktest(span: span, on: pool).run(Rules.provider5xx).alerts
             }
-            #expect(try await episodes(since: 50).map { $0.firedAt - Traffic.start } == [35])
-            #expect(try await episodes(since: 80) == [])
+            #expect(try await alerts(since: 50).map { $0.firedAt - Traffic.start } == [35])
+            #expect(try await alerts(since: 80) == [])
         }
     }
 
@@ -135,7 +135,7 @@ struct BacktestTests {
             let old = rule(above: Fraction(5, 100))
             let stricter = try await RuleSetDifference.between([old], [rule(above: Fraction(10, 100))], backtest)
             #expect(stricter.rules.map(\.lost.count) == [1] && stricter.rules.map(\.gained.count) == [0] && !stricter.isEmpty)
-            #expect(stricter.text.contains("`ProviderUnavailable`: old 2 episodes"))
+            #expect(stricter.text.contains("`ProviderUnavailable`: old 2 alerts"))
             #expect(stricter.text.contains("- lost: provider=fcm  since 2026-01-05 12:20 UTC, fired 2026-01-05 12:35 UTC"))
             let slower = try await RuleSetDifference.between([old], [rule(above: Fraction(5, 100), for: 20)], backtest)
             #expect(slower.rules.map(\.moved.count) == [2])
@@ -147,7 +147,7 @@ struct BacktestTests {
     }
 
     @Test("a change of who is told is shown with what it would have changed, although the rule decides the same")
-    func tellingDifference() async throws {
+    func notificationDifference() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<20, attempts: 100, bad: 1)
@@ -169,11 +169,11 @@ struct BacktestTests {
                 )
             }
             let old = [cause, rule()]
-            let held = try await RuleSetDifference.between(old, [cause, rule(suppressedBy: ["NothingDelivered"])], backtest)
-            #expect(!held.isEmpty && held.rules.map(\.name) == ["ProviderUnavailable"] && held.rules[0].moved.count == 1)
-            #expect(held.text.contains("- suppressed_by: none → NothingDelivered"), "\(held.text)")
-            #expect(held.text.contains(", page, held back by NothingDelivered"), "\(held.text)")
-            // The cause fires later: what it held back is told.
+            let suppressed = try await RuleSetDifference.between(old, [cause, rule(suppressedBy: ["NothingDelivered"])], backtest)
+            #expect(!suppressed.isEmpty && suppressed.rules.map(\.name) == ["ProviderUnavailable"] && suppressed.rules[0].moved.count == 1)
+            #expect(suppressed.text.contains("- suppressed_by: none → NothingDelivered"), "\(suppressed.text)")
+            #expect(suppressed.text.contains(", page, suppressed by NothingDelivered"), "\(suppressed.text)")
+            // The cause fires later: what it suppressed is told.
             let slow = Rules.make("NothingDelivered", .absence(AbsenceCondition(for: RuleDuration(minutes: 20))), by: [.provider])
             let bound = rule(suppressedBy: ["NothingDelivered"])
             let freed = try await RuleSetDifference.between([cause, bound], [slow, bound], backtest)
@@ -182,7 +182,7 @@ struct BacktestTests {
             #expect(moved.text.contains("- severity: page → ticket\n- labels: team=push → team=mobile"), "\(moved.text)")
             #expect(!moved.isEmpty)
             let words = try await RuleSetDifference.between(old, [cause, rule(team: "mobile")], backtest)
-            #expect(words.isEmpty && words.text.contains("; the same episodes\n- labels: team=push → team=mobile"), "\(words.text)")
+            #expect(words.isEmpty && words.text.contains("; the same alerts\n- labels: team=push → team=mobile"), "\(words.text)")
             let names = ["ops", "chat"].map { ReceiverConfiguration.webhook($0, url: "http://\($0)/") }
             let route = AlertRoute(severities: [.page], receivers: ["ops"])
             let told = try await RuleSetDifference.between(
@@ -192,7 +192,7 @@ struct BacktestTests {
                 newReceivers: ReceiverSet(receivers: names, routes: [route]),
                 backtest
             )
-            #expect(told.isEmpty && told.text.contains("- told: ops, chat → ops"), "\(told.text)")
+            #expect(told.isEmpty && told.text.contains("- receivers: ops, chat → ops"), "\(told.text)")
         }
     }
 

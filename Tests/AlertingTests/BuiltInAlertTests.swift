@@ -31,14 +31,14 @@ struct BuiltInAlertTests {
             (598, 0, [], true, 600, false),
         ] as [(Int64, Int64, [Int64], Bool, Int64, Bool)]
     )
-    func gap(beat: Int64, since: Int64, attempts: [Int64], wasFiring: Bool, now: Int64, expected: Bool) {
-        let gap = DataGap(newestBeat: Self.minutes(beat), observedSince: Self.minutes(since), comparableAttempts: attempts)
+    func gap(heartbeat: Int64, since: Int64, attempts: [Int64], wasFiring: Bool, now: Int64, expected: Bool) {
+        let gap = DataGap(newestHeartbeat: Self.minutes(heartbeat), observedSince: Self.minutes(since), comparableAttempts: attempts)
         #expect(gap.isFiring(wasFiring: wasFiring, at: Self.minutes(now)) == expected)
     }
 
     @Test("where no writer ever reported there is no gap")
     func neverReported() {
-        let gap = DataGap(newestBeat: nil, observedSince: Self.start, comparableAttempts: [1000])
+        let gap = DataGap(newestHeartbeat: nil, observedSince: Self.start, comparableAttempts: [1000])
         #expect(!gap.isFiring(wasFiring: false, at: Self.minutes(600)))
     }
 
@@ -52,64 +52,64 @@ struct BuiltInAlertTests {
             let heart = WriterHeartbeat(pool: pool, logger: .silent, now: { clock.now })
             for minute in 1...30 as ClosedRange<Int64> {
                 clock.set(Self.minutes(minute))
-                try await heart.beat()
+                try await heart.heartbeat()
             }
             for minute in 31...40 {
                 clock.set(Self.minutes(Int64(minute)))
                 try await evaluator.evaluate(minutes: minute - 1)
             }
-            let episode = try #require(try await EpisodeStore.open(on: pool).first)
-            #expect(episode.rule == "EvaluatorDataGap" && episode.severity == .page)
-            #expect(episode.startsAt == Self.minutes(31) && episode.firedAt == Self.minutes(35))
-            #expect(episode.annotations["summary"]?.contains("since 2026-01-05 12:31 UTC") == true)
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            #expect(alert.rule == "EvaluatorDataGap" && alert.severity == .page)
+            #expect(alert.startsAt == Self.minutes(31) && alert.firedAt == Self.minutes(35))
+            #expect(alert.annotations["summary"]?.contains("since 2026-01-05 12:31 UTC") == true)
             #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing"])
-            _ = try await pool.query(Query(text: episode.reproduceSQL))
+            _ = try await pool.query(Query(text: alert.reproduceSQL))
             clock.set(Self.minutes(41))
-            try await heart.beat()
+            try await heart.heartbeat()
             try await evaluator.evaluate(minutes: 40)
-            #expect(try await EpisodeStore.open(on: pool).isEmpty)
+            #expect(try await AlertStore.open(on: pool).isEmpty)
             #expect(try await Recorded.outbox(pool).map(\.kind).sorted() == ["firing", "resolved"])
         }
     }
 
-    @Test("DeliveryParked goes to another receiver than the one that refused, and ends when it takes a message again")
-    func deliveryParked() async throws {
+    @Test("NotificationsDeadLettered goes to another receiver than the one that refused, and ends when it takes a message again")
+    func notificationsDeadLettered() async throws {
         try await withDatabase { pool in
             let clock = HandClock()
             let receivers = [ReceiverConfiguration.webhook("team", url: "http://team"), .webhook("chat", url: "http://chat")]
             try await fireOnce(pool, receivers: receivers, clock: clock)
             let refuses = Mutex(true)
-            let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock) { request in
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { request in
                 let status = request.url == "http://team" && refuses.withLock { $0 } ? 404 : 200
                 return OutboundResponse(status: status, headers: [], body: [], connectionId: 0, latency: .zero, httpVersion: .http1)
             }
-            try await courier.deliverDue()
+            try await notifier.deliverDue()
             let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock, leaseDuration: .seconds(60))
             try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
             clock.advance(.seconds(60))
             try await evaluator.evaluate(minutes: 36)
-            let episode = try #require(try await EpisodeStore.open(on: pool).first { $0.rule == "DeliveryParked" })
-            #expect(episode.labels["receiver"] == "team" && episode.severity == .page)
-            #expect(episode.annotations["summary"]?.hasPrefix("Receiver team refused a message:") == true)
-            #expect(try await receiversTold(pool, of: episode.id) == ["chat"])
-            _ = try await pool.query(Query(text: episode.reproduceSQL))
+            let alert = try #require(try await AlertStore.open(on: pool).first { $0.rule == "NotificationsDeadLettered" })
+            #expect(alert.labels["receiver"] == "team" && alert.severity == .page)
+            #expect(alert.annotations["summary"]?.hasPrefix("Receiver team refused a message:") == true)
+            #expect(try await receiversNotified(pool, of: alert.id) == ["chat"])
+            _ = try await pool.query(Query(text: alert.reproduceSQL))
             // Again a minute later: nothing new.
             clock.advance(.seconds(60))
             try await evaluator.evaluate(minutes: 37)
-            #expect(try await EpisodeStore.open(on: pool).filter { $0.rule == "DeliveryParked" }.count == 1)
+            #expect(try await AlertStore.open(on: pool).filter { $0.rule == "NotificationsDeadLettered" }.count == 1)
             // The outage ends, and the repaired receiver takes a message.
             refuses.withLock { $0 = false }
             clock.set((Traffic.start + 60).timestamp + .seconds(60))
             try await evaluator.evaluate(minutes: 60)
-            try await courier.deliverDue()
+            try await notifier.deliverDue()
             clock.advance(.seconds(60))
             try await evaluator.evaluate(minutes: 61)
-            #expect(try await EpisodeStore.open(on: pool).filter { $0.rule == "DeliveryParked" }.isEmpty)
+            #expect(try await AlertStore.open(on: pool).filter { $0.rule == "NotificationsDeadLettered" }.isEmpty)
         }
     }
 
-    private func receiversTold(_ pool: PostgresPool, of id: UUID) async throws -> [String] {
-        try await pool.query("SELECT receiver FROM alertOutbox WHERE episodeId = \(id) ORDER BY 1").map { try $0.decode(String.self) }
+    private func receiversNotified(_ pool: PostgresPool, of id: UUID) async throws -> [String] {
+        try await pool.query("SELECT receiver FROM notifications WHERE alertId = \(id) ORDER BY 1").map { try $0.decode(String.self) }
     }
 
     @Test("of two receivers that refuse, neither is told of the other; a log alone is not enough")
@@ -128,7 +128,7 @@ struct BuiltInAlertTests {
             let clock = HandClock(Self.minutes(10))
             let calls = Mutex(0)
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
-            let courier = AlertCourier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
+            let notifier = Notifier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
             let heart = DeadMansSwitch(
                 url: "https://ping.example.org/x",
                 pool: pool,
@@ -143,7 +143,7 @@ struct BuiltInAlertTests {
             #expect(await heart.check() == false, "nothing was evaluated yet")
             try await evaluator.evaluate(minutes: 9)
             #expect(await heart.check() == false, "nobody delivers")
-            try await courier.deliverDue()
+            try await notifier.deliverDue()
             #expect(await heart.check())
             clock.advance(.seconds(200))
             #expect(await heart.check() == false, "the evaluator hangs")
@@ -159,7 +159,7 @@ struct BuiltInAlertTests {
             groups:
               - name: g
                 rules:
-                  - alert: DeliveryParked
+                  - alert: NotificationsDeadLettered
                     ratio: { reason: [auth], above: 1% }
                     for: 10m
                     labels: { severity: page }

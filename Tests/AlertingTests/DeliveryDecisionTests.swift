@@ -11,13 +11,13 @@ struct DeliveryDecisionTests {
     @Test(
         "by status",
         arguments: [
-            (200, DeliveryVerdict.delivered), (204, .delivered), (408, .retry(after: nil)), (425, .retry(after: nil)),
-            (429, .retry(after: nil)), (500, .retry(after: nil)), (503, .retry(after: nil)), (301, .parked), (400, .parked),
-            (401, .parked), (404, .parked), (410, .parked),
+            (200, ResponseVerdict.delivered), (204, .delivered), (408, .retry(after: nil)), (425, .retry(after: nil)),
+            (429, .retry(after: nil)), (500, .retry(after: nil)), (503, .retry(after: nil)), (301, .deadLettered), (400, .deadLettered),
+            (401, .deadLettered), (404, .deadLettered), (410, .deadLettered),
         ]
     )
-    func status(_ status: Int, _ verdict: DeliveryVerdict) {
-        #expect(DeliveryVerdict(status: status, retryAfter: nil, now: now) == verdict)
+    func status(_ status: Int, _ verdict: ResponseVerdict) {
+        #expect(ResponseVerdict(status: status, retryAfter: nil, now: now) == verdict)
     }
 
     @Test(
@@ -33,9 +33,9 @@ struct DeliveryDecisionTests {
 
     @Test("from one second to five minutes, the upper half by lot, never before Retry-After")
     func backoff() {
-        let waits = (1...12).map { DeliveryBackoff.wait(failures: $0, retryAfter: nil, chance: 1).components.seconds }
+        let waits = (1...12).map { NotificationBackoff.wait(failures: $0, retryAfter: nil, jitter: 1).components.seconds }
         #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
-        #expect(DeliveryBackoff.wait(failures: 4, retryAfter: nil, chance: 0) == .seconds(4))
-        #expect(DeliveryBackoff.wait(failures: 1, retryAfter: .seconds(90), chance: 0.5) == .seconds(90))
+        #expect(NotificationBackoff.wait(failures: 4, retryAfter: nil, jitter: 0) == .seconds(4))
+        #expect(NotificationBackoff.wait(failures: 1, retryAfter: .seconds(90), jitter: 0.5) == .seconds(90))
     }
 }

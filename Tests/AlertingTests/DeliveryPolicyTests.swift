@@ -69,20 +69,20 @@ struct DeliveryPolicyTests {
             let quiet = try #require(QuietHours("12:00-13:30", zone: zone))
             let receivers = [receiver("hook", ReceiverPolicy(quiet: quiet))]
             let (clock, wire) = (HandClock((Traffic.start + 5).timestamp), Wire())
-            let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
-            let ticket = try await AlertDrill.fire(receivers: ["hook"], severity: .ticket, author: "t", at: clock.now, on: pool)
-            try await courier.deliverDue()
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
+            let ticket = try await TestNotification.fire(receivers: ["hook"], severity: .ticket, author: "t", at: clock.now, on: pool)
+            try await notifier.deliverDue()
             #expect(wire.count == 0)
-            try await AlertDrill.resolve(ticket, at: clock.now, on: pool)
-            try await courier.deliverDue()
+            try await TestNotification.resolve(ticket, at: clock.now, on: pool)
+            try await notifier.deliverDue()
             #expect(wire.count == 0)
-            let page = try await AlertDrill.fire(receivers: ["hook"], severity: .page, author: "t", at: clock.now, on: pool)
-            try await courier.deliverDue()
+            let page = try await TestNotification.fire(receivers: ["hook"], severity: .page, author: "t", at: clock.now, on: pool)
+            try await notifier.deliverDue()
             #expect(wire.count == 1)
             clock.set((Traffic.start + 91).timestamp)
-            try await courier.deliverDue()
+            try await notifier.deliverDue()
             #expect(wire.bodies.map { $0["status"] as? String } == ["firing", "resolved"])
-            try await AlertDrill.resolve(page, at: clock.now, on: pool)
+            try await TestNotification.resolve(page, at: clock.now, on: pool)
         }
     }
 
@@ -91,27 +91,27 @@ struct DeliveryPolicyTests {
         try await withDatabase { pool in
             let receivers = [receiver("hook", ReceiverPolicy(perMinute: 3))]
             let (clock, wire) = (HandClock(), Wire())
-            let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
             try await fireMany(pool, 8, severity: "ticket", at: clock.now)
             clock.advance(.seconds(1))
             try await fireMany(pool, 1, severity: "page", at: clock.now)
-            for _ in 0..<5 { try await courier.deliverDue() }
+            for _ in 0..<5 { try await notifier.deliverDue() }
             #expect(wire.count == 3)
             let first = (wire.bodies.first?["commonLabels"] as? [String: Any])?["severity"] as? String
             #expect(wire.bodies.contains { ($0["commonLabels"] as? [String: Any])?["severity"] as? String == "page" }, "\(first ?? "")")
             clock.advance(.seconds(59))
-            try await courier.deliverDue()
+            try await notifier.deliverDue()
             #expect(wire.count == 3, "the minute is not over")
             clock.advance(.seconds(2))
-            for _ in 0..<5 { try await courier.deliverDue() }
+            for _ in 0..<5 { try await notifier.deliverDue() }
             #expect(wire.count == 6)
         }
     }
 
-    /// Episodes of their own, as an evaluator writes them.
+    /// Alerts of their own, as an evaluator writes them.
     private func fireMany(_ pool: PostgresPool, _ count: Int, severity: String, at now: Timestamp) async throws {
         for _ in 0..<count {
-            let id = try await AlertDrill.fire(
+            let id = try await TestNotification.fire(
                 receivers: ["hook"],
                 severity: Severity(rawValue: severity) ?? .page,
                 author: "t",
@@ -119,7 +119,7 @@ struct DeliveryPolicyTests {
                 on: pool
             )
             // A second drill would end the first.
-            try await pool.execute("UPDATE alertEpisodes SET rule = \(id.uuidString) WHERE episodeId = \(id)")
+            try await pool.execute("UPDATE alerts SET rule = \(id.uuidString) WHERE alertId = \(id)")
         }
     }
 
@@ -131,14 +131,14 @@ struct DeliveryPolicyTests {
             ]
             let wire = Wire { request, _ in Wire.response(request.url.contains("pd.") ? 202 : 200, "{}") }
             let clock = HandClock((Traffic.start + 60).timestamp)
-            let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
-            let id = try await AlertDrill.fire(receivers: ["pd", "hook"], severity: .page, author: "t", at: clock.now, on: pool)
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
+            let id = try await TestNotification.fire(receivers: ["pd", "hook"], severity: .page, author: "t", at: clock.now, on: pool)
             // Acknowledged before anything was delivered: the order stands.
-            #expect(try await EpisodeStore.acknowledge(id, by: "Ada", at: clock.now, on: pool))
-            #expect(try await EpisodeStore.acknowledge(id, by: "Bob", at: clock.now, on: pool), "the first one stays")
-            for _ in 0..<3 { try await courier.deliverDue() }
-            try await AlertDrill.resolve(id, at: clock.now, on: pool)
-            for _ in 0..<3 { try await courier.deliverDue() }
+            #expect(try await AlertStore.acknowledge(id, by: "Ada", at: clock.now, on: pool))
+            #expect(try await AlertStore.acknowledge(id, by: "Bob", at: clock.now, on: pool), "the first one stays")
+            for _ in 0..<3 { try await notifier.deliverDue() }
+            try await TestNotification.resolve(id, at: clock.now, on: pool)
+            for _ in 0..<3 { try await notifier.deliverDue() }
             let events = wire.bodies.filter { $0["event_action"] != nil }
             #expect(events.map { $0["event_action"] as? String } == ["trigger", "acknowledge", "resolve"])
             #expect(Set(events.map { $0["dedup_key"] as? String }).count == 1)
@@ -158,15 +158,15 @@ struct DeliveryPolicyTests {
                         : Wire.response(200, #"{"ok":true,"channel":"C1","ts":"18.0","message":{"thread_ts":"17.42"}}"#)
             }
             let clock = HandClock((Traffic.start + 60).timestamp)
-            let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
-            let id = try await AlertDrill.fire(receivers: ["slack"], severity: .page, author: "t", at: clock.now, on: pool)
-            try await courier.deliverDue()
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
+            let id = try await TestNotification.fire(receivers: ["slack"], severity: .page, author: "t", at: clock.now, on: pool)
+            try await notifier.deliverDue()
             clock.advance(.seconds(5))
-            try await courier.deliverDue()
-            #expect(try await EpisodeStore.acknowledge(id, by: "Ada", at: clock.now, on: pool))
-            try await courier.deliverDue()
-            try await AlertDrill.resolve(id, at: clock.now, on: pool)
-            try await courier.deliverDue()
+            try await notifier.deliverDue()
+            #expect(try await AlertStore.acknowledge(id, by: "Ada", at: clock.now, on: pool))
+            try await notifier.deliverDue()
+            try await TestNotification.resolve(id, at: clock.now, on: pool)
+            try await notifier.deliverDue()
             let calls = wire.requests.withLock { $0.map { String($0.url.split(separator: "/").last ?? "") } }
             #expect(
                 calls == ["chat.postMessage", "chat.postMessage", "chat.update", "chat.postMessage", "chat.update", "chat.postMessage"]
@@ -176,7 +176,7 @@ struct DeliveryPolicyTests {
             #expect((bodies[3]["text"] as? String)?.hasPrefix("ACKNOWLEDGED by Ada") == true)
             #expect((bodies[5]["text"] as? String)?.hasPrefix("RESOLVED") == true)
             #expect(bodies.allSatisfy { $0["channel"] as? String == "C1" })
-            let stored = try await pool.query("SELECT responsePrefix || coalesce(error, '') FROM alertDeliveries").map {
+            let stored = try await pool.query("SELECT responsePrefix || coalesce(error, '') FROM notificationAttempts").map {
                 try $0.decode(String?.self)
             }
             #expect(!stored.contains { $0?.contains("xoxb") == true })
@@ -189,9 +189,9 @@ struct DeliveryPolicyTests {
             let receivers = [receiver("hook", ReceiverPolicy(repeatAfter: RuleDuration(minutes: 60))), receiver("once")]
             let (clock, wire) = (HandClock(), Wire())
             try await fireOnce(pool, receivers: receivers, clock: clock)
-            let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
             let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock)
-            try await courier.deliverDue()
+            try await notifier.deliverDue()
             #expect(wire.count == 2)
             // The evaluator that fired is gone.
             try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
@@ -200,11 +200,11 @@ struct DeliveryPolicyTests {
             for hour in 1...3 {
                 clock.set((Traffic.start + 40 + hour * 61).timestamp)
                 if hour == 3 {
-                    let open = try #require(try await EpisodeStore.open(on: pool).first)
-                    #expect(try await EpisodeStore.acknowledge(open.id, by: "Ada", at: clock.now, on: pool))
+                    let open = try #require(try await AlertStore.open(on: pool).first)
+                    #expect(try await AlertStore.acknowledge(open.id, by: "Ada", at: clock.now, on: pool))
                 }
                 try await evaluator.evaluate(through: clock.now)
-                try await courier.deliverDue()
+                try await notifier.deliverDue()
             }
             #expect(wire.count == 4, "two repeats to one receiver, none after the acknowledgement")
             #expect(wire.bodies.allSatisfy { $0["status"] as? String == "firing" })
@@ -214,50 +214,50 @@ struct DeliveryPolicyTests {
     }
 
     @Test("what a receiver refused comes again by itself once it takes messages, or at once when asked; five tries in all")
-    func unparked() async throws {
+    func retried() async throws {
         try await withDatabase { pool in
             let receivers = [receiver("hook")]
             let wire = Wire { _, number in number == 2 || number > 3 ? Wire.response(200, "") : Wire.response(400, "no") }
             let clock = HandClock((Traffic.start + 60).timestamp)
-            let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
             try await fireMany(pool, 1, severity: "page", at: clock.now)
-            try await courier.deliverDue()
-            #expect(try await states(pool) == ["parked"])
-            try await courier.deliverDue()
+            try await notifier.deliverDue()
+            #expect(try await states(pool) == ["deadLettered"])
+            try await notifier.deliverDue()
             #expect(wire.count == 1, "nobody tries what is parked")
             // Another message is taken: the first one waits again, is refused again (3), and comes back with the next that is taken.
             try await fireMany(pool, 1, severity: "page", at: clock.now)
-            try await courier.deliverDue()
+            try await notifier.deliverDue()
             #expect(try await states(pool) == ["delivered", "pending"])
-            try await courier.deliverDue()
-            #expect(try await states(pool) == ["delivered", "parked"])
-            #expect(try await DeliveryStore.unpark("hook", now: clock.now, on: pool) == 1)
-            try await courier.deliverDue()
+            try await notifier.deliverDue()
+            #expect(try await states(pool) == ["delivered", "deadLettered"])
+            #expect(try await NotificationHistory.retry("hook", now: clock.now, on: pool) == 1)
+            try await notifier.deliverDue()
             #expect(try await states(pool) == ["delivered", "delivered"])
-            #expect(try await DeliveryStore.unpark("hook", now: clock.now, on: pool) == 0)
+            #expect(try await NotificationHistory.retry("hook", now: clock.now, on: pool) == 0)
         }
     }
 
     private func states(_ pool: PostgresPool) async throws -> [String] {
-        try await pool.query("SELECT state FROM alertOutbox ORDER BY state").map { try $0.decode(String.self) }
+        try await pool.query("SELECT state FROM notifications ORDER BY state").map { try $0.decode(String.self) }
     }
 
-    @Test("episodes that are over for long leave with all that belongs to them; what fires stays")
+    @Test("alerts that are over for long leave with all that belongs to them; what fires stays")
     func retention() async throws {
         try await withDatabase { pool in
             let clock = HandClock()
-            let old = try await AlertDrill.fire(receivers: ["hook"], severity: .page, author: "t", at: clock.now, on: pool)
-            try await AlertDrill.resolve(old, at: clock.now, on: pool)
+            let old = try await TestNotification.fire(receivers: ["hook"], severity: .page, author: "t", at: clock.now, on: pool)
+            try await TestNotification.resolve(old, at: clock.now, on: pool)
             try await fireMany(pool, 1, severity: "page", at: clock.now)
             clock.advance(.seconds(401 * 86_400))
-            let recent = try await AlertDrill.fire(receivers: ["hook"], severity: .page, author: "t", at: clock.now, on: pool)
-            try await AlertDrill.resolve(recent, at: clock.now, on: pool)
-            #expect(try await EpisodeRetention.drop(now: clock.now, on: pool) == 1)
-            #expect(try await EpisodeRetention.drop(now: clock.now, on: pool) == 0)
-            #expect(try await EpisodeStore.episode(old, on: pool) == nil)
-            #expect(try await EpisodeStore.episode(recent, on: pool) != nil)
-            #expect(try await pool.query("SELECT 1 FROM alertEpisodes").count == 2)
-            #expect(try await pool.query("SELECT 1 FROM alertOutbox WHERE episodeId = \(old)").isEmpty)
+            let recent = try await TestNotification.fire(receivers: ["hook"], severity: .page, author: "t", at: clock.now, on: pool)
+            try await TestNotification.resolve(recent, at: clock.now, on: pool)
+            #expect(try await AlertRetention.drop(now: clock.now, on: pool) == 1)
+            #expect(try await AlertRetention.drop(now: clock.now, on: pool) == 0)
+            #expect(try await AlertStore.alert(old, on: pool) == nil)
+            #expect(try await AlertStore.alert(recent, on: pool) != nil)
+            #expect(try await pool.query("SELECT 1 FROM alerts").count == 2)
+            #expect(try await pool.query("SELECT 1 FROM notifications WHERE alertId = \(old)").isEmpty)
         }
     }
 

@@ -33,10 +33,10 @@ struct EvaluationPlanTests {
         let whole = trace(&random, minutes: 400)
         let end = Traffic.start + 399
         let begin = Traffic.start - 1
-        let expected = RuleEvaluation.fold(rule, history(whole)[0], from: LatchState(asOf: begin), through: end)
+        let expected = RuleEvaluation.fold(rule, history(whole)[0], from: AlertState(asOf: begin), through: end)
         var checkpoint = RuleCheckpoint(asOf: begin, replacesVersion: false, states: [:])
         var emitted: [Transition] = []
-        var open: OpenEpisode?
+        var open: FiringAlert?
         while let asOf = checkpoint.asOf, asOf < end {
             let last = min(end, asOf + Int.random(in: 1...30, using: &random))
             let plan = EvaluationPlan.make(
@@ -45,7 +45,7 @@ struct EvaluationPlanTests {
                 checkpoint,
                 last: last,
                 recompute: 10,
-                scratchMinutes: 14 * 1440
+                initialLookbackMinutes: 14 * 1440
             )
             emitted += plan.transitions
             open = plan.open[GroupKey([.provider: "fcm"])]

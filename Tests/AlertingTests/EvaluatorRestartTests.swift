@@ -60,11 +60,11 @@ struct EvaluatorRestartTests {
             let evaluator = RuleEvaluator.forTest(pool)
             for minute in stride(from: 20, through: 120, by: 5) {
                 try await evaluator.evaluate(minutes: minute)
-                let stored = try await pool.query("SELECT groupKey FROM alertEpisodes WHERE state = 'firing' ORDER BY 1")
+                let stored = try await pool.query("SELECT groupKey FROM alerts WHERE state = 'firing' ORDER BY 1")
                 let fresh = try await withDatabase { other in
                     try await trace(try await Traffic(other))
                     try await RuleEvaluator.forTest(other).evaluate(minutes: minute)
-                    return try await EpisodeStore.open(on: other).map(\.group.description).sorted()
+                    return try await AlertStore.open(on: other).map(\.group.description).sorted()
                 }
                 #expect(try stored.map { try $0.decode(String.self) } == fresh, "at minute \(minute)")
             }
@@ -83,7 +83,7 @@ struct EvaluatorRestartTests {
                     Recorded(group: "provider=fcm", kind: "firing", minute: 104),
                 ]
             )
-            let late = try await EpisodeStore.open(on: pool).map(\.detectedLateBySeconds).sorted()
+            let late = try await AlertStore.open(on: pool).map(\.detectedLateBySeconds).sorted()
             #expect(late == [5 * 60, 25 * 60])
         }
     }
@@ -103,11 +103,11 @@ struct EvaluatorRestartTests {
             try await evaluator.evaluate(minutes: 41)
             let fired = [Recorded(group: "provider=fcm", kind: "firing", minute: 34)]
             #expect(try await Recorded.transitions(pool) == fired)
-            // More of the same: no second episode, and the numbers it fired with are marked as revised.
+            // More of the same: no second alert, and the numbers it fired with are marked as revised.
             try await traffic.add(30..<35, attempts: 50, bad: 50)
             try await evaluator.evaluate(minutes: 42)
             #expect(try await Recorded.transitions(pool) == fired)
-            #expect(try await EpisodeStore.open(on: pool).map(\.revised) == [true])
+            #expect(try await AlertStore.open(on: pool).map(\.revised) == [true])
         }
     }
 
@@ -133,7 +133,7 @@ struct EvaluatorRestartTests {
             try await traffic.add(20..<60, attempts: 100, bad: 6)
             let evaluator = RuleEvaluator.forTest(pool)
             for minute in 20...35 { try await evaluator.evaluate(minutes: minute) }
-            #expect(try await EpisodeStore.open(on: pool).count == 1)
+            #expect(try await AlertStore.open(on: pool).count == 1)
             try await traffic.add(26..<35, attempts: 40, bad: 0)
             for minute in 36...50 { try await evaluator.evaluate(minutes: minute) }
             #expect(try await Recorded.transitions(pool).map(\.kind).first == "firing")
@@ -142,18 +142,18 @@ struct EvaluatorRestartTests {
     }
 
     @Test("without traffic an alert is held, and says since when")
-    func held() async throws {
+    func keepsFiringWithoutData() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<20, attempts: 100, bad: 1)
             try await traffic.add(20..<36, attempts: 100, bad: 100)
             let evaluator = RuleEvaluator.forTest(pool)
             for minute in stride(from: 20, through: 300, by: 20) { try await evaluator.evaluate(minutes: minute) }
-            let episode = try #require(try await EpisodeStore.open(on: pool).first)
-            #expect(episode.heldSince == (Traffic.start + 36).timestamp)
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            #expect(alert.noDataSince == (Traffic.start + 36).timestamp)
             try await traffic.add(300..<320, attempts: 100, bad: 0)
             for minute in 301...320 { try await evaluator.evaluate(minutes: minute) }
-            #expect(try await EpisodeStore.open(on: pool).isEmpty)
+            #expect(try await AlertStore.open(on: pool).isEmpty)
         }
     }
 

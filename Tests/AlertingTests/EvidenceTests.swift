@@ -13,12 +13,12 @@ struct EvidenceTests {
     func reproduces() async throws {
         try await withDatabase { pool in
             try await fireOnce(pool, receivers: [.log], clock: HandClock())
-            let episode = try #require(try await EpisodeStore.open(on: pool).first)
-            let rows = try await pool.query(Query(text: episode.reproduceSQL.replacing("AS percent", with: "::float8 AS percent")))
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            let rows = try await pool.query(Query(text: alert.reproduceSQL.replacing("AS percent", with: "::float8 AS percent")))
             #expect(rows.count == 16)
             let (minute, attempts, bad, percent) = try #require(rows.last).decode((Timestamp?, Int64, Int64, Double).self)
             #expect(minute == nil)
-            #expect(AttemptCounts(attempts: attempts, bad: bad) == episode.evidence.observed.counts)
+            #expect(AttemptCounts(attempts: attempts, bad: bad) == alert.evidence.observed.counts)
             #expect(percent == 6)
         }
     }
@@ -26,19 +26,19 @@ struct EvidenceTests {
     @Test("the shipped rules fire with their words filled in")
     func shippedRules() async throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let rules = RuleBook(directory: root.appendingPathComponent("alerts").path, logger: .silent)
+        let rules = RuleRegistry(directory: root.appendingPathComponent("alerts").path, logger: .silent)
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<20, attempts: 100, bad: 1)
             try await traffic.add(20..<35, attempts: 100, bad: 6)
-            let receivers = ReceiverBook(fixed: [.log], logger: .silent)
+            let receivers = ReceiverRegistry(fixed: [.log], logger: .silent)
             let evaluator = RuleEvaluator(pool: pool, rules: rules, receivers: receivers, logger: .silent)
             try await evaluator.evaluate(minutes: 34)
             try await evaluator.evaluate(minutes: 35)
             #expect(evaluator.faults.isEmpty)
-            let episode = try #require(try await EpisodeStore.open(on: pool).first { $0.rule == "ProviderUnavailable" })
-            #expect(episode.annotations["summary"]?.contains("fcm: 6 % of sends fail") == true)
-            #expect(episode.annotations["action"]?.contains("hrottle non-critical sends") == true)
+            let alert = try #require(try await AlertStore.open(on: pool).first { $0.rule == "ProviderUnavailable" })
+            #expect(alert.annotations["summary"]?.contains("fcm: 6 % of sends fail") == true)
+            #expect(alert.annotations["action"]?.contains("hrottle non-critical sends") == true)
             #expect(try await RuleProgress.all(on: pool).count == rules.rules.count)
         }
     }
@@ -55,12 +55,12 @@ struct EvidenceTests {
             let evaluator = RuleEvaluator.forTest(pool)
             try await evaluator.evaluate(minutes: 50)
             try await evaluator.evaluate(minutes: 75)
-            let episode = try #require(try await EpisodeStore.open(on: pool).first)
-            let first = try #require(episode.contributors.first)
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            let first = try #require(alert.contributors.first)
             #expect((first.dimension, first.value, first.bad, first.excess) == ("platform", "android", 300, 300))
             #expect(abs(first.excessShare - 300.0 / 315) < 0.001)
             // All of it is one app: that says nothing.
-            #expect(!episode.contributors.contains { $0.dimension == "app" || $0.dimension == "provider" })
+            #expect(!alert.contributors.contains { $0.dimension == "app" || $0.dimension == "provider" })
         }
     }
 
@@ -77,14 +77,14 @@ struct EvidenceTests {
             }
             let evaluator = RuleEvaluator.forTest(pool, [Rules.tokens])
             try await evaluator.evaluate(minutes: 0)
-            #expect(try await EpisodeStore.open(on: pool).isEmpty)
+            #expect(try await AlertStore.open(on: pool).isEmpty)
             try await evaluator.evaluate(minutes: 60)
-            let episode = try #require(try await EpisodeStore.open(on: pool).first)
-            #expect(episode.evidence.level == .reference)
-            let expected = try #require(episode.evidence.expected)
-            let rows = try await pool.query(Query(text: episode.reproduceSQL))
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            #expect(alert.evidence.level == .reference)
+            let expected = try #require(alert.evidence.expected)
+            let rows = try await pool.query(Query(text: alert.reproduceSQL))
             let (_, attempts, bad, again) = try #require(rows.last).decode((Timestamp?, Int64, Int64, Double).self)
-            #expect(AttemptCounts(attempts: attempts, bad: bad) == episode.evidence.observed.counts)
+            #expect(AttemptCounts(attempts: attempts, bad: bad) == alert.evidence.observed.counts)
             #expect(abs(again - expected) < 1e-9)
             let days = try await pool.query("SELECT count(DISTINCT day), sum(bad)::bigint FROM alertBaselineDays")
             #expect(try days[0].decode((Int, Int).self).0 >= 7)

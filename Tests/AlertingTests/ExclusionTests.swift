@@ -23,7 +23,7 @@ struct ExclusionTests {
             func open(_ minute: Int) async throws -> Int {
                 clock.set((Traffic.start + minute).timestamp + .seconds(60))
                 try await evaluator.evaluate(minutes: minute)
-                return try await EpisodeStore.open(on: pool).count
+                return try await AlertStore.open(on: pool).count
             }
             #expect(try await open(90) == 0, "eight are few beside thirty")
             let excluded = ExcludedTime(from: Self.from, to: Self.to, reason: "a broken restore", author: "maria")
@@ -37,8 +37,8 @@ struct ExclusionTests {
                 }
             #expect(days.map(\.0) == ["2026-01-02"] && days.map(\.1) == [720], "whole days that are left out have no counts: \(days)")
             let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 179)
-            let episodes = try await RuleBacktest(span: span, on: pool).run(Spike.rule).episodes
-            #expect(episodes.contains { $0.resolved == nil && $0.fired.startsAt >= Traffic.start - 5 }, "\(episodes)")
+            let alerts = try await RuleBacktest(span: span, on: pool).run(Spike.rule).alerts
+            #expect(alerts.contains { $0.resolved == nil && $0.fired.startsAt >= Traffic.start - 5 }, "\(alerts)")
             #expect(try await ExclusionStore.remove(from: Self.from, on: pool) == 1)
             #expect(try await ExclusionStore.remove(from: Self.from, on: pool) == 0)
             #expect(try await ExclusionStore.all(on: pool).isEmpty)

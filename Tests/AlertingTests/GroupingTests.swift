@@ -34,7 +34,7 @@ struct GroupingTests {
         }
     }
 
-    private static func receiver(_ grouping: MessageGrouping? = MessageGrouping()) -> ReceiverConfiguration {
+    private static func receiver(_ grouping: NotificationGrouping? = NotificationGrouping()) -> ReceiverConfiguration {
         ReceiverConfiguration(
             name: "hook",
             kind: .webhook(url: "http://hook.example.org/x", secret: nil),
@@ -42,40 +42,40 @@ struct GroupingTests {
         )
     }
 
-    private func withCourier(
+    private func withNotifier(
         _ receiver: ReceiverConfiguration = Self.receiver(),
         _ wire: Wire = Wire(),
-        _ body: @Sendable (PostgresPool, AlertCourier, HandClock, Wire) async throws -> Void
+        _ body: @Sendable (PostgresPool, Notifier, HandClock, Wire) async throws -> Void
     ) async throws {
         try await withDatabase { pool in
             let clock = HandClock()
-            try await body(pool, AlertCourier.forTest(pool, receivers: [receiver], clock: clock, send: wire.send), clock, wire)
+            try await body(pool, Notifier.forTest(pool, receivers: [receiver], clock: clock, send: wire.send), clock, wire)
         }
     }
 
     /// An alert of its own, as an evaluator writes it.
     @discardableResult
     private func fire(_ pool: PostgresPool, _ severity: Severity, at now: Timestamp, as rule: String? = nil) async throws -> UUID {
-        let id = try await AlertDrill.fire(receivers: ["hook"], severity: severity, author: "t", at: now, on: pool)
+        let id = try await TestNotification.fire(receivers: ["hook"], severity: severity, author: "t", at: now, on: pool)
         // A second drill would end the first.
-        try await pool.execute("UPDATE alertEpisodes SET rule = \(rule ?? id.uuidString) WHERE episodeId = \(id)")
+        try await pool.execute("UPDATE alerts SET rule = \(rule ?? id.uuidString) WHERE alertId = \(id)")
         return id
     }
 
     @Test("tickets of a minute are one message; the next comes five minutes later; a page waits for none of that")
     func together() async throws {
-        try await withCourier { pool, courier, clock, wire in
+        try await withNotifier { pool, notifier, clock, wire in
             for _ in 0..<2 { try await fire(pool, .ticket, at: clock.now) }
             clock.advance(.seconds(30))
             try await fire(pool, .info, at: clock.now)
-            #expect(try await courier.deliverDue() == 0)
+            #expect(try await notifier.deliverDue() == 0)
             try await fire(pool, .page, at: clock.now)
-            #expect(try await courier.deliverDue() == 1, "a page goes at once")
+            #expect(try await notifier.deliverDue() == 1, "a page goes at once")
             #expect(wire.told == [1])
             clock.advance(.seconds(29))
-            #expect(try await courier.deliverDue() == 0)
+            #expect(try await notifier.deliverDue() == 0)
             clock.advance(.seconds(1))
-            #expect(try await courier.deliverDue() == 3)
+            #expect(try await notifier.deliverDue() == 3)
             #expect(wire.told == [1, 3])
             let body = try #require(wire.bodies.last)
             #expect(body["status"] as? String == "firing" && body["groupKey"] as? String == "{}:{}")
@@ -85,15 +85,15 @@ struct GroupingTests {
             try await fire(pool, .ticket, at: clock.now)
             clock.advance(.seconds(120))
             try await fire(pool, .critical, at: clock.now)
-            #expect(try await courier.deliverDue() == 1)
+            #expect(try await notifier.deliverDue() == 1)
             clock.advance(.seconds(119))
-            #expect(try await courier.deliverDue() == 0)
+            #expect(try await notifier.deliverDue() == 0)
             clock.advance(.seconds(2))
-            #expect(try await courier.deliverDue() == 1)
+            #expect(try await notifier.deliverDue() == 1)
             #expect(wire.told == [1, 3, 1, 1])
-            let states = try await pool.query("SELECT DISTINCT state FROM alertOutbox").map { try $0.decode(String.self) }
+            let states = try await pool.query("SELECT DISTINCT state FROM notifications").map { try $0.decode(String.self) }
             #expect(states == ["delivered"])
-            let messages = try await pool.query("SELECT count(DISTINCT messageId), count(messageId) FROM alertDeliveries")[0].decode((Int, Int).self)
+            let messages = try await pool.query("SELECT count(DISTINCT messageId), count(messageId) FROM notificationAttempts")[0].decode((Int, Int).self)
             #expect(messages == (1, 3))
         }
     }
@@ -102,21 +102,21 @@ struct GroupingTests {
         "what began and ended meanwhile is told once, beside what still fires; a message that was refused is tried again as a whole, under the same id"
     )
     func retried() async throws {
-        try await withCourier(Self.receiver(), Wire { $0 == 1 ? 503 : 200 }) { pool, courier, clock, wire in
+        try await withNotifier(Self.receiver(), Wire { $0 == 1 ? 503 : 200 }) { pool, notifier, clock, wire in
             let first = try await fire(pool, .ticket, at: clock.now)
             try await fire(pool, .ticket, at: clock.now)
-            try await AlertDrill.resolve(first, at: clock.now, on: pool)
+            try await TestNotification.resolve(first, at: clock.now, on: pool)
             clock.advance(.seconds(60))
-            #expect(try await courier.deliverDue() == 2)
-            #expect(try await courier.deliverDue() == 0)
+            #expect(try await notifier.deliverDue() == 2)
+            #expect(try await notifier.deliverDue() == 0)
             clock.advance(.seconds(2))
-            #expect(try await courier.deliverDue() == 2, "no second wait, and no interval after a failure")
+            #expect(try await notifier.deliverDue() == 2, "no second wait, and no interval after a failure")
             #expect(wire.told == [2, 2] && Set(wire.ids).count == 1 && wire.ids.first?.hasPrefix("group-") == true)
             let alerts = try #require(wire.bodies.last?["alerts"] as? [[String: Any]])
             #expect(alerts.map { $0["status"] as? String } == ["firing", "resolved"])
-            let states = try await pool.query("SELECT kind || ' ' || state FROM alertOutbox ORDER BY 1").map { try $0.decode(String.self) }
+            let states = try await pool.query("SELECT kind || ' ' || state FROM notifications ORDER BY 1").map { try $0.decode(String.self) }
             #expect(states == ["firing coalesced", "firing delivered", "resolved delivered"])
-            let results = try await pool.query("SELECT result, count(*) FROM alertDeliveries GROUP BY 1 ORDER BY 1").map {
+            let results = try await pool.query("SELECT result, count(*) FROM notificationAttempts GROUP BY 1 ORDER BY 1").map {
                 try $0.decode((String, Int).self)
             }
             #expect(results.map(\.0) == ["delivered", "retry"] && results.map(\.1) == [2, 2])
@@ -125,45 +125,45 @@ struct GroupingTests {
 
     @Test("what ends, joins or is silenced before a second try changes nothing about a message that was tried; it is told in the next one")
     func frozen() async throws {
-        try await withCourier(Self.receiver(), Wire { $0 == 1 ? 503 : 200 }) { pool, courier, clock, wire in
+        try await withNotifier(Self.receiver(), Wire { $0 == 1 ? 503 : 200 }) { pool, notifier, clock, wire in
             let ended = try await fire(pool, .ticket, at: clock.now)
             let silenced = try await fire(pool, .ticket, at: clock.now)
             clock.advance(.seconds(60))
-            #expect(try await courier.deliverDue() == 2)
-            try await AlertDrill.resolve(ended, at: clock.now, on: pool)
-            try await pool.execute("UPDATE alertEpisodes SET silencedBy = gen_random_uuid() WHERE episodeId = \(silenced)")
+            #expect(try await notifier.deliverDue() == 2)
+            try await TestNotification.resolve(ended, at: clock.now, on: pool)
+            try await pool.execute("UPDATE alerts SET silencedBy = gen_random_uuid() WHERE alertId = \(silenced)")
             try await fire(pool, .ticket, at: clock.now)
             clock.advance(.seconds(2))
-            #expect(try await courier.deliverDue() == 2)
+            #expect(try await notifier.deliverDue() == 2)
             #expect(wire.told == [2, 2] && Set(wire.ids).count == 1, "\(wire.ids)")
             func told(_ body: [String: Any]?) -> [String] {
                 let extras = (body?["x_pushwatch"] as? [String: Any])?["alerts"] as? [[String: Any]] ?? []
                 let alerts = body?["alerts"] as? [[String: Any]] ?? []
-                return zip(extras, alerts).map { "\($0["episodeId"] ?? "") \($0["seq"] ?? "") \($1["status"] ?? "")" }.sorted()
+                return zip(extras, alerts).map { "\($0["alertId"] ?? "") \($0["seq"] ?? "") \($1["status"] ?? "")" }.sorted()
             }
             #expect(told(wire.bodies[0]) == told(wire.bodies[1]), "the same id, the same message")
             clock.advance(.seconds(300))
-            #expect(try await courier.deliverDue() == 2)
+            #expect(try await notifier.deliverDue() == 2)
             #expect(wire.told == [2, 2, 2] && Set(wire.ids).count == 2)
             #expect(told(wire.bodies[2]).contains { $0.hasPrefix("\(ended.uuidString.lowercased()) 2 resolved") })
-            let left = try await pool.query("SELECT count(*) FROM alertOutbox WHERE state = 'pending' OR messageId IS NOT NULL")
+            let left = try await pool.query("SELECT count(*) FROM notifications WHERE state = 'pending' OR messageId IS NOT NULL")
             #expect(try left[0].decode(Int.self) == 0)
         }
     }
 
-    @Test("a courier dies after sending: the next one sends the same message under the same id, whatever came meanwhile")
+    @Test("a notifier dies after sending: the next one sends the same message under the same id, whatever came meanwhile")
     func dies() async throws {
         try await withDatabase { pool in
             let (clock, wire) = (HandClock(), Wire())
             let (reached, announce) = AsyncStream<Void>.makeStream()
-            let dying = AlertCourier.forTest(pool, receivers: [Self.receiver()], clock: clock) { request in
+            let dying = Notifier.forTest(pool, receivers: [Self.receiver()], clock: clock) { request in
                 _ = try await wire.send(request)
                 announce.yield()
                 // It does nothing more: neither an answer nor a mark.
                 for await _ in AsyncStream(Void.self, { _ in }) {}
                 throw CancellationError()
             }
-            let next = AlertCourier.forTest(pool, receivers: [Self.receiver()], clock: clock, send: wire.send)
+            let next = Notifier.forTest(pool, receivers: [Self.receiver()], clock: clock, send: wire.send)
             let first = try await fire(pool, .ticket, at: clock.now)
             try await fire(pool, .ticket, at: clock.now)
             clock.advance(.seconds(60))
@@ -171,10 +171,10 @@ struct GroupingTests {
                 group.addTask { _ = try? await dying.deliverDue() }
                 for await _ in reached { break }
                 await #expect(throws: Never.self) {
-                    try await AlertDrill.resolve(first, at: clock.now, on: pool)
+                    try await TestNotification.resolve(first, at: clock.now, on: pool)
                     try await fire(pool, .ticket, at: clock.now)
                     try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
-                    try await pool.execute("UPDATE alertOutbox SET leaseUntil = clock_timestamp() WHERE leaseUntil IS NOT NULL")
+                    try await pool.execute("UPDATE notifications SET leaseUntil = clock_timestamp() WHERE leaseUntil IS NOT NULL")
                     try await next.deliverDue()
                 }
                 group.cancelAll()
@@ -185,16 +185,16 @@ struct GroupingTests {
 
     @Test("one that is given up leaves the message: the others are another message, with an id of its own")
     func leaves() async throws {
-        try await withCourier(Self.receiver(), Wire { $0 < 3 ? 503 : 200 }) { pool, courier, clock, wire in
+        try await withNotifier(Self.receiver(), Wire { $0 < 3 ? 503 : 200 }) { pool, notifier, clock, wire in
             let old = try await fire(pool, .ticket, at: clock.now)
-            try await AlertDrill.resolve(old, at: clock.now, on: pool)
+            try await TestNotification.resolve(old, at: clock.now, on: pool)
             for _ in 0..<2 { try await fire(pool, .ticket, at: clock.now) }
             clock.advance(.seconds(60))
-            #expect(try await courier.deliverDue() == 3)
+            #expect(try await notifier.deliverDue() == 3)
             clock.advance(.seconds(86_400))
-            #expect(try await courier.deliverDue() == 3)
+            #expect(try await notifier.deliverDue() == 3)
             clock.advance(.seconds(600))
-            #expect(try await courier.deliverDue() == 2)
+            #expect(try await notifier.deliverDue() == 2)
             #expect(wire.told == [3, 3, 2] && wire.ids[0] == wire.ids[1] && wire.ids[1] != wire.ids[2], "\(wire.ids)")
         }
     }
@@ -203,39 +203,39 @@ struct GroupingTests {
     func limit() async throws {
         var receiver = Self.receiver()
         receiver.policy.perMinute = 2
-        try await withCourier(receiver) { pool, courier, clock, wire in
+        try await withNotifier(receiver) { pool, notifier, clock, wire in
             for _ in 0..<10 { try await fire(pool, .ticket, at: clock.now) }
             clock.advance(.seconds(60))
-            #expect(try await courier.deliverDue() == 10)
+            #expect(try await notifier.deliverDue() == 10)
             try await fire(pool, .page, at: clock.now)
-            #expect(try await courier.deliverDue() == 1)
+            #expect(try await notifier.deliverDue() == 1)
             try await fire(pool, .page, at: clock.now)
-            #expect(try await courier.deliverDue() == 0, "two a minute")
+            #expect(try await notifier.deliverDue() == 0, "two a minute")
             #expect(wire.told == [10, 1])
         }
     }
 
     @Test("a receiver that is told of each alert by itself is; so is a drill")
     func alone() async throws {
-        try await withCourier(Self.receiver(nil)) { pool, courier, clock, wire in
+        try await withNotifier(Self.receiver(nil)) { pool, notifier, clock, wire in
             for _ in 0..<3 { try await fire(pool, .ticket, at: clock.now) }
-            #expect(try await courier.deliverDue() == 3)
+            #expect(try await notifier.deliverDue() == 3)
             #expect(wire.told == [1, 1, 1])
         }
-        try await withCourier { pool, courier, clock, wire in
-            try await fire(pool, .ticket, at: clock.now, as: AlertDrill.rule)
-            #expect(try await courier.deliverDue() == 1)
+        try await withNotifier { pool, notifier, clock, wire in
+            try await fire(pool, .ticket, at: clock.now, as: TestNotification.rule)
+            #expect(try await notifier.deliverDue() == 1)
             #expect(wire.told == [1])
         }
         let key = String(repeating: "k", count: 32)
         let pager = ReceiverConfiguration(
             name: "hook",
             kind: .pagerDuty(routingKey: key, url: "http://pd.example.org"),
-            policy: ReceiverPolicy(grouping: MessageGrouping())
+            policy: ReceiverPolicy(grouping: NotificationGrouping())
         )
-        try await withCourier(pager, Wire { _ in 202 }) { pool, courier, clock, wire in
+        try await withNotifier(pager, Wire { _ in 202 }) { pool, notifier, clock, wire in
             for _ in 0..<2 { try await fire(pool, .ticket, at: clock.now) }
-            #expect(try await courier.deliverDue() == 2, "PagerDuty has an incident for each")
+            #expect(try await notifier.deliverDue() == 2, "PagerDuty has an incident for each")
             #expect(Set(wire.bodies.compactMap { $0["dedup_key"] as? String }).count == 2)
         }
     }
@@ -246,30 +246,30 @@ struct GroupingTests {
         let quiet = try #require(QuietHours("12:00-13:00", zone: zone))
         var receiver = Self.receiver()
         receiver.policy.quiet = quiet
-        try await withCourier(receiver) { pool, courier, clock, wire in
+        try await withNotifier(receiver) { pool, notifier, clock, wire in
             for _ in 0..<3 { try await fire(pool, .ticket, at: clock.now) }
             clock.advance(.seconds(1800))
-            #expect(try await courier.deliverDue() == 0)
-            let silenced = try #require(try await EpisodeStore.open(on: pool).first)
-            try await pool.execute("UPDATE alertEpisodes SET silencedBy = gen_random_uuid() WHERE episodeId = \(silenced.id)")
+            #expect(try await notifier.deliverDue() == 0)
+            let silenced = try #require(try await AlertStore.open(on: pool).first)
+            try await pool.execute("UPDATE alerts SET silencedBy = gen_random_uuid() WHERE alertId = \(silenced.id)")
             clock.advance(.seconds(1800))
-            #expect(try await courier.deliverDue() == 2)
+            #expect(try await notifier.deliverDue() == 2)
             #expect(wire.told == [2])
         }
     }
 
     @Test("what waits for its group is not late; once a try has failed it is")
     func notLate() async throws {
-        try await withCourier(Self.receiver(), Wire { _ in 503 }) { pool, courier, clock, _ in
+        try await withNotifier(Self.receiver(), Wire { _ in 503 }) { pool, notifier, clock, _ in
             let began = clock.now
             try await fire(pool, .ticket, at: clock.now)
             clock.advance(.seconds(59))
-            try await courier.deliverDue()
-            let grouped = try await OutboxStore.waiting(on: pool)
+            try await notifier.deliverDue()
+            let grouped = try await NotificationStore.waiting(on: pool)
             #expect(grouped.count == 1 && grouped.oldest == nil)
             clock.advance(.seconds(1))
-            try await courier.deliverDue()
-            let tried = try await OutboxStore.waiting(on: pool)
+            try await notifier.deliverDue()
+            let tried = try await NotificationStore.waiting(on: pool)
             #expect(tried.count == 1 && tried.oldest == began)
         }
     }

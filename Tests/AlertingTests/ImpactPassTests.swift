@@ -31,17 +31,17 @@ struct ImpactPassTests {
             let clock = HandClock()
             let evaluator = RuleEvaluator(
                 pool: pool,
-                rules: RuleBook(rules: [Rules.provider5xx], logger: .silent),
-                receivers: ReceiverBook(fixed: [.log], logger: .silent),
+                rules: RuleRegistry(rules: [Rules.provider5xx], logger: .silent),
+                receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
                 configuration: EvaluatorConfiguration(leaseDuration: .seconds(60)),
                 backlog: { _ in BacklogNumbers(waiting: 77, drainSeconds: 60) },
                 logger: .silent,
                 now: { clock.now }
             )
-            func evaluated(_ minute: Int) async throws -> AlertEpisode {
+            func evaluated(_ minute: Int) async throws -> Alert {
                 clock.set((Traffic.start + minute).timestamp + .seconds(60))
                 try await evaluator.evaluate(minutes: minute)
-                return try #require(try await EpisodeStore.open(on: pool).first)
+                return try #require(try await AlertStore.open(on: pool).first)
             }
             clock.set((Traffic.start + 34).timestamp + .seconds(60))
             try await evaluator.evaluate(minutes: 34)
@@ -67,7 +67,7 @@ struct ImpactPassTests {
             try await add(65..<90, good: 100, bad: 0, version: "1.0")
             clock.set((Traffic.start + 90).timestamp + .seconds(60))
             try await evaluator.evaluate(minutes: 90)
-            let over = try #require(try await EpisodeStore.resolved(limit: 1, on: pool).first)
+            let over = try #require(try await AlertStore.resolved(limit: 1, on: pool).first)
             #expect(over.impact == second)
         }
     }

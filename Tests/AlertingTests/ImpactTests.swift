@@ -9,7 +9,7 @@ import Testing
 @Suite("Who is affected, and the numbers again")
 struct ImpactTests {
     /// A release fails with one code; persons 0–9 of it get a push all the same later.
-    private func incident(_ pool: PostgresPool) async throws -> AlertEpisode {
+    private func incident(_ pool: PostgresPool) async throws -> Alert {
         let traffic = try await Traffic(pool)
         for minute in 0..<35 {
             try await traffic.addFacts(Traffic.start + minute, count: 80, appVersion: "3.1.0", prefix: "good")
@@ -27,19 +27,19 @@ struct ImpactTests {
         let evaluator = RuleEvaluator.forTest(pool)
         try await evaluator.evaluate(minutes: 20)
         try await evaluator.evaluate(minutes: 35)
-        return try #require(try await EpisodeStore.open(on: pool).first)
+        return try #require(try await AlertStore.open(on: pool).first)
     }
 
     @Test("app version and the provider's own code are among the contributors; devices without a success are counted")
     func affected() async throws {
         try await withDatabase { pool in
-            let episode = try await incident(pool)
-            let named = episode.contributors.map { "\($0.dimension)=\($0.value) \($0.bad)" }
+            let alert = try await incident(pool)
+            let named = alert.contributors.map { "\($0.dimension)=\($0.value) \($0.bad)" }
             #expect(named.contains("appVersion=3.2.0 300") && named.contains("providerErrorCode=UNAVAILABLE 300"), "\(named)")
             #expect(!named.contains { $0.contains("3.1.0") })
-            #expect(episode.contributors.allSatisfy { $0.isEstimated == nil }, "all attempts were looked at")
-            #expect(episode.affected == AffectedDevices(withoutSuccess: 15, isComplete: true))
-            #expect(episode.contributors.count <= 5)
+            #expect(alert.contributors.allSatisfy { $0.isEstimated == nil }, "all attempts were looked at")
+            #expect(alert.affected == AffectedDevices(withoutSuccess: 15, isComplete: true))
+            #expect(alert.contributors.count <= 5)
         }
     }
 
@@ -72,11 +72,11 @@ struct ImpactTests {
             )
             try await evaluator.evaluate(minutes: -1)
             try await evaluator.evaluate(minutes: 2)
-            let episode = try #require(try await EpisodeStore.open(on: pool).first)
-            let version = try #require(episode.contributors.first { $0.dimension == "appVersion" })
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            let version = try #require(alert.contributors.first { $0.dimension == "appVersion" })
             #expect(version.value == "2" && version.isEstimated == true)
             #expect(abs(version.bad - 30_100) < 100, "\(version.bad)")
-            let affected = try #require(episode.affected)
+            let affected = try #require(alert.affected)
             #expect(!affected.isComplete && affected.withoutSuccess == 2000)
         }
     }
@@ -89,22 +89,22 @@ struct ImpactTests {
         try await withDatabaseURL { url in
             let pool = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 4), logger: .silent)
             defer { pool.close() }
-            let episode = try await incident(pool)
-            let answer = try Psql.run(episode.reproduceSQL, at: url)
+            let alert = try await incident(pool)
+            let answer = try Psql.run(alert.reproduceSQL, at: url)
             #expect(answer.status == 0, "\(answer.text)")
             let last = try #require(answer.text.split(separator: "\n").last)
-            let counts = episode.evidence.observed.counts
+            let counts = alert.evidence.observed.counts
             #expect(last.hasPrefix("|\(counts.attempts)|\(counts.bad)|"), "\(last)")
-            let writing = try Psql.run("DELETE FROM alertEpisodes", at: url)
+            let writing = try Psql.run("DELETE FROM alerts", at: url)
             #expect(writing.status != 0, "an analyst only reads")
         }
     }
 
     @Test("the SQL of rules beside the rollups runs as the analyst too", .enabled(if: Psql.isInstalled, "psql is not installed"))
     func otherSQL() async throws {
-        let growth = Rules.make("Growth", .growth(GrowthCondition(above: 10, for: RuleDuration(minutes: 15))), by: [.provider])
+        let backlog = Rules.make("Growth", .backlog(BacklogCondition(above: 10, for: RuleDuration(minutes: 15))), by: [.provider])
         let codes = Rules.make("Codes", .firstSight(FirstSightCondition()), by: FirstSightCondition.by)
-        let clients = Rules.make("Clients", .reregistration(ReturnCondition(below: Fraction(1, 2))), by: [.provider])
+        let clients = Rules.make("Clients", .reregistration(ReregistrationCondition(below: Fraction(1, 2))), by: [.provider])
         try await withDatabaseURL { url in
             let pool = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 4), logger: .silent)
             defer { pool.close() }
@@ -119,22 +119,22 @@ struct ImpactTests {
             // Nine days of cohorts of which half return, then a day of which a tenth does.
             try await pool.execute(
                 """
-                INSERT INTO deviceReturnHours
+                INSERT INTO deviceReregistrationHours
                 SELECT \((Traffic.start - 48 * 60).timestamp)::timestamptz - i * interval '1 hour', 'fcm', 'a', 20,
                        CASE WHEN i < 24 THEN 2 ELSE 10 END
                 FROM generate_series(0, 240) AS i
                 """
             )
-            let evaluator = RuleEvaluator.forTest(pool, [growth, codes, clients])
+            let evaluator = RuleEvaluator.forTest(pool, [backlog, codes, clients])
             try await evaluator.evaluate(minutes: -1440)
             try await evaluator.evaluate(minutes: 40)
             #expect(evaluator.faults == [:])
-            let episodes = try await EpisodeStore.open(on: pool)
-            #expect(Set(episodes.map(\.rule)) == ["Growth", "Codes", "Clients"])
-            for episode in episodes {
-                let answer = try Psql.run(episode.reproduceSQL, at: url)
-                #expect(answer.status == 0 && !answer.text.isEmpty, "\(episode.rule): \(answer.text)")
-                #expect(answer.text.split(separator: "\n").count >= 3, "\(episode.rule): \(answer.text)")
+            let alerts = try await AlertStore.open(on: pool)
+            #expect(Set(alerts.map(\.rule)) == ["Growth", "Codes", "Clients"])
+            for alert in alerts {
+                let answer = try Psql.run(alert.reproduceSQL, at: url)
+                #expect(answer.status == 0 && !answer.text.isEmpty, "\(alert.rule): \(answer.text)")
+                #expect(answer.text.split(separator: "\n").count >= 3, "\(alert.rule): \(answer.text)")
             }
         }
     }

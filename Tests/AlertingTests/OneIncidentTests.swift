@@ -42,11 +42,11 @@ struct OneIncidentTests {
 
     private func expireLeases(_ pool: PostgresPool) async throws {
         try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
-        try await pool.execute("UPDATE alertOutbox SET leaseUntil = clock_timestamp() WHERE leaseUntil IS NOT NULL")
+        try await pool.execute("UPDATE notifications SET leaseUntil = clock_timestamp() WHERE leaseUntil IS NOT NULL")
     }
 
     @Test(
-        "a courier dies between the commit and the sending, or between the sending and its mark: PagerDuty shows one incident, resolved",
+        "a notifier dies between the commit and the sending, or between the sending and its mark: PagerDuty shows one incident, resolved",
         arguments: [false, true]
     )
     func dies(afterSending: Bool) async throws {
@@ -54,14 +54,14 @@ struct OneIncidentTests {
             let (clock, pager) = (HandClock(), Pager())
             try await fireOnce(pool, receivers: [pagerReceiver], clock: clock)
             let (reached, announce) = AsyncStream<Void>.makeStream()
-            let dying = AlertCourier.forTest(pool, receivers: [pagerReceiver], clock: clock) { request in
+            let dying = Notifier.forTest(pool, receivers: [pagerReceiver], clock: clock) { request in
                 if afterSending { _ = pager.take(request) }
                 announce.yield()
                 // It does nothing more: neither an answer nor a mark.
                 for await _ in AsyncStream(Void.self, { _ in }) {}
                 throw CancellationError()
             }
-            let next = AlertCourier.forTest(pool, receivers: [pagerReceiver], clock: clock, send: pager.take)
+            let next = Notifier.forTest(pool, receivers: [pagerReceiver], clock: clock, send: pager.take)
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { _ = try? await dying.deliverDue() }
                 for await _ in reached { break }
@@ -94,7 +94,7 @@ struct OneIncidentTests {
             let (clock, pager) = (HandClock(), Pager())
             try await fireOnce(pool, receivers: [pagerReceiver], clock: clock)
             let tries = Mutex(0)
-            let courier = AlertCourier.forTest(pool, receivers: [pagerReceiver], clock: clock) { request in
+            let notifier = Notifier.forTest(pool, receivers: [pagerReceiver], clock: clock) { request in
                 guard
                     tries.withLock({
                         $0 += 1; return $0
@@ -105,11 +105,11 @@ struct OneIncidentTests {
             }
             for wait in [0, 1, 2] {
                 clock.advance(.seconds(wait))
-                try await courier.deliverDue()
+                try await notifier.deliverDue()
             }
             #expect(pager.log == Array(repeating: "trigger", count: phase == .unanswered ? 3 : 1) && pager.states == [true])
-            let id = try #require(try await EpisodeStore.open(on: pool).first?.id)
-            #expect(try await DeliveryStore.deliveries(of: id, on: pool).map(\.result) == ["retry", "retry", "delivered"])
+            let id = try #require(try await AlertStore.open(on: pool).first?.id)
+            #expect(try await NotificationHistory.notificationAttempts(of: id, on: pool).map(\.result) == ["retry", "retry", "delivered"])
         }
     }
 
@@ -130,17 +130,17 @@ struct OneIncidentTests {
             try await evaluator.evaluate(minutes: 10)
             clock.set((Traffic.start + 151).timestamp)
             try await evaluator.evaluate(minutes: 150)
-            let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock) { request in
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { request in
                 if request.url.hasPrefix("http://pager") { return pager.take(request) }
                 let json = Hook.Got(headers: [:], body: request.body).json
                 let labels = json["commonLabels"] as? [String: Any]
                 chat.withLock { $0.append("\(labels?["provider"] ?? "?") \(json["status"] ?? "?")") }
                 return OutboundResponse(status: 200)
             }
-            for _ in 0..<4 { try await courier.deliverDue() }
+            for _ in 0..<4 { try await notifier.deliverDue() }
             #expect(chat.withLock { $0.sorted() } == ["apns firing", "fcm resolved"])
             #expect(pager.log == ["trigger"] && pager.states == [true])
-            let open = try #require(try await EpisodeStore.open(on: pool).first)
+            let open = try #require(try await AlertStore.open(on: pool).first)
             #expect(open.group.description == "provider=apns")
             #expect(open.startsAt == (Traffic.start + 40).timestamp && open.firedAt == (Traffic.start + 55).timestamp)
             // It would have been found a minute after it fired.

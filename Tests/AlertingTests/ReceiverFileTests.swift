@@ -24,7 +24,7 @@ struct ReceiverFileTests {
     func reads() throws {
         let set = try ReceiverFile.parse(text, environment: ["ROOM": "r1", "SECRET": "s1"])
         var hook = ReceiverConfiguration.webhook("on-call", url: "https://example.org/r1", secret: "s1")
-        hook.policy.grouping = MessageGrouping()
+        hook.policy.grouping = NotificationGrouping()
         #expect(set.receivers == [hook, .init(name: "quiet", kind: .log)])
         #expect(set.names(for: .page) == ["on-call", "quiet"])
         #expect(set.names(for: .ticket) == ["quiet"])
@@ -110,10 +110,10 @@ struct ReceiverFileTests {
               - { name: pager, pagerduty: { routing_key: 0123456789abcdef0123456789abcdef } }
             """
         )
-        let slow = MessageGrouping(wait: RuleDuration(minutes: 10), interval: RuleDuration(minutes: 60))
-        #expect(set.receivers.map(\.policy.grouping) == [MessageGrouping(), slow, nil, nil, nil])
+        let slow = NotificationGrouping(wait: RuleDuration(minutes: 10), interval: RuleDuration(minutes: 60))
+        #expect(set.receivers.map(\.policy.grouping) == [NotificationGrouping(), slow, nil, nil, nil])
         #expect(set.groupings.map(\.receiver) == ["standard", "slow"])
-        #expect(MessageGrouping().wait.minutes == 1 && MessageGrouping().interval.minutes == 5)
+        #expect(NotificationGrouping().wait.minutes == 1 && NotificationGrouping().interval.minutes == 5)
     }
 
     @Test("an alert that no route fits goes to everybody")
@@ -162,33 +162,33 @@ struct ReceiverFileTests {
     func broken() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("receivers-\(UUID().uuidString).yml").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let book = ReceiverBook(fixed: [.log], file: path, environment: ["ROOM": "r1", "SECRET": "s1"], logger: .silent)
-        #expect(book.set.receivers.map(\.name) == ["log"])
+        let receiverRegistry = ReceiverRegistry(fixed: [.log], file: path, environment: ["ROOM": "r1", "SECRET": "s1"], logger: .silent)
+        #expect(receiverRegistry.set.receivers.map(\.name) == ["log"])
         try text.write(toFile: path, atomically: true, encoding: .utf8)
-        book.refresh()
-        #expect(book.set.receivers.map(\.name) == ["log", "on-call", "quiet"])
+        receiverRegistry.refresh()
+        #expect(receiverRegistry.set.receivers.map(\.name) == ["log", "on-call", "quiet"])
         try "receivers: 3".write(toFile: path, atomically: true, encoding: .utf8)
-        book.refresh()
-        #expect(book.set.receivers.count == 3)
-        #expect(book.fault?.contains("expected a list") == true)
+        receiverRegistry.refresh()
+        #expect(receiverRegistry.set.receivers.count == 3)
+        #expect(receiverRegistry.fault?.contains("expected a list") == true)
     }
 
     @Test("while an editor or a volume has taken the file away, or has emptied it, the receivers it named stay")
     func gone() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("receivers-\(UUID().uuidString).yml").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let book = ReceiverBook(fixed: [.log], file: path, environment: ["ROOM": "r1", "SECRET": "s1"], logger: .silent)
-        #expect(book.fault == nil, "there need be none")
+        let receiverRegistry = ReceiverRegistry(fixed: [.log], file: path, environment: ["ROOM": "r1", "SECRET": "s1"], logger: .silent)
+        #expect(receiverRegistry.fault == nil, "there need be none")
         for lose in [{ try FileManager.default.removeItem(atPath: path) }, { try Data().write(to: URL(filePath: path)) }] {
             try text.write(toFile: path, atomically: true, encoding: .utf8)
-            book.refresh()
-            #expect(book.fault == nil && book.set.receivers.count == 3)
+            receiverRegistry.refresh()
+            #expect(receiverRegistry.fault == nil && receiverRegistry.set.receivers.count == 3)
             try lose()
-            book.refresh()
-            #expect(book.set.receivers.count == 3 && book.fault?.contains("receivers: []") == true, "\(book.fault ?? "no fault")")
+            receiverRegistry.refresh()
+            #expect(receiverRegistry.set.receivers.count == 3 && receiverRegistry.fault?.contains("receivers: []") == true, "\(receiverRegistry.fault ?? "no fault")")
         }
         try "receivers: []".write(toFile: path, atomically: true, encoding: .utf8)
-        book.refresh()
-        #expect(book.set.receivers.map(\.name) == ["log"] && book.fault == nil)
+        receiverRegistry.refresh()
+        #expect(receiverRegistry.set.receivers.map(\.name) == ["log"] && receiverRegistry.fault == nil)
     }
 }

@@ -26,14 +26,14 @@ struct RuleChangeTests {
         )
     }
 
-    @Test("an alert that the new version confirms stays the same episode")
+    @Test("an alert that the new version confirms stays the same alert")
     func confirmed() async throws {
         try await withDatabase { pool in
             try await fireOnce(pool, receivers: [.log], clock: HandClock())
             try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
-            let before = try #require(try await EpisodeStore.open(on: pool).first)
+            let before = try #require(try await AlertStore.open(on: pool).first)
             try await evaluate(pool, [threshold(4)], minutes: 36)
-            let after = try #require(try await EpisodeStore.open(on: pool).first)
+            let after = try #require(try await AlertStore.open(on: pool).first)
             #expect(after.id == before.id && after.ruleVersion != before.ruleVersion)
             #expect(try await Recorded.transitions(pool).count == 1)
         }
@@ -46,7 +46,7 @@ struct RuleChangeTests {
                 try await fireOnce(pool, receivers: [.log], clock: HandClock())
                 try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
                 try await evaluate(pool, rules, minutes: 36)
-                let over = try #require(try await EpisodeStore.resolved(limit: 1, on: pool).first)
+                let over = try #require(try await AlertStore.resolved(limit: 1, on: pool).first)
                 #expect(over.resolvedReason == "rule_changed")
                 #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing", "resolved"])
             }
@@ -75,13 +75,13 @@ struct RuleChangeTests {
             try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
             let evaluator = RuleEvaluator(
                 pool: pool,
-                rules: RuleBook(directory: directory, logger: .silent),
-                receivers: ReceiverBook(fixed: [.log], logger: .silent),
+                rules: RuleRegistry(directory: directory, logger: .silent),
+                receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
                 logger: .silent
             )
             try await evaluator.evaluate(minutes: 60)
             #expect(try await RuleProgress.all(on: pool).map(\.rule) == ["Other", "ProviderUnavailable"])
-            #expect(try await EpisodeStore.open(on: pool).count == 1)
+            #expect(try await AlertStore.open(on: pool).count == 1)
         }
     }
 
@@ -113,14 +113,14 @@ struct RuleChangeTests {
             let clock = HandClock((Traffic.start + 41).timestamp)
             let evaluator = RuleEvaluator(
                 pool: pool,
-                rules: RuleBook(directory: directory, logger: .silent),
-                receivers: ReceiverBook(fixed: [.log], logger: .silent),
+                rules: RuleRegistry(directory: directory, logger: .silent),
+                receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
                 logger: .silent,
                 now: { clock.now }
             )
             func firing() async throws -> [String] {
                 try await evaluator.evaluate(minutes: 40)
-                return try await EpisodeStore.open(on: pool).map(\.rule)
+                return try await AlertStore.open(on: pool).map(\.rule)
             }
             #expect(try await firing() == ["ProviderUnavailable"])
             try FileManager.default.removeItem(atPath: directory + "/rules/r.yml")
@@ -135,7 +135,7 @@ struct RuleChangeTests {
             #expect(try await firing() == ["ProviderUnavailable"])
             clock.advance(.seconds(60))
             #expect(try await firing() == [])
-            #expect(try await EpisodeStore.resolved(limit: 1, on: pool).map(\.resolvedReason) == ["rule_changed"])
+            #expect(try await AlertStore.resolved(limit: 1, on: pool).map(\.resolvedReason) == ["rule_changed"])
         }
     }
 
@@ -162,20 +162,20 @@ struct RuleChangeTests {
         }
         try write("# r", to: "runbooks/r.md")
         try write(rules("5%"), to: "rules/r.yml")
-        let book = RuleBook(directory: directory, logger: .silent)
-        let first = book.rules
+        let receiverRegistry = RuleRegistry(directory: directory, logger: .silent)
+        let first = receiverRegistry.rules
         #expect(first.map(\.name) == ["ProviderUnavailable"])
-        #expect(book.findings.isEmpty)
+        #expect(receiverRegistry.findings.isEmpty)
         try write(rules("500% # broken"), to: "rules/r.yml")
         // A start with the broken file has no rules, and says so.
-        #expect(RuleBook(directory: directory, logger: .silent).isBroken)
-        book.refresh()
-        #expect(book.rules == first)
-        #expect(book.isBroken)
-        #expect(book.findings.first?.description.contains("r.yml:") == true)
+        #expect(RuleRegistry(directory: directory, logger: .silent).isBroken)
+        receiverRegistry.refresh()
+        #expect(receiverRegistry.rules == first)
+        #expect(receiverRegistry.isBroken)
+        #expect(receiverRegistry.findings.first?.description.contains("r.yml:") == true)
         try write(rules("7%"), to: "rules/r.yml")
-        book.refresh()
-        #expect(!book.isBroken)
-        #expect(book.rules.first?.condition.threshold == Fraction(7, 100))
+        receiverRegistry.refresh()
+        #expect(!receiverRegistry.isBroken)
+        #expect(receiverRegistry.rules.first?.condition.threshold == Fraction(7, 100))
     }
 }

@@ -46,7 +46,7 @@ struct SeasonTests {
             let evaluator = RuleEvaluator.forTest(pool, rules)
             for minute in stride(from: 0, through: 120, by: 5) { try await evaluator.evaluate(minutes: minute) }
             #expect(evaluator.faults == [:])
-            let rows = try await pool.query("SELECT rule, firedAt FROM alertEpisodes ORDER BY rule").map { row in
+            let rows = try await pool.query("SELECT rule, firedAt FROM alerts ORDER BY rule").map { row in
                 let (rule, firedAt) = try row.decode((String, Timestamp).self)
                 return "\(rule) \(Minute(firedAt) - Traffic.start)"
             }
@@ -59,13 +59,13 @@ struct SeasonTests {
             #expect(rows[0].hasPrefix("ByDay") && Int(rows[0].dropFirst("ByDay ".count)).map { $0 < 70 } == true, "\(rows)")
             let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 119)
             let stored = try await RuleBacktest(span: span, on: pool).run(Self.rule(utc))
-            #expect(stored.episodes.map { $0.fired.firedAt - Traffic.start } == [fired])
+            #expect(stored.alerts.map { $0.fired.firedAt - Traffic.start } == [fired])
             let kept = try await pool.query("SELECT count(*) FROM alertBaselineHours")[0].decode(Int.self)
             #expect(kept > 21 * 24)
             // Without the stored hours a backtest computes the same ones, and writes none.
             try await pool.execute("DELETE FROM alertBaselineHours")
             let computed = try await RuleBacktest(span: span, on: pool).run(Self.rule(utc))
-            #expect(computed.episodes == stored.episodes)
+            #expect(computed.alerts == stored.alerts)
             #expect(try await pool.query("SELECT count(*) FROM alertBaselineHours")[0].decode(Int.self) == 0)
         }
     }

@@ -11,10 +11,10 @@ import Testing
 @Suite("Rules beside the rollups: codes, backlog, returning devices")
 struct SeriesTests {
     private static let codes = Rules.make("Codes", .firstSight(FirstSightCondition()), by: FirstSightCondition.by, severity: .ticket)
-    private static let growth = Rules.make("Growth", .growth(GrowthCondition(above: 1000, for: RuleDuration(minutes: 15))), by: [.provider])
+    private static let backlog = Rules.make("Growth", .backlog(BacklogCondition(above: 1000, for: RuleDuration(minutes: 15))), by: [.provider])
 
     private func decided(_ result: RuleBacktest.Result) -> [Recorded] {
-        result.episodes.flatMap { [$0.fired, $0.resolved].compactMap { $0 } }.map {
+        result.alerts.flatMap { [$0.fired, $0.resolved].compactMap { $0 } }.map {
             Recorded(group: $0.group.description, kind: $0.kind == .fired ? "firing" : "resolved", minute: $0.minute - Traffic.start)
         }.sorted { $0.minute < $1.minute }
     }
@@ -56,8 +56,8 @@ struct SeriesTests {
             let waiting = Mutex<Int64>(50)
             let evaluator = RuleEvaluator(
                 pool: pool,
-                rules: RuleBook(rules: [Self.growth], logger: .silent),
-                receivers: ReceiverBook(fixed: [.log], logger: .silent),
+                rules: RuleRegistry(rules: [Self.backlog], logger: .silent),
+                receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
                 sampling: { _ in
                     [BacklogSample(provider: "fcm", waiting: waiting.withLock { $0 }), BacklogSample(provider: "apns", waiting: 0)]
                 },
@@ -74,7 +74,7 @@ struct SeriesTests {
             #expect(live.map(\.kind) == ["firing", "resolved"] && live.first?.group == "provider=fcm")
             #expect(live.first?.minute == 35)
             let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 68)
-            #expect(decided(try await RuleBacktest(span: span, on: pool).run(Self.growth)) == live)
+            #expect(decided(try await RuleBacktest(span: span, on: pool).run(Self.backlog)) == live)
         }
     }
 
@@ -90,10 +90,10 @@ struct SeriesTests {
             try await traffic.addFacts(hour + 1460, count: 30, eventType: "register", prefix: "a")
             try await traffic.addFacts(hour + 200, count: 5, eventType: "register", prefix: "b")
             let lease = try #require(try await AlertLeaseStore.claim("evaluator", holder: "t", for: .seconds(60), on: pool))
-            for _ in 0..<120 { try await ReturnSeries(lease: lease, pool: pool).fill(through: Traffic.start) }
-            let rows = try await pool.query("SELECT hour, provider, app, devices, returned FROM deviceReturnHours ORDER BY app").map {
-                let (at, provider, app, devices, returned) = try $0.decode((Timestamp, String, String, Int, Int).self)
-                return "\(Minute(at) - hour) \(provider) \(app) \(devices) \(returned)"
+            for _ in 0..<120 { try await ReregistrationSeries(lease: lease, pool: pool).fill(through: Traffic.start) }
+            let rows = try await pool.query("SELECT hour, provider, app, devices, reregistered FROM deviceReregistrationHours ORDER BY app").map {
+                let (at, provider, app, devices, reregistered) = try $0.decode((Timestamp, String, String, Int, Int).self)
+                return "\(Minute(at) - hour) \(provider) \(app) \(devices) \(reregistered)"
             }
             #expect(rows == ["0 fcm com.example.app 60 20", "0 fcm com.example.other 30 0"])
         }

@@ -7,7 +7,7 @@ import PushContract
 import TestDatabase
 import Testing
 
-@Suite("Evaluator and courier as services")
+@Suite("Evaluator and notifier as services")
 struct ServicesTests {
     @Test("attempts that are written become an alert at the receiver without anybody's doing, and both services stop when cancelled")
     func run() async throws {
@@ -17,23 +17,23 @@ struct ServicesTests {
             let hook = Hook()
             try await withHook(hook) { url in
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    let receivers = ReceiverBook(fixed: [.webhook("hook", url: url)], logger: .silent)
+                    let receivers = ReceiverRegistry(fixed: [.webhook("hook", url: url)], logger: .silent)
                     let evaluator = RuleEvaluator(
                         pool: pool,
-                        rules: RuleBook(rules: [Rules.provider5xx], logger: .silent),
+                        rules: RuleRegistry(rules: [Rules.provider5xx], logger: .silent),
                         receivers: receivers,
                         configuration: EvaluatorConfiguration(lag: .zero),
                         logger: .silent
                     )
-                    let courier = AlertCourier(
+                    let notifier = Notifier(
                         pool: pool,
                         receivers: receivers,
-                        configuration: CourierConfiguration(externalURL: "http://localhost", pollInterval: .milliseconds(20)),
+                        configuration: NotifierConfiguration(externalURL: "http://localhost", pollInterval: .milliseconds(20)),
                         logger: .silent,
                         send: TestHTTP().send
                     )
                     group.addTask { try await evaluator.run() }
-                    group.addTask { try await courier.run() }
+                    group.addTask { try await notifier.run() }
                     var messages = hook.messages.makeAsyncIterator()
                     let message = await messages.next()
                     #expect(message?.status == "firing")
@@ -41,7 +41,7 @@ struct ServicesTests {
                     try await group.waitForAll()
                 }
             }
-            let delivered = try await pool.query("SELECT count(*) FROM alertOutbox WHERE state = 'delivered'")
+            let delivered = try await pool.query("SELECT count(*) FROM notifications WHERE state = 'delivered'")
             #expect(try delivered[0].decode(Int.self) <= 1)
         }
     }
@@ -67,7 +67,7 @@ struct ServicesTests {
                 )
             )
         }
-        try await PartitionKeeper(pool: pool, logger: .silent).ensurePartitions(for: batch)
+        try await PartitionMaintenance(pool: pool, logger: .silent).ensurePartitions(for: batch)
         let filled = batch
         try await pool.withConnection { connection in
             try await connection.perform { blocking in

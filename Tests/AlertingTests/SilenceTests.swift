@@ -34,15 +34,15 @@ struct SilenceTests {
                 clock.set((Traffic.start + minute).timestamp)
                 try await evaluator.evaluate(minutes: minute)
             }
-            let episode = try #require(try await EpisodeStore.open(on: pool).first)
-            #expect(episode.silencedBy == silence.id)
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            #expect(alert.silencedBy == silence.id)
             #expect(try await Recorded.outbox(pool) == [])
             for minute in 50...52 {
                 clock.set((Traffic.start + minute).timestamp)
                 try await evaluator.evaluate(minutes: minute)
             }
             #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing"])
-            #expect(try await EpisodeStore.open(on: pool).first?.silencedBy == nil)
+            #expect(try await AlertStore.open(on: pool).first?.silencedBy == nil)
         }
     }
 
@@ -71,11 +71,11 @@ struct SilenceTests {
             #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing"])
             _ = try await silence(pool, until: 600)
             try await evaluator.evaluate(minutes: 36)
-            let courier = AlertCourier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
-            #expect(try await courier.deliverDue() == 0)
+            let notifier = Notifier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
+            #expect(try await notifier.deliverDue() == 0)
             for minute in 37...80 { try await evaluator.evaluate(minutes: minute) }
-            #expect(try await EpisodeStore.open(on: pool).isEmpty)
-            #expect(try await courier.deliverDue() == 0)
+            #expect(try await AlertStore.open(on: pool).isEmpty)
+            #expect(try await notifier.deliverDue() == 0)
             #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing"])
         }
     }

@@ -47,7 +47,7 @@ struct SuppressionTests {
     private func told(_ pool: PostgresPool) async throws -> [String] {
         try await pool.query(
             """
-            SELECT e.rule, o.kind, o.createdAt FROM alertOutbox o JOIN alertEpisodes e USING (episodeId) ORDER BY o.createdAt, e.rule, o.seq
+            SELECT e.rule, o.kind, o.createdAt FROM notifications o JOIN alerts e USING (alertId) ORDER BY o.createdAt, e.rule, o.seq
             """
         ).map { row in
             let (rule, kind, at) = try row.decode((String, String, Timestamp).self)
@@ -79,22 +79,22 @@ struct SuppressionTests {
             try await add(traffic, 20..<60, app: "a", bad: 100)
             try await add(traffic, 60..<90, app: "a", bad: 0)
             try await evaluate(pool, 1..<50)
-            let open = try await EpisodeStore.open(on: pool)
+            let open = try await AlertStore.open(on: pool)
             #expect(Set(open.map(\.rule)) == ["NothingDelivered", "PushAuthFailing", "PushAuthFailingInApp"])
             let cause = try #require(open.first { $0.rule == "PushAuthFailing" })
-            #expect(cause.heldBack == nil)
-            for held in open where held.rule != "PushAuthFailing" {
-                #expect(held.heldBack == HeldBack(alertId: cause.id, rule: "PushAuthFailing", group: "provider=fcm"), "\(held.rule)")
+            #expect(cause.suppressedBy == nil)
+            for suppressed in open where suppressed.rule != "PushAuthFailing" {
+                #expect(suppressed.suppressedBy == SuppressingAlert(alertId: cause.id, rule: "PushAuthFailing", group: "provider=fcm"), "\(suppressed.rule)")
             }
             #expect(try await told(pool) == ["PushAuthFailing firing @30"])
             try await evaluate(pool, 50..<90)
-            #expect(try await EpisodeStore.open(on: pool) == [])
+            #expect(try await AlertStore.open(on: pool) == [])
             let messages = try await told(pool)
             #expect(messages.count == 2, "\(messages)")
             let report = try await backtest(pool, through: 88)
             #expect(report.text().contains("1 of them would have paged"), "\(report.text())")
-            #expect(report.results.flatMap(\.episodes).count { $0.isHeldBack } == 2)
-            #expect(try report.json().contains(#""heldBackBy":"PushAuthFailing""#))
+            #expect(report.results.flatMap(\.alerts).count { $0.isSuppressed } == 2)
+            #expect(try report.json().contains(#""suppressedBy":"PushAuthFailing""#))
         }
     }
 
@@ -114,11 +114,11 @@ struct SuppressionTests {
             let messages = try await told(pool)
             let end = try #require(messages.first { $0.hasPrefix("PushAuthFailing resolved") }.flatMap { Int($0.split(separator: "@")[1]) })
             #expect(messages == ["PushAuthFailing firing @30", "PushAuthFailing resolved @\(end)", "PushAuthFailingInApp firing @\(end)"])
-            let app = try #require(try await EpisodeStore.open(on: pool).first)
-            #expect(app.heldBack == nil && Minute(app.startsAt) - Traffic.start == 20)
+            let app = try #require(try await AlertStore.open(on: pool).first)
+            #expect(app.suppressedBy == nil && Minute(app.startsAt) - Traffic.start == 20)
             let report = try await backtest(pool, through: 118)
-            let episode = try #require(report.results.first { $0.rule.name == "PushAuthFailingInApp" }?.episodes.first)
-            #expect(episode.telling == .later(cause: "PushAuthFailing", at: Traffic.start + end))
+            let alert = try #require(report.results.first { $0.rule.name == "PushAuthFailingInApp" }?.alerts.first)
+            #expect(alert.suppression == .delayed(cause: "PushAuthFailing", at: Traffic.start + end))
         }
     }
 
@@ -133,10 +133,10 @@ struct SuppressionTests {
             try await evaluate(pool, 1..<90)
             let messages = try await told(pool)
             #expect(messages == ["PushAuthFailing firing @30", "PushAuthFailingInApp firing @70"], "\(messages)")
-            let held = try await EpisodeStore.open(on: pool).filter { $0.heldBack != nil }
-            #expect(held.map { $0.group[.app] } == ["first"])
+            let suppressed = try await AlertStore.open(on: pool).filter { $0.suppressedBy != nil }
+            #expect(suppressed.map { $0.group[.app] } == ["first"])
             let report = try await backtest(pool, through: 88)
-            #expect(report.results.flatMap(\.episodes).filter { $0.isHeldBack }.map { $0.group[.app] } == ["first"])
+            #expect(report.results.flatMap(\.alerts).filter { $0.isSuppressed }.map { $0.group[.app] } == ["first"])
         }
     }
 
@@ -149,7 +149,7 @@ struct SuppressionTests {
     }
 
     @Test(
-        "everything is answered with 5xx: one page after ten minutes; the contract's alert is held back, and pages when it outlasts that one"
+        "everything is answered with 5xx: one page after ten minutes; the contract's alert is suppressed, and pages when it outlasts that one"
     )
     func everythingFails() async throws {
         try await withDatabase { pool in
@@ -161,9 +161,9 @@ struct SuppressionTests {
             try await traffic.add(90..<120, attempts: 100, bad: 0)
             try await evaluate(pool, 1..<49, Self.shipped)
             #expect(try await told(pool) == ["NothingDelivered firing @30"])
-            let open = try await EpisodeStore.open(on: pool)
+            let open = try await AlertStore.open(on: pool)
             let contract = try #require(open.first { $0.rule == "ProviderUnavailable" })
-            #expect(contract.heldBack?.rule == "NothingDelivered" && Minute(contract.firedAt) - Traffic.start == 35)
+            #expect(contract.suppressedBy?.rule == "NothingDelivered" && Minute(contract.firedAt) - Traffic.start == 35)
             try await evaluate(pool, 49..<120, Self.shipped)
             let messages = try await told(pool)
             let end = try #require(
@@ -180,12 +180,12 @@ struct SuppressionTests {
                 "\(messages)"
             )
             let report = try await backtest(pool, through: 118, Self.shipped)
-            let episode = try #require(report.results.first { $0.rule.name == "ProviderUnavailable" }?.episodes.first)
-            #expect(episode.telling == .later(cause: "NothingDelivered", at: Traffic.start + end))
+            let alert = try #require(report.results.first { $0.rule.name == "ProviderUnavailable" }?.alerts.first)
+            #expect(alert.suppression == .delayed(cause: "NothingDelivered", at: Traffic.start + end))
         }
     }
 
-    @Test("when the key leaves the rule file, what was held back is told")
+    @Test("when the key leaves the rule file, what was suppressed is told")
     func keyRemoved() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)

@@ -22,24 +22,24 @@ struct WatermarkTests {
             for minute in 0..<52 {
                 clock.set(Self.at(minute + 1, seconds: 60))
                 try await traffic.add(minute..<minute + 1, attempts: 100, bad: 0)
-                let isHeld = minute >= 41 && minute < 51
-                if minute >= 20, !isHeld {
+                let isUncommitted = minute >= 41 && minute < 51
+                if minute >= 20, !isUncommitted {
                     // All that it held meanwhile comes at once.
                     let first = minute == 51 ? 41 : minute
                     for late in first...minute { try await traffic.add(Traffic.start + late, attempts: 20, bad: 20) }
                 }
-                try await HeartbeatStore.beat(quick, at: clock.now, on: pool)
-                try await HeartbeatStore.beat(slow, at: clock.now, uncommittedSince: isHeld ? Self.at(41, seconds: 7) : nil, on: pool)
+                try await HeartbeatStore.record(quick, at: clock.now, on: pool)
+                try await HeartbeatStore.record(slow, at: clock.now, uncommittedSince: isUncommitted ? Self.at(41, seconds: 7) : nil, on: pool)
                 try await evaluator.evaluate()
                 let asOf = try #require(try await RuleProgress.all(on: pool).first?.asOf)
-                #expect(asOf - Traffic.start == (isHeld ? 40 : minute), "minute \(minute)")
+                #expect(asOf - Traffic.start == (isUncommitted ? 40 : minute), "minute \(minute)")
             }
             // Of the writer itself somebody is told too, by another alert.
             let live = try await Recorded.transitions(pool).filter { $0.group == "provider=fcm" }
             #expect(live.map(\.kind) == ["firing"], "\(live)")
             let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 51)
-            let episodes = try await RuleBacktest(span: span, on: pool).run(Rules.provider5xx).episodes
-            #expect(episodes.map { $0.firedAt - Traffic.start - 1 } == live.map(\.minute) && episodes.allSatisfy { $0.resolved == nil })
+            let alerts = try await RuleBacktest(span: span, on: pool).run(Rules.provider5xx).alerts
+            #expect(alerts.map { $0.firedAt - Traffic.start - 1 } == live.map(\.minute) && alerts.allSatisfy { $0.resolved == nil })
         }
     }
 
@@ -51,12 +51,12 @@ struct WatermarkTests {
             let closed = Self.at(59)
             #expect(try await evaluator.watermark() == closed)
             let writer = UUID()
-            try await HeartbeatStore.beat(writer, at: Self.at(60), uncommittedSince: Self.at(59, seconds: 30), on: pool)
+            try await HeartbeatStore.record(writer, at: Self.at(60), uncommittedSince: Self.at(59, seconds: 30), on: pool)
             #expect(try await evaluator.watermark() == closed, "newer than what is closed")
-            try await HeartbeatStore.beat(writer, at: Self.at(60, seconds: 1), uncommittedSince: Self.at(55), on: pool)
-            try await HeartbeatStore.beat(UUID(), at: Self.at(60), uncommittedSince: Self.at(57), on: pool)
+            try await HeartbeatStore.record(writer, at: Self.at(60, seconds: 1), uncommittedSince: Self.at(55), on: pool)
+            try await HeartbeatStore.record(UUID(), at: Self.at(60), uncommittedSince: Self.at(57), on: pool)
             #expect(try await evaluator.watermark() == Self.at(55), "the oldest of any writer, by its newest word")
-            try await HeartbeatStore.beat(writer, at: Self.at(60, seconds: 2), uncommittedSince: Self.at(0), on: pool)
+            try await HeartbeatStore.record(writer, at: Self.at(60, seconds: 2), uncommittedSince: Self.at(0), on: pool)
             #expect(try await evaluator.watermark() == closed - .seconds(600))
             clock.advance(.seconds(93))
             #expect(try await evaluator.watermark() == clock.now - .seconds(60))
@@ -64,16 +64,16 @@ struct WatermarkTests {
     }
 
     @Test("a writer speaks at once when what it holds has changed, and every thirty seconds otherwise")
-    func word() {
+    func report() {
         let interval = Duration.seconds(30)
-        let (then, held) = (Self.at(10), Self.at(9))
-        #expect(WriterWord().isDue(nil, at: then, interval: interval))
-        let quiet = WriterWord(saidAt: then)
+        let (then, oldest) = (Self.at(10), Self.at(9))
+        #expect(WriterReport().isDue(nil, at: then, interval: interval))
+        let quiet = WriterReport(reportedAt: then)
         #expect(!quiet.isDue(nil, at: then + .seconds(29), interval: interval) && quiet.isDue(nil, at: then + interval, interval: interval))
-        #expect(quiet.isDue(held, at: then + .seconds(1), interval: interval))
-        let holding = WriterWord(saidAt: then, uncommittedSince: held)
-        #expect(holding.isDue(nil, at: then + .seconds(1), interval: interval), "nobody need wait any more")
-        #expect(!holding.isDue(held, at: then + .seconds(1), interval: interval))
+        #expect(quiet.isDue(oldest, at: then + .seconds(1), interval: interval))
+        let uncommittedReport = WriterReport(reportedAt: then, uncommittedSince: oldest)
+        #expect(uncommittedReport.isDue(nil, at: then + .seconds(1), interval: interval), "nobody need wait any more")
+        #expect(!uncommittedReport.isDue(oldest, at: then + .seconds(1), interval: interval))
     }
 
     @Test("a heartbeat says what its process has held for two seconds")
@@ -83,13 +83,13 @@ struct WatermarkTests {
             let uncommitted = UncommittedOutcomes()
             let heart = WriterHeartbeat(pool: pool, uncommitted: uncommitted, logger: .silent, now: { clock.now })
             try await uncommitted.during(Self.at(9, seconds: 50), arrivedAt: Self.at(10)) {
-                try await heart.beat()
+                try await heart.heartbeat()
                 #expect(try await HeartbeatStore.oldestUncommitted(at: clock.now, on: pool) == nil, "on its way")
                 clock.advance(.seconds(2))
-                try await heart.beat()
+                try await heart.heartbeat()
                 #expect(try await HeartbeatStore.oldestUncommitted(at: clock.now, on: pool) == Self.at(9, seconds: 50))
             }
-            try await heart.beat()
+            try await heart.heartbeat()
             #expect(try await HeartbeatStore.oldestUncommitted(at: clock.now, on: pool) == nil)
         }
     }
@@ -103,18 +103,18 @@ struct WatermarkTests {
             let writer = UUID()
             for minute in 10...15 {
                 clock.set(Self.at(minute))
-                try await HeartbeatStore.beat(writer, at: clock.now, uncommittedSince: Self.at(10), on: pool)
+                try await HeartbeatStore.record(writer, at: clock.now, uncommittedSince: Self.at(10), on: pool)
                 try await evaluator.evaluate()
-                #expect(try await EpisodeStore.open(on: pool).isEmpty == (minute < 15), "minute \(minute)")
+                #expect(try await AlertStore.open(on: pool).isEmpty == (minute < 15), "minute \(minute)")
             }
-            let episode = try #require(try await EpisodeStore.open(on: pool).first)
-            #expect(episode.rule == "EvaluatorDataGap" && episode.startsAt == Self.at(10))
-            #expect(episode.annotations["summary"] == "An instance holds outcomes since 2026-01-05 12:10 UTC that it cannot store")
-            _ = try await pool.query(Query(text: episode.reproduceSQL))
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            #expect(alert.rule == "EvaluatorDataGap" && alert.startsAt == Self.at(10))
+            #expect(alert.annotations["summary"] == "An instance holds outcomes since 2026-01-05 12:10 UTC that it cannot store")
+            _ = try await pool.query(Query(text: alert.reproduceSQL))
             clock.set(Self.at(16))
-            try await HeartbeatStore.beat(writer, at: clock.now, on: pool)
+            try await HeartbeatStore.record(writer, at: clock.now, on: pool)
             try await evaluator.evaluate()
-            #expect(try await EpisodeStore.open(on: pool).isEmpty)
+            #expect(try await AlertStore.open(on: pool).isEmpty)
         }
     }
 }

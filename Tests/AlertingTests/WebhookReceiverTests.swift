@@ -9,12 +9,12 @@ import Testing
 
 @Suite("The webhook's body and headers")
 struct WebhookReceiverTests {
-    static let episode = UUID(uuidString: "0198A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B")!
+    static let alert = UUID(uuidString: "0198A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B")!
 
-    static func message(_ kind: AlertMessage.Kind) -> AlertMessage {
+    static func message(_ kind: AlertNotification.Kind) -> AlertNotification {
         let window = WindowCounts(first: Traffic.start, minutes: 15, counts: AttemptCounts(attempts: 1500, bad: 90))
-        return AlertMessage(
-            episodeId: episode,
+        return AlertNotification(
+            alertId: alert,
             seq: kind == .firing ? 1 : 2,
             kind: kind,
             receiver: "on-call",
@@ -42,12 +42,12 @@ struct WebhookReceiverTests {
             backlog: BacklogNumbers(waiting: 1200, oldestSeconds: 90, drainSeconds: 600),
             reproduceSQL: "SELECT 1;",
             revised: false,
-            coalesced: false,
+            supersedesFiring: false,
             externalURL: "https://push.example.org"
         )
     }
 
-    private func request(_ kind: AlertMessage.Kind, secret: String? = nil) throws -> OutboundRequest {
+    private func request(_ kind: AlertNotification.Kind, secret: String? = nil) throws -> OutboundRequest {
         let receiver = WebhookReceiver(name: "on-call", url: "https://hooks.example.org/x", secret: secret)
         guard case .request(let request) = try receiver.action(for: Self.message(kind), now: Timestamp(seconds: 1_767_614_400)) else {
             throw CancellationError()
@@ -57,8 +57,8 @@ struct WebhookReceiverTests {
 
     private func header(_ name: String, _ request: OutboundRequest) -> String? { request.headers.first { $0.name == name }?.value }
 
-    @Test("the body is Alertmanager's, byte for byte as in the golden file", arguments: [AlertMessage.Kind.firing, .resolved])
-    func golden(_ kind: AlertMessage.Kind) throws {
+    @Test("the body is Alertmanager's, byte for byte as in the golden file", arguments: [AlertNotification.Kind.firing, .resolved])
+    func golden(_ kind: AlertNotification.Kind) throws {
         let object = try JSONSerialization.jsonObject(with: Data(try request(kind).body))
         let pretty = try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

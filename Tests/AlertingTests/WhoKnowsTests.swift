@@ -48,13 +48,13 @@ struct WhoKnowsTests {
         let clock = HandClock()
         let evaluator = RuleEvaluator(
             pool: pool,
-            rules: RuleBook(rules: Self.rules, logger: .silent),
-            receivers: ReceiverBook(fixed: [], file: path, logger: .silent),
+            rules: RuleRegistry(rules: Self.rules, logger: .silent),
+            receivers: ReceiverRegistry(fixed: [], file: path, logger: .silent),
             logger: .silent,
             now: { clock.now }
         )
         for minute in 1..<90 {
-            if delivered == minute { try await pool.execute("UPDATE alertOutbox SET state = 'delivered', settledAt = createdAt") }
+            if delivered == minute { try await pool.execute("UPDATE notifications SET state = 'delivered', settledAt = createdAt") }
             if let silenced, silenced.from == minute { try await silence(silenced.rule, from: minute, pool) }
             clock.set((Traffic.start + minute).timestamp + .seconds(60))
             try await evaluator.evaluate(minutes: minute)
@@ -62,7 +62,7 @@ struct WhoKnowsTests {
         #expect(evaluator.faults == [:])
         return try await pool.query(
             """
-            SELECT e.rule, o.kind, o.receiver, o.createdAt FROM alertOutbox o JOIN alertEpisodes e USING (episodeId)
+            SELECT e.rule, o.kind, o.receiver, o.createdAt FROM notifications o JOIN alerts e USING (alertId)
             WHERE o.createdAt < \((Traffic.start + 61).timestamp) ORDER BY o.createdAt, e.rule, o.receiver, o.seq
             """
         ).map { row in
@@ -86,7 +86,7 @@ struct WhoKnowsTests {
 
     private static let everybody = "receivers:\n  - { name: a, log: {} }\n  - { name: b, log: {} }"
 
-    @Test("everybody gets everything: one page, and its cause stands beside what is held back")
+    @Test("everybody gets everything: one page, and its cause stands beside what is suppressed")
     func everybody() async throws {
         try await withDatabase { pool in
             let told = try await told(pool, receivers: Self.everybody)
@@ -100,7 +100,7 @@ struct WhoKnowsTests {
             let told = try await told(pool, receivers: Self.everybody, silenced: ("PushAuthFailing", 5))
             #expect(told == ["NothingDelivered firing → a @30", "NothingDelivered firing → b @30"])
             #expect(
-                try await EpisodeStore.resolved(limit: 9, on: pool).filter { $0.heldBack != nil }.map(\.rule) == ["PushAuthFailingSlow"]
+                try await AlertStore.resolved(limit: 9, on: pool).filter { $0.suppressedBy != nil }.map(\.rule) == ["PushAuthFailingSlow"]
             )
         }
         try await withDatabase { pool in
@@ -129,7 +129,7 @@ struct WhoKnowsTests {
         }
         return try await pool.query(
             """
-            SELECT e.rule, e.severity, o.createdAt FROM alertOutbox o JOIN alertEpisodes e USING (episodeId)
+            SELECT e.rule, e.severity, o.createdAt FROM notifications o JOIN alerts e USING (alertId)
             WHERE o.kind = 'firing' AND e.severity IN ('critical', 'page') ORDER BY o.createdAt, e.rule
             """
         ).map { row in
@@ -180,14 +180,14 @@ struct WhoKnowsTests {
         try await withDatabase { pool in
             let told = try await told(pool, receivers: receivers)
             #expect(told == ["NothingDelivered firing → phone @30", "PushAuthFailing firing → chat @30"])
-            let nothing = try #require(try await EpisodeStore.resolved(limit: 9, on: pool).first { $0.rule == "NothingDelivered" })
-            #expect(nothing.heldBack?.rule == "PushAuthFailing")
-            let ends = try await pool.query("SELECT receiver FROM alertOutbox WHERE episodeId = \(nothing.id) AND kind = 'resolved'")
+            let nothing = try #require(try await AlertStore.resolved(limit: 9, on: pool).first { $0.rule == "NothingDelivered" })
+            #expect(nothing.suppressedBy?.rule == "PushAuthFailing")
+            let ends = try await pool.query("SELECT receiver FROM notifications WHERE alertId = \(nothing.id) AND kind = 'resolved'")
             #expect(try ends.map { try $0.decode(String.self) } == ["phone"])
         }
     }
 
-    @Test("a ticket is held back by a page that went to others, by way of what explains its cause too")
+    @Test("a ticket is suppressed by a page that went to others, by way of what explains its cause too")
     func tickets() async throws {
         let receivers = """
             receivers: [{ name: pager, log: {} }, { name: tickets, log: {} }]

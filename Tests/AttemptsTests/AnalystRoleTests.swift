@@ -11,7 +11,7 @@ struct AnalystRoleTests {
     @Test("counts, selects and joins work in the contract's spelling, unquoted, also in partitions made later")
     func reads() async throws {
         try await withAnalysts { store in
-            try await store.attempts.keeper.ensurePartitions(forDays: [Sample.now.day + 3])
+            try await store.attempts.maintenance.ensurePartitions(forDays: [Sample.now.day + 3])
             _ = try await store.attempts.write([
                 Sample.attempt("a", status: .failed, reason: .network), Sample.attempt("b"),
                 Sample.attempt("c", at: Sample.now + .seconds(3 * 86_400)),
@@ -33,7 +33,7 @@ struct AnalystRoleTests {
             "SELECT * FROM devices", "SELECT devices FROM devices",
             "SELECT pushToken FROM pushDeliveries", "SELECT content FROM pushSends", "SELECT * FROM pushSends", "SELECT id FROM apiKeys",
             "SELECT value FROM serverSecrets", "SELECT nonce FROM usedSignInTickets", "SELECT 1 FROM attemptLedger",
-            "SELECT 1 FROM ledgerState", "SELECT lastError FROM alertOutbox", "SELECT responsePrefix FROM alertDeliveries",
+            "SELECT 1 FROM ledgerState", "SELECT lastError FROM notifications", "SELECT responsePrefix FROM notificationAttempts",
             "SELECT grantAnalystAccess()", "SELECT 1 FROM notificationDeliveryAttempts_20260310",
         ]
     )

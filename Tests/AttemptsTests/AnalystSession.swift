@@ -25,8 +25,8 @@ func withAnalysts(days: Int64 = 2, _ body: (AnalystDatabase) async throws -> Voi
     try await withDatabaseURL { url in
         let pool = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 6), logger: .silent)
         defer { pool.close() }
-        let keeper = PartitionKeeper(pool: pool, clockTolerance: nil, logger: .silent, now: { Sample.now })
-        try await keeper.ensurePartitions(forDays: Set(Sample.now.day - days...Sample.now.day + 1))
-        try await body(AnalystDatabase(attempts: AttemptDatabase(pool: pool, keeper: keeper), url: url))
+        let maintenance = PartitionMaintenance(pool: pool, clockTolerance: nil, logger: .silent, now: { Sample.now })
+        try await maintenance.ensurePartitions(forDays: Set(Sample.now.day - days...Sample.now.day + 1))
+        try await body(AnalystDatabase(attempts: AttemptDatabase(pool: pool, maintenance: maintenance), url: url))
     }
 }

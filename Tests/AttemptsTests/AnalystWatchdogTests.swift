@@ -16,8 +16,8 @@ struct AnalystWatchdogTests {
         (AnalystSession(activity: .active, statementAge: .seconds(1), transactionAge: .seconds(131)), .terminate(.transactionTooLong)),
         (AnalystSession(activity: .idleInTransaction, statementAge: .seconds(119), transactionAge: .seconds(119)), .leave),
         (AnalystSession(activity: .idleInTransaction, transactionAge: .seconds(121)), .terminate(.transactionTooLong)),
-        (AnalystSession(activity: .active, statementAge: .seconds(5), heldBackTransactions: 500_001), .cancel(.holdsBackCleanup)),
-        (AnalystSession(activity: .idleInTransaction, heldBackTransactions: 500_001), .terminate(.holdsBackCleanup)),
+        (AnalystSession(activity: .active, statementAge: .seconds(5), xminAge: 500_001), .cancel(.preventsVacuum)),
+        (AnalystSession(activity: .idleInTransaction, xminAge: 500_001), .terminate(.preventsVacuum)),
         (AnalystSession(activity: .active, statementAge: .seconds(3), blockingFor: .seconds(3)), .cancel(.blocksOthers)),
         (AnalystSession(activity: .idleInTransaction, blockingFor: .seconds(3)), .terminate(.blocksOthers)),
     ]
@@ -103,16 +103,16 @@ struct AnalystWatchdogTests {
     func expiry() async throws {
         try await withAnalysts { store in
             let expired = Sample.now.day - 100
-            try await store.attempts.keeper.ensurePartitions(forDays: [expired])
+            try await store.attempts.maintenance.ensurePartitions(forDays: [expired])
             let idling = try await store.connect()
             try await idling.executeScript("BEGIN; SELECT 1 FROM notificationDeliveryAttempts")
-            try await store.attempts.keeper.keep()
+            try await store.attempts.maintenance.maintain()
             let name = PartitionPlan.fact(day: expired).name.lowercased()
             let stands: Query = "SELECT to_regclass(\(name)) IS NOT NULL"
             #expect(try await store.pool.query(stands)[0].decode(Bool.self))
             _ = try await store.attempts.write([Sample.attempt()])
             try await idling.executeScript("COMMIT")
-            try await store.attempts.keeper.keep()
+            try await store.attempts.maintenance.maintain()
             #expect(try await !store.pool.query(stands)[0].decode(Bool.self))
         }
     }

@@ -18,8 +18,8 @@ struct AttemptAdmissionTests {
             var limits = IngestLimits()
             limits.waitingRows = 1
             // No writer runs, so what is submitted waits.
-            let keeper = PartitionKeeper(pool: pool, logger: .silent)
-            let ingestor = AttemptIngestor(pool: pool, keeper: keeper, limits: limits, logger: .silent)
+            let maintenance = PartitionMaintenance(pool: pool, logger: .silent)
+            let ingestor = AttemptIngestor(pool: pool, maintenance: maintenance, limits: limits, logger: .silent)
             let batch = try Sample.batch([Sample.attempt()])
             let waiting = Task { try await ingestor.submit(batch) }
             while (try? ingestor.checkAdmission(bodyBytes: 1)) != nil { await Task.yield() }

@@ -27,7 +27,7 @@ struct AttemptImporterTests {
     }
 
     private func importer(_ store: AttemptDatabase) -> AttemptImporter {
-        AttemptImporter(pool: store.pool, keeper: store.keeper, chunkBytes: 4_096)
+        AttemptImporter(pool: store.pool, maintenance: store.maintenance, chunkBytes: 4_096)
     }
 
     @Test("a file, plain or packed: what is fine is stored and counted, what is not is named with its line", arguments: [false, true])
@@ -71,13 +71,13 @@ struct AttemptImporterTests {
                 var rounds = 0
                 var isComplete = false
                 while !isComplete, rounds < 100 {
-                    let place = try await importer(store).place(of: path)
-                    #expect((place == nil) == (rounds == 0))
-                    places.append(place?.lines ?? 0)
+                    let checkpoint = try await importer(store).checkpoint(of: path)
+                    #expect((checkpoint == nil) == (rounds == 0))
+                    places.append(checkpoint?.lines ?? 0)
                     var chunks = 0
                     let result = try await importer(store).run(
                         path: path,
-                        from: place,
+                        from: checkpoint,
                         now: Sample.now,
                         shouldStop: { chunks >= 3 },
                         onReject: { rejected.append($0.line) },
@@ -91,7 +91,7 @@ struct AttemptImporterTests {
                 }
                 #expect(rounds > 2 && places == places.sorted() && Set(places).count == places.count)
                 #expect(rejected == [8, 58, 108, 158])
-                #expect(try await importer(store).place(of: path) == nil, "it went through")
+                #expect(try await importer(store).checkpoint(of: path) == nil, "it went through")
                 try await store.expectRollupsEqualRecount(total: 196)
             }
         }
@@ -108,12 +108,12 @@ struct AttemptImporterTests {
                 await #expect(throws: Killed.self) {
                     try await importer(store).run(path: path, now: Sample.now, onReject: { _ in throw Killed() }, onProgress: { _ in })
                 }
-                let place = try #require(try await importer(store).place(of: path))
-                #expect(place.lines > 50 && place.lines <= 90)
+                let checkpoint = try #require(try await importer(store).checkpoint(of: path))
+                #expect(checkpoint.lines > 50 && checkpoint.lines <= 90)
                 var rejected: [Int] = []
                 let result = try await importer(store).run(
                     path: path,
-                    from: place,
+                    from: checkpoint,
                     now: Sample.now,
                     onReject: { rejected.append($0.line) },
                     onProgress: { _ in }
@@ -139,9 +139,9 @@ struct AttemptImporterTests {
                     onReject: { _ in },
                     onProgress: { _ in chunks += 1 }
                 )
-                #expect(try await importer(store).place(of: path) != nil)
+                #expect(try await importer(store).checkpoint(of: path) != nil)
                 try Data(bytes + line(77)).write(to: URL(fileURLWithPath: path))
-                #expect(try await importer(store).place(of: path) == nil)
+                #expect(try await importer(store).checkpoint(of: path) == nil)
             }
             try await withFile(bytes, packed: true) { path in
                 let whole = try Data(contentsOf: URL(fileURLWithPath: path))

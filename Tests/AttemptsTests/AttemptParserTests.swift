@@ -125,7 +125,7 @@ struct AttemptParserTests {
             ("{\"latencyMs\": 123456789012345678901}", "a number is not written as JSON writes it, or is too large"),
         ]
     )
-    func malformedPlace(body: String, sentence: String) {
+    func jsonErrorLocation(body: String, sentence: String) {
         #expect(throws: AttemptParser.BodyFault.malformed(sentence)) { try AttemptParser().document(Array(body.utf8)) }
     }
 

@@ -36,11 +36,11 @@ struct AttemptWriterTests {
             }
             posts.shuffle(using: &generator)
             let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
-                for lane in 0..<8 {
-                    let mine = posts.enumerated().filter { $0.offset % 8 == lane }.map(\.element)
+                for queue in 0..<8 {
+                    let mine = posts.enumerated().filter { $0.offset % 8 == queue }.map(\.element)
                     group.addTask {
                         var accepted = 0
-                        for post in mine { accepted += try await store.write(post, slot: Int16(lane)).count { $0 == .accepted } }
+                        for post in mine { accepted += try await store.write(post, slot: Int16(queue)).count { $0 == .accepted } }
                         return accepted
                     }
                 }
@@ -159,7 +159,7 @@ struct AttemptWriterTests {
 /// A scratch database with partitions around the sample's day.
 struct AttemptDatabase: Sendable {
     let pool: PostgresPool
-    let keeper: PartitionKeeper
+    let maintenance: PartitionMaintenance
 
     func write(
         _ attempts: [Attempt],
@@ -186,7 +186,7 @@ struct AttemptDatabase: Sendable {
     }
 
     func rotate() async throws {
-        try await keeper.rotateLedgerNow()
+        try await maintenance.rotateLedgerNow()
     }
 
     /// Rollups without their zero rows, against a count over the rows: no difference in either direction.
@@ -216,9 +216,9 @@ struct AttemptDatabase: Sendable {
 
 func withAttempts(days: Int64 = 2, _ body: (AttemptDatabase) async throws -> Void) async throws {
     try await withDatabase { pool in
-        let keeper = PartitionKeeper(pool: pool, clockTolerance: nil, logger: .silent, now: { Sample.now })
-        try await keeper.ensurePartitions(forDays: Set(Sample.now.day - days...Sample.now.day + 1))
-        try await body(AttemptDatabase(pool: pool, keeper: keeper))
+        let maintenance = PartitionMaintenance(pool: pool, clockTolerance: nil, logger: .silent, now: { Sample.now })
+        try await maintenance.ensurePartitions(forDays: Set(Sample.now.day - days...Sample.now.day + 1))
+        try await body(AttemptDatabase(pool: pool, maintenance: maintenance))
     }
 }
 

@@ -114,16 +114,16 @@ enum CookbookSample {
         INSERT INTO devices VALUES
             ('u-1', 'phone', 'ios', 'apns', 'production', 'ios.app', 'raw', 'sha256:\(String(repeating: "11", count: 32))', 'active', NULL,
              '2026-03-10 11:30Z', NULL, NULL, '19.0', '1.1', 2, '2026-01-01Z', '2026-03-10 11:30Z', '2026-03-10 11:40Z', '2026-06-08Z');
-        INSERT INTO pushLanes (app, provider, critical) VALUES ('android.app', 'fcm', false), ('ios.app', 'apns', true);
-        INSERT INTO pushDeliveries (sendId, lane, uid, deviceId, platform, provider, environment, app, createdAt)
+        INSERT INTO pushQueues (app, provider, critical) VALUES ('android.app', 'fcm', false), ('ios.app', 'apns', true);
+        INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)
             SELECT 'S1', 1, 'u-' || n, 'd-' || n, 'android', 'fcm', 'production', 'android.app', '2026-03-10 10:00Z'
             FROM generate_series(1, 5) AS n;
         INSERT INTO pushFinished VALUES (1, 1, 'sent', 1, 'm-1', '2026-03-10 10:00:01Z');
         INSERT INTO pushDead VALUES (2, 1, 'failed', 3, 'auth', 'THIRD_PARTY_AUTH_ERROR', '2026-03-10 10:00:02Z');
         INSERT INTO pushScheduled VALUES (3, 1, '2026-03-10 10:05Z', 2, 'network');
         INSERT INTO pushLeases VALUES (4, 1, 7, 1, 'w', NULL, '2026-03-10 10:00Z', '2026-03-10 10:01Z');
-        INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt) VALUES (1, 5, 1, '2026-03-10 10:00Z');
-        INSERT INTO alertEpisodes VALUES
+        INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt) VALUES (1, 5, 1, '2026-03-10 10:00Z');
+        INSERT INTO alerts VALUES
             ('00000000-0000-0000-0000-000000000001', 'ProviderOutage', 'v', 'provider=fcm', '{}', '{}', 'page', 'resolved',
              '2026-03-10 10:00Z',
              '2026-03-10 10:05Z', '2026-03-10 10:20Z', '2026-03-10 10:25Z', 'recovered', 0, '{}', '{}', NULL, 'SELECT 1', '{}',

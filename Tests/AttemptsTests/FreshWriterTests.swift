@@ -118,13 +118,13 @@ struct FreshWriterTests {
         try await withAttempts { store in
             let hints = try await learned(store)
             let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
-                for lane in 0..<8 {
+                for queue in 0..<8 {
                     let own = attempts(0..<280).shuffled()
                     group.addTask {
                         var accepted = 0
                         for start in stride(from: 0, to: 280, by: size) {
                             let part = Array(own[start..<min(280, start + size)])
-                            accepted += try await write(part, hints, slot: Int16(lane), to: store).count { $0 == .accepted }
+                            accepted += try await write(part, hints, slot: Int16(queue), to: store).count { $0 == .accepted }
                         }
                         return accepted
                     }

@@ -118,7 +118,7 @@ struct FsckTests {
     }
 
     @Test("stays clean while four writers go on in closed minutes and the ledger rotates")
-    func besideTraffic() async throws {
+    func duringTraffic() async throws {
         try await withCheckedAttempts { store in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<4 {
@@ -192,7 +192,7 @@ extension AttemptDatabase {
 /// 300 attempts of two days, a third of them advanced, after a rotation that lies two days back.
 func withCheckedAttempts(_ body: (AttemptDatabase) async throws -> Void) async throws {
     try await withAttempts { store in
-        try await store.keeper.keep()
+        try await store.maintenance.maintain()
         try await store.pool.execute("UPDATE ledgerState SET rotatedAt = \(Sample.now - .seconds(2 * 86_400))")
         for part in 0..<3 {
             let ids = part * 100..<part * 100 + 100

@@ -13,12 +13,12 @@ struct LedgerHintsTests {
 
     @Test("a filter forgets no key, and says perhaps to few others")
     func filter() {
-        var filter = KeyFilter(capacity: 20_000)
+        var filter = BloomFilter(capacity: 20_000)
         for number in 0..<20_000 { filter.insert(AttemptKey(attemptId: "in-\(number)")) }
         #expect((0..<20_000).allSatisfy { filter.mayContain(AttemptKey(attemptId: "in-\($0)")) })
         let wrong = (0..<20_000).count { filter.mayContain(AttemptKey(attemptId: "out-\($0)")) }
         #expect(wrong < 400)
-        #expect(!KeyFilter(capacity: 0).mayContain(AttemptKey(attemptId: "x")))
+        #expect(!BloomFilter(capacity: 0).mayContain(AttemptKey(attemptId: "x")))
     }
 
     @Test("a batch of new attempts, one that repeats some of them, one that repeats all")
@@ -60,13 +60,13 @@ struct LedgerHintsTests {
         try await withAttempts { store in
             let hints = LedgerHints()
             let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
-                for lane in 0..<8 {
+                for queue in 0..<8 {
                     let own = attempts(0..<400).shuffled()
                     group.addTask {
                         var accepted = 0
                         for start in stride(from: 0, to: 400, by: 100) {
                             let part = Array(own[start..<start + 100])
-                            accepted += try await store.write(part, slot: Int16(lane), hints: hints).count { $0 == .accepted }
+                            accepted += try await store.write(part, slot: Int16(queue), hints: hints).count { $0 == .accepted }
                         }
                         return accepted
                     }

@@ -20,7 +20,7 @@ struct LedgerRotationTests {
                 let (isRotated, isAnswered) = (Flag(), Flag())
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
-                        try await store.keeper.rotateLedgerNow()
+                        try await store.maintenance.rotateLedgerNow()
                         isRotated.raise()
                     }
                     try await store.waitFor("the rotation waits", or: isRotated) {
@@ -46,7 +46,7 @@ struct LedgerRotationTests {
     @Test("six writers with crossing ids and a rotation: each id once, nobody refused, no deadlock")
     func underLoad() async throws {
         try await withAttempts { store in
-            try await store.keeper.keep()
+            try await store.maintenance.maintain()
             let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
                 for writer in 0..<6 {
                     group.addTask {
@@ -64,7 +64,7 @@ struct LedgerRotationTests {
                     }
                 }
                 group.addTask {
-                    try await store.keeper.rotateLedgerNow()
+                    try await store.maintenance.rotateLedgerNow()
                     return 0
                 }
                 return try await group.reduce(0, +)
@@ -79,20 +79,20 @@ struct LedgerRotationTests {
     }
 
     @Test("while a reader holds the oldest generation, the rotation is done all the same, and writers go on")
-    func besideReader() async throws {
+    func duringRead() async throws {
         try await withAttempts { store in
-            let keeper = PartitionKeeper(pool: store.pool, clockTolerance: nil, patience: "300ms", logger: .silent, now: { Sample.now })
+            let maintenance = PartitionMaintenance(pool: store.pool, clockTolerance: nil, patience: "300ms", logger: .silent, now: { Sample.now })
             try await store.pool.withConnection { reader in
                 try await reader.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ")
                 _ = try await reader.query("SELECT count(*) FROM attemptLedger")
-                try await keeper.rotateLedgerNow()
+                try await maintenance.rotateLedgerNow()
                 #expect(try await store.write([Sample.attempt("a")]) == [.accepted])
-                try await keeper.rotateLedgerNow()
+                try await maintenance.rotateLedgerNow()
                 #expect(try await store.write([Sample.attempt("a")]) == [.duplicate])
                 try await reader.executeScript("COMMIT")
             }
-            try await keeper.rotateLedgerNow()
-            try await keeper.keep()
+            try await maintenance.rotateLedgerNow()
+            try await maintenance.maintain()
             let state = try await LedgerRotation.read(on: store.pool)
             let standing = try await PartitionStatements.generations(on: store.pool)
             #expect(standing == Set((state.previous...state.current + 1).map { "attemptledger_\($0)" }))

@@ -41,7 +41,7 @@ struct UncommittedOutcomesTests {
             let moment = now
             let ingestor = AttemptIngestor(
                 pool: store.pool,
-                keeper: store.keeper,
+                maintenance: store.maintenance,
                 uncommitted: uncommitted,
                 logger: .silent,
                 now: { moment }

@@ -11,8 +11,8 @@ NOBODY = {
     "alerts": "00000000-0000-4000-8000-000000000000",
     "silences": "00000000-0000-4000-8000-000000000000",
     "acceptances": "00000000-0000-4000-8000-000000000000",
-    "holdId": "999999",
-    "breakerId": "999999",
+    "circuitId": "999999",
+    "limiterId": "999999",
     "attributesType": "PagerActivityAttributes",
 }
 

@@ -91,7 +91,7 @@ def alerts(errors, installation):
         "definition": "ratio/1", "level": "threshold", "threshold": {"numerator": 1, "denominator": 20}, "observed": window, "worst": window,
     }
     installation.sql(f"""
-        INSERT INTO alertEpisodes (episodeId, rule, ruleVersion, groupKey, groupLabels, labels, severity, state, startsAt, firedAt, endsAt,
+        INSERT INTO alerts (alertId, rule, ruleVersion, groupKey, groupLabels, labels, severity, state, startsAt, firedAt, endsAt,
             resolvedAt, resolvedReason, detectedLateBySeconds, evidence, contributors, reproduceSql, annotations, updatedAt)
         VALUES ('{EPISODE}', 'ProviderUnavailable', '1', 'provider=fcm', '{{"provider": "fcm"}}', '{{"alertname": "ProviderUnavailable"}}',
             'page', 'resolved', now() - interval '2 hours', now() - interval '2 hours', now() - interval '1 hour', now() - interval '1 hour',

@@ -25,8 +25,8 @@ struct CricsheetReplayTests {
         let data = try Data(contentsOf: file)
         let count = try IndependentCount(data)
         let script = MatchScript(try CricsheetMatch.read(json: data))
-        for face in ReplayFace.allCases {
-            let changes = Sample.play(Sample.feed(script, face: face))
+        for detail in ReplayDetail.allCases {
+            let changes = Sample.play(Sample.feed(script, detail: detail))
             let last = try #require(changes.last?.display)
             #expect(last.innings.map(\.runs) == count.totals)
             #expect(last.innings.map(\.wickets) == count.wickets)
@@ -34,7 +34,7 @@ struct CricsheetReplayTests {
             #expect(changes.count(.fifty) == count.fifties)
             #expect(changes.count(.hundred) == count.hundreds)
             #expect(changes.count(.fiveFor) == count.fiveFors)
-            #expect(changes.count(.hattrick) == (face == .balls ? count.hattricks : 0))
+            #expect(changes.count(.hattrick) == (detail == .balls ? count.hattricks : 0))
             #expect(changes.count(.matchEnd) == 1)
             #expect(last.phase == (count.isWithoutResult ? "abandoned" : "ended"))
             if let winner = count.winner {
@@ -53,7 +53,7 @@ struct CricsheetReplayTests {
     func wellFormed(file: URL) throws {
         let script = MatchScript(try CricsheetMatch.read(json: try Data(contentsOf: file)))
         for innings in script.innings {
-            for over in Dictionary(grouping: innings.deliveries, by: \.ball.over).values where over.contains(where: \.overEnds) {
+            for over in Dictionary(grouping: innings.bowledBalls, by: \.ball.over).values where over.contains(where: \.overEnds) {
                 #expect(over.count { $0.ball.isLegal } == 6)
             }
         }
@@ -88,7 +88,7 @@ private struct IndependentCount {
             var bats: [String: Int] = [:]
             var bowls: [String: Int] = [:]
             for over in innings["overs"] as? [[String: Any]] ?? [] {
-                for delivery in over["deliveries"] as? [[String: Any]] ?? [] {
+                for delivery in over["bowledBalls"] as? [[String: Any]] ?? [] {
                     let runs = delivery["runs"] as? [String: Any] ?? [:]
                     total += runs["total"] as? Int ?? 0
                     bats[delivery["batter"] as? String ?? "", default: 0] += runs["batter"] as? Int ?? 0

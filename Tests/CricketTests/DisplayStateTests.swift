@@ -44,7 +44,7 @@ struct DisplayStateTests {
 
     @Test("feeds without balls show tier 0 and no recent balls (L-24)")
     func tiers() throws {
-        let changes = Sample.play(Sample.feed(try script(), face: .scores))
+        let changes = Sample.play(Sample.feed(try script(), detail: .scores))
         #expect(changes.allSatisfy { $0.display.tier == 0 && $0.display.recent.isEmpty })
         #expect(changes.count(.wicket) == 1 && changes.count(.matchEnd) == 1)
         #expect(changes.events.allSatisfy { $0.type.tier == 0 })

@@ -38,7 +38,7 @@ struct MatchNotation {
     private func json(_ innings: Innings) -> [String: Any] {
         var pen = Pen(names: players[innings.team] ?? [], team: innings.team)
         var document: [String: Any] = ["team": innings.team]
-        document["overs"] = innings.overs.enumerated().map { index, text in ["over": index, "deliveries": pen.over(text)] as [String: Any] }
+        document["overs"] = innings.overs.enumerated().map { index, text in ["over": index, "bowledBalls": pen.over(text)] as [String: Any] }
         return document.merging(innings.extra) { $1 }
     }
 
@@ -64,9 +64,9 @@ struct MatchNotation {
         mutating func over(_ text: String) -> [[String: Any]] {
             let parts = text.split(separator: ":")
             let bowler = String(parts[0])
-            let deliveries = parts[1].split(separator: " ").map { delivery(String($0), bowler) }
+            let bowledBalls = parts[1].split(separator: " ").map { delivery(String($0), bowler) }
             swap(&striker, &other)
-            return deliveries
+            return bowledBalls
         }
 
         private mutating func delivery(_ token: String, _ bowler: String) -> [String: Any] {

@@ -41,14 +41,14 @@ struct ReplayTests {
         let tempo = ReplayTempo(millisecondsPerBall: 1_000, breakSeconds: 60, speed: 2)
         let plan = ReplayPlan(script, startAt: Sample.now, tempo: tempo)
         #expect(plan.steps[plan.step(at: Sample.now + .seconds(-1))].position.phase == .scheduled)
-        #expect(plan.steps[plan.step(at: Sample.now)].position == .init(innings: 1, deliveries: 0, phase: .live))
-        #expect(plan.steps[plan.step(at: Sample.now + .milliseconds(2_500))].position.deliveries == 5)
+        #expect(plan.steps[plan.step(at: Sample.now)].position == .init(innings: 1, bowledBalls: 0, phase: .live))
+        #expect(plan.steps[plan.step(at: Sample.now + .milliseconds(2_500))].position.bowledBalls == 5)
         let breakAt = plan.steps.first { $0.position.phase == .break }!.milliseconds
         let during = [0, 10_000, 29_999].map { plan.step(at: plan.moment(ofMatchTime: breakAt) + .milliseconds($0)) }
         #expect(Set(during).count == 1)
         #expect(
             plan.steps[plan.step(at: plan.moment(ofMatchTime: breakAt) + .milliseconds(30_000))].position
-                == .init(innings: 2, deliveries: 0, phase: .live)
+                == .init(innings: 2, bowledBalls: 0, phase: .live)
         )
         #expect(plan.isOver(at: Sample.now + plan.duration))
     }
@@ -65,7 +65,7 @@ struct ReplayTests {
         for night in nights {
             let (evening, morning) = (plan.steps[night - 1], plan.steps[night + 1])
             #expect(morning.milliseconds - plan.steps[night].milliseconds == 1_000_000)
-            #expect(evening.position.deliveries == plan.steps[night].position.deliveries)
+            #expect(evening.position.bowledBalls == plan.steps[night].position.bowledBalls)
             #expect(morning.position == evening.position, "play goes on where it stopped")
         }
         #expect(plan.steps.last?.position.phase == .ended)
@@ -126,7 +126,7 @@ struct ReplayTests {
 
     @Test("polling any subset of states tells the same wickets, milestones and innings (L-24)", arguments: 0..<60)
     func anySubset(seed: Int) {
-        let feed = Sample.feed(script, face: .scores)
+        let feed = Sample.feed(script, detail: .scores)
         let all = Sample.play(feed)
         var random = ReplayRandom(seed: UInt64(seed))
         let chance = 2 + random.below(20)

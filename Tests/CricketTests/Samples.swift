@@ -93,8 +93,8 @@ enum Sample {
         return changes
     }
 
-    static func feed(_ script: MatchScript, face: ReplayFace = .balls, faults: Set<ReplayFault> = [], seed: UInt64 = 1) -> ReplayFeed {
-        ReplayFeed(ReplayPlan(script, startAt: now), matchId: "m1", face: face, faults: faults, seed: seed)
+    static func feed(_ script: MatchScript, detail: ReplayDetail = .balls, faults: Set<ReplayFault> = [], seed: UInt64 = 1) -> ReplayFeed {
+        ReplayFeed(ReplayPlan(script, startAt: now), matchId: "m1", detail: detail, faults: faults, seed: seed)
     }
 }
 

@@ -59,14 +59,14 @@ final class ConnectProxy: Sendable {
 
     private func serve(_ near: Int32) {
         guard !isSilent, let head = readHead(near) else { return }
-        let lines = head.split(separator: "\r\n")
-        let words = lines.first?.split(separator: " ") ?? []
+        let connections = head.split(separator: "\r\n")
+        let words = connections.first?.split(separator: " ") ?? []
         guard words.count == 3, words[0] == "CONNECT", let target = words[1].split(separator: ":").last.flatMap({ Int($0) }) else {
             return answer(near, "400 Bad Request")
         }
         if let credentials {
             let expected = "proxy-authorization: basic " + Data(credentials.utf8).base64EncodedString().lowercased()
-            guard lines.contains(where: { $0.lowercased() == expected }) else {
+            guard connections.contains(where: { $0.lowercased() == expected }) else {
                 state.withLock { $0.refused += 1 }
                 return answer(near, "407 Proxy Authentication Required")
             }

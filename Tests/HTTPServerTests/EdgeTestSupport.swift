@@ -24,10 +24,10 @@ struct Leaky: Error, CustomStringConvertible {
 func withEdge(
     authentication: AuthenticationMiddleware? = nil,
     translate: @escaping ProblemTranslation = { _ in nil },
-    routes: (EdgeRouter) -> Void,
+    routes: (HTTPRouter) -> Void,
     test: @Sendable @escaping (any TestClientProtocol) async throws -> Void
 ) async throws {
-    let router = EdgeRouter(authentication: authentication, translate: translate)
+    let router = HTTPRouter(authentication: authentication, translate: translate)
     routes(router)
     let application = Application(router: router)
     try await application.test(.router) { client in try await test(client) }

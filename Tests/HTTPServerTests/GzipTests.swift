@@ -62,7 +62,7 @@ func gzip(_ bytes: [UInt8]) -> [UInt8] {
         #expect(throws: Gzip.Failure.damaged) { try Gzip.inflate(flipped, limit: 100) }
         #expect(throws: Gzip.Failure.damaged) { try Gzip.inflate(good + Array("trailing bytes here".utf8), limit: 100) }
         #expect(throws: Gzip.Failure.damaged) { try Gzip.inflate(Array("{\"not\": \"gzip\"}".utf8), limit: 100) }
-        let crowd = (0..<1_025).flatMap { _ in gzip([]) }
-        #expect(throws: Gzip.Failure.damaged) { try Gzip.inflate(crowd, limit: 100) }
+        let manyMembers = (0..<1_025).flatMap { _ in gzip([]) }
+        #expect(throws: Gzip.Failure.damaged) { try Gzip.inflate(manyMembers, limit: 100) }
     }
 }

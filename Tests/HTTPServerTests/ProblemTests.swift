@@ -13,10 +13,10 @@ import Testing
                 throw Problem.invalid("uid is empty. Give 1 to 256 characters.", code: "invalid_uid", pointer: "/3/uid")
             }
         } test: { client in
-            let response = try await client.execute(uri: "/field", method: .get, headers: [RequestIdentity.header: "abc-1"])
+            let response = try await client.execute(uri: "/field", method: .get, headers: [RequestIDMiddleware.header: "abc-1"])
             #expect(response.status == .unprocessableContent)
             #expect(response.headers[.contentType] == "application/problem+json")
-            #expect(response.headers[RequestIdentity.header] == "abc-1")
+            #expect(response.headers[RequestIDMiddleware.header] == "abc-1")
             #expect(
                 String(buffer: response.body)
                     == #"{"code":"invalid_uid","detail":"uid is empty. Give 1 to 256 characters.","pointer":"/3/uid","requestId":"abc-1","#

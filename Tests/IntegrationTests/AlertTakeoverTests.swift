@@ -16,7 +16,7 @@ extension WholeService {
 
         /// Waits until somebody else than `former` holds both leases. How long that took from the moment in which the holder was stopped.
         private func takeover(from former: [String], since start: ContinuousClock.Instant, on pool: PostgresPool) async throws -> Duration {
-            for name in ["evaluator", "courier"] {
+            for name in ["evaluator", "notifier"] {
                 try await eventually("\(name) is taken over") {
                     guard let now = try await holder(name, on: pool) else { return false }
                     return !former.contains(now)
@@ -27,8 +27,8 @@ extension WholeService {
 
         private func holders(on pool: PostgresPool) async throws -> [String] {
             try await eventually("both leases are held") {
-                let held = [try await holder("evaluator", on: pool), try await holder("courier", on: pool)].compactMap { $0 }
-                return held.count == 2 ? held : nil
+                let current = [try await holder("evaluator", on: pool), try await holder("notifier", on: pool)].compactMap { $0 }
+                return current.count == 2 ? current : nil
             }
         }
 
@@ -50,8 +50,8 @@ extension WholeService {
         @Test("a frozen holder is replaced and fenced off when it wakes up; a killed one is replaced; each alert is told once")
         func takeover() async throws {
             #expect(EvaluatorConfiguration().leaseDuration + EvaluatorConfiguration().pollInterval <= .seconds(15))
-            let courier = CourierConfiguration(externalURL: "")
-            #expect(courier.leaseDuration + courier.pollInterval <= .seconds(15) && courier.claimDuration <= .seconds(15))
+            let notifier = NotifierConfiguration(externalURL: "")
+            #expect(notifier.leaseDuration + notifier.pollInterval <= .seconds(15) && notifier.claimDuration <= .seconds(15))
             try await withDatabaseURL { database in
                 try await withAlertHook { hook in
                     let settings = ["ALERTS_WEBHOOK_URL": hook.url, "ALERTS_LAG_SECONDS": "0"]
@@ -79,7 +79,7 @@ extension WholeService {
                         #expect(try await holders(on: pool) == new)
                         let killedAt = ContinuousClock.now
                         try await second.killNow()
-                        let drill = try await AlertDrill.fire(
+                        let drill = try await TestNotification.fire(
                             receivers: ["webhook"],
                             severity: .page,
                             author: "test",
@@ -87,9 +87,9 @@ extension WholeService {
                             on: pool
                         )
                         let killed = try await takeover(from: new, since: killedAt, on: pool)
-                        try await eventually("the survivor delivers") { !hook.alerts(of: AlertDrill.rule).isEmpty }
-                        try await AlertDrill.resolve(drill, at: .now(), on: pool)
-                        try await eventually("its end too") { hook.alerts(of: AlertDrill.rule).map(\.status) == ["firing", "resolved"] }
+                        try await eventually("the survivor delivers") { !hook.alerts(of: TestNotification.rule).isEmpty }
+                        try await TestNotification.resolve(drill, at: .now(), on: pool)
+                        try await eventually("its end too") { hook.alerts(of: TestNotification.rule).map(\.status) == ["firing", "resolved"] }
                         #expect(frozen <= .seconds(15) && killed <= .seconds(15), "\(frozen), \(killed)")
                         print("taken over \(frozen) after a freeze, \(killed) after a kill -9")
                         #expect(hook.alerts(of: "ProviderUnavailable").map(\.status) == ["firing"], "told once, by three holders")

@@ -43,18 +43,18 @@ extension WholeService {
             }
         }
 
-        /// A courier that works until the hook has the alert.
+        /// A notifier that works until the hook has the alert.
         private func deliver(on pool: PostgresPool, to hook: AlertHook) async throws {
             let client = CurlClient(configuration: CurlClientConfiguration(), logger: .silent)
-            let courier = AlertCourier(
+            let notifier = Notifier(
                 pool: pool,
-                receivers: ReceiverBook(fixed: [.webhook("webhook", url: hook.url, secret: nil)], logger: .silent),
-                configuration: CourierConfiguration(externalURL: "http://127.0.0.1"),
+                receivers: ReceiverRegistry(fixed: [.webhook("webhook", url: hook.url, secret: nil)], logger: .silent),
+                configuration: NotifierConfiguration(externalURL: "http://127.0.0.1"),
                 logger: .silent,
                 send: { try await client.send($0) }
             )
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await courier.run() }
+                group.addTask { try await notifier.run() }
                 defer { group.cancelAll() }
                 try await eventually("the alert arrives") { hook.alerts(of: rule).count == 1 }
             }
@@ -103,8 +103,8 @@ extension WholeService {
                     try await withPool(database) { pool in
                         let evaluator = RuleEvaluator(
                             pool: pool,
-                            rules: RuleBook(directory: ProjectPlace.alerts, logger: .silent),
-                            receivers: ReceiverBook(fixed: [.webhook("webhook", url: hook.url, secret: nil)], logger: .silent),
+                            rules: RuleRegistry(directory: ProjectDirectory.alerts, logger: .silent),
+                            receivers: ReceiverRegistry(fixed: [.webhook("webhook", url: hook.url, secret: nil)], logger: .silent),
                             logger: .silent
                         )
                         let past = now.flooredToMinute() - .seconds(61 * 60)

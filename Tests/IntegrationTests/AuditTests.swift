@@ -28,16 +28,16 @@ extension WholeService {
                 #expect(silence.status == 201, "\(silence.text)")
                 let id = try #require((silence.json["silence"] as? [String: Any])?["id"] as? String)
                 #expect(try await api.call("DELETE", "/silences/\(id)").status == 204)
-                let redrive = try await api.post("/sends/dead/redrive", ["outcome": "failed"])
+                let redrive = try await api.post("/sends/dead/retry", ["outcome": "failed"])
                 #expect(redrive.status == 200, "\(redrive.text)")
                 try await holdAndBreaker(server)
                 #expect(try await api.call("DELETE", "/sends/holds/1").status == 200)
                 #expect(try await api.call("DELETE", "/sends/holds/1").status == 404)
-                #expect(try await api.post("/sends/token-breakers/1/undo", [String: String]()).status == 200)
+                #expect(try await api.post("/sends/deactivation-limiters/1/undo", [String: String]()).status == 200)
                 let entries = try await AuditLog(server.pool).latest(20).reversed()
                 #expect(
                     entries.map(\.action) == [
-                        .throttleSends, .liftThrottle, .silenceAlerts, .endSilence, .redriveSends, .releaseHold, .undoBreaker,
+                        .addThrottle, .removeThrottle, .addSilence, .expireSilence, .retryDeadLetters, .closeCircuit, .undoDeactivations,
                     ]
                 )
                 #expect(Set(entries.map(\.actor)) == ["bootstrap"])
@@ -49,13 +49,13 @@ extension WholeService {
         private func holdAndBreaker(_ server: RunningServer) async throws {
             try await server.pool.execute(
                 """
-                INSERT INTO pushHolds (provider, app, environment, platform, credential, cause, since, lastRefusedAt, refusals, nextProbeAt)
+                INSERT INTO pushCircuits (provider, app, environment, platform, credential, cause, since, lastRefusedAt, refusals, nextProbeAt)
                 VALUES ('apns', 'a', 'production', '', 'k', 'InvalidProviderToken', now(), now(), 1, now() + interval '1 hour')
                 """
             )
             try await server.pool.execute(
                 """
-                INSERT INTO tokenBreakers (provider, app, environment, credential, openedAt, windowFrom, judged, ambiguous, gone, cause)
+                INSERT INTO deactivationLimiters (provider, app, environment, credential, openedAt, windowFrom, total, ambiguous, gone, cause)
                 VALUES ('apns', 'a', 'production', 'k', now(), now(), 10, 10, 0, 'BadDeviceToken')
                 """
             )

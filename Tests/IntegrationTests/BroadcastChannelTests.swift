@@ -8,7 +8,7 @@ import TestDatabase
 import Testing
 
 extension WholeService {
-    /// The channel lane over TLS and HTTP/2, in processes that can be killed.
+    /// The channel queue over TLS and HTTP/2, in processes that can be killed.
     @Suite("Broadcast channels of a whole service")
     struct BroadcastChannelTests {
         @Test(
@@ -19,10 +19,10 @@ extension WholeService {
                 let first = try await start("own")
                 try await eventually("everybody listens") { try await listening(pool) == 40 }
                 #expect(starts(simulator).allSatisfy { $0.body.contains("input-push-channel") })
-                try await tell(2...6, fixture, simulator)
+                try await notify(2...6, fixture, simulator)
                 try await first.killNow()
                 let second = try await start("own")
-                try await tell(7...10, fixture, simulator)
+                try await notify(7...10, fixture, simulator)
                 #expect(simulator.requests(provider: .apns).filter { $0.path.hasSuffix("/channels") && $0.method == "POST" }.count == 1)
                 #expect(starts(simulator).count == 40, "nobody is started twice")
                 let stamps = broadcasts(simulator).map(stamp)
@@ -39,7 +39,7 @@ extension WholeService {
                     // The waits between are minutes.
                     try await eventually("the end number \(told) is noted") {
                         try await pool.execute(
-                            "UPDATE activityChannels SET endDueAt = clock_timestamp() WHERE endsTold = \(told) AND endDueAt IS NOT NULL"
+                            "UPDATE activityChannels SET endDueAt = clock_timestamp() WHERE endsSent = \(told) AND endDueAt IS NOT NULL"
                         )
                             == 1 || told == 4
                     }
@@ -79,7 +79,7 @@ extension WholeService {
                 async let other = start("own")
                 let servers = try await [one, other]
                 try await eventually("everybody listens") { try await listening(pool) == 40 }
-                try await tell(2...4, fixture, simulator)
+                try await notify(2...4, fixture, simulator)
                 #expect(simulator.requests(provider: .apns).filter { $0.path.hasSuffix("/channels") && $0.method == "POST" }.count == 1)
                 for server in servers { #expect(try await server.terminate().code == 0) }
                 try await expectRows(simulator, pool)
@@ -108,7 +108,7 @@ extension WholeService {
         }
 
         /// States one after another, each broadcast before the next.
-        private func tell(_ runs: ClosedRange<Int>, _ fixture: LiveFixture, _ simulator: ProviderSimulator) async throws {
+        private func notify(_ runs: ClosedRange<Int>, _ fixture: LiveFixture, _ simulator: ProviderSimulator) async throws {
             for runs in runs {
                 try await fixture.score("m", phase: "live", runs: runs, now: .now())
                 let newest = try await fixture.newest("m").timestamp
@@ -146,7 +146,7 @@ extension WholeService {
                             "APNS_SANDBOX_URL": endpoints.apnsURL, "PROVIDERS_CA_FILE": endpoints.caFile,
                         ]
                         try await withPool(database) { pool in
-                            let fixture = LiveFixture(pool: pool, vault: TokenVault(TestTokenKeys.ring))
+                            let fixture = LiveFixture(pool: pool, cipher: TokenCipher(TestTokenKeys.keySet))
                             try await fixture.followers(0..<40, of: "m", now: .now())
                             try await fixture.score("m", phase: "live", runs: 1, now: .now())
                             try await body(fixture, simulator, pool) { channels in

@@ -22,7 +22,7 @@ struct ConfigurationTests {
 
     @Test("every setting is in the table of docs/operations.md, under both of its names")
     func documented() throws {
-        let table = try String(contentsOfFile: ProjectPlace.root + "/docs/operations.md", encoding: .utf8)
+        let table = try String(contentsOfFile: ProjectDirectory.root + "/docs/operations.md", encoding: .utf8)
         #expect(ConfigurationKey.all.count > 30)
         for key in ConfigurationKey.all {
             #expect(table.contains("| `\(key.name)` | `\(key.environmentName)` |"), "\(key.name)")

@@ -71,24 +71,24 @@ import Testing
                 productionURL: endpoints.apnsURL,
                 sandboxURL: endpoints.apnsURL
             )
-            let verdicts = try await CredentialProbe.run(configuration, app: "com.example.app", now: .now(), logger: silence)
+            let verdicts = try await CredentialCheck.run(configuration, app: "com.example.app", now: .now(), logger: silence)
             #expect(verdicts.map(\.state) == [.accepted, .accepted], "\(verdicts)")
             #expect(verdicts.first?.keyAgeDays == 10)
-            let book = try ProviderBook(configuration, logger: silence)
+            let registry = try ProviderRegistry(configuration, logger: silence)
             #expect(
-                book.lookup(.apns, app: "any", environment: .sandbox) != nil && book.lookup(.fcm, app: "any", environment: .sandbox) == nil
+                registry.lookup(.apns, app: "any", environment: .sandbox) != nil && registry.lookup(.fcm, app: "any", environment: .sandbox) == nil
             )
             simulator.removeRequests()
             // Another's key: well formed, and refused.
             try write(try SimulatorCredentials.generate().apns.privateKeyPEM, age: 5)
-            await book.refresh(now: .now())
-            #expect(book.fault?.contains("InvalidProviderToken") == true, "\(book.fault ?? "no fault")")
+            await registry.refresh(now: .now())
+            #expect(registry.fault?.contains("InvalidProviderToken") == true, "\(registry.fault ?? "no fault")")
             try write("no key", age: 4)
-            await book.refresh(now: .now())
-            #expect(book.fault?.contains("PEM") == true, "\(book.fault ?? "no fault")")
+            await registry.refresh(now: .now())
+            #expect(registry.fault?.contains("PEM") == true, "\(registry.fault ?? "no fault")")
             try write(key.privateKeyPEM, age: 3)
-            await book.refresh(now: .now())
-            #expect(book.fault == nil)
+            await registry.refresh(now: .now())
+            #expect(registry.fault == nil)
             #expect(simulator.requests(provider: .apns).allSatisfy { $0.token == String(repeating: "0", count: 64) })
         }
     }

@@ -134,7 +134,7 @@ extension WholeService {
             let id = try #require((silence.json["silence"] as? [String: Any])?["id"] as? String)
             expect(204, try await api.call("DELETE", "/silences/\(id)"))
             for page in [
-                "/", "/people/ada", "/oncall/rules", "/oncall/deliveries", "/oncall/audit", "/alerts", "/sends/backlog", "/sends/dead",
+                "/", "/people/ada", "/oncall/rules", "/oncall/notifications", "/oncall/audit", "/alerts", "/sends/backlog", "/sends/dead",
             ] {
                 expect(200, try await api.get(page))
             }
@@ -156,18 +156,18 @@ extension WholeService {
             ]
             let own = [
                 "pushwatch_ingest": [
-                    "DELETE FROM alertEpisodes", "INSERT INTO alertEpisodes SELECT * FROM alertEpisodes",
+                    "DELETE FROM alerts", "INSERT INTO alerts SELECT * FROM alerts",
                     "UPDATE alertRuleProgress SET asOf = asOf",
                     "DELETE FROM serverSecrets",
                 ],
                 "pushwatch_sender": [
                     "SELECT FROM apiKeys", "SELECT FROM serverSecrets", "SELECT FROM auditEntries", "SELECT FROM usedSignInTickets",
-                    "SELECT FROM alertEpisodes", "INSERT INTO alertSilences SELECT * FROM alertSilences",
+                    "SELECT FROM alerts", "INSERT INTO alertSilences SELECT * FROM alertSilences",
                 ],
                 "pushwatch_alerter": [
                     "SELECT * FROM devices", "SELECT * FROM pushDeliveries", "SELECT FROM tokenKeys", "SELECT FROM apiKeys",
                     "SELECT FROM serverSecrets",
-                    "INSERT INTO pushThrottles SELECT * FROM pushThrottles", "UPDATE devices SET tokenState = 'off'",
+                    "INSERT INTO pushThrottles SELECT * FROM pushThrottles", "UPDATE devices SET tokenState = 'inactive'",
                     "UPDATE attemptRollups SET attempts = 0",
                 ],
             ]

@@ -44,7 +44,7 @@ extension WholeService {
                 try await day.beginMatch { matchId in
                     try await eventually("several phones show the match") {
                         var shown = 0
-                        for phone in day.crowd.phones where await phone.activities.contains(where: { $0.updates > 1 }) { shown += 1 }
+                        for phone in day.followers.phones where await phone.activities.contains(where: { $0.updates > 1 }) { shown += 1 }
                         return shown >= 4
                     }
                     day.simulator.setFaults([FaultRule(provider: .apns, share: 0.5, effect: .hang)])
@@ -99,7 +99,7 @@ extension WholeService {
         private func expectTokensApart(_ day: MatchDay) {
             func told(_ name: String) -> Set<String> {
                 var tokens: Set<String> = []
-                for request in day.crowd.phones.flatMap({ $0.transport.sent }) {
+                for request in day.followers.phones.flatMap({ $0.transport.sent }) {
                     let body = request.body.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) as? [String: Any] }
                     if let token = body?[name] as? String { tokens.insert(token.lowercased()) }
                 }
@@ -194,7 +194,7 @@ extension WholeService {
             #expect(day.server.log.count > 1000, "the log is written at its finest level")
             expectNone(in: day.metrics, "the metrics")
             #expect(day.metrics.contains("pushwatch_live_pushes_total"))
-            for phone in day.crowd.phones { for request in phone.transport.sent { expectNone(in: request.path, "a URL") } }
+            for phone in day.followers.phones { for request in phone.transport.sent { expectNone(in: request.path, "a URL") } }
             expectNone(in: day.answers.joined(separator: "\n"), "an answer of the API")
             // Every column that can hold text, whatever it is called.
             let columns = try await day.pool.query(

@@ -7,7 +7,7 @@ extension WholeService {
     struct DistTests {
         /// The files below a directory of the sources, as they lie in the archive.
         private static func files(_ directory: String) throws -> Set<String> {
-            let root = ProjectPlace.root + "/" + directory
+            let root = ProjectDirectory.root + "/" + directory
             let all = FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []
             var isDirectory: ObjCBool = false
             return Set(
@@ -23,8 +23,8 @@ extension WholeService {
             try await withTestDirectory { directory in
                 let made = try await Shell.run(
                     "/bin/bash",
-                    [ProjectPlace.root + "/scripts/dist.sh", ServerProcess.binary, directory],
-                    in: ProjectPlace.root
+                    [ProjectDirectory.root + "/scripts/dist.sh", ServerProcess.binary, directory],
+                    in: ProjectDirectory.root
                 )
                 try #require(made.code == 0, "\(made.output)")
                 let names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
@@ -65,7 +65,7 @@ extension WholeService {
 
         @Test("the systemd unit is valid and leaves the service little more than the network")
         func unit() async throws {
-            let unit = ProjectPlace.root + "/deploy/systemd/pushwatch.service"
+            let unit = ProjectDirectory.root + "/deploy/systemd/pushwatch.service"
             guard let analyze = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"].first(where: FileManager.default.isExecutableFile)
             else {
                 print("systemd-analyze is missing: the unit was NOT checked.")

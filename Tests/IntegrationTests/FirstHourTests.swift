@@ -64,7 +64,7 @@ extension WholeService {
         func makeUp() async throws {
             let lines = try Self.blocks(from: "## Try it", to: "### Five things to try")
             #expect(lines.first?.contains("make up") == true)
-            let done = try await Shell.run("/usr/bin/env", ["make", "-n", "up", "UP=--empty --port 9090"], in: ProjectPlace.root)
+            let done = try await Shell.run("/usr/bin/env", ["make", "-n", "up", "UP=--empty --port 9090"], in: ProjectDirectory.root)
             #expect(done.code == 0 && done.output.contains("pushwatch\" up --empty --port 9090"), "\(done.output)")
         }
     }

@@ -131,12 +131,12 @@ extension WholeService {
             try await withServers { servers, database in
                 try await withPool(database) { pool in
                     // One rotation only: an id is known through its own generation and the next.
-                    let keeper = PartitionKeeper(pool: pool, logger: .silent)
+                    let maintenance = PartitionMaintenance(pool: pool, logger: .silent)
                     async let answers = post(reports, seed: seed, to: servers)
                     try await eventually("the first ones are stored") {
                         try await pool.query("SELECT count(*) > 40 FROM notificationDeliveryAttempts")[0].decode(Bool.self)
                     }
-                    try await keeper.rotateLedgerNow()
+                    try await maintenance.rotateLedgerNow()
                     let first = try await answers
                     #expect(first.conflicts == 0)
                     let again = try await post(reports, seed: seed + 1, to: servers)
@@ -176,7 +176,7 @@ private struct Seeded: RandomNumberGenerator {
 
 extension Row {
     fileprivate func decodeTexts() throws -> [String] {
-        let (facts, rollups) = try decode(String.self, String.self)
+        let (facts, rollups) = try decode((String, String).self)
         return [facts, rollups]
     }
 }

@@ -143,7 +143,7 @@ extension WholeService {
                             "LIVE_STARTS_PER_SECOND": "10",
                         ]
                         try await withPool(database) { pool in
-                            let fixture = LiveFixture(pool: pool, vault: TokenVault(TestTokenKeys.ring))
+                            let fixture = LiveFixture(pool: pool, cipher: TokenCipher(TestTokenKeys.keySet))
                             try await fixture.running(0..<KilledMatchTests.runners, of: "m", now: .now())
                             try await fixture.followers(KilledMatchTests.newcomers, of: "m", now: .now())
                             try await fixture.score("m", phase: "live", runs: 1, now: .now())

@@ -11,7 +11,7 @@ import Testing
 struct OpenAPIDocumentTests {
     /// `GET /attempts/{attemptId}`, by the document's indentation.
     private static func documented() throws -> Set<String> {
-        let text = try String(contentsOfFile: ProjectPlace.root + "/docs/openapi.yaml", encoding: .utf8)
+        let text = try String(contentsOfFile: ProjectDirectory.root + "/docs/openapi.yaml", encoding: .utf8)
         var routes: Set<String> = []
         var path = ""
         for line in text.prefix(upTo: text.firstRange(of: "\ncomponents:")?.lowerBound ?? text.endIndex).split(separator: "\n") {

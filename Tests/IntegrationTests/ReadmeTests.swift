@@ -5,7 +5,7 @@ import Testing
 @Suite("The README")
 struct ReadmeTests {
     static func text(_ path: String = "README.md") throws -> String {
-        try String(contentsOfFile: "\(ProjectPlace.root)/\(path)", encoding: .utf8)
+        try String(contentsOfFile: "\(ProjectDirectory.root)/\(path)", encoding: .utf8)
     }
 
     /// Target → floor, from a table whose rows begin with the floor and name targets in backticks in the second cell.
@@ -18,7 +18,7 @@ struct ReadmeTests {
         return floors
     }
 
-    /// Target → floor, as `make floors` checks them.
+    /// Target → floor, as `make layers` checks them.
     private static func checkedFloors() throws -> [String: Int] {
         var floors: [String: Int] = [:]
         for line in try text("scripts/check-floors.sh").matches(of: /\n +([A-Za-z |]+)\) echo ([0-9]) ;;/) {
@@ -30,7 +30,7 @@ struct ReadmeTests {
     @Test("its floors are those of the architecture page, of the check, and of the directories in Sources")
     func floorsAgree() throws {
         let checked = try Self.checkedFloors()
-        let directories = try FileManager.default.contentsOfDirectory(atPath: ProjectPlace.root + "/Sources").filter { !$0.hasPrefix(".") }
+        let directories = try FileManager.default.contentsOfDirectory(atPath: ProjectDirectory.root + "/Sources").filter { !$0.hasPrefix(".") }
         #expect(Set(directories) == Set(checked.keys))
         #expect(Self.floors(try Self.text()) == checked)
         #expect(Self.floors(try Self.text("docs/architecture.md")) == checked)
@@ -82,7 +82,7 @@ struct ReadmeTests {
                 var words = cell.split(separator: " ").map(String.init)
                 if words.first == "pushwatch" { words.removeFirst() }
                 let name = words.prefix { $0.wholeMatch(of: /[a-z][a-z-]*/) != nil }.joined(separator: " ")
-                // `pushwatch keys create`, `list`: what follows belongs to the same group.
+                // `pushwatch api-keys create`, `list`: what follows belongs to the same group.
                 let group = commands.first?.split(separator: " ").dropLast().joined(separator: " ") ?? ""
                 commands.append(cell.hasPrefix("pushwatch ") || group.isEmpty ? name : "\(group) \(name)")
             }

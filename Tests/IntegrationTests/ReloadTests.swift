@@ -22,7 +22,7 @@ extension WholeService {
             try await withDatabaseURL { database in
                 try await withTestDirectory { directory in
                     let alerts = directory + "/alerts"
-                    try FileManager.default.copyItem(atPath: ProjectPlace.alerts, toPath: alerts)
+                    try FileManager.default.copyItem(atPath: ProjectDirectory.alerts, toPath: alerts)
                     let server = try await ServerProcess.start(
                         database: database,
                         settings: ["ALERTS_DIRECTORY": alerts, "ALERTS_LAG_SECONDS": "1", "METRICS_OPEN": "true"]

@@ -19,7 +19,7 @@ extension WholeService {
             let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
             let programs = URL(fileURLWithPath: ServerProcess.binary).deletingLastPathComponent().path
             let environment = [
-                "PATH": "\(programs):\(path)", "DATABASE": database, "PUSHWATCH_MIGRATIONS_DIRECTORY": ProjectPlace.migrations,
+                "PATH": "\(programs):\(path)", "DATABASE": database, "PUSHWATCH_MIGRATIONS_DIRECTORY": ProjectDirectory.migrations,
             ]
             let done = try await Shell.run(
                 "/usr/bin/timeout",

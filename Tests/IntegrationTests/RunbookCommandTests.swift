@@ -18,7 +18,7 @@ struct RunbookCommandTests {
 
     @Test("every command and every option in runbooks and in the alerts' README exists")
     func exist() throws {
-        let alerts = ProjectPlace.root + "/alerts"
+        let alerts = ProjectDirectory.root + "/alerts"
         let runbooks = try FileManager.default.contentsOfDirectory(atPath: alerts + "/runbooks").map { "\(alerts)/runbooks/\($0)" }
         var seen = 0
         for file in runbooks + [alerts + "/README.md"] {

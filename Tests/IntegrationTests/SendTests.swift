@@ -73,7 +73,7 @@ extension WholeService {
                 #expect(outcomes(send) == ["deactivated/token_not_registered/Unregistered"])
                 let device = try await server.asUser("ada").get("/devices/phone")
                 let state = device.json["pushToken"] as? [String: Any]
-                #expect(state?["state"] as? String == "off")
+                #expect(state?["state"] as? String == "inactive")
                 #expect(state?["cause"] as? String == "Unregistered")
                 server.simulator.setFaults([])
                 let refused = try await server.api.post("/sends", ["deviceId": "phone", "title": "Again"])
@@ -144,7 +144,7 @@ extension WholeService {
                 server.simulator.setToken("fcm-token-of-grace", ScriptedToken(dead: true))
                 let send = try await send(server, to: "pixel", until: ["failed", "sent"])
                 #expect(outcomes(send) == ["deactivated/token_not_registered/UNREGISTERED"])
-                #expect((try await user.get("/devices/pixel").json["pushToken"] as? [String: Any])?["state"] as? String == "off")
+                #expect((try await user.get("/devices/pixel").json["pushToken"] as? [String: Any])?["state"] as? String == "inactive")
             }
         }
     }

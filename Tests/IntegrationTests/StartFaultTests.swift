@@ -39,7 +39,7 @@ extension WholeService {
         func brokenRules() async throws {
             try await withTestDirectory { directory in
                 let alerts = directory + "/alerts"
-                try FileManager.default.copyItem(atPath: ProjectPlace.alerts, toPath: alerts)
+                try FileManager.default.copyItem(atPath: ProjectDirectory.alerts, toPath: alerts)
                 try await withServer(adjust: { $0.alertsDirectory = alerts }) { server in
                     let file = alerts + "/rules/broken.yml"
                     try "groups: [ {".write(toFile: file, atomically: false, encoding: .utf8)
@@ -84,7 +84,7 @@ extension WholeService {
             try await withScratchCluster { cluster in
                 try await Migrator(
                     configuration: PostgresConfiguration(url: cluster.url),
-                    directory: ProjectPlace.migrations,
+                    directory: ProjectDirectory.migrations,
                     logger: .silent
                 ).migrate()
                 cluster.crash()

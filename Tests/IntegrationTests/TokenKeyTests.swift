@@ -11,10 +11,10 @@ extension WholeService {
         func required() throws {
             var configuration = ServerConfiguration.bare("postgresql:///none")
             configuration.tokenKeys = nil
-            let error = #expect(throws: ConfigurationError.self) { try configuration.tokenVault() }
+            let error = #expect(throws: ConfigurationError.self) { try configuration.tokenCipher() }
             #expect(error?.description.contains("make-token-key") == true && error?.description.contains("PUSHWATCH_TOKEN_KEYS") == true)
             configuration.roles = [.alert]
-            _ = try configuration.tokenVault()
+            _ = try configuration.tokenCipher()
         }
 
         @Test("a server with another key than the database's tokens were sealed with does not start")

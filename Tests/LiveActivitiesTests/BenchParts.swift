@@ -8,12 +8,12 @@ import TestDatabase
 
 /// The parts as the server puts them together.
 enum BenchParts {
-    static let vault = TokenVault(.random())
+    static let cipher = TokenCipher(.random())
 
     static func recorder() -> AttemptRecorder { AttemptRecording.recorder(slot: 9, logger: .silent) }
 
     static func devices(_ pool: PostgresPool) -> DeviceStore {
-        DeviceStore(pool: pool, vault: vault, record: recorder(), onDeparture: ActivityDepartures.end)
+        DeviceStore(pool: pool, cipher: cipher, record: recorder(), onRemoval: ActivityRemovals.end)
     }
 
     static func engine(
@@ -26,7 +26,7 @@ enum BenchParts {
             pool: pool,
             policy: configuration.policy,
             channels: configuration.channels,
-            vault: vault,
+            cipher: cipher,
             record: recorder()
         )
         return LiveEngine(configuration: configuration, stores: stores, lookup: lookup, logger: .silent, now: { clock.now })

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LiveActivities
 
-/// The lane of broadcast channels (reference §3.7): made, used, ended and deleted. What goes wrong with them: `ChannelFaultTests`.
+/// The queue of broadcast channels (reference §3.7): made, used, ended and deleted. What goes wrong with them: `ChannelErrorTests`.
 @Suite("Broadcast channels")
 struct ChannelTests {
     @Test("one channel for a match, app and environment, made once by two processes; iOS 18 listens to it, older systems bring tokens")
@@ -83,20 +83,20 @@ struct ChannelTests {
                 try await bench.run()
                 try await bench.run()
             }
-            let told = bench.apns.channels.calls("broadcast")
-            #expect(told.count == 3 && bench.apns.calls.count == 3)
+            let broadcasts = bench.apns.channels.calls("broadcast")
+            #expect(broadcasts.count == 3 && bench.apns.calls.count == 3)
             #expect(bench.apns.calls.allSatisfy { $0.token == LiveBench.updateToken(9) })
-            // The same content for both lanes.
-            #expect(told.map(\.state) == bench.apns.calls.map(\.contentState))
-            #expect(told.allSatisfy { $0.push?.priority == .high && $0.push?.alert?.title == .plain("OUT") && $0.push?.expiresAt == nil })
-            let stamps = told.compactMap { $0.push?.timestamp }
+            // The same content for both queues.
+            #expect(broadcasts.map(\.state) == bench.apns.calls.map(\.contentState))
+            #expect(broadcasts.allSatisfy { $0.push?.priority == .high && $0.push?.alert?.title == .plain("OUT") && $0.push?.expiresAt == nil })
+            let stamps = broadcasts.compactMap { $0.push?.timestamp }
             #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
             let rows = try await bench.pool.query(
                 """
                 SELECT uid, status, tokenHash FROM notificationDeliveryAttempts WHERE uid = 'channel:m1' AND pushType = 'liveactivity'
                 """
             ).map { try $0.decode((String, String, String).self) }
-            #expect(rows.count == told.count + 1, "with the one that told the first state")
+            #expect(rows.count == broadcasts.count + 1, "with the one that told the first state")
             #expect(rows.allSatisfy { $0.1 == "sent" && $0.2 == BroadcastChannel(id: "channel-1==", storage: .none).hash.rawValue })
         }
     }
@@ -180,8 +180,8 @@ struct ChannelTests {
             #expect(bench.apns.channels.calls("broadcast").isEmpty, "not before they listen")
             bench.clock.advance(.seconds(2))
             try await bench.run()
-            let told = bench.apns.channels.calls("broadcast")
-            #expect(told.count == 1 && told[0].state.contains(#""runs":8"#))
+            let broadcasts = bench.apns.channels.calls("broadcast")
+            #expect(broadcasts.count == 1 && broadcasts[0].state.contains(#""runs":8"#))
             bench.clock.advance(.seconds(60))
             try await bench.run()
             #expect(bench.apns.channels.calls("broadcast").count == 1)
@@ -203,7 +203,7 @@ struct ChannelTests {
     }
 
     @Test("switched off, no channel is made, and those there are, are served to their end")
-    func switchedOff() async throws {
+    func deactivated() async throws {
         try await ChannelTests.with { bench in
             try await bench.listening()
             await bench.engine.release()

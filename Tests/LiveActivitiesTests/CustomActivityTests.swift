@@ -149,7 +149,7 @@ struct CustomActivityTests {
 
 @Suite("Schemas of attributes types")
 struct ValueSchemaTests {
-    private func schema(_ text: String) throws -> ValueSchema { try ValueSchema(try JSONText.parse(Array(text.utf8))) }
+    private func schema(_ text: String) throws -> ValueSchema { try ValueSchema(try JSONParser.parse(Array(text.utf8))) }
 
     @Test(
         "a schema file with something that would not be checked is refused",
@@ -159,8 +159,8 @@ struct ValueSchemaTests {
         ]
     )
     func refused(_ text: String) throws {
-        let json = try JSONText.parse(Array(text.utf8))
-        #expect(throws: SchemaFault.self) { try ValueSchema(json) }
+        let json = try JSONParser.parse(Array(text.utf8))
+        #expect(throws: SchemaError.self) { try ValueSchema(json) }
     }
 
     @Test(
@@ -176,7 +176,7 @@ struct ValueSchemaTests {
     )
     func values(_ schema: String, _ value: String, _ isFine: Bool) throws {
         let schema = try self.schema(schema)
-        let value = try JSONText.parse(Array(value.utf8))
+        let value = try JSONParser.parse(Array(value.utf8))
         if isFine {
             try schema.check(value, at: "/x")
         } else {

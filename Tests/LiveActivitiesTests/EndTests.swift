@@ -1,3 +1,4 @@
+import ServiceKit
 import Delivery
 import HTTPServer
 import Postgres
@@ -106,14 +107,14 @@ struct EndTests {
             try await bench.score(runs: 1)
             try await bench.running()
             #expect(try await bench.dismiss("ann", "phone", cause: .system) == .ignored(.notByUser))
-            #expect(try await bench.dismiss("ann", "phone", generation: 7) == .ignored(.unknownActivity))
+            #expect(try await bench.dismiss("ann", "phone", instance: 7) == .ignored(.unknownActivity))
             bench.apns.answer(LiveBench.updateToken(1), .apns(410, "Unregistered"))
             try await bench.score(runs: 2)
             try await bench.run()
             try await bench.postToken("ann", "phone", 2)
             #expect(try await bench.dismiss("ann", "phone") == .ignored(.afterOwnEnd))
             bench.clock.advance(.seconds(61))
-            #expect(try await bench.dismiss("ann", "phone", generation: 1) == .ignored(.oldGeneration))
+            #expect(try await bench.dismiss("ann", "phone", instance: 1) == .ignored(.oldInstance))
             bench.clock.advance(.seconds(8 * 3600))
             #expect(try await bench.dismiss("ann", "phone") == .ignored(.afterSystemLimit))
             #expect(try await bench.follows.follows(of: "ann", now: bench.now) == ["m1"])
@@ -186,7 +187,7 @@ struct EndTests {
             try await bench.follow("ann")
             try await bench.run()
             #expect(try await bench.postToken("ann", "phone", 1) == .activityEnded)
-            #expect(try await bench.postToken("ann", "phone", 3, generation: 1) == .activityEnded)
+            #expect(try await bench.postToken("ann", "phone", 3, instance: 1) == .activityEnded)
             #expect(try await bench.postToken("ann", "phone", 2) == .adopt(2, replacing: nil))
             #expect(try await bench.postToken("ann", "phone", 1) == .activityEnded)
             #expect(try await bench.states() == ["ended/user_dismissed", "active"])

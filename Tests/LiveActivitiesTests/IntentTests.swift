@@ -85,12 +85,12 @@ struct IntentTests {
         try await LiveBench.with { bench in
             let store = IntentStore(pool: bench.pool, record: BenchParts.recorder())
             let intents = try (1...3).map(Self.intent)
-            try await store.keep(intents, owner: "dead", number: 1)
+            try await store.save(intents, owner: "dead", number: 1)
             try await bench.pool.performTransaction { connection in
                 let answered = intents[0].attempt(.sent(messageId: "m", httpStatus: 200, latency: .zero), at: bench.now)
                 try BenchParts.recorder()([answered], connection)
             }
-            #expect(try await store.settleLost() == 0, "its owner may still be alive")
+            #expect(try await store.resolveLost() == 0, "its owner may still be alive")
             #expect(try await bench.count(Self.rows) == 1)
             try await bench.pool.execute("UPDATE livePushIntents SET startedAt = startedAt - interval '121 seconds'")
             try await bench.run()
@@ -108,7 +108,7 @@ struct IntentTests {
     }
 
     @Test("what cannot be written down does not leave, and leaves when it can")
-    func notKept() async throws {
+    func notSaved() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
             try await bench.running()
@@ -167,7 +167,7 @@ struct IntentTests {
 
     private static func intent(_ number: Int) throws -> PushIntent {
         PushIntent(
-            key: ActivityKey(subject: "m1", userId: "user\(number)", deviceId: "phone", generation: 1),
+            key: ActivityKey(subject: "m1", userId: "user\(number)", deviceId: "phone", instance: 1),
             operation: "state:1:1",
             tokenHash: try PushToken(LiveBench.updateToken(number), provider: .apns).hash,
             app: "com.example.app",

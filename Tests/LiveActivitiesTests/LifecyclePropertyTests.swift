@@ -19,7 +19,7 @@ struct LifecyclePropertyTests {
                 try await act(bench, step, &random)
                 let rows = try await bench.pool.query(
                     """
-                    SELECT userId || deviceId, generation, status, updateTokenHash,
+                    SELECT userId || deviceId, instance, status, updateTokenHash,
                         EXISTS (SELECT 1 FROM follows f WHERE f.userId = a.userId AND f.matchId = a.matchId)
                     FROM liveActivities a
                     """
@@ -50,13 +50,13 @@ struct LifecyclePropertyTests {
         let device = "d\(1 + random.next() % 3)"
         let number = Int(random.next() % 6) + 1
         let cause = DismissalCause.allCases[Int(random.next() % 3)]
-        let generation = random.next() % 2 == 0 ? nil : Int(random.next() % 4) + 1
+        let instance = random.next() % 2 == 0 ? nil : Int(random.next() % 4) + 1
         bench.clock.advance(.seconds(Int(random.next() % 400)))
         switch random.next() % 10 {
         case 0, 1: try await bench.follow("ann", from: device, startsHere: random.next() % 3 == 0)
         case 2: try await bench.follows.unfollow(userId: "ann", matchId: "m1", now: bench.now)
-        case 3: try await bench.dismiss("ann", device, cause: cause, generation: generation)
-        case 4, 5: try await bench.postToken("ann", device, number, generation: generation)
+        case 3: try await bench.dismiss("ann", device, cause: cause, instance: instance)
+        case 4, 5: try await bench.postToken("ann", device, number, instance: instance)
         case 6:
             bench.apns.answer(LiveBench.updateToken(number), .apns(410, "Unregistered"))
             try await bench.score(runs: step)

@@ -29,7 +29,7 @@ struct LiveBench: Sendable {
         change(&configuration)
         let settled = configuration
         try await withDatabase { pool in
-            try await PartitionKeeper(pool: pool, logger: .silent).keep()
+            try await PartitionMaintenance(pool: pool, logger: .silent).maintain()
             try await body(LiveBench(pool, settled))
         }
     }
@@ -41,7 +41,7 @@ struct LiveBench: Sendable {
         self.clock = clock
         devices = BenchParts.devices(pool)
         follows = FollowStore(pool: pool, policy: policy)
-        activities = ActivityStore(pool: pool, policy: policy, vault: BenchParts.vault)
+        activities = ActivityStore(pool: pool, policy: policy, cipher: BenchParts.cipher)
         let apns = self.apns
         engine = BenchParts.engine(pool, configuration, lookup: { _, _, _ in apns }, clock: clock)
         channels = ChannelStore(pool: pool, policy: configuration.channels)
@@ -113,11 +113,11 @@ struct LiveBench: Sendable {
         _ deviceId: String,
         _ number: Int,
         match: String = "m1",
-        generation: Int? = nil
+        instance: Int? = nil
     ) async throws -> TokenVerdict? {
         let token = try PushToken(LiveBench.updateToken(number), provider: .apns)
         return try await activities.post(
-            TokenPost(subject: match, userId: userId, deviceId: deviceId, token: token, generation: generation),
+            TokenPost(subject: match, userId: userId, deviceId: deviceId, token: token, instance: instance),
             now: now
         )
     }
@@ -127,11 +127,11 @@ struct LiveBench: Sendable {
         _ userId: String,
         _ deviceId: String,
         cause: DismissalCause = .user,
-        generation: Int? = nil,
+        instance: Int? = nil,
         match: String = "m1"
     ) async throws -> DismissalVerdict {
         try await activities.dismiss(
-            Dismissal(subject: match, userId: userId, deviceId: deviceId, cause: cause, generation: generation),
+            Dismissal(subject: match, userId: userId, deviceId: deviceId, cause: cause, instance: instance),
             now: now
         )
     }
@@ -151,10 +151,10 @@ struct LiveBench: Sendable {
 
     func count(_ query: Query) async throws -> Int { try await pool.query(query)[0].decode(Int.self) }
 
-    /// `status/endReason` of all generations of a key.
+    /// `status/endReason` of all instances of a key.
     func states(_ userId: String = "ann", _ deviceId: String = "phone", match: String = "m1") async throws -> [String] {
-        try await history(userId, deviceId, match: match).generations.map { generation in
-            generation.status.rawValue + (generation.endReason.map { "/\($0.rawValue)" } ?? "")
+        try await history(userId, deviceId, match: match).instances.map { instance in
+            instance.status.rawValue + (instance.endReason.map { "/\($0.rawValue)" } ?? "")
         }
     }
 }

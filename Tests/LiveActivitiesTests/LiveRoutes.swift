@@ -20,7 +20,7 @@ struct LiveRoutes: Sendable {
 
     static func with(_ body: @Sendable (LiveRoutes) async throws -> Void) async throws {
         try await LiveBench.with { bench in
-            let router = EdgeRouter(authentication: AuthenticationMiddleware(NamedCallers()))
+            let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
             let clock = bench.clock
             let now: @Sendable () -> Timestamp = { clock.now }
             FollowRoutes(store: bench.follows, wake: WakeSignal(), now: now).add(to: router)

@@ -48,7 +48,7 @@ struct MatchAttributesTests {
             #expect(Set(pushes.map(\.event)) == ["start", "update", "end"])
             let start = try #require(pushes.first { $0.event == "start" })
             #expect(start.attributesType == "MatchActivityAttributes")
-            #expect(start.attributes == MatchActivityAttributes(matchId: "m1", title: start.contentState.title, generation: 1))
+            #expect(start.attributes == MatchActivityAttributes(matchId: "m1", title: start.contentState.title, instance: 1))
             #expect(pushes.allSatisfy { $0.contentState.matchId == "m1" && $0.contentState.v == 1 })
             let updates = pushes.filter { $0.event == "update" }
             #expect(updates.count > 5 && updates.allSatisfy { $0.timestamp == $0.contentState.updatedAt })

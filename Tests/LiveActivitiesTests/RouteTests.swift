@@ -31,8 +31,8 @@ struct RouteTests {
     @Test("D-04, C-05, F-05: the token call: 200, 404 device_not_registered, 409 not_following and activity_ended, 422")
     func token() async throws {
         try await LiveRoutes.with { routes in
-            func post(_ deviceId: String, _ token: String, generation: Int? = nil) async throws -> TestResponse {
-                let number = generation.map { #", "generation": \#($0)"# } ?? ""
+            func post(_ deviceId: String, _ token: String, instance: Int? = nil) async throws -> TestResponse {
+                let number = instance.map { #", "instance": \#($0)"# } ?? ""
                 let body = #"{"deviceId": "\#(deviceId)", "updateToken": "\#(token)"\#(number)}"#
                 return try await routes.call("/matches/m1/activity-token", .post, as: "ann", body)
             }
@@ -43,19 +43,19 @@ struct RouteTests {
             let stranger = try await post("phone", LiveBench.updateToken(1))
             #expect(stranger.status == .conflict && String(buffer: stranger.body).contains("not_following"))
             try await routes.bench.follow("ann")
-            let adopted = try await post("phone", LiveBench.updateToken(1), generation: 1)
-            #expect(adopted.status == .ok && String(buffer: adopted.body).contains(#""generation":1"#))
+            let adopted = try await post("phone", LiveBench.updateToken(1), instance: 1)
+            #expect(adopted.status == .ok && String(buffer: adopted.body).contains(#""instance":1"#))
             #expect(!String(buffer: adopted.body).contains(LiveBench.updateToken(1)))
-            #expect(try await post("phone", LiveBench.updateToken(1), generation: 1).status == .ok)
+            #expect(try await post("phone", LiveBench.updateToken(1), instance: 1).status == .ok)
             #expect(try await post("phone", "not a token").status == .unprocessableContent)
             let dismissed = try await routes.call(
                 "/matches/m1/activity-dismissed",
                 .post,
                 as: "ann",
-                #"{"deviceId": "phone", "cause": "user", "generation": 1}"#
+                #"{"deviceId": "phone", "cause": "user", "instance": 1}"#
             )
             #expect(dismissed.status == .ok && String(buffer: dismissed.body).contains("unfollowed"))
-            let late = try await post("phone", LiveBench.updateToken(1), generation: 1)
+            let late = try await post("phone", LiveBench.updateToken(1), instance: 1)
             #expect(late.status == .conflict && String(buffer: late.body).contains("activity_ended"))
         }
     }

@@ -18,7 +18,7 @@ struct ScaleTests {
     private static let states = 12
 
     /// 5 % of the tokens do not answer before the gate opens, 2 % are gone, the others answer at once.
-    private final class CrowdAPNs: PushProvider {
+    private final class FleetAPNs: PushProvider {
         struct Request: Sendable {
             var token: Int
             var timestamp: Int64
@@ -28,7 +28,7 @@ struct ScaleTests {
         private struct State {
             var updates: [Request] = []
             var starts: [Int] = []
-            var underWay: Set<Int> = []
+            var inFlight: Set<Int> = []
             var overlaps = 0
             var isOpen = false
             var waiting: [CheckedContinuation<Void, Never>] = []
@@ -62,7 +62,7 @@ struct ScaleTests {
             let digits = body.firstRange(of: "\"timestamp\":").map { body[$0.upperBound...].prefix(while: \.isNumber) } ?? ""
             state.withLock { state in
                 state.updates.append(Request(token: number, timestamp: Int64(digits) ?? 0, at: .now()))
-                if !state.underWay.insert(number).inserted { state.overlaps += 1 }
+                if !state.inFlight.insert(number).inserted { state.overlaps += 1 }
             }
             if Self.isSlow(number) {
                 await withCheckedContinuation { continuation in
@@ -73,7 +73,7 @@ struct ScaleTests {
                     if isOpen { continuation.resume() }
                 }
             }
-            state.withLock { _ = $0.underWay.remove(number) }
+            state.withLock { _ = $0.inFlight.remove(number) }
             return Self.isDead(number) ? .apns(410, "Unregistered") : .sent(messageId: "u", httpStatus: 200, latency: .zero)
         }
     }
@@ -81,18 +81,18 @@ struct ScaleTests {
     @Test("every live token gets the newest state, a slow one skips what it missed, a dead one is given up, and nothing is doubled")
     func fanOut() async throws {
         try await LiveBench.with { bench in
-            let fixture = LiveFixture(pool: bench.pool, vault: BenchParts.vault)
+            let fixture = LiveFixture(pool: bench.pool, cipher: BenchParts.cipher)
             try await fixture.running(0..<Self.followers, of: "m", now: .now())
-            let apns = CrowdAPNs()
+            let apns = FleetAPNs()
             let wake = WakeSignal()
-            let stores = LiveStores(pool: bench.pool, vault: BenchParts.vault, record: BenchParts.recorder())
+            let stores = LiveStores(pool: bench.pool, cipher: BenchParts.cipher, record: BenchParts.recorder())
             let engine = LiveEngine(stores: stores, lookup: { _, _, _ in apns }, logger: .silent)
             let service = LiveService(engine: engine, wake: wake, logger: .silent)
             let group = ServiceGroup(configuration: .init(services: [.init(service: service)], logger: .silent))
             var built: [Int64: Timestamp] = [:]
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { try await group.run() }
-                let quick = (0..<Self.followers).filter { !CrowdAPNs.isSlow($0) && !CrowdAPNs.isDead($0) }
+                let quick = (0..<Self.followers).filter { !FleetAPNs.isSlow($0) && !FleetAPNs.isDead($0) }
                 for runs in 1...Self.states {
                     try await fixture.score("m", phase: "live", runs: runs, now: .now())
                     let newest = try await fixture.newest("m")
@@ -102,42 +102,42 @@ struct ScaleTests {
                 }
                 apns.open()
                 let newest = try await fixture.newest("m").timestamp
-                let alive = (0..<Self.followers).filter { !CrowdAPNs.isDead($0) }
+                let alive = (0..<Self.followers).filter { !FleetAPNs.isDead($0) }
                 try await settled("the last state at all live tokens") { Self.newest(apns.updates, of: alive) == [newest] }
                 await group.triggerGracefulShutdown()
                 try await tasks.waitForAll()
             }
             try await expectNothingDoubled(apns, bench)
-            let slow = Dictionary(grouping: apns.updates.filter { CrowdAPNs.isSlow($0.token) }, by: \.token)
+            let slow = Dictionary(grouping: apns.updates.filter { FleetAPNs.isSlow($0.token) }, by: \.token)
             #expect(slow.count == 15 && slow.values.allSatisfy { $0.count == 2 }, "the first, and after it only the newest")
             report(apns, built)
         }
     }
 
-    private func expectNothingDoubled(_ apns: CrowdAPNs, _ bench: LiveBench) async throws {
+    private func expectNothingDoubled(_ apns: FleetAPNs, _ bench: LiveBench) async throws {
         #expect(apns.overlaps == 0, "one request to a token at a time")
         for (token, requests) in Dictionary(grouping: apns.updates, by: \.token) {
             let stamps = requests.map(\.timestamp)
             #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 }, "token \(token)")
-            if CrowdAPNs.isDead(token) { #expect(stamps.count == 1, "a dead token is asked once") }
+            if FleetAPNs.isDead(token) { #expect(stamps.count == 1, "a dead token is asked once") }
         }
-        let dead = (0..<Self.followers).count(where: CrowdAPNs.isDead)
+        let dead = (0..<Self.followers).count(where: FleetAPNs.isDead)
         #expect(Set(apns.starts).count == apns.starts.count, "no start is sent twice")
         let requests = apns.updates.count + apns.starts.count
         #expect(try await bench.count("SELECT count(*) FROM notificationDeliveryAttempts WHERE pushType = 'liveactivity'") == requests)
         #expect(try await bench.count("SELECT count(*) FROM notificationDeliveryAttempts WHERE status = 'deactivated'") == dead)
         #expect(try await bench.count("SELECT count(*) FROM liveActivities WHERE endReason = 'token_invalid'") == dead)
-        #expect(try await bench.count("SELECT count(*) FROM tokenBreakers") == 0, "so few dead tokens are nothing unusual")
+        #expect(try await bench.count("SELECT count(*) FROM deactivationLimiters") == 0, "so few dead tokens are nothing unusual")
     }
 
-    private func report(_ apns: CrowdAPNs, _ built: [Int64: Timestamp]) {
-        let ages = apns.updates.filter { !CrowdAPNs.isSlow($0.token) }
+    private func report(_ apns: FleetAPNs, _ built: [Int64: Timestamp]) {
+        let ages = apns.updates.filter { !FleetAPNs.isSlow($0.token) }
             .compactMap { request in built[request.timestamp].map { (request.at - $0).inSeconds * 1000 } }.sorted()
         func percentile(_ share: Double) -> Int { Int(ages[min(ages.count - 1, Int(Double(ages.count) * share))]) }
         print("age of the state at \(ages.count) sends: p50 \(percentile(0.5)) ms, p95 \(percentile(0.95)) ms, p99 \(percentile(0.99)) ms")
     }
 
-    private static func newest(_ updates: [CrowdAPNs.Request], of tokens: [Int]) -> Set<Int64> {
+    private static func newest(_ updates: [FleetAPNs.Request], of tokens: [Int]) -> Set<Int64> {
         var last: [Int: Int64] = [:]
         for update in updates { last[update.token] = update.timestamp }
         return Set(tokens.map { last[$0] ?? 0 })

@@ -67,22 +67,22 @@ struct SchemaTests {
     }
 
     @Test("a key has at most one activity that waits and one that runs")
-    func generations() async throws {
+    func instances() async throws {
         try await withDatabase { pool in
-            try await pool.insertActivity("pending", generation: 1)
-            let error = await #expect(throws: PostgresError.self) { try await pool.insertActivity("pending", generation: 2) }
+            try await pool.insertActivity("pending", instance: 1)
+            let error = await #expect(throws: PostgresError.self) { try await pool.insertActivity("pending", instance: 2) }
             #expect(error?.code == .uniqueViolation)
-            try await pool.insertActivity("ended", endReason: "token_invalid", generation: 3)
+            try await pool.insertActivity("ended", endReason: "token_invalid", instance: 3)
         }
     }
 }
 
 extension PostgresPool {
-    fileprivate func insertActivity(_ status: String, endReason: String? = nil, generation: Int = 1) async throws {
+    fileprivate func insertActivity(_ status: String, endReason: String? = nil, instance: Int = 1) async throws {
         try await execute(
             """
-            INSERT INTO liveActivities (matchId, userId, deviceId, generation, status, endReason, attributesType, app, environment, createdAt)
-            VALUES ('m', 'ann', 'phone', \(generation), \(status), \(endReason), 'A', 'app', 'production', now())
+            INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, endReason, attributesType, app, environment, createdAt)
+            VALUES ('m', 'ann', 'phone', \(instance), \(status), \(endReason), 'A', 'app', 'production', now())
             """
         )
     }

@@ -17,7 +17,7 @@ final class ScriptedAPNs: PushProvider {
 
         var bytes: [UInt8] { message.payload?.bytes ?? [] }
         var aps: [String: JSONValue] {
-            guard case .object(let members)? = try? JSONText.parse(bytes), case .object(let aps)? = members["aps"] else { return [:] }
+            guard case .object(let members)? = try? JSONParser.parse(bytes), case .object(let aps)? = members["aps"] else { return [:] }
             return aps
         }
         var event: String { aps.text("event") }
@@ -68,7 +68,7 @@ extension PushOutcome {
             httpStatus: status
         )
         outcome.tokenInvalidSince = goneAt
-        outcome.reach = OutcomeReach.apns(status: status, reason: reason)
+        outcome.refusalScope = RefusalScope.apns(status: status, reason: reason)
         return outcome
     }
 

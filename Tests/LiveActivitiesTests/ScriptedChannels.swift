@@ -65,22 +65,22 @@ extension ScriptedAPNs: BroadcastProvider {
         _ storage: BroadcastChannel.Storage,
         in scope: BroadcastScope,
         now: Timestamp
-    ) async -> ChannelAnswer<BroadcastChannel> {
+    ) async -> ChannelResult<BroadcastChannel> {
         if let refusal = channels.call(.init(operation: "create", id: "")) { return .failure(ChannelRefusal(outcome: refusal)) }
         return .success(BroadcastChannel(id: channels.make(in: scope), storage: storage))
     }
 
-    func readChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelAnswer<BroadcastChannel> {
+    func readChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<BroadcastChannel> {
         .success(BroadcastChannel(id: id, storage: .none))
     }
 
-    func deleteChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelAnswer<Void> {
+    func deleteChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<Void> {
         if let refusal = channels.call(.init(operation: "delete", id: id)) { return .failure(ChannelRefusal(outcome: refusal)) }
         channels.remove(id, from: scope)
         return .success(())
     }
 
-    func listChannels(in scope: BroadcastScope, now: Timestamp) async -> ChannelAnswer<[String]> {
+    func listChannels(in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<[String]> {
         if let refusal = channels.call(.init(operation: "list", id: "")) { return .failure(ChannelRefusal(outcome: refusal)) }
         return .success(channels.ids(of: scope).sorted())
     }

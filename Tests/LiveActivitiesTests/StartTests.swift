@@ -1,3 +1,4 @@
+import ServiceKit
 import HTTPServer
 import Postgres
 import Providers
@@ -61,12 +62,12 @@ struct StartTests {
             let start = try #require(bench.apns.calls("start").first)
             #expect(start.token == LiveBench.startToken(1))
             #expect(start.aps.text("attributes-type") == "MatchActivityAttributes")
-            #expect(start.aps["attributes"]?.text == #"{"generation":1,"matchId":"m1","title":"RR v KKR"}"#)
+            #expect(start.aps["attributes"]?.text == #"{"instance":1,"matchId":"m1","title":"RR v KKR"}"#)
             #expect(start.aps.integer("input-push-token") == 1)
             #expect(start.aps["alert"]?.text == #"{"body":"RR need runs","title":"RR v KKR"}"#)
             #expect(abs(start.timestamp - bench.now.seconds) <= 1)
             #expect(start.message.pushType == .liveactivity && start.message.priority == .high)
-            #expect(start.message.collapseId == LivePayloads.collapseId("m1", generation: 1))
+            #expect(start.message.collapseId == LivePayloads.collapseId("m1", instance: 1))
             let expiry = try #require(start.message.expiresAt)
             #expect(expiry - bench.now == .seconds(600))
         }

@@ -61,7 +61,7 @@ struct StumpsTests {
             try await bench.run()
             // The card of the evening goes from the screen in its own time: that is nobody's swipe at the match.
             bench.clock.advance(.seconds(900))
-            #expect(try await bench.dismiss("cem", "cems", generation: 1) == .ignored(.oldGeneration))
+            #expect(try await bench.dismiss("cem", "cems", instance: 1) == .ignored(.oldInstance))
             try await bench.follows.unfollow(userId: "bob", matchId: "m1", now: bench.now)
             try await bench.phone("eve", "eves", 4)
             try await bench.follow("eve")

@@ -37,7 +37,7 @@ struct ThrottleTests {
             try await bench.run()
             let sent = bench.apns.calls.count
             #expect(sent <= 2)
-            _ = try await ThrottleStore(pool: bench.pool).lift(provider: .apns, app: nil)
+            _ = try await ThrottleStore(pool: bench.pool).remove(provider: .apns, app: nil)
             bench.clock.advance(.seconds(2))
             try await bench.run()
             #expect(bench.apns.calls.count == 8)

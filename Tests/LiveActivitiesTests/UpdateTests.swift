@@ -1,3 +1,4 @@
+import ServiceKit
 import Delivery
 import HTTPServer
 import Postgres
@@ -138,11 +139,11 @@ struct UpdateTests {
             bench.clock.advance(.seconds(2))
             try await bench.run()
             try await bench.run()
-            let beat = try #require(bench.apns.calls.first)
+            let sendHeartbeats = try #require(bench.apns.calls.first)
             #expect(bench.apns.calls.count == 1)
-            #expect(beat.message.priority == .normal)
-            #expect(beat.aps["alert"] == nil)
-            #expect(beat.aps.integer("stale-date") == beat.timestamp + 1800)
+            #expect(sendHeartbeats.message.priority == .normal)
+            #expect(sendHeartbeats.aps["alert"] == nil)
+            #expect(sendHeartbeats.aps.integer("stale-date") == sendHeartbeats.timestamp + 1800)
         }
     }
 
@@ -269,7 +270,7 @@ struct UpdateTests {
             try await bench.run()
             #expect(bench.apns.calls.map(\.event) == ["update"])
             #expect(bench.apns.calls.map(\.token) == [LiveBench.updateToken(1)])
-            #expect(try await bench.postToken("ann", "phone", 2, generation: 2) == .adopt(2, replacing: 1))
+            #expect(try await bench.postToken("ann", "phone", 2, instance: 2) == .adopt(2, replacing: 1))
             bench.apns.forget()
             try await bench.run()
             #expect(try await bench.states() == ["ended/rolled_over", "active"])

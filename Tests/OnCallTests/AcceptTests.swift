@@ -1,3 +1,4 @@
+import HTTPServer
 import Access
 import Alerting
 import Foundation
@@ -23,12 +24,12 @@ struct AcceptTests {
             func html(_ path: String) async throws -> String {
                 String(buffer: try await client.execute(uri: path, method: .get, headers: Self.writing).body)
             }
-            let id = try #require(try await EpisodeStore.open(on: pool).first).id.uuidString.lowercased()
+            let id = try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased()
             let alert = "/oncall/alerts/\(id)"
             #expect(try await html(alert).contains("Accept as the new normal") == false)
             let early = try await client.execute(uri: alert + "/accept", method: .get, headers: Self.writing)
             #expect(early.status == .conflict && String(buffer: early.body).contains("does not compare with a baseline"))
-            try await pool.execute("UPDATE alertEpisodes SET evidence = jsonb_set(evidence, '{definition}', '\"baseline/1\"')")
+            try await pool.execute("UPDATE alerts SET evidence = jsonb_set(evidence, '{definition}', '\"baseline/1\"')")
             #expect(try await html(alert).contains("<a href=\"\(alert)/accept\">Accept as the new normal</a>"))
             let page = try await html(alert + "/accept")
             for text in ["The alert ends within a minute", "name=\"reason\" required", "150 of 1,500 attempts in 15 min"] {

@@ -21,26 +21,26 @@ struct GoldenPageTests {
             let (templates, now) = (try PageTemplates(), PageSample.now)
             switch self {
             case .nowFiring:
-                let episodes = [
-                    PageSample.episode(), PageSample.episode(acknowledged: true, rule: "PushAuthFailing", app: "com.example.<news>&co"),
+                let alerts = [
+                    PageSample.alert(), PageSample.alert(acknowledged: true, rule: "PushAuthFailing", app: "com.example.<news>&co"),
                 ]
                 return templates.html(
                     .now,
-                    NowPage(PageSample.now(firing: episodes), watch: PageSample.watch, reader: PageSample.reader, now: now)
+                    NowPage(PageSample.now(firing: alerts), systemStatus: PageSample.systemStatus, reader: PageSample.reader, now: now)
                 )
             case .nowQuiet:
-                let data = PageSample.now(firing: [], recent: [PageSample.episode(resolved: true)])
-                return templates.html(.now, NowPage(data, watch: PageSample.watch, reader: PageSample.reader, now: now))
+                let data = PageSample.now(firing: [], recent: [PageSample.alert(resolved: true)])
+                return templates.html(.now, NowPage(data, systemStatus: PageSample.systemStatus, reader: PageSample.reader, now: now))
             case .nowEmpty:
                 var data = PageSample.now(firing: [], through: nil)
                 data.traffic = Traffic(from: now.flooredToMinute() - .seconds(10_800), minutes: 180, cells: [])
-                data.backlog.lanes = []
+                data.backlog.queues = []
                 return templates.html(.now, NowPage(data, reader: PageSample.reader, now: now))
             case .alertFiring:
-                return templates.html(.alert, AlertPage(PageSample.alert(PageSample.episode()), reader: PageSample.reader, now: now))
+                return templates.html(.alert, AlertPage(PageSample.alertData(PageSample.alert()), reader: PageSample.reader, now: now))
             case .alertResolved:
-                let episode = PageSample.episode(acknowledged: true, resolved: true)
-                return templates.html(.alert, AlertPage(PageSample.alert(episode), reader: PageSample.reader, now: now))
+                let alert = PageSample.alert(acknowledged: true, resolved: true)
+                return templates.html(.alert, AlertPage(PageSample.alertData(alert), reader: PageSample.reader, now: now))
             case .runbook:
                 let text = try #require(PageSample.runbooks.text(named: "token-not-registered.md"))
                 return templates.html(.runbook, RunbookPage(name: "token-not-registered.md", markdown: text, person: "on-call", now: now))

@@ -10,7 +10,7 @@ struct MarkdownTests {
         arguments: [
             ("# One\n\ntext\nmore", "<h2>One</h2>\n<p>text more</p>"),
             ("- a\n- b `c`", "<ul>\n<li>a</li>\n<li>b <code>c</code></li>\n</ul>"),
-            ("1. **Look.** at\n   this\n\n2. go", "<ol>\n<li><strong>Look.</strong> at this</li>\n<li>go</li>\n</ol>"),
+            ("1. **Snapshot.** at\n   this\n\n2. go", "<ol>\n<li><strong>Snapshot.</strong> at this</li>\n<li>go</li>\n</ol>"),
             ("```sql\nSELECT 1 < 2;\n```", "<pre tabindex=\"0\"><code>SELECT 1 &lt; 2;</code></pre>"),
             ("[x](https://e.org/?a=1&b=2)", "<p><a href=\"https://e.org/?a=1&amp;b=2\" rel=\"noreferrer\">x</a></p>"),
             ("2 * 3 * 4 and `a|b`", "<p>2 * 3 * 4 and <code>a|b</code></p>"),
@@ -55,7 +55,7 @@ struct MarkdownTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: alerts + "/runbooks").filter { $0.hasSuffix(".md") }
         #expect(names.count >= 3)
         for name in names {
-            let text = try #require(RunbookShelf(alertsDirectory: alerts).text(named: name))
+            let text = try #require(RunbookDirectory(alertsDirectory: alerts).text(named: name))
             let html = MarkdownHTML.html(text)
             #expect(!html.contains("```") && !html.contains("**") && !html.contains("<p>|") && !html.contains("<p>#"))
         }
@@ -63,7 +63,7 @@ struct MarkdownTests {
 
     @Test("no name leaves the directory", arguments: ["../README.md", "..", "a/b.md", ".hidden.md", "x.txt", "", "/etc/passwd", "a%2f.md"])
     func names(_ name: String) {
-        #expect(RunbookShelf(alertsDirectory: "/tmp").text(named: name) == nil)
-        #expect(RunbookShelf.name(of: "runbooks/" + name) == nil)
+        #expect(RunbookDirectory(alertsDirectory: "/tmp").text(named: name) == nil)
+        #expect(RunbookDirectory.name(of: "runbooks/" + name) == nil)
     }
 }

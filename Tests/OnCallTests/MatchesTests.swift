@@ -32,7 +32,7 @@ struct MatchesTests {
         )
         try await pool.execute(
             """
-            INSERT INTO liveActivities (matchId, userId, deviceId, generation, status, endReason, attributesType, app, environment,
+            INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, endReason, attributesType, app, environment,
                 updateToken, updateTokenHash, createdAt, startAcceptedAt, lastTimestampSent, lastSentAt)
             SELECT 'final/26', uid, 'd-' || uid, 1, state::activityStatus, reason, 'MatchActivityAttributes', 'com.example.app', 'production',
                 CASE WHEN state = 'active' THEN 't-' || uid END, CASE WHEN state = 'active' THEN 'h-' || uid END, \(now - .seconds(3_000)),
@@ -43,10 +43,10 @@ struct MatchesTests {
         )
         try await pool.execute(
             """
-            INSERT INTO activityStarts (matchId, userId, deviceId, generation, claimedAt, outcome, adoptedAt, tokenHash, attemptNumber)
+            INSERT INTO activityStarts (matchId, userId, deviceId, instance, claimedAt, outcome, adoptedAt, tokenHash, attemptNumber)
             VALUES ('final/26', 'ann', 'd-ann', 1, \(now - .seconds(3_000)), 'accepted', \(now - .seconds(2_996)), 'h', 1),
                    ('final/26', 'dan', 'd-dan', 1, \(now - .seconds(2_990)), 'accepted', NULL, 'h', 1),
-                   ('final/26', 'eva', 'd-eva', 1, \(now - .seconds(2_980)), 'refused', NULL, 'h', 1)
+                   ('final/26', 'eva', 'd-eva', 1, \(now - .seconds(2_980)), 'rejected', NULL, 'h', 1)
             """
         )
         try await pool.execute(

@@ -22,7 +22,7 @@ struct NowPageTests {
 
     @Test("alerts come first, with their numbers and what to do")
     func firing() throws {
-        let page = page(PageSample.now(firing: [PageSample.episode(), PageSample.episode(acknowledged: true)]))
+        let page = page(PageSample.now(firing: [PageSample.alert(), PageSample.alert(acknowledged: true)]))
         #expect(page.headline == "2 alerts firing, 1 not acknowledged")
         #expect(page.frame.title == "2 firing · Pushwatch")
         let card = try #require(page.alerts.first)
@@ -36,32 +36,32 @@ struct NowPageTests {
 
     @Test("who may not acknowledge gets no button")
     func readOnly() {
-        #expect(page(PageSample.now(firing: [PageSample.episode()]), mayAcknowledge: false).alerts[0].acknowledgePath == nil)
+        #expect(page(PageSample.now(firing: [PageSample.alert()]), mayAcknowledge: false).alerts[0].acknowledgePath == nil)
     }
 
     @Test("the queue says whether it drains")
     func queue() {
-        let growing = page(PageSample.now(firing: [PageSample.episode()])).queue
+        let growing = page(PageSample.now(firing: [PageSample.alert()])).queue
         #expect(growing.depth == "1,724")
         #expect(growing.isGrowing && growing.verdict.hasPrefix("Not draining"))
         #expect((growing.arrived, growing.ended, growing.oldest) == ("433/min", "406/min", "1 min"))
-        #expect(growing.lanes.map(\.name) == ["fcm com.example.news", "fcm com.example.news (critical)"])
+        #expect(growing.queues.map(\.name) == ["fcm com.example.news", "fcm com.example.news (critical)"])
         var backlog = PageSample.backlog(growing: true)
-        backlog.lanes[0].ended = 2_004
+        backlog.queues[0].ended = 2_004
         #expect(QueueView(backlog, throttles: [], now: PageSample.now).verdict == "Drained in about 8 min at this pace.")
         #expect(QueueView(PageSample.backlog(growing: false), throttles: [], now: PageSample.now).verdict == "Nothing waits.")
     }
 
     @Test("the rule nearest to firing comes first; refused credentials and old keys stand out")
-    func watch() {
-        var data = WatchData()
+    func systemStatus() {
+        var data = SystemStatus()
         data.rules = [
-            .init(name: "Far", isFiring: false, distance: .init(share: 0.001, threshold: 0.05, bad: 1, attempts: 1_000, group: "all")),
-            .init(name: "Own", isFiring: true, distance: nil),
+            .init(name: "Far", isFiring: false, ruleStatus: .init(share: 0.001, threshold: 0.05, bad: 1, attempts: 1_000, group: "all")),
+            .init(name: "Own", isFiring: true, ruleStatus: nil),
             .init(
                 name: "Near",
                 isFiring: false,
-                distance: .init(share: 0.04, threshold: 0.05, bad: 4, attempts: 100, group: "provider=fcm")
+                ruleStatus: .init(share: 0.04, threshold: 0.05, bad: 4, attempts: 100, group: "provider=fcm")
             ),
         ]
         data.credentials = [
@@ -69,9 +69,9 @@ struct NowPageTests {
             CredentialState(name: "FCM", provider: .fcm, keyAgeDays: 1),
             CredentialState(name: "FCM new", provider: .fcm, fault: "not accepted"),
         ]
-        let scope = HoldScope(provider: .apns, app: "com.example.app", environment: .production, credential: "k")
-        data.holds = [
-            SendHold(
+        let scope = CircuitScope(provider: .apns, app: "com.example.app", environment: .production, credential: "k")
+        data.circuits = [
+            Circuit(
                 id: 1,
                 scope: scope,
                 cause: "InvalidProviderToken",
@@ -82,8 +82,8 @@ struct NowPageTests {
                 nextProbeAt: PageSample.now + .seconds(90)
             )
         ]
-        data.lastBeat = PageSample.now - .seconds(240)
-        let view = WatchView(data, mayCheck: true, now: PageSample.now)
+        data.lastHeartbeat = PageSample.now - .seconds(240)
+        let view = SystemStatusView(data, mayCheck: true, now: PageSample.now)
         #expect(view.rules.map(\.name) == ["Near", "Far", "Own"])
         #expect(view.rules.map(\.meter) == ["80", "2", nil])
         #expect(view.rules.map(\.text) == ["4 % of 5 %", "0.1 % of 5 %", "firing"])
@@ -93,16 +93,16 @@ struct NowPageTests {
         #expect(view.credentials[1].state == "in use; replace its key")
         #expect(view.mayCheck && view.isWriterMissing)
         #expect(view.writers == "No instance can write attempts; the last one could 4 min ago.")
-        #expect(!WatchView(data, mayCheck: false, now: PageSample.now).mayCheck)
-        #expect(!WatchView(WatchData(), mayCheck: true, now: PageSample.now).mayCheck)
+        #expect(!SystemStatusView(data, mayCheck: false, now: PageSample.now).mayCheck)
+        #expect(!SystemStatusView(SystemStatus(), mayCheck: true, now: PageSample.now).mayCheck)
     }
 
     @Test("alerts that do not reach anybody are said so")
     func undelivered() {
         var data = PageSample.now(firing: [])
-        data.delivery.pending = 2
-        data.delivery.oldestPendingAt = PageSample.now - .seconds(61)
-        data.delivery.lost = 1
+        data.notificationHealth.pending = 2
+        data.notificationHealth.oldestPendingAt = PageSample.now - .seconds(61)
+        data.notificationHealth.lost = 1
         let page = page(data)
         #expect(page.notices.count == 2)
         #expect(page.headline == "No alert is firing")
@@ -138,10 +138,10 @@ struct NowPageTests {
 
     @Test("a long alert is drawn in slots, a very long one from its last week")
     func span() {
-        var episode = PageSample.episode()
-        #expect(AlertSeries.span(of: episode, now: PageSample.now).minutes == 89)
-        episode.startsAt = PageSample.now - .seconds(30 * 86_400)
-        let (from, minutes) = AlertSeries.span(of: episode, now: PageSample.now)
+        var alert = PageSample.alert()
+        #expect(AlertSeries.span(of: alert, now: PageSample.now).minutes == 89)
+        alert.startsAt = PageSample.now - .seconds(30 * 86_400)
+        let (from, minutes) = AlertSeries.span(of: alert, now: PageSample.now)
         #expect(minutes == 7 * 1_440)
         let series = AlertSeries(from: from, minutes: minutes, counts: [])
         #expect((series.minutesPerSlot, series.slots.count) == (28, 360))

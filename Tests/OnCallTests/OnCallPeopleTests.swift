@@ -48,10 +48,10 @@ struct OnCallPeopleTests {
             INSERT INTO attemptLedger VALUES (\(AttemptKey(attemptId: "try-1")), 1, gen_random_uuid(), \(at), 'failed')
             """
         )
-        try await pool.execute("INSERT INTO pushLanes (app, provider, critical) VALUES ('com.example.app', 'apns', false)")
+        try await pool.execute("INSERT INTO pushQueues (app, provider, critical) VALUES ('com.example.app', 'apns', false)")
         try await pool.execute(
             """
-            INSERT INTO pushDeliveries (sendId, lane, uid, deviceId, platform, provider, environment, app, createdAt)
+            INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)
             SELECT send, 1, uid, 'phone-7', 'ios', 'apns', 'production', 'com.example.app', \(at)
             FROM (VALUES ('news-1', 'ana/1'), ('news-2', 'ana/1'), ('news-2', 'ben')) AS asked (send, uid)
             """
@@ -115,7 +115,7 @@ struct OnCallPeopleTests {
     @Test("the rules' page shows how near each is to firing; marks are counted there")
     func rules() async throws {
         try await OnCallRoutesTests().withSite { client, pool in
-            let id = try #require(try await EpisodeStore.open(on: pool).first).id.uuidString.lowercased()
+            let id = try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased()
             let before = String(buffer: try await client.execute(uri: "/oncall/rules", method: .get, headers: Self.reading).body)
             for text in [
                 "1 rule, 1 firing", "Not computed yet: its backtest comes within minutes.",
@@ -142,17 +142,17 @@ struct OnCallPeopleTests {
 
     @Test("the rules' page shows each rule's backtest of four weeks, without computing it")
     func backtests() async throws {
-        let shelf = BacktestShelf()
+        let shelf = BacktestCache()
         try await OnCallRoutesTests().withSite(backtests: shelf) { client, pool in
             func page() async throws -> String {
                 String(buffer: try await client.execute(uri: "/oncall/rules", method: .get, headers: Self.reading).body)
             }
             #expect(try await page().contains("class=\"spell would\"") == false)
             let now = OnCallRoutesTests.now
-            try await BacktestKeeper(
+            try await BacktestRefresher(
                 pool: pool,
                 rules: OnCallRoutesTests.rules,
-                shelf: shelf,
+                backtestCache: shelf,
                 now: { now },
                 logger: .silent
             ).makeAll()
@@ -167,7 +167,7 @@ struct OnCallPeopleTests {
     @Test("a silence shows what it would hold back, holds it, and is audited; without a reason it is refused")
     func silence() async throws {
         try await OnCallRoutesTests().withSite { client, pool in
-            let id = try #require(try await EpisodeStore.open(on: pool).first).id.uuidString.lowercased()
+            let id = try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased()
             let path = "/oncall/alerts/\(id)/silence"
             let page = String(buffer: try await client.execute(uri: path, method: .get, headers: Self.form()).body)
             #expect(page.contains("alertname = ProviderUnavailable and provider = fcm") && page.contains("Sends fail with provider errors"))
@@ -184,7 +184,7 @@ struct OnCallPeopleTests {
             #expect(try await client.execute(uri: path, method: .post, headers: Self.form(), body: body).status == .seeOther)
             let silence = try #require(try await SilenceStore.current(at: OnCallRoutesTests.now, on: pool).first)
             #expect(silence.author == "maria" && silence.endsAt == OnCallRoutesTests.now + .seconds(7_200))
-            let open = try #require(try await EpisodeStore.open(on: pool).first)
+            let open = try #require(try await AlertStore.open(on: pool).first)
             #expect(silence.matches(open.labels))
             let audit = String(buffer: try await client.execute(uri: "/oncall/audit", method: .get, headers: Self.reading).body)
             #expect(audit.contains("alert.silence") && audit.contains("known outage") && audit.contains("maria"))
@@ -211,7 +211,7 @@ struct OnCallPeopleTests {
                 try await client.execute(uri: "/oncall/throttle/lift", method: .post, headers: Self.form(), body: lift).status == .seeOther
             )
             #expect(try await pool.query("SELECT 1 FROM pushThrottles").isEmpty)
-            #expect(try await AuditLog(pool).latest(5).map(\.action) == [.liftThrottle, .throttleSends])
+            #expect(try await AuditLog(pool).latest(5).map(\.action) == [.removeThrottle, .addThrottle])
         }
     }
 
@@ -253,7 +253,7 @@ struct OnCallPeopleTests {
                     """
                 )
             }
-            let id = try #require(try await EpisodeStore.open(on: pool).first).id.uuidString.lowercased()
+            let id = try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased()
             let html = String(buffer: try await client.execute(uri: "/oncall/alerts/\(id)", method: .get, headers: Self.reading).body)
             #expect(html.contains("<a href=\"/people/kim%2F2\">kim/2</a></td><td><time datetime=\"2026-03-10T12:20:03Z\">12:20 UTC</time>"))
             #expect(html.contains("provider_5xx<span class=\"detail\">UNAVAILABLE, app 3.2.0</span>"))
@@ -263,16 +263,16 @@ struct OnCallPeopleTests {
     }
 
     @Test("the deliveries' page shows what was told to whom, and what waits")
-    func deliveries() async throws {
+    func notifications() async throws {
         try await OnCallRoutesTests().withSite { client, pool in
-            let id = try #require(try await EpisodeStore.open(on: pool).first).id
+            let id = try #require(try await AlertStore.open(on: pool).first).id
             try await pool.execute(
                 """
-                INSERT INTO alertDeliveries (episodeId, receiver, seq, result, attemptedAt, status, latencyMs, error)
+                INSERT INTO notificationAttempts (alertId, receiver, seq, result, attemptedAt, status, latencyMs, error)
                 VALUES (\(id), 'chat', 1, 'retry', \(OnCallRoutesTests.now), 429, 12, 'slow down')
                 """
             )
-            let html = String(buffer: try await client.execute(uri: "/oncall/deliveries", method: .get, headers: Self.reading).body)
+            let html = String(buffer: try await client.execute(uri: "/oncall/notifications", method: .get, headers: Self.reading).body)
             for text in ["1 waiting, 0 refused for good", "chat", "retry, HTTP 429, 12 ms", "slow down"] {
                 #expect(html.contains(text), "\(text)")
             }

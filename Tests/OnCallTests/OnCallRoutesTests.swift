@@ -30,7 +30,7 @@ struct OnCallRoutesTests {
         }
     }
 
-    static let desk = SignInDesk(
+    static let signInHandler = SignInHandler(
         openWithKey: { key in
             guard key == "pw_good" else { throw Problem.unauthenticated("This API key is not known, or was revoked.") }
             return "s=alerts:read; HttpOnly; SameSite=Strict"
@@ -46,7 +46,7 @@ struct OnCallRoutesTests {
     static func seed(_ pool: PostgresPool) async throws {
         let from = now.flooredToMinute() - .seconds(7_200)
         let day = from.seconds / 86_400
-        try await PartitionKeeper(pool: pool, logger: .silent).ensurePartitions(forDays: [day - 1, day, day + 1])
+        try await PartitionMaintenance(pool: pool, logger: .silent).ensurePartitions(forDays: [day - 1, day, day + 1])
         try await pool.execute(
             """
             INSERT INTO attemptRollups
@@ -61,14 +61,14 @@ struct OnCallRoutesTests {
         try await RuleEvaluator(
             pool: pool,
             rules: rules,
-            receivers: ReceiverBook(fixed: [.log], logger: .silent),
+            receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
             configuration: EvaluatorConfiguration(leaseDuration: .seconds(60)),
             logger: .silent,
             now: { now }
         ).evaluate(through: now.flooredToMinute())
     }
 
-    static let rules = RuleBook(
+    static let rules = RuleRegistry(
         rules: [
             AlertRule(
                 name: "ProviderUnavailable",
@@ -88,13 +88,13 @@ struct OnCallRoutesTests {
         logger: .silent
     )
 
-    static let credentials = CredentialDesk(
+    static let credentials = CredentialChecker(
         states: {
             [CredentialState(name: "APNs TEAM/KEY", provider: .apns, keyAgeDays: 400), CredentialState(name: "FCM", provider: .fcm)]
         },
         check: {
             [
-                CredentialTrial(
+                CredentialCheckResult(
                     name: "FCM",
                     environment: "production",
                     state: "refused",
@@ -106,7 +106,7 @@ struct OnCallRoutesTests {
         }
     )
 
-    static func routes(_ pool: PostgresPool, backtests: BacktestShelf) throws -> OnCallRoutes {
+    static func routes(_ pool: PostgresPool, backtests: BacktestCache) throws -> OnCallRoutes {
         let sends = SendStore(pool: pool, record: { _, _ in })
         let throttles = ThrottleStore(pool: pool)
         return try OnCallRoutes(
@@ -116,33 +116,33 @@ struct OnCallRoutesTests {
                 backlog: { try await sends.backlog() },
                 throttles: { try await throttles.current() }
             ),
-            alerts: AlertStore(pool: pool, rules: rules, runbooks: PageSample.runbooks),
+            alerts: AlertPageStore(pool: pool, rules: rules, runbooks: PageSample.runbooks),
             people: PersonStore(pool: pool),
             rules: RulesStore(pool: pool, rules: rules, backtests: backtests),
-            deliveries: DeliveriesStore(pool: pool),
+            notifications: NotificationsStore(pool: pool),
             matches: MatchesStore(pool: pool),
-            watch: WatchStore(
+            systemStatus: SystemStatusStore(
                 pool: pool,
                 rules: RulesStore(pool: pool, rules: rules),
                 credentials: credentials,
-                holds: { try await sends.holds() },
-                breakers: { try await sends.tokenBreakers.open() }
+                circuits: { try await sends.circuits() },
+                limiters: { try await sends.deactivationLimiters.open() }
             ),
             credentials: credentials,
             actions: OnCallActions(pool: pool, throttles: throttles),
             runbooks: PageSample.runbooks,
-            desk: desk,
+            signInHandler: signInHandler,
             clock: { now }
         )
     }
 
     func withSite(
-        backtests: BacktestShelf = BacktestShelf(),
+        backtests: BacktestCache = BacktestCache(),
         _ test: @Sendable @escaping (any TestClientProtocol, PostgresPool) async throws -> Void
     ) async throws {
         try await withDatabase { pool in
             try await Self.seed(pool)
-            let router = EdgeRouter(
+            let router = HTTPRouter(
                 authentication: AuthenticationMiddleware(
                     CookieAuthenticator(),
                     open: OnCallRoutes.openPaths,
@@ -191,7 +191,7 @@ struct OnCallRoutesTests {
     @Test("an alert's page has chart, evidence, SQL and runbook; acknowledging is told on it")
     func alertPage() async throws {
         try await withSite { client, pool in
-            let id = try #require(try await EpisodeStore.open(on: pool).first).id.uuidString.lowercased()
+            let id = try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased()
             let html = String(buffer: try await client.execute(uri: "/oncall/alerts/\(id)", method: .get, headers: Self.reading).body)
             for text in [
                 "class=\"threshold\"", "fired 12:27", "FROM attemptRollups", "a provider answers with server errors",
@@ -204,7 +204,7 @@ struct OnCallRoutesTests {
             #expect(refused.status == .forbidden)
             let foreign = try await client.execute(uri: acknowledge, method: .post, headers: Self.form(origin: "https://evil.example"))
             #expect(foreign.status == .forbidden)
-            #expect(try await EpisodeStore.open(on: pool).first?.acknowledgedAt == nil)
+            #expect(try await AlertStore.open(on: pool).first?.acknowledgedAt == nil)
             let done = try await client.execute(uri: acknowledge, method: .post, headers: Self.form())
             #expect((done.status, done.headers[.location]) == (.seeOther, "/oncall/alerts/\(id)"))
             let after = String(buffer: try await client.execute(uri: "/oncall/alerts/\(id)", method: .get, headers: Self.reading).body)
@@ -288,7 +288,7 @@ struct OnCallRoutesTests {
         try await withDatabase { pool in
             try await Self.seed(pool)
             let queries = [
-                NowQueries.traffic(from: Self.now - .seconds(10_800), to: Self.now), NowQueries.lastDelivery, NowQueries.pendingDeliveries,
+                NowQueries.traffic(from: Self.now - .seconds(10_800), to: Self.now), NowQueries.lastNotificationAttempt, NowQueries.pendingNotifications,
             ]
             for query in queries {
                 let plan = try await pool.query("EXPLAIN \(query)").map { try $0.decode(String.self) }.joined(separator: "\n")

@@ -10,7 +10,7 @@ import PushContract
 enum PageSample {
     static let now = Timestamp(rfc3339: "2026-03-10T12:41:07Z")!
     static let reader = NowPage.Reader(name: "on-call", mayAcknowledge: true)
-    static let runbooks = RunbookShelf(
+    static let runbooks = RunbookDirectory(
         alertsDirectory: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../alerts").standardizedFileURL.path
     )
 
@@ -48,17 +48,17 @@ enum PageSample {
         return Traffic(from: from, minutes: NowStore.minutes, cells: cells)
     }
 
-    static func episode(
+    static func alert(
         acknowledged: Bool = false,
         resolved: Bool = false,
         rule: String = "ProviderUnavailable",
         app: String? = nil
-    ) -> AlertEpisode {
+    ) -> Alert {
         let startsAt = Timestamp(rfc3339: "2026-03-10T12:12:00Z")!
         let window = WindowCounts(first: Minute(startsAt.minute + 14), minutes: 15, counts: AttemptCounts(attempts: 2_310, bad: 203))
         let worst = WindowCounts(first: Minute(startsAt.minute + 4), minutes: 15, counts: AttemptCounts(attempts: 2_290, bad: 221))
         let group = GroupKey(app.map { [.provider: "fcm", .app: $0] } ?? [.provider: "fcm"])
-        return AlertEpisode(
+        return Alert(
             id: UUID(uuidString: "0198A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B")!,
             rule: rule,
             ruleVersion: "0123456789abcdef",
@@ -100,12 +100,12 @@ enum PageSample {
             acknowledgedBy: acknowledged ? "maria" : nil,
             silencedBy: nil,
             revised: false,
-            heldSince: nil
+            noDataSince: nil
         )
     }
 
     static func backlog(growing: Bool) -> Backlog {
-        func lane(
+        func queue(
             _ id: Int32,
             _ app: String,
             _ provider: Provider,
@@ -114,9 +114,9 @@ enum PageSample {
             retrying: Int,
             arrived: Int,
             ended: Int
-        ) -> LaneBacklog {
-            LaneBacklog(
-                lane: Lane(id: id, app: app, provider: provider, isCritical: critical),
+        ) -> QueueBacklog {
+            QueueBacklog(
+                queue: SendQueue(id: id, app: app, provider: provider, isCritical: critical),
                 ready: ready,
                 retrying: retrying,
                 scheduled: growing ? 12 : 0,
@@ -127,8 +127,8 @@ enum PageSample {
             )
         }
         return Backlog(
-            lanes: [
-                lane(
+            queues: [
+                queue(
                     1,
                     "com.example.news",
                     .fcm,
@@ -138,7 +138,7 @@ enum PageSample {
                     arrived: 1_004,
                     ended: growing ? 870 : 1_004
                 ),
-                lane(
+                queue(
                     2,
                     "com.example.news",
                     .fcm,
@@ -148,20 +148,20 @@ enum PageSample {
                     arrived: 60,
                     ended: 60
                 ),
-                lane(3, "com.example.news", .apns, critical: false, ready: 0, retrying: 0, arrived: 1_100, ended: 1_100),
+                queue(3, "com.example.news", .apns, critical: false, ready: 0, retrying: 0, arrived: 1_100, ended: 1_100),
             ],
             at: now
         )
     }
 
-    static func now(firing: [AlertEpisode], recent: [AlertEpisode] = [], through: Timestamp? = now.flooredToMinute()) -> NowData {
+    static func now(firing: [Alert], recent: [Alert] = [], through: Timestamp? = now.flooredToMinute()) -> NowData {
         NowData(
             firing: firing,
             recent: recent,
             traffic: traffic(incident: !firing.isEmpty),
             backlog: backlog(growing: !firing.isEmpty),
             throttles: [],
-            delivery: AlertDeliveryHealth(
+            notificationHealth: NotificationHealth(
                 last: firing.isEmpty ? nil : .init(receiver: "webhook", result: "delivered", attemptedAt: now - .seconds(820), status: 200),
                 pending: 0,
                 oldestPendingAt: nil,
@@ -171,23 +171,23 @@ enum PageSample {
         )
     }
 
-    static var watch: WatchData {
-        var watch = WatchData()
-        watch.rules = [
-            .init(name: "TokenNotRegisteredSpike", isFiring: false, distance: nil),
+    static var systemStatus: SystemStatus {
+        var systemStatus = SystemStatus()
+        systemStatus.rules = [
+            .init(name: "TokenNotRegisteredSpike", isFiring: false, ruleStatus: nil),
             .init(
                 name: "ProviderUnavailable",
                 isFiring: false,
-                distance: RuleDistance(share: 0.0042, threshold: 0.05, bad: 12, attempts: 2_870, group: "provider=fcm")
+                ruleStatus: WorstGroupStatus(share: 0.0042, threshold: 0.05, bad: 12, attempts: 2_870, group: "provider=fcm")
             ),
             .init(
                 name: "PushAuthFailing",
                 isFiring: false,
-                distance: RuleDistance(share: 0.0081, threshold: 0.01, bad: 21, attempts: 2_590, group: "provider=apns")
+                ruleStatus: WorstGroupStatus(share: 0.0081, threshold: 0.01, bad: 21, attempts: 2_590, group: "provider=apns")
             ),
         ]
-        watch.credentials = [CredentialState(name: "APNs TEAM123456/KEY1234567", provider: .apns, keyAgeDays: 41)]
-        watch.silences = [
+        systemStatus.credentials = [CredentialState(name: "APNs TEAM123456/KEY1234567", provider: .apns, keyAgeDays: 41)]
+        systemStatus.silences = [
             AlertSilence(
                 matchers: [SilenceMatcher(name: "alertname", value: "GrowingBacklog")],
                 startsAt: now - .seconds(600),
@@ -197,46 +197,46 @@ enum PageSample {
                 createdAt: now - .seconds(600)
             )
         ]
-        watch.lastBeat = now.flooredToMinute()
-        watch.writers = 2
-        return watch
+        systemStatus.lastHeartbeat = now.flooredToMinute()
+        systemStatus.writers = 2
+        return systemStatus
     }
 
-    static func alert(_ episode: AlertEpisode) -> AlertData {
-        let (from, minutes) = AlertSeries.span(of: episode, now: now)
+    static func alertData(_ alert: Alert) -> AlertData {
+        let (from, minutes) = AlertSeries.span(of: alert, now: now)
         let counts = (0..<minutes).map { offset in
             let minute = from.minute + Int64(offset)
-            let isBad = minute >= episode.startsAt.minute && (episode.endsAt.map { minute < $0.minute } ?? true)
+            let isBad = minute >= alert.startsAt.minute && (alert.endsAt.map { minute < $0.minute } ?? true)
             return RollupSampleCounts(
                 minute: minute,
                 attempts: 150 + Int64(offset % 11),
                 bad: isBad ? 11 + Int64(offset * 7 % 6) : Int64(offset % 3)
             )
         }
-        let delivered = DeliveryRecord(
+        let delivered = NotificationAttemptRecord(
             receiver: "webhook",
             kind: "firing",
             result: "delivered",
-            attemptedAt: episode.firedAt + .seconds(62),
+            attemptedAt: alert.firedAt + .seconds(62),
             status: 200,
             latencyMs: 41
         )
-        let refused = DeliveryRecord(
+        let refused = NotificationAttemptRecord(
             receiver: "webhook",
             kind: "firing",
             result: "retry",
-            attemptedAt: episode.firedAt + .seconds(60),
+            attemptedAt: alert.firedAt + .seconds(60),
             status: 503,
             latencyMs: 12
         )
         return AlertData(
-            episode: episode,
+            alert: alert,
             series: AlertSeries(from: from, minutes: minutes, counts: counts.map(\.counts)),
-            lanes: [
-                LaneRecord(receiver: "log", kind: "firing", state: "delivered", attempts: 1, nextAttemptAt: episode.firedAt),
-                LaneRecord(receiver: "webhook", kind: "firing", state: "delivered", attempts: 2, nextAttemptAt: episode.firedAt),
+            notifications: [
+                NotificationRecord(receiver: "log", kind: "firing", state: "delivered", attempts: 1, nextAttemptAt: alert.firedAt),
+                NotificationRecord(receiver: "webhook", kind: "firing", state: "delivered", attempts: 2, nextAttemptAt: alert.firedAt),
             ],
-            deliveries: [refused, delivered],
+            notificationAttempts: [refused, delivered],
             runbook: runbooks.text(named: "provider-5xx.md")
         )
     }

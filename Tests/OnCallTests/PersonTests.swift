@@ -62,7 +62,7 @@ struct PersonTests {
         state: "scheduled",
         reasonCode: "network",
         createdAt: now - .seconds(900),
-        nextTryAt: now + .seconds(120)
+        nextAttemptAt: now + .seconds(120)
     )
 
     @Test(
@@ -78,7 +78,7 @@ struct PersonTests {
             ),
             (
                 person(
-                    devices: [device("off", cause: "Unregistered")],
+                    devices: [device("inactive", cause: "Unregistered")],
                     attempts: [attempt(.deactivated, .tokenNotRegistered, code: "Unregistered")]
                 ),
                 [

@@ -15,12 +15,12 @@ struct TextTests {
         ]
     )
     func spans(_ seconds: Int, _ text: String) {
-        #expect(SpanText.span(.seconds(seconds)) == text)
+        #expect(DurationText.span(.seconds(seconds)) == text)
     }
 
     @Test("relative times", arguments: [(0, "just now"), (90, "1 min ago"), (-120, "in 2 min")])
     func relative(_ passed: Int, _ text: String) {
-        #expect(SpanText.ago(Self.now - .seconds(passed), now: Self.now) == text)
+        #expect(DurationText.ago(Self.now - .seconds(passed), now: Self.now) == text)
     }
 
     @Test("a moment of another day has its date")

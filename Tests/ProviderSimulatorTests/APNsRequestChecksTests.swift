@@ -1,3 +1,4 @@
+import ServiceKit
 import PushContract
 import Testing
 
@@ -11,7 +12,7 @@ struct APNsCase: Sendable, CustomTestStringConvertible {
     var path = "/3/device/\(deviceToken)"
     /// Replaces headers of the good request; nil removes one.
     var headers: [String: String?] = [:]
-    var extra: [SimulatedAnswer.Header] = []
+    var extra: [SimulatedResponse.Header] = []
     var body = #"{"aps":{"alert":"hi"}}"#
 
     var testDescription: String { what }

@@ -1,3 +1,4 @@
+import ServiceKit
 import PushContract
 import Testing
 
@@ -135,14 +136,14 @@ struct FCMRequestChecksTests {
 
     @Test("errors have Google's shape")
     func shape() throws {
-        let answer = FCMAnswers.refused(.scripted(FaultAnswer(status: 429, reason: "QUOTA_EXCEEDED")))
+        let answer = FCMResponses.refused(.scripted(FaultResponse(status: 429, reason: "QUOTA_EXCEEDED")))
         let error = try #require(JSONValue(bytes: answer.body)?["error"])
         #expect(answer.status == 429)
         #expect(error["code"] == 429)
         #expect(error["status"] == "RESOURCE_EXHAUSTED")
-        #expect(error["details"]?.array?.first?["errorCode"] == "QUOTA_EXCEEDED")
-        #expect(error["details"]?.array?.last?["@type"] == "type.googleapis.com/google.rpc.QuotaFailure")
-        let bare = FCMAnswers.refused(.scripted(FaultAnswer(status: 404)))
+        #expect(error["details"]?.elements?.first?["errorCode"] == "QUOTA_EXCEEDED")
+        #expect(error["details"]?.elements?.last?["@type"] == "type.googleapis.com/google.rpc.QuotaFailure")
+        let bare = FCMResponses.refused(.scripted(FaultResponse(status: 404)))
         #expect(JSONValue(bytes: bare.body)?["error"]?["status"] == "NOT_FOUND")
         #expect(JSONValue(bytes: bare.body)?["error"]?["details"] == nil)
     }

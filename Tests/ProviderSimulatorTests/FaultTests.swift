@@ -1,3 +1,4 @@
+import ServiceKit
 import PushContract
 import Testing
 
@@ -7,47 +8,47 @@ import Testing
 struct FaultTests {
     @Test("a share hits that part of the requests, the same ones with the same seed")
     func share() {
-        var book = FaultBook(seed: 7)
-        book.set([FaultRule(.apns, status: 503, share: 0.1)], seed: 7)
-        let first = (0..<10_000).map { _ in book.take(provider: .apns, token: "a") != nil }
-        book.set([FaultRule(.apns, status: 503, share: 0.1)], seed: 7)
-        let second = (0..<10_000).map { _ in book.take(provider: .apns, token: "a") != nil }
+        var registry = FaultRegistry(seed: 7)
+        registry.set([FaultRule(.apns, status: 503, share: 0.1)], seed: 7)
+        let first = (0..<10_000).map { _ in registry.take(provider: .apns, token: "a") != nil }
+        registry.set([FaultRule(.apns, status: 503, share: 0.1)], seed: 7)
+        let second = (0..<10_000).map { _ in registry.take(provider: .apns, token: "a") != nil }
         #expect(first == second)
         #expect((900...1100).contains(first.count { $0 }))
-        book.set([FaultRule(.apns, status: 503, share: 0.1)], seed: 8)
-        let other = (0..<10_000).map { _ in book.take(provider: .apns, token: "a") != nil }
+        registry.set([FaultRule(.apns, status: 503, share: 0.1)], seed: 8)
+        let other = (0..<10_000).map { _ in registry.take(provider: .apns, token: "a") != nil }
         #expect(other != first)
     }
 
     @Test("shares of several rules add up")
     func sharesAddUp() {
-        var book = FaultBook(seed: 1)
-        book.set([FaultRule(.fcm, status: 503, share: 0.5), FaultRule(.fcm, status: 500, share: 0.5)], seed: 1)
-        let statuses = (0..<1000).map { _ in book.take(provider: .fcm, token: nil)?.effect }
+        var registry = FaultRegistry(seed: 1)
+        registry.set([FaultRule(.fcm, status: 503, share: 0.5), FaultRule(.fcm, status: 500, share: 0.5)], seed: 1)
+        let statuses = (0..<1000).map { _ in registry.take(provider: .fcm, token: nil)?.effect }
         #expect(statuses.allSatisfy { $0 != nil })
-        #expect(book.hits.allSatisfy { (400...600).contains($0) })
+        #expect(registry.hits.allSatisfy { (400...600).contains($0) })
     }
 
     @Test("a rule with times is used up")
     func times() {
-        var book = FaultBook(seed: 1)
-        book.set([FaultRule(.apns, status: 503, times: 2), FaultRule(.apns, status: 500, times: 1)], seed: 1)
-        let effects = (0..<5).map { _ in book.take(provider: .apns, token: "a")?.effect }
+        var registry = FaultRegistry(seed: 1)
+        registry.set([FaultRule(.apns, status: 503, times: 2), FaultRule(.apns, status: 500, times: 1)], seed: 1)
+        let effects = (0..<5).map { _ in registry.take(provider: .apns, token: "a")?.effect }
         let answers = effects.map { effect -> Int? in if case .answer(let answer) = effect { answer.status } else { nil } }
         #expect(answers == [503, 503, 500, nil, nil])
     }
 
     @Test("a rule hits its provider and its tokens only")
     func matching() {
-        var book = FaultBook(seed: 1)
-        book.set([FaultRule(.apns, status: 503, tokens: ["AB"])], seed: 1)
-        #expect(book.take(provider: .fcm, token: "ab") == nil)
-        #expect(book.take(provider: .apns, token: "cd") == nil)
-        #expect(book.take(provider: .apns, token: nil) == nil)
-        #expect(book.take(provider: .apns, token: "ab") != nil)
-        book.set([FaultRule(provider: .fcm, tokenPrefix: "demo-", effect: .hang)], seed: 1)
-        #expect(book.take(provider: .fcm, token: "other") == nil)
-        #expect(book.take(provider: .fcm, token: "demo-1")?.effect == .hang)
+        var registry = FaultRegistry(seed: 1)
+        registry.set([FaultRule(.apns, status: 503, tokens: ["AB"])], seed: 1)
+        #expect(registry.take(provider: .fcm, token: "ab") == nil)
+        #expect(registry.take(provider: .apns, token: "cd") == nil)
+        #expect(registry.take(provider: .apns, token: nil) == nil)
+        #expect(registry.take(provider: .apns, token: "ab") != nil)
+        registry.set([FaultRule(provider: .fcm, tokenPrefix: "demo-", effect: .hang)], seed: 1)
+        #expect(registry.take(provider: .fcm, token: "other") == nil)
+        #expect(registry.take(provider: .fcm, token: "demo-1")?.effect == .hang)
     }
 
     @Test("the generator is SplitMix64", arguments: [(UInt64(1_234_567), [UInt64(6_457_827_717_110_365_317), 3_203_168_211_198_807_973])])

@@ -1,3 +1,4 @@
+import ServiceKit
 import Crypto
 import CryptoExtras
 import Foundation
@@ -58,7 +59,7 @@ func providerToken(
 ) throws -> String {
     let writer = TokenWriter(
         header: .object(["alg": "ES256", "kid": .string(key.keyId)].merging(header) { $1 }),
-        claims: .object(["iss": .string(key.teamId), "iat": .number(Double(noon.seconds - age))].merging(claims) { $1 })
+        claims: .object(["iss": .string(key.teamId), "iat": .integer(Int64(noon.seconds - age))].merging(claims) { $1 })
     )
     return try writer.es256(key.privateKeyPEM)
 }

@@ -129,7 +129,7 @@ struct MatchFeederTests {
             feeder: { feed in
                 MatchFeeder(feed: feed, url: "http://server", key: "key", send: { try server.take($0) })
             },
-            tell: { item in news.withLock { $0.append(item) } }
+            notify: { item in news.withLock { $0.append(item) } }
         )
         await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await match.run() }

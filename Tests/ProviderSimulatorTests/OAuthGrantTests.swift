@@ -1,3 +1,4 @@
+import ServiceKit
 import PushContract
 import Testing
 
@@ -14,10 +15,10 @@ struct OAuthGrantTests {
             ("invalid_grant", ["kid": "other"], [:]),
             ("invalid_grant", [:], ["iss": "stranger@example.com"]),
             ("invalid_grant", [:], ["aud": "https://oauth2.googleapis.com/token"]),
-            ("invalid_grant", [:], ["exp": .number(Double(noon.seconds + 3601))]),
-            ("invalid_grant", [:], ["exp": .number(Double(noon.seconds))]),
+            ("invalid_grant", [:], ["exp": .integer(Int64(noon.seconds + 3601))]),
+            ("invalid_grant", [:], ["exp": .integer(Int64(noon.seconds))]),
             ("invalid_grant", [:], ["iat": .null]),
-            ("invalid_grant", [:], ["iat": .number(Double(noon.seconds + 61)), "exp": .number(Double(noon.seconds + 3600))]),
+            ("invalid_grant", [:], ["iat": .integer(Int64(noon.seconds + 61)), "exp": .integer(Int64(noon.seconds + 3600))]),
             ("invalid_scope", [:], ["scope": "https://www.googleapis.com/auth/drive"]),
             ("invalid_scope", [:], ["scope": ""]),
         ] as [(String?, [String: JSONValue], [String: JSONValue])]
@@ -60,7 +61,7 @@ struct OAuthGrantTests {
         let account = try credentials().google
         let usual: [String: JSONValue] = [
             "iss": .string(account.clientEmail), "scope": "https://www.googleapis.com/auth/firebase.messaging",
-            "aud": "https://127.0.0.1:4443/token", "iat": .number(Double(noon.seconds)), "exp": .number(Double(noon.seconds + 3600)),
+            "aud": "https://127.0.0.1:4443/token", "iat": .integer(Int64(noon.seconds)), "exp": .integer(Int64(noon.seconds + 3600)),
         ]
         return TokenWriter(
             header: .object(["alg": "RS256", "kid": .string(account.privateKeyId)].merging(header) { $1 }),

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPServer
+import ServiceKit
 import ProviderSimulator
 import Providers
 import PushContract
@@ -44,7 +44,7 @@ import Testing
                 FaultRule(.apns, status: 429, reason: "TooManyRequests", tokens: [token("5")]),
             ])
             let dead = await simulation.send(by: provider, token: token("1"))
-            #expect(dead.classification == Classification(.tokenNotRegistered, retry: .never, token: .off))
+            #expect(dead.classification == Classification(.tokenNotRegistered, retry: .never, token: .deactivate))
             #expect(dead.tokenInvalidSince == Timestamp(microseconds: 1_700_000_000_123_000))
             let other = await simulation.send(by: provider, token: token("2"))
             #expect(other.providerErrorCode == "BadDeviceToken")

@@ -1,4 +1,4 @@
-import HTTPServer
+import ServiceKit
 import PushContract
 import Testing
 

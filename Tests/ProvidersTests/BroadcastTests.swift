@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test("what a broadcast cannot be is not sent")
-    func refusedHere() async throws {
+    func rejectedLocally() async throws {
         try await Simulation.run { simulation in
             let apns = try simulation.apns()
             let now = simulation.clock.now
@@ -87,7 +87,7 @@ import Testing
             let now = simulation.clock.now
             let gone = BroadcastChannel(id: "Z29uZQ==", storage: .none)
             let dead = await apns.broadcast(LiveActivityPushTests.push(at: now), to: gone, in: Self.scope, attemptId: "a", now: now)
-            #expect(dead.classification == Classification(.tokenNotRegistered, retry: .never, token: .off))
+            #expect(dead.classification == Classification(.tokenNotRegistered, retry: .never, token: .deactivate))
             #expect(dead.providerErrorCode == "ChannelNotRegistered")
             simulation.simulator.setFaults([
                 FaultRule(.apns, status: 400, reason: "CannotCreateChannelConfig", times: 1), FaultRule(.apns, status: 429),

@@ -127,7 +127,7 @@ struct ConnectionFaultTests {
             for provider in providers {
                 let outcome = await simulation.send(by: provider)
                 #expect(outcome.classification == Classification(.auth, retry: .afterFix), "\(outcome.detail)")
-                #expect(outcome.reach == .credential && !outcome.outcomeUnknown)
+                #expect(outcome.refusalScope == .credential && !outcome.outcomeUnknown)
             }
             #expect(simulation.simulator.statistics.total == 0)
         }

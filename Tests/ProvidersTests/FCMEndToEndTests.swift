@@ -1,4 +1,4 @@
-import HTTPServer
+import ServiceKit
 import ProviderSimulator
 import Providers
 import PushContract
@@ -46,7 +46,7 @@ import Testing
                 FaultRule(provider: .fcm, tokens: [token("html")], effect: .html(status: 502)),
             ])
             let expected: [(String, String?, Classification, Duration?)] = [
-                ("dead", "UNREGISTERED", Classification(.tokenNotRegistered, retry: .never, token: .off), nil),
+                ("dead", "UNREGISTERED", Classification(.tokenNotRegistered, retry: .never, token: .deactivate), nil),
                 ("foreign", "SENDER_ID_MISMATCH", Classification(.auth, retry: .never, token: .suspect), nil),
                 ("outage", "UNAVAILABLE", Classification(.provider5xx, retry: .backoff), .seconds(12)),
                 ("quota", "QUOTA_EXCEEDED", Classification(.unknown, retry: .backoff), .seconds(60)),

@@ -1,4 +1,3 @@
-import HTTPServer
 import PushContract
 import ServiceKit
 import Testing
@@ -36,7 +35,7 @@ import Testing
             to: Samples.target(.fcm, token: "mine"),
             now: Samples.moment
         )
-        #expect(try JSONText.parse(bytes)["message"]?["token"] == .string("mine"))
+        #expect(try JSONParser.read(bytes)["message"]?["token"] == .string("mine"))
     }
 
     @Test(

@@ -1,4 +1,3 @@
-import HTTPServer
 import ProviderSimulator
 import PushContract
 import ServiceKit
@@ -117,7 +116,7 @@ import Testing
 
     @Test("a broken rule is refused with the member at fault", arguments: broken)
     func refused(row: Broken) {
-        let fault = #expect(throws: PushFault.self) { try row.push.message() }
+        let fault = #expect(throws: PushError.self) { try row.push.message() }
         #expect(fault?.field == row.field)
         #expect(fault?.code == row.code)
     }
@@ -128,7 +127,7 @@ import Testing
         let fits = Array(#"{"a":"\#(String(repeating: "x", count: 4096 - empty))"}"#.utf8)
         #expect(try Self.push(state: fits).message().payload?.bytes.count == 4096)
         let larger = Array(#"{"a":"\#(String(repeating: "x", count: 4097 - empty))"}"#.utf8)
-        #expect(throws: PushFault.self) { try Self.push(state: larger).message() }
+        #expect(throws: PushError.self) { try Self.push(state: larger).message() }
     }
 
     @Test("every follower gets the identical body, under the Live Activity topic, and each event is accepted")
@@ -184,7 +183,7 @@ import Testing
         let content = JSONValue.object(["payload": .string(payload)]).text
         let message = try PushMessage(content: content, expiresAt: nil)
         #expect(APNsPayload.bytes(message) == Array(payload.utf8))
-        #expect(throws: PushFault.self) { try PushMessage(content: #"{"payload":"{\"aps\":{}}"}"#, expiresAt: nil) }
-        #expect(throws: PushFault.self) { try PushMessage(content: #"{"payload":"{}"}"#, expiresAt: nil) }
+        #expect(throws: PushError.self) { try PushMessage(content: #"{"payload":"{\"aps\":{}}"}"#, expiresAt: nil) }
+        #expect(throws: PushError.self) { try PushMessage(content: #"{"payload":"{}"}"#, expiresAt: nil) }
     }
 }

@@ -1,4 +1,4 @@
-import HTTPServer
+import ServiceKit
 import ProviderSimulator
 import PushContract
 import Testing
@@ -15,7 +15,7 @@ struct OutcomeMatrixTests {
         var reason: ReasonCode
         var retry: RetryClass
         var token = TokenAction.none
-        var reach = OutcomeReach.message
+        var refusalScope = RefusalScope.message
         /// FCM: the field at fault. Empty: none is named.
         var field: String?
         var testDescription: String { "\(provider.rawValue) \(status) \(code ?? "–") \(field ?? "")" }
@@ -26,14 +26,14 @@ struct OutcomeMatrixTests {
             _ reason: ReasonCode,
             _ retry: RetryClass,
             _ token: TokenAction = .none,
-            _ reach: OutcomeReach = .message
+            _ refusalScope: RefusalScope = .message
         ) {
             self.status = status
             self.code = code
             self.reason = reason
             self.retry = retry
             self.token = token
-            self.reach = reach
+            self.refusalScope = refusalScope
         }
 
         static func fcm(
@@ -42,10 +42,10 @@ struct OutcomeMatrixTests {
             _ reason: ReasonCode,
             _ retry: RetryClass,
             _ token: TokenAction = .none,
-            _ reach: OutcomeReach = .message,
+            _ refusalScope: RefusalScope = .message,
             field: String? = nil
         ) -> Row {
-            var row = Row(status, code, reason, retry, token, reach)
+            var row = Row(status, code, reason, retry, token, refusalScope)
             row.provider = .fcm
             row.field = field
             return row
@@ -53,8 +53,8 @@ struct OutcomeMatrixTests {
     }
 
     static let apns: [Row] = [
-        Row(410, "Unregistered", .tokenNotRegistered, .never, .off),
-        Row(410, "ExpiredToken", .tokenNotRegistered, .never, .off),
+        Row(410, "Unregistered", .tokenNotRegistered, .never, .deactivate),
+        Row(410, "ExpiredToken", .tokenNotRegistered, .never, .deactivate),
         Row(410, nil, .tokenNotRegistered, .never, .suspect),
         Row(410, "Novel", .tokenNotRegistered, .never, .suspect),
         Row(400, "BadDeviceToken", .tokenInvalid, .never, .suspect),
@@ -90,9 +90,9 @@ struct OutcomeMatrixTests {
         Row(503, "Service Unavailable", .provider5xx, .backoff, .none, .provider),
         Row(503, "Shutdown", .provider5xx, .now),
         Row(400, "IdleTimeout", .network, .now),
-        Row(400, "ChannelNotRegistered", .tokenNotRegistered, .never, .off),
-        Row(400, "BadChannelId", .tokenInvalid, .never, .off),
-        Row(400, "MissingChannelId", .tokenInvalid, .never, .off),
+        Row(400, "ChannelNotRegistered", .tokenNotRegistered, .never, .deactivate),
+        Row(400, "BadChannelId", .tokenInvalid, .never, .deactivate),
+        Row(400, "MissingChannelId", .tokenInvalid, .never, .deactivate),
         Row(400, "FeatureNotEnabled", .auth, .afterFix, .none, .topic),
         Row(403, "TopicMismatch", .auth, .afterFix, .none, .topic),
         Row(400, "CannotCreateChannelConfig", .unknown, .afterFix, .none, .topic),
@@ -104,7 +104,7 @@ struct OutcomeMatrixTests {
     ]
 
     static let fcm: [Row] = [
-        .fcm(404, "UNREGISTERED", .tokenNotRegistered, .never, .off),
+        .fcm(404, "UNREGISTERED", .tokenNotRegistered, .never, .deactivate),
         .fcm(404, "NOT_FOUND", .unknown, .afterFix, .none, .credential),
         .fcm(400, "INVALID_ARGUMENT", .tokenInvalid, .never, .suspect, field: "message.token"),
         .fcm(400, "INVALID_ARGUMENT", .tokenInvalid, .never, .suspect, field: "message.fid"),
@@ -142,7 +142,7 @@ struct OutcomeMatrixTests {
                 // What follows from it.
                 #expect(outcome.retryClass == row.retry, "\(name)")
                 #expect(outcome.tokenAction == row.token, "\(name)")
-                #expect(outcome.reach == row.reach, "\(name)")
+                #expect(outcome.refusalScope == row.refusalScope, "\(name)")
                 if row.status == 410, row.code != "Novel", row.code != nil { #expect(outcome.tokenInvalidSince != nil, "\(name)") }
             }
         }
@@ -156,10 +156,10 @@ struct OutcomeMatrixTests {
 
     @Test("the quota of a device or a topic holds up that target alone")
     func narrowQuota() throws {
-        for (subject, reach) in [("project:demo", OutcomeReach.quota), ("device", .message), ("topic:/topics/news", .message)] {
-            #expect(OutcomeReach.fcm(status: 429, errorCode: "QUOTA_EXCEEDED", quotaSubjects: [subject]) == reach)
+        for (subject, refusalScope) in [("project:demo", RefusalScope.quota), ("device", .message), ("topic:/topics/news", .message)] {
+            #expect(RefusalScope.fcm(status: 429, errorCode: "QUOTA_EXCEEDED", quotaSubjects: [subject]) == refusalScope)
         }
-        #expect(OutcomeReach.fcm(status: 429, errorCode: nil, quotaSubjects: []) == .quota)
+        #expect(RefusalScope.fcm(status: 429, errorCode: nil, quotaSubjects: []) == .quota)
     }
 
     @Test(
@@ -173,7 +173,7 @@ struct OutcomeMatrixTests {
             #expect(outcome.status == .failed && !outcome.outcomeUnknown)
             #expect(outcome.reasonCode == (status == 503 ? .network : .auth))
             #expect(outcome.retryClass == (status == 503 ? .backoff : .afterFix))
-            #expect(outcome.reach == (status == 503 ? .provider : .credential))
+            #expect(outcome.refusalScope == (status == 503 ? .provider : .credential))
             #expect(simulation.simulator.statistics.answers["fcm"] == nil)
         }
     }
@@ -208,7 +208,7 @@ struct OutcomeMatrixTests {
             let body = try Samples.json(try #require(simulation.simulator.requests(provider: .fcm).last?.body))
             #expect(body["message"]?["fid"] == .string("cFy3xYtuT1W8installationid"))
             #expect(body["message"]?["token"] == nil && body["validate_only"] == .bool(true))
-            #expect(throws: PushFault.self) { try PushValidation.validate(message, for: .apns, app: Samples.bundle) }
+            #expect(throws: PushError.self) { try PushValidation.validate(message, for: .apns, app: Samples.bundle) }
         }
     }
 }

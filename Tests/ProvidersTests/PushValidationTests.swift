@@ -1,4 +1,3 @@
-import HTTPServer
 import PushContract
 import ServiceKit
 import Testing
@@ -71,13 +70,13 @@ import Testing
 
     @Test("what a provider would refuse is refused with its field", arguments: rows)
     func check(row: Row) {
-        var found: PushFault?
-        do throws(PushFault) {
+        var found: PushError?
+        do throws(PushError) {
             try PushValidation.validate(row.message, for: row.provider, app: row.app)
         } catch {
             found = error
         }
         #expect(found.map { "\($0.field) \($0.code)" } == row.fault)
-        #expect(found?.sentence.hasSuffix(".") ?? true)
+        #expect(found?.message.hasSuffix(".") ?? true)
     }
 }

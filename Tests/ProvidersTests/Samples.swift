@@ -1,4 +1,3 @@
-import HTTPServer
 import ProviderSimulator
 import Providers
 import PushContract
@@ -22,5 +21,5 @@ enum Samples {
         )
     }
 
-    static func json(_ text: String) throws -> JSONValue { try JSONText.read(Array(text.utf8)) }
+    static func json(_ text: String) throws -> JSONValue { try JSONParser.read(Array(text.utf8)) }
 }

@@ -7,8 +7,8 @@ import Testing
 struct ActivityTests {
     private let start = Timestamp(seconds: 1_000_000)
 
-    private func activity(_ id: String, match: String = "m1", generation: Int? = 1) -> SystemActivity {
-        SystemActivity(activityId: id, matchId: match, generation: generation)
+    private func activity(_ id: String, match: String = "m1", instance: Int? = 1) -> SystemActivity {
+        SystemActivity(activityId: id, matchId: match, instance: instance)
     }
 
     @Test("L-18: activities that a push started are adopted, those of before a relaunch restored, and the vanished reported")
@@ -17,7 +17,7 @@ struct ActivityTests {
         #expect(manager.adopt(activity("a"), now: start).isEmpty)
         #expect(manager.adopt(activity("a"), now: start).isEmpty)
         let steps = manager.restore([activity("b", match: "m2")], now: start + .seconds(60))
-        #expect(steps == [.report(matchId: "m1", generation: 1, .system)])
+        #expect(steps == [.report(matchId: "m1", instance: 1, .system)])
         #expect(manager.tracked.map(\.activityId) == ["b"])
         #expect(manager.isActive("m2") && !manager.isActive("m1"))
     }
@@ -30,24 +30,24 @@ struct ActivityTests {
         #expect(manager.check(now: start + .seconds(2399)).isEmpty)
         #expect(manager.check(now: start + .seconds(2400)) == [.end(activityId: "a")])
         #expect(manager.check(now: start + .seconds(2401)).isEmpty)
-        #expect(manager.gone("a", isDismissed: true) == [.report(matchId: "m1", generation: 1, .stale)])
+        #expect(manager.gone("a", isDismissed: true) == [.report(matchId: "m1", instance: 1, .stale)])
     }
 
     @Test("L-10: a swipe is an unfollow; the app's own end, though it looks the same, is none")
     func swipe() {
         var manager = LifecycleManager()
         _ = manager.adopt(activity("a"), now: start)
-        #expect(manager.gone("a", isDismissed: true) == [.report(matchId: "m1", generation: 1, .user), .unfollow(matchId: "m1")])
+        #expect(manager.gone("a", isDismissed: true) == [.report(matchId: "m1", instance: 1, .user), .unfollow(matchId: "m1")])
         _ = manager.adopt(activity("b"), now: start)
         #expect(manager.end("b", cause: .system) == [.end(activityId: "b")])
-        #expect(manager.gone("b", isDismissed: true) == [.report(matchId: "m1", generation: 1, .system)])
+        #expect(manager.gone("b", isDismissed: true) == [.report(matchId: "m1", instance: 1, .system)])
     }
 
     @Test("an activity that a push or its age ended is no swipe either")
     func ended() {
         var manager = LifecycleManager()
         _ = manager.adopt(activity("a"), now: start)
-        #expect(manager.gone("a", isDismissed: false) == [.report(matchId: "m1", generation: 1, .system)])
+        #expect(manager.gone("a", isDismissed: false) == [.report(matchId: "m1", instance: 1, .system)])
     }
 
     @Test("a replacement is adopted first, and then the older one of the match ends")
@@ -55,9 +55,9 @@ struct ActivityTests {
         var manager = LifecycleManager()
         _ = manager.adopt(activity("a"), now: start)
         _ = manager.adopt(activity("other", match: "m2"), now: start)
-        #expect(manager.adopt(activity("b", generation: 2), now: start) == [.end(activityId: "a")])
+        #expect(manager.adopt(activity("b", instance: 2), now: start) == [.end(activityId: "a")])
         #expect(manager.isActive("m1"))
-        #expect(manager.gone("a", isDismissed: true) == [.report(matchId: "m1", generation: 1, .system)])
+        #expect(manager.gone("a", isDismissed: true) == [.report(matchId: "m1", instance: 1, .system)])
     }
 
     private func hash(_ number: Int) throws -> TokenHash { try TokenHash.apns(String(repeating: "0", count: 60) + "\(1000 + number)") }
@@ -73,14 +73,14 @@ struct ActivityTests {
     @Test("L-13 L-17: a token is posted when it is new, not when it is the one the server has, and again after a rotation")
     func dedupes() throws {
         var manager = TokenManager()
-        let kind = OperationKind.activityToken(matchId: "m1", generation: 1)
-        #expect(manager.updateToken(try hash(1), matchId: "m1", generation: 1) != nil)
+        let kind = OperationKind.activityToken(matchId: "m1", instance: 1)
+        #expect(manager.updateToken(try hash(1), matchId: "m1", instance: 1) != nil)
         manager.confirmed(try #require(confirmed(kind, try hash(1))))
-        #expect(manager.updateToken(try hash(1), matchId: "m1", generation: 1) == nil)
-        #expect(manager.updateToken(try hash(2), matchId: "m1", generation: 1)?.kind == kind)
-        #expect(manager.updateToken(try hash(1), matchId: "m2", generation: 1) != nil)
+        #expect(manager.updateToken(try hash(1), matchId: "m1", instance: 1) == nil)
+        #expect(manager.updateToken(try hash(2), matchId: "m1", instance: 1)?.kind == kind)
+        #expect(manager.updateToken(try hash(1), matchId: "m2", instance: 1) != nil)
         manager.forget(matchId: "m1")
-        #expect(manager.updateToken(try hash(1), matchId: "m1", generation: 2) != nil)
+        #expect(manager.updateToken(try hash(1), matchId: "m1", instance: 2) != nil)
     }
 
     @Test("P-2.3: a start token is sent only when Live Activities are allowed and somebody is signed in")
@@ -93,9 +93,9 @@ struct ActivityTests {
         #expect(manager.startToken(try hash(1), uid: "u", isAllowed: true) == nil)
         #expect(manager.startToken(try hash(1), uid: "v", isAllowed: true) != nil)
         #expect(manager.startToken(try hash(2), uid: "u", isAllowed: true) != nil)
-        manager.serverHas(startToken: try hash(1))
+        manager.updateFromServer(startToken: try hash(1))
         #expect(manager.startToken(try hash(1), uid: "u", isAllowed: true) == nil)
-        manager.serverHas(startToken: nil)
+        manager.updateFromServer(startToken: nil)
         #expect(manager.startToken(try hash(1), uid: "u", isAllowed: true) != nil)
     }
 
@@ -111,7 +111,7 @@ struct ActivityTests {
         #expect(try submission(2, "Pager") == .startToken(attributesType: "Pager"), "another type's token is another token")
         #expect(try submission(1, nil) == .startToken(), "and so is the one of no type")
         manager.confirmed(try #require(confirmed(.startToken(attributesType: "Pager"), try hash(2))))
-        manager.serverHas(startToken: nil, ofTypes: ["Match": try hash(1), "Pager": try hash(9)])
+        manager.updateFromServer(startToken: nil, ofTypes: ["Match": try hash(1), "Pager": try hash(9)])
         #expect(try submission(1, "Match") == nil)
         #expect(try submission(2, "Pager") != nil)
         #expect(try submission(1, "Match", uid: "v") != nil)

@@ -71,7 +71,7 @@ struct ContractVectorTests {
     @Test("L-21: the bell shows one of four states")
     func bell() throws {
         for vector in try VectorFile.load("bell.state").vectors {
-            let bell = Bell.state(
+            let bell = FollowButton.state(
                 isFollowed: vector.input["isFollowed"]?.bool ?? false,
                 areActivitiesAllowed: vector.input["areActivitiesAllowed"]?.bool ?? false,
                 isInFlight: vector.input["isInFlight"]?.bool ?? false
@@ -108,7 +108,7 @@ private struct ScheduleRun {
                 needsAttentionAt = Int(next.seconds)
                 break
             }
-            for operation in queue.take(now: next, mayTry: { _ in true }) {
+            for operation in queue.take(now: next, mayAttempt: { _ in true }) {
                 tries.append(Int(next.seconds))
                 let answer = tries.count <= answers.count ? answers[tries.count - 1] : nil
                 let result =

@@ -74,7 +74,7 @@ struct PushClientTests {
         let hash = try TokenHash.apns(token)
         bench.transport.answer = { request in
             guard request.method == "GET" else { return ClientBench.registered(request) }
-            let body = #"{"pushToken": {"tokenHash": "\#(hash)", "state": "off", "reasonCode": "token_not_registered"}, "new": 1}"#
+            let body = #"{"pushToken": {"tokenHash": "\#(hash)", "state": "inactive", "reasonCode": "token_not_registered"}, "new": 1}"#
             return PushResponse(status: 200, body: Array(body.utf8))
         }
         let before = bench.transport.sent.count
@@ -142,14 +142,14 @@ struct PushClientTests {
         await client.follow("m1")
         bench.transport.answer = { _ in nil }
         await client.unfollow("m1")
-        #expect(await client.bell(of: "m1") == .pending)
+        #expect(await client.followButton(of: "m1") == .pending)
         bench.transport.answer = { _ in PushResponse(status: 204) }
         let next = bench.client()
         await next.launch()
         await next.signedIn(uid: "ann")
         #expect(bench.transport.sent.last.map { "\($0.method) \($0.path)" } == "DELETE /user/follow/match/m1")
         #expect(await next.operations.isEmpty)
-        #expect(await next.bell(of: "m1") == .notFollowing)
+        #expect(await next.followButton(of: "m1") == .notFollowing)
     }
 
     @Test("L-19: followed matches are there at once after a relaunch")
@@ -168,7 +168,7 @@ struct PushClientTests {
         await client.launch()
         await client.signedIn(uid: "ann")
         bench.transport.answer = { _ in nil }
-        await client.activityAppeared(SystemActivity(activityId: "a", matchId: "m1", generation: 2, updateToken: token))
+        await client.activityAppeared(SystemActivity(activityId: "a", matchId: "m1", instance: 2, updateToken: token))
         #expect(bench.transport.sent.last?.path == "/matches/m1/activity-token")
         let tries = bench.transport.sent.count
         await client.work()
@@ -178,7 +178,7 @@ struct PushClientTests {
         await client.work()
         #expect(bench.transport.sent.count == tries + 1)
         let body = String(decoding: bench.transport.sent.last?.body ?? [], as: UTF8.self)
-        #expect(body.contains(#""generation":2"#))
+        #expect(body.contains(#""instance":2"#))
         #expect(await client.operations.isEmpty)
     }
 
@@ -189,7 +189,7 @@ struct PushClientTests {
         await client.launch()
         await client.signedIn(uid: "ann")
         bench.transport.answer = { _ in PushResponse(status: 409, body: Array(#"{"code": "activity_ended"}"#.utf8)) }
-        await client.activityAppeared(SystemActivity(activityId: "a", matchId: "m1", generation: 1, updateToken: token))
+        await client.activityAppeared(SystemActivity(activityId: "a", matchId: "m1", instance: 1, updateToken: token))
         #expect(bench.system.ended == ["a"])
         #expect(await client.operations.isEmpty)
     }

@@ -68,7 +68,7 @@ private struct TraceRun {
         return effects.map { describe($0) }
     }
 
-    private func stimulus(_ words: [String]) throws -> TokenLifecycle.Stimulus {
+    private func stimulus(_ words: [String]) throws -> TokenLifecycle.Input {
         switch words[0] {
         case "launch": return .launch
         case "foreground": return .foreground
@@ -96,7 +96,7 @@ private struct TraceRun {
     private func kind(_ word: String) throws -> OperationKind {
         switch word {
         case "startToken": .startToken()
-        case "activityToken": .activityToken(matchId: "m1", generation: 1)
+        case "activityToken": .activityToken(matchId: "m1", instance: 1)
         case "follow": .follow(matchId: "m1")
         case "unfollow": .unfollow(matchId: "m1")
         default: throw VectorFault(description: "unknown operation \(word)")

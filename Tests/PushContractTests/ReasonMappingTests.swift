@@ -7,7 +7,7 @@ struct ReasonMappingTests {
         "APNs",
         arguments: [
             (400, "BadDeviceToken", .tokenInvalid, .never, .suspect), (400, "DeviceTokenNotForTopic", .tokenInvalid, .never, .suspect),
-            (410, "Unregistered", .tokenNotRegistered, .never, .off), (410, "ExpiredToken", .tokenNotRegistered, .never, .off),
+            (410, "Unregistered", .tokenNotRegistered, .never, .deactivate), (410, "ExpiredToken", .tokenNotRegistered, .never, .deactivate),
             (410, nil, .tokenNotRegistered, .never, .suspect), (500, "InternalServerError", .provider5xx, .backoff, .none),
             (503, "ServiceUnavailable", .provider5xx, .backoff, .none), (503, "Shutdown", .provider5xx, .now, .none),
             (502, nil, .provider5xx, .backoff, .none), (403, "ExpiredProviderToken", .auth, .now, .none),
@@ -27,7 +27,7 @@ struct ReasonMappingTests {
     @Test(
         "FCM HTTP v1",
         arguments: [
-            (404, "UNREGISTERED", false, .tokenNotRegistered, .never, .off), (404, nil, false, .unknown, .afterFix, .none),
+            (404, "UNREGISTERED", false, .tokenNotRegistered, .never, .deactivate), (404, nil, false, .unknown, .afterFix, .none),
             (400, "INVALID_ARGUMENT", true, .tokenInvalid, .never, .suspect), (400, "INVALID_ARGUMENT", false, .unknown, .never, .none),
             (403, "SENDER_ID_MISMATCH", false, .auth, .never, .suspect), (403, nil, false, .auth, .afterFix, .none),
             (401, "THIRD_PARTY_AUTH_ERROR", false, .auth, .afterFix, .none), (401, nil, false, .auth, .now, .none),

@@ -1,8 +1,8 @@
 import PushContract
-import ServiceKit
+@testable import ServiceKit
 import Testing
 
-@testable import Providers
+
 
 @Suite struct RetryAfterTests {
     private static let now = Timestamp(rfc3339: "2026-10-21T07:28:00Z") ?? Timestamp(seconds: 0)

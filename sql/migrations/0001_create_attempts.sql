@@ -1,13 +1,13 @@
--- Attempts: the contract's table, the ledger that decides who is new, and the rollups per minute.
+-- Attempts: the contract's table, the ledger that deduplicates attemptIds, and the rollups per minute.
 --
--- Lock: none on existing data; creates only.
+-- Locks: none on existing data.
 --
--- The shape follows measurements (docs/decisions/0003-ledger-facts-rollups.md):
---   * the ledger holds one row per attemptId, keyed by a 128-bit digest, in generations of which the two newest live;
---   * facts are partitioned by the day of attemptedAt, without a default partition, and leave by dropping partitions;
---   * rollups are written in the same transaction as the facts, so they equal a recount in every snapshot.
--- Every unique key of ledger and facts holds attemptKey, and no foreign key, trigger or sub-partition stands on them, so that the
--- same schema can be distributed later.
+-- Design (docs/decisions/0003-ledger-facts-rollups.md):
+--   * The ledger has one row per attemptId. Its key is a 128-bit digest, and it is partitioned by generation; two generations are live.
+--   * Attempts are partitioned by the day of attemptedAt. There is no default partition. Expired days are dropped, not deleted.
+--   * Rollups are written in the same transaction as the attempts, so in every snapshot they equal a recount.
+-- Every unique key of the ledger and of the attempts contains attemptKey. Neither table has a foreign key, a trigger or subpartitions,
+-- so both can be distributed later without changes.
 
 CREATE TYPE pushPlatform AS ENUM ('ios', 'android', 'web');
 CREATE TYPE pushProvider AS ENUM ('apns', 'fcm');
@@ -17,17 +17,19 @@ CREATE TYPE pushStatus AS ENUM ('queued', 'sent', 'failed', 'deactivated');
 CREATE TYPE pushReason AS ENUM ('token_invalid', 'token_not_registered', 'provider_5xx', 'network', 'auth', 'unknown');
 CREATE TYPE pushEnvironment AS ENUM ('production', 'sandbox');
 
+-- The names and types of the columns are those of the contract.
 CREATE TABLE notificationDeliveryAttempts (
     attemptId         text COLLATE "C" NOT NULL,
-    uid               text NOT NULL,
-    platform          pushPlatform NOT NULL,
-    provider          pushProvider NOT NULL,
+    uid               text             NOT NULL,
+    platform          pushPlatform     NOT NULL,
+    provider          pushProvider     NOT NULL,
     tokenHash         text COLLATE "C" NOT NULL,
-    eventType         pushEventType NOT NULL,
-    status            pushStatus NOT NULL,
+    eventType         pushEventType    NOT NULL,
+    status            pushStatus       NOT NULL,
+    -- Only with the statuses failed and deactivated.
     reasonCode        pushReason,
     providerErrorCode text,
-    attemptedAt       timestamptz NOT NULL,
+    attemptedAt       timestamptz      NOT NULL,
     requestId         text COLLATE "C" NOT NULL,
     app               text,
     environment       pushEnvironment,
@@ -36,65 +38,146 @@ CREATE TABLE notificationDeliveryAttempts (
     providerMessageId text,
     latencyMs         integer,
     sendId            text COLLATE "C",
-    receivedAt        timestamptz NOT NULL,
-    -- The first 16 bytes of sha256(attemptId): in SQL, substring(sha256(convert_to(attemptId, 'UTF8')) for 16).
-    attemptKey        uuid NOT NULL,
-    -- Time leads, so the key is the analysts' time index as well and grows at its right edge.
+    receivedAt        timestamptz      NOT NULL,
+    -- The first 16 bytes of SHA-256 of attemptId: substring(sha256(convert_to(attemptId, 'UTF8')) for 16).
+    attemptKey        uuid             NOT NULL,
+    -- attemptedAt is first, so that this index also serves queries by time and grows at its right edge.
     PRIMARY KEY (attemptedAt, attemptKey)
 ) PARTITION BY RANGE (attemptedAt);
 
-COMMENT ON TABLE notificationDeliveryAttempts IS 'One row per attemptId: one try at one token.';
-COMMENT ON COLUMN notificationDeliveryAttempts.tokenHash IS 'sha256: and 64 hex digits; never a raw token.';
-COMMENT ON COLUMN notificationDeliveryAttempts.attemptedAt IS 'When the try was made (UTC); of the first report that was stored.';
-COMMENT ON COLUMN notificationDeliveryAttempts.receivedAt IS 'When Pushwatch first stored the attempt.';
-COMMENT ON COLUMN notificationDeliveryAttempts.latencyMs IS 'Milliseconds from the request''s start to the provider''s answer.';
-
--- Who is this person, and what happened to them: one index a day.
+-- Queries by user: one index per day.
 CREATE INDEX notificationDeliveryAttempts_uid ON notificationDeliveryAttempts (uid, attemptedAt);
 
+-- Provider codes that no table of the contract maps to a reason. They are rare: the partial index avoids a scan of all attempts.
+CREATE INDEX notificationDeliveryAttempts_unknown ON notificationDeliveryAttempts (attemptedAt) WHERE reasonCode = 'unknown';
+
+-- Attempts that were reported late, in the order of their arrival (`pushwatch attempts tail --follow`).
+CREATE INDEX notificationDeliveryAttempts_late ON notificationDeliveryAttempts (receivedAt)
+    WHERE receivedAt - attemptedAt > interval '1 minute';
+
+COMMENT ON TABLE notificationDeliveryAttempts IS 'One row per attemptId: one try to deliver to one token.';
+COMMENT ON COLUMN notificationDeliveryAttempts.tokenHash IS '''sha256:'' and 64 hex digits. Never a raw token.';
+COMMENT ON COLUMN notificationDeliveryAttempts.attemptedAt IS 'When the attempt was made, according to the first report that was stored.';
+COMMENT ON COLUMN notificationDeliveryAttempts.receivedAt IS 'When Pushwatch first stored the attempt.';
+COMMENT ON COLUMN notificationDeliveryAttempts.latencyMs IS 'Milliseconds from the start of the request to the provider''s response.';
+
 CREATE TABLE attemptLedger (
-    attemptKey  uuid NOT NULL,
-    generation  integer NOT NULL,
-    -- Digest of uid, platform, provider, tokenHash, eventType and requestId: tells a resend from a reuse of the id.
-    fingerprint uuid NOT NULL,
+    -- As in notificationDeliveryAttempts.
+    attemptKey  uuid        NOT NULL,
+    generation  integer     NOT NULL,
+    -- Digest of uid, platform, provider, tokenHash, eventType and requestId. Distinguishes a repeated report from a reuse of the attemptId.
+    fingerprint uuid        NOT NULL,
     attemptedAt timestamptz NOT NULL,
-    status      pushStatus NOT NULL,
+    status      pushStatus  NOT NULL,
     PRIMARY KEY (attemptKey, generation)
 ) PARTITION BY LIST (generation);
 
-COMMENT ON TABLE attemptLedger IS 'Which attemptIds are known, for at least 8 days; the newest generation takes new ones.';
-
--- Writers read this row first in their transaction; the rotator locks the table exclusively to switch generations.
-CREATE TABLE ledgerState (
-    id                 smallint PRIMARY KEY CHECK (id = 1),
-    currentGeneration  integer NOT NULL,
-    previousGeneration integer NOT NULL,
-    rotatedAt          timestamptz NOT NULL
-);
-
-INSERT INTO ledgerState VALUES (1, 1, 0, now());
 CREATE TABLE attemptLedger_0 PARTITION OF attemptLedger FOR VALUES IN (0);
 CREATE TABLE attemptLedger_1 PARTITION OF attemptLedger FOR VALUES IN (1);
 
+COMMENT ON TABLE attemptLedger IS 'Known attemptIds, kept for at least 8 days. New rows go to the current generation.';
+
+-- Writers read this row first in their transaction. Rotation locks the table exclusively while it switches generations.
+CREATE TABLE ledgerState (
+    id                 smallint    PRIMARY KEY CHECK (id = 1),
+    currentGeneration  integer     NOT NULL,
+    previousGeneration integer     NOT NULL,
+    rotatedAt          timestamptz NOT NULL
+);
+
+COMMENT ON TABLE ledgerState IS 'The two live generations of attemptLedger. Always one row.';
+
+INSERT INTO ledgerState (id, currentGeneration, previousGeneration, rotatedAt) VALUES (1, 1, 0, now());
+
 CREATE TABLE attemptRollups (
     -- The minute of attemptedAt.
-    minute       timestamptz NOT NULL,
-    provider     pushProvider NOT NULL,
-    platform     pushPlatform NOT NULL,
-    eventType    pushEventType NOT NULL,
-    status       pushStatus NOT NULL,
-    -- '' where the attempt has none: a key column cannot be null.
+    minute       timestamptz      NOT NULL,
+    provider     pushProvider     NOT NULL,
+    platform     pushPlatform     NOT NULL,
+    eventType    pushEventType    NOT NULL,
+    status       pushStatus       NOT NULL,
+    -- In this and the next three columns, '' means that the attempt has no value: a key column cannot be null.
     reasonCode   text COLLATE "C" NOT NULL,
     app          text COLLATE "C" NOT NULL,
     environment  text COLLATE "C" NOT NULL,
     pushType     text COLLATE "C" NOT NULL,
-    -- Which writer counted: writers never wait for each other's rows. Readers sum over it.
-    writerSlot   smallint NOT NULL,
-    attempts     bigint NOT NULL,
-    latencyMsSum bigint NOT NULL,
-    -- How many of the attempts had a latency.
-    latencyCount bigint NOT NULL,
-    PRIMARY KEY (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, writerSlot)
+    -- Each writer counts in rows of its own, so that writers never wait for each other. Readers sum over it.
+    writerSlot   smallint         NOT NULL,
+    attempts     bigint           NOT NULL,
+    latencyMsSum bigint           NOT NULL,
+    -- How many of the attempts have a latency.
+    latencyCount bigint           NOT NULL,
+    -- pushAppMajor(appVersion).
+    appMajor     text COLLATE "C" NOT NULL DEFAULT '',
+    PRIMARY KEY (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor, writerSlot)
 ) PARTITION BY RANGE (minute);
 
-COMMENT ON TABLE attemptRollups IS 'Attempts per minute and dimension; the sum over writerSlot equals a count over the attempts.';
+COMMENT ON TABLE attemptRollups IS 'Attempts per minute and dimension. The sum over writerSlot equals a count of the attempts.';
+
+CREATE FUNCTION pushAppMajor(appVersion text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN coalesce(substring(appVersion FROM '^[0-9]{1,4}(?![0-9])')::integer::text, '');
+
+COMMENT ON FUNCTION pushAppMajor IS
+    'The leading number of an app version such as 3.2.0. '''' if there is no version or it does not start with a number of 1 to 4 digits.';
+
+-- With the rights of its reader: grants on attemptRollups decide.
+CREATE VIEW attemptsPerMinute WITH (security_invoker = true) AS
+    SELECT minute, provider, platform, eventType, status,
+           nullif(reasonCode, '') AS reasonCode, nullif(app, '') AS app, nullif(environment, '') AS environment,
+           nullif(pushType, '') AS pushType,
+           sum(attempts)::bigint AS attempts, sum(latencyMsSum)::bigint AS latencyMsSum, sum(latencyCount)::bigint AS latencyCount
+    FROM attemptRollups
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+    -- An attempt that is no longer 'queued' leaves a row with zero attempts.
+    HAVING sum(attempts) <> 0;
+
+COMMENT ON VIEW attemptsPerMinute IS
+    'attemptRollups summed over writerSlot and appMajor, with NULL where an attempt has no value. Filter by minute.';
+
+CREATE TABLE attemptImports (
+    -- Digest of the file's size, its first megabyte and its last megabyte. An import of the same file under another name resumes.
+    fileKey    uuid        PRIMARY KEY,
+    fileName   text        NOT NULL,
+    startedAt  timestamptz NOT NULL,
+    updatedAt  timestamptz NOT NULL,
+    -- Uncompressed bytes and lines that were read, then the lines by result.
+    bytes      bigint      NOT NULL,
+    lines      bigint      NOT NULL,
+    accepted   bigint      NOT NULL,
+    duplicate  bigint      NOT NULL,
+    advanced   bigint      NOT NULL,
+    conflict   bigint      NOT NULL,
+    rejected   bigint      NOT NULL,
+    -- Null until the import is complete; until then, another run resumes it.
+    finishedAt timestamptz
+);
+
+COMMENT ON TABLE attemptImports IS 'Progress of each import of a file.';
+
+-- Distinguishes a minute in which no instance could write (a gap) from a minute without attempts.
+CREATE TABLE writerHeartbeats (
+    -- A minute in which the instance could write to this database.
+    minute           timestamptz NOT NULL,
+    -- One process. A restarted instance is another writer.
+    writer           uuid        NOT NULL,
+    -- The writer's clock at its latest heartbeat of this minute.
+    reportedAt       timestamptz,
+    -- Time of the oldest outcome that the writer has not committed; null if there is none. Alert rules wait for it.
+    uncommittedSince timestamptz,
+    PRIMARY KEY (minute, writer)
+);
+
+COMMENT ON TABLE writerHeartbeats IS 'One row per minute and instance that ingests or sends. Kept for 30 days.';
+
+-- Input of the alert rules with the condition `first_sight`.
+CREATE TABLE providerCodeDays (
+    day      date             NOT NULL,
+    provider text             NOT NULL,
+    code     text COLLATE "C" NOT NULL,
+    -- The first minute of the day with the code, and the attempts with it in that minute.
+    firstAt  timestamptz      NOT NULL,
+    attempts bigint           NOT NULL,
+    PRIMARY KEY (day, provider, code)
+);
+
+COMMENT ON TABLE providerCodeDays IS 'Days on which a provider responded with a code that maps to no reason.';

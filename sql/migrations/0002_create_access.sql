@@ -1,35 +1,58 @@
--- Access: API keys, secrets of this database's servers, used sign-in tickets.
+-- Access: API keys, secrets shared by the servers, used sign-in tickets, and the audit log.
 --
--- Lock: none on existing data; creates only.
+-- Locks: none on existing data.
 --
--- No secret of a caller is stored: keyHash is the SHA-256 of the key's random part, which has 256 bits, so that neither salt nor
--- a slow hash would add anything. A revoked key keeps its row, so that what it did can still be named.
+-- No secret of a caller is stored: keyHash is the SHA-256 of the random part of a key. That part has 256 bits, so neither a salt nor a
+-- slow hash would add security. A revoked key keeps its row, so that earlier actions can still be attributed to it.
 
 CREATE TABLE apiKeys (
+    -- The public part of a key: pw_<id>_<secret>.
     id             text COLLATE "C" PRIMARY KEY,
-    name           text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
-    keyHash        bytea NOT NULL UNIQUE CHECK (length(keyHash) = 32),
-    scopes         text[] NOT NULL,
-    quotaPerMinute integer CHECK (quotaPerMinute > 0),
-    createdAt      timestamptz NOT NULL,
-    createdBy      text NOT NULL,
+    name           text             NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+    keyHash        bytea            NOT NULL UNIQUE CHECK (length(keyHash) = 32),
+    scopes         text[]           NOT NULL,
+    -- Requests per minute at each server; null for no limit.
+    quotaPerMinute integer          CHECK (quotaPerMinute > 0),
+    createdAt      timestamptz      NOT NULL,
+    createdBy      text             NOT NULL,
+    -- Accurate to about a minute.
     lastUsedAt     timestamptz,
     revokedAt      timestamptz
 );
 
-COMMENT ON COLUMN apiKeys.id IS 'The public part of a key: pw_<id>_<secret>';
-COMMENT ON COLUMN apiKeys.quotaPerMinute IS 'Requests a minute at each server; null for no limit';
-COMMENT ON COLUMN apiKeys.lastUsedAt IS 'Right to about a minute';
+COMMENT ON TABLE apiKeys IS 'API keys, including revoked ones. Never to be granted to analysts.';
 
--- Random values that all servers of one database share, for example the key that signs session cookies.
 CREATE TABLE serverSecrets (
     name      text COLLATE "C" PRIMARY KEY,
-    value     bytea NOT NULL CHECK (length(value) >= 32),
-    createdAt timestamptz NOT NULL DEFAULT now()
+    value     bytea            NOT NULL CHECK (length(value) >= 32),
+    createdAt timestamptz      NOT NULL DEFAULT now()
 );
 
--- Sign-in tickets work once; a row leaves when its ticket would have expired anyway.
+COMMENT ON TABLE serverSecrets IS
+    'Random values shared by all servers of this database, such as the key that signs session cookies. Never to be granted to analysts.';
+
 CREATE TABLE usedSignInTickets (
     nonce     text COLLATE "C" PRIMARY KEY,
-    expiresAt timestamptz NOT NULL
+    -- When the ticket expires. The row is deleted then.
+    expiresAt timestamptz      NOT NULL
 );
+
+COMMENT ON TABLE usedSignInTickets IS 'Sign-in tickets that were used. Each works once.';
+
+-- Append only.
+CREATE TABLE auditEntries (
+    entryId bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at      timestamptz NOT NULL,
+    -- The name of the API key or session.
+    actor   text        NOT NULL,
+    -- 'alert.acknowledge', 'alert.silence', 'sends.throttle', …
+    action  text        NOT NULL,
+    -- The object of the action: the id of an alert, a provider, the name of an API key.
+    subject text        NOT NULL,
+    -- Free text: until when, how much, why. Never a secret.
+    detail  text        NOT NULL
+);
+
+CREATE INDEX auditEntries_at ON auditEntries USING brin (at);
+
+COMMENT ON TABLE auditEntries IS 'Actions of persons and API keys that change alerts, notifications, sends or access, in order.';

@@ -1,176 +1,278 @@
--- Alerting: what the evaluator knows, what it decided, and what was delivered to whom.
+-- Alerting: the evaluator's progress, alerts, notifications, silences and baselines.
 --
--- Lock: none on existing data; creates only.
+-- Locks: none on existing data.
 --
--- One transaction of the evaluator moves a rule's checkpoints, its episodes, their transitions and the outbox together, and checks
--- the evaluator's lease in the same commit. State is a function of the rollups: the checkpoints are a cache that can be rebuilt.
+-- One transaction of the evaluator writes a rule's checkpoints, its alerts, their transitions and their notifications, and verifies the
+-- evaluator's lease. The checkpoints are a cache: they can be computed again from the rollups.
 
--- Singletons. A holder works while its epoch stands; expiry is compared with this server's clock alone.
 CREATE TABLE alertLeases (
-    name      text PRIMARY KEY,
-    holder    text NOT NULL,
-    -- Grows with every change of holder: the fencing number checked in each commit.
-    epoch     bigint NOT NULL,
+    name      text        PRIMARY KEY,
+    holder    text        NOT NULL,
+    -- Fencing number: increases with each change of the holder, and is verified in each commit.
+    epoch     bigint      NOT NULL,
+    -- Compared with the clock of this server only.
     expiresAt timestamptz NOT NULL
 );
 
--- How far each rule has been evaluated, and under which version.
+COMMENT ON TABLE alertLeases IS 'Leases of tasks that run at one instance at a time, such as the evaluator and the notifier.';
+
 CREATE TABLE alertRuleProgress (
-    rule        text PRIMARY KEY,
-    ruleVersion text NOT NULL,
-    -- The newest closed minute that was folded in.
+    rule        text        PRIMARY KEY,
+    ruleVersion text        NOT NULL,
+    -- The newest complete minute that was evaluated.
     asOf        timestamptz NOT NULL,
     evaluatedAt timestamptz NOT NULL
 );
 
--- One row per alert, from firing to resolved.
-CREATE TABLE alertEpisodes (
-    episodeId             uuid PRIMARY KEY,
-    rule                  text NOT NULL,
-    ruleVersion           text NOT NULL,
-    -- The group in one stable text ('provider=fcm', 'all'), and its values.
-    groupKey              text NOT NULL,
-    groupLabels           jsonb NOT NULL,
-    -- alertname, the rule's labels, severity and the group.
-    labels                jsonb NOT NULL,
-    severity              text NOT NULL CHECK (severity IN ('critical', 'page', 'ticket', 'info')),
-    state                 text NOT NULL CHECK (state IN ('firing', 'resolved')),
-    -- The first bad minute.
-    startsAt              timestamptz NOT NULL,
-    -- The end of the minute that decided.
-    firedAt               timestamptz NOT NULL,
-    -- The first minute of the good run.
-    endsAt                timestamptz,
-    -- The end of the minute that proved recovery.
-    resolvedAt            timestamptz,
-    resolvedReason        text,
-    -- How long after it could have been known the alert was found: downtime, late rows.
-    detectedLateBySeconds bigint NOT NULL,
-    evidence              jsonb NOT NULL,
-    -- Who is affected most, backlog at the time, and the query that reproduces the numbers.
-    contributors          jsonb NOT NULL,
-    backlog               jsonb,
-    reproduceSql          text NOT NULL,
-    annotations           jsonb NOT NULL,
-    acknowledgedAt        timestamptz,
-    acknowledgedBy        text,
-    -- The silence that keeps it from being delivered.
-    silencedBy            uuid,
-    -- Late rows changed the numbers it fired with.
-    revised               boolean NOT NULL DEFAULT false,
-    -- Since when there is no traffic that could prove or disprove it.
-    heldSince             timestamptz,
-    updatedAt             timestamptz NOT NULL,
-    CHECK ((state = 'resolved') = (resolvedAt IS NOT NULL))
+COMMENT ON TABLE alertRuleProgress IS 'How far each rule was evaluated, and in which version.';
+
+CREATE TABLE alertSeriesProgress (
+    -- 'codes' (providerCodeDays), …
+    series text        PRIMARY KEY,
+    asOf   timestamptz NOT NULL
 );
 
-COMMENT ON TABLE alertEpisodes IS 'One row per alert, from firing to resolved.';
+COMMENT ON TABLE alertSeriesProgress IS 'How far each series that rules read besides the rollups was filled.';
 
--- At most one open episode per rule and group.
-CREATE UNIQUE INDEX alertEpisodes_open ON alertEpisodes (rule, groupKey) WHERE state = 'firing';
-CREATE INDEX alertEpisodes_firedAt ON alertEpisodes (firedAt DESC, episodeId);
-
--- The latch of each rule, version and group, as of a minute from which the newest minutes are folded anew.
 CREATE TABLE alertCheckpoints (
-    rule        text NOT NULL,
-    ruleVersion text NOT NULL,
-    groupKey    text NOT NULL,
-    groupLabels jsonb NOT NULL,
+    rule        text        NOT NULL,
+    ruleVersion text        NOT NULL,
+    groupKey    text        NOT NULL,
+    groupLabels jsonb       NOT NULL,
+    -- The minute of the state. Later minutes are evaluated again from it.
     asOf        timestamptz NOT NULL,
-    state       jsonb NOT NULL,
+    state       jsonb       NOT NULL,
     PRIMARY KEY (rule, ruleVersion, groupKey)
 );
 
--- What happened to an episode, in order. What a message says is what its transition said.
-CREATE TABLE alertTransitions (
-    episodeId   uuid NOT NULL REFERENCES alertEpisodes,
-    seq         integer NOT NULL,
-    kind        text NOT NULL CHECK (kind IN ('firing', 'resolved')),
-    reason      text NOT NULL,
-    -- The closed minute that decided.
-    minute      timestamptz NOT NULL,
-    evidence    jsonb NOT NULL,
-    annotations jsonb NOT NULL,
-    -- The evaluator's fencing number.
-    epoch       bigint NOT NULL,
-    recordedAt  timestamptz NOT NULL,
-    PRIMARY KEY (episodeId, seq)
+COMMENT ON TABLE alertCheckpoints IS 'State of the evaluation by rule, version and group.';
+
+CREATE TABLE alerts (
+    alertId               uuid        PRIMARY KEY,
+    rule                  text        NOT NULL,
+    ruleVersion           text        NOT NULL,
+    -- The group as text ('provider=fcm', 'all'), and its labels.
+    groupKey              text        NOT NULL,
+    groupLabels           jsonb       NOT NULL,
+    -- alertname, severity, the labels of the rule and those of the group.
+    labels                jsonb       NOT NULL,
+    severity              text        NOT NULL CHECK (severity IN ('critical', 'page', 'ticket', 'info')),
+    state                 text        NOT NULL CHECK (state IN ('firing', 'resolved')),
+    -- The first minute in which the condition was met, and the end of the minute that made the alert fire.
+    startsAt              timestamptz NOT NULL,
+    firedAt               timestamptz NOT NULL,
+    -- The first minute in which the condition was no longer met, and the end of the minute that proved recovery.
+    endsAt                timestamptz,
+    resolvedAt            timestamptz,
+    resolvedReason        text,
+    -- Delay of the detection because of downtime or late rows.
+    detectedLateBySeconds bigint      NOT NULL,
+    evidence              jsonb       NOT NULL,
+    -- The values that contribute most, the send backlog at that time, and a query that returns the numbers.
+    contributors          jsonb       NOT NULL,
+    backlog               jsonb,
+    reproduceSql          text        NOT NULL,
+    annotations           jsonb       NOT NULL,
+    acknowledgedAt        timestamptz,
+    acknowledgedBy        text,
+    -- The silence that mutes the alert.
+    silencedBy            uuid,
+    -- Late rows changed the numbers that the alert fired with.
+    revised               boolean     NOT NULL DEFAULT false,
+    -- Since when there is too little traffic to prove recovery.
+    noDataSince           timestamptz,
+    updatedAt             timestamptz NOT NULL,
+    -- Who was affected when the alert fired.
+    affected              jsonb,
+    -- The alert that explains this one, while its receivers are not notified of this one: {"alertId", "rule", "group"}.
+    suppressedBy          jsonb,
+    -- Who was affected in the worst window, and who is now. Updated every few minutes while the alert fires; null before the first update.
+    impact                jsonb,
+    CHECK ((state = 'resolved') = (resolvedAt IS NOT NULL))
 );
 
--- What is to be delivered: one ordered lane per episode and receiver.
-CREATE TABLE alertOutbox (
-    episodeId     uuid NOT NULL,
-    receiver      text NOT NULL,
-    seq           integer NOT NULL,
-    kind          text NOT NULL CHECK (kind IN ('firing', 'resolved')),
-    -- pending → delivered; parked = refused for good; coalesced = told by a later message of the lane;
-    -- undelivered = given up 24 h after the resolution.
-    state         text NOT NULL CHECK (state IN ('pending', 'delivered', 'parked', 'coalesced', 'undelivered')),
-    attempts      integer NOT NULL DEFAULT 0,
+-- At most one alert fires per rule and group.
+CREATE UNIQUE INDEX alerts_firing ON alerts (rule, groupKey) WHERE state = 'firing';
+CREATE INDEX alerts_firedAt ON alerts (firedAt DESC, alertId);
+
+COMMENT ON TABLE alerts IS 'One row per alert: one rule and group from firing to resolved.';
+
+CREATE TABLE alertTransitions (
+    alertId     uuid        NOT NULL REFERENCES alerts,
+    seq         integer     NOT NULL,
+    kind        text        NOT NULL CHECK (kind IN ('firing', 'acknowledged', 'repeated', 'resolved')),
+    reason      text        NOT NULL,
+    -- The complete minute that caused the transition.
+    minute      timestamptz NOT NULL,
+    -- The content of the notification.
+    evidence    jsonb       NOT NULL,
+    annotations jsonb       NOT NULL,
+    -- Fencing number of the evaluator.
+    epoch       bigint      NOT NULL,
+    recordedAt  timestamptz NOT NULL,
+    PRIMARY KEY (alertId, seq)
+);
+
+COMMENT ON TABLE alertTransitions IS 'What happened to each alert, in order.';
+
+-- An outbox. (alertId, receiver) is the order key: the notifications of an alert reach a receiver in the order of seq.
+CREATE TABLE notifications (
+    alertId       uuid        NOT NULL,
+    receiver      text        NOT NULL,
+    seq           integer     NOT NULL,
+    kind          text        NOT NULL CHECK (kind IN ('firing', 'acknowledged', 'repeated', 'resolved')),
+    -- pending       to be delivered
+    -- delivered     accepted by the receiver
+    -- deadLettered  rejected permanently
+    -- superseded    replaced by a later notification of the alert, or no longer wanted
+    -- undelivered   given up 24 hours after the alert resolved
+    state         text        NOT NULL CHECK (state IN ('pending', 'delivered', 'deadLettered', 'superseded', 'undelivered')),
+    attempts      integer     NOT NULL DEFAULT 0,
     nextAttemptAt timestamptz NOT NULL,
-    -- The courier's fencing number, and until when nobody else may take the row.
+    -- Fencing number of the notifier that claimed the row, and the end of its lease.
     leaseEpoch    bigint,
     leaseUntil    timestamptz,
     lastError     text,
     createdAt     timestamptz NOT NULL,
+    -- When the state changed from pending.
     settledAt     timestamptz,
-    PRIMARY KEY (episodeId, receiver, seq),
-    UNIQUE (episodeId, receiver, kind),
-    FOREIGN KEY (episodeId, seq) REFERENCES alertTransitions
+    -- Set before a message about several alerts is sent, and cleared with settledAt. A retry sends the same alerts under the same id, so that
+    -- the receiver can recognize the message. Null for a message about one alert.
+    messageId     text,
+    PRIMARY KEY (alertId, receiver, seq),
+    FOREIGN KEY (alertId, seq) REFERENCES alertTransitions
 );
 
-CREATE INDEX alertOutbox_pending ON alertOutbox (nextAttemptAt) WHERE state = 'pending';
+CREATE INDEX notifications_pending ON notifications (nextAttemptAt) WHERE state = 'pending';
+CREATE UNIQUE INDEX notifications_once ON notifications (alertId, receiver, kind) WHERE kind <> 'repeated';
 
--- Every try at delivering, with the answer. Secrets are removed before they come here.
-CREATE TABLE alertDeliveries (
-    deliveryId     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    episodeId      uuid NOT NULL,
-    receiver       text NOT NULL,
-    seq            integer NOT NULL,
-    -- delivered, retry, parked.
-    result         text NOT NULL,
-    attemptedAt    timestamptz NOT NULL,
-    -- HTTP status; null when there was no answer.
-    status         integer,
-    latencyMs      integer NOT NULL,
-    responsePrefix text,
-    error          text
+COMMENT ON TABLE notifications IS 'One row per transition and receiver that is to be notified of it.';
+
+CREATE TABLE notificationAttempts (
+    notificationAttemptId bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    alertId               uuid        NOT NULL,
+    receiver              text        NOT NULL,
+    seq                   integer     NOT NULL,
+    -- 'delivered', 'retry', 'deadLettered' or 'undelivered'.
+    result                text        NOT NULL,
+    attemptedAt           timestamptz NOT NULL,
+    -- The HTTP status; null if there was no response.
+    status                integer,
+    latencyMs             integer     NOT NULL,
+    -- The beginning of the response, without secrets.
+    responsePrefix        text,
+    error                 text,
+    -- Identifies a message about several alerts; null for a message about one alert.
+    messageId             text
 );
 
-CREATE INDEX alertDeliveries_episode ON alertDeliveries (episodeId, deliveryId);
+CREATE INDEX notificationAttempts_alert ON notificationAttempts (alertId, notificationAttemptId);
+-- The rate limit of a receiver.
+CREATE INDEX notificationAttempts_receiver ON notificationAttempts (receiver, attemptedAt);
 
--- Deliveries that are not wanted: matched episodes are recorded, not delivered.
+COMMENT ON TABLE notificationAttempts IS 'One row per attempt to deliver a notification.';
+
+CREATE TABLE alertThreads (
+    alertId  uuid NOT NULL,
+    receiver text NOT NULL,
+    -- As the receiver identifies it; for Slack, the channel and the timestamp.
+    thread   text NOT NULL,
+    PRIMARY KEY (alertId, receiver)
+);
+
+COMMENT ON TABLE alertThreads IS 'The message about an alert that a receiver updates and replies to.';
+
 CREATE TABLE alertSilences (
-    silenceId uuid PRIMARY KEY,
-    -- [{"name": "alertname", "value": "ProviderOutage", "isEqual": true}, …]: all must match.
-    matchers  jsonb NOT NULL,
+    silenceId uuid        PRIMARY KEY,
+    -- All must match: [{"name": "alertname", "value": "ProviderOutage", "isEqual": true}, …].
+    matchers  jsonb       NOT NULL,
     startsAt  timestamptz NOT NULL,
     endsAt    timestamptz NOT NULL,
-    author    text NOT NULL,
-    reason    text NOT NULL,
+    author    text        NOT NULL,
+    reason    text        NOT NULL,
     createdAt timestamptz NOT NULL,
     CHECK (endsAt >= startsAt)
 );
 
 CREATE INDEX alertSilences_endsAt ON alertSilences (endsAt);
 
--- A baseline's memory: attempts and bad attempts of a stratum on a whole UTC day. A day that has rows here never changes.
+COMMENT ON TABLE alertSilences IS 'Silences. Matching alerts are recorded, and nobody is notified of them.';
+
+CREATE TABLE alertMarks (
+    alertId  uuid        PRIMARY KEY,
+    verdict  text        NOT NULL CHECK (verdict IN ('real', 'noise')),
+    author   text        NOT NULL,
+    markedAt timestamptz NOT NULL
+);
+
+COMMENT ON TABLE alertMarks IS 'Whether an alert was worth the interruption. The last mark of an alert replaces earlier ones.';
+
 CREATE TABLE alertBaselineDays (
-    rule            text NOT NULL,
-    ruleVersion     text NOT NULL,
-    stratum         jsonb NOT NULL,
-    day             date NOT NULL,
-    attempts        bigint NOT NULL,
-    bad             bigint NOT NULL,
+    rule            text    NOT NULL,
+    ruleVersion     text    NOT NULL,
+    stratum         jsonb   NOT NULL,
+    -- A complete day (UTC). Its rows never change.
+    day             date    NOT NULL,
+    attempts        bigint  NOT NULL,
+    -- Failed attempts that the rule counts.
+    bad             bigint  NOT NULL,
     excludedMinutes integer NOT NULL,
     PRIMARY KEY (rule, ruleVersion, day, stratum)
 );
 
--- Minutes that must not teach a baseline: entered by an operator after a long incident.
+COMMENT ON TABLE alertBaselineDays IS 'Attempts and failures per day that baselines are computed from.';
+
+CREATE TABLE alertBaselineHours (
+    rule        text COLLATE "C" NOT NULL,
+    ruleVersion text COLLATE "C" NOT NULL,
+    -- An hour without attempts has one row with an empty stratum, so that it is not read again.
+    stratum     jsonb            NOT NULL,
+    -- A complete hour. Its rows never change.
+    hour        timestamptz      NOT NULL,
+    attempts    bigint           NOT NULL,
+    -- Failed attempts that the rule counts.
+    bad         bigint           NOT NULL,
+    PRIMARY KEY (rule, ruleVersion, hour, stratum)
+);
+
+COMMENT ON TABLE alertBaselineHours IS 'Attempts and failures per hour that baselines with `seasonality: hour_of_week` are computed from.';
+
 CREATE TABLE alertBaselineExclusions (
-    fromAt timestamptz NOT NULL,
-    toAt   timestamptz NOT NULL,
-    reason text NOT NULL,
+    fromAt    timestamptz NOT NULL,
+    toAt      timestamptz NOT NULL,
+    reason    text        NOT NULL,
+    author    text        NOT NULL DEFAULT '',
+    createdAt timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (fromAt, toAt),
     CHECK (toAt > fromAt)
 );
+
+COMMENT ON TABLE alertBaselineExclusions IS 'Minutes that baselines ignore, such as a long incident. Entered by an operator.';
+
+CREATE TABLE alertAcceptances (
+    acceptanceId  uuid             PRIMARY KEY,
+    alertId       uuid             NOT NULL,
+    rule          text COLLATE "C" NOT NULL,
+    groupKey      text COLLATE "C" NOT NULL,
+    groupLabels   jsonb            NOT NULL,
+    author        text             NOT NULL,
+    reason        text             NOT NULL,
+    acceptedAt    timestamptz      NOT NULL,
+    -- The first minute that the acceptance applies to, and the level: the reasons that count, and the expected share of failures of each
+    -- stratum. The evaluator sets both when it first applies the acceptance.
+    effectiveFrom timestamptz,
+    level         jsonb,
+    -- When the acceptance was withdrawn, by whom, and the first minute that it no longer applies to.
+    undoneAt      timestamptz,
+    undoneBy      text,
+    effectiveTo   timestamptz,
+    CHECK ((effectiveFrom IS NULL) = (level IS NULL)),
+    CHECK ((undoneAt IS NULL) = (undoneBy IS NULL)),
+    CHECK (effectiveTo IS NULL OR (undoneAt IS NOT NULL AND effectiveTo > effectiveFrom))
+);
+
+-- An alert has at most one acceptance that was not withdrawn.
+CREATE UNIQUE INDEX alertAcceptances_alert ON alertAcceptances (alertId) WHERE undoneAt IS NULL;
+CREATE INDEX alertAcceptances_rule ON alertAcceptances (rule, effectiveFrom);
+
+COMMENT ON TABLE alertAcceptances IS 'Levels of failures that an operator accepted as normal for a baseline rule and group.';

@@ -1,23 +1,26 @@
--- Who may do what in the database: one role for each job. Run after the migrations, each time they are run, so that a table that a
--- migration adds is opened too. It changes nothing but roles and grants, and may be run again by hand as the owner of the tables.
+-- Roles: one for each job of an instance, and what it may do.
 --
---   the owner           migrations, partitions: `pushwatch migrate` and admin.database.url. Its name is free
+-- Run after the migrations, each time they are run, so that the tables of a new migration are granted too. Changes nothing but roles and
+-- grants. Can be run again by hand, as the owner of the tables.
+--
+--   the owner           migrations and partitions: `pushwatch migrate` and admin.database.url. Any name
 --   pushwatch_ingest    an instance with the role api
 --   pushwatch_sender    an instance with the roles send and live
 --   pushwatch_alerter   an instance with the role alert
---   pushwatch_analyst   people who ask SQL (migration 0006)
+--   pushwatch_analyst   people who query the database (0007_grant_analysts.sql)
 --
--- The three are groups without a login. An instance logs in as a member of the groups of its roles (docs/operations.md, Database roles).
--- None of them may change the schema, empty a table, delete attempts, make or widen an API key, or change what is written in the audit.
+-- The first three after the owner are groups without a login. An instance logs in as a member of the groups of its roles
+-- (docs/operations.md, Database roles). None of them can change the schema, truncate a table, delete attempts, create or extend an API key,
+-- or change an audit entry.
 --
--- Lock: those of GRANT for a moment, after the turn that all take who change the schema (a running server makes partitions).
--- Roles belong to the whole cluster; one that exists is left as it is.
+-- Locks: those of GRANT, briefly, after the advisory lock of everything that changes the schema (a running server creates partitions).
+-- Roles belong to the cluster. A role that exists is not changed.
 DO $$
 DECLARE
-    job      text;
-    target   record;
-    granted  text;
-    opened   analystColumns;
+    job     text;
+    target  record;
+    granted text;
+    opened  analystColumns;
 BEGIN
     PERFORM pg_advisory_xact_lock(7204113);
     FOREACH job IN ARRAY ARRAY['pushwatch_ingest', 'pushwatch_sender', 'pushwatch_alerter'] LOOP
@@ -26,18 +29,22 @@ BEGIN
                 EXECUTE format('CREATE ROLE %I NOLOGIN', job);
             EXCEPTION
                 WHEN duplicate_object OR unique_violation THEN
-                    -- Another database's migration was quicker.
+                    -- The migration of another database created it at the same time.
                     NULL;
                 WHEN insufficient_privilege THEN
-                    RAISE WARNING 'The role % was not made: % lacks CREATEROLE.', job, current_user
-                        USING HINT = 'Make it as somebody who may, then run pushwatch migrate again.';
+                    RAISE WARNING 'role % was not created: % lacks CREATEROLE', job, current_user
+                        USING HINT = 'Create it as a role that has CREATEROLE, then run pushwatch migrate again.';
             END;
         END IF;
         CONTINUE WHEN NOT EXISTS (SELECT FROM pg_roles WHERE rolname = job);
         EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), job);
         EXECUTE format('GRANT USAGE ON ALL SEQUENCES IN SCHEMA %I TO %I', current_schema(), job);
         FOR target IN
-            SELECT relname AS name, relkind = 'v' AS isView FROM pg_class
+            SELECT relname AS name, relkind = 'v' AS isView,
+                   -- Tables of the layer Alerting, and the series that the evaluator samples for rules.
+                   relname ~ '^alert' OR relname IN ('notifications', 'notificationattempts', 'sendbacklogminutes', 'circuitminutes',
+                       'providercodedays', 'devicereregistrationhours') AS isAlerting
+            FROM pg_class
             WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v') AND NOT relispartition
             ORDER BY relname
         LOOP
@@ -46,38 +53,36 @@ BEGIN
                     WHEN target.isView OR target.name IN ('schemamigrations', 'analystcolumns', 'ledgerstate', 'apikeys') THEN 'SELECT'
                     WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups') THEN 'SELECT, INSERT, UPDATE'
                     WHEN target.name IN ('serversecrets', 'auditentries', 'alerttransitions') THEN 'SELECT, INSERT'
-                    WHEN target.name = 'alertoutbox' THEN 'SELECT, INSERT, UPDATE'
-                    WHEN target.name = 'alertepisodes' THEN 'SELECT, UPDATE'
-                    WHEN target.name IN ('alertsilences', 'alertmarks', 'alertacceptances') THEN 'SELECT, INSERT, UPDATE'
-                    WHEN target.name ~ '^alert' OR target.name IN ('sendbacklogminutes', 'providercodedays', 'devicereturnhours', 'heldcredentialminutes')
-                        THEN 'SELECT'
+                    -- Acknowledging, retrying notifications, silencing, marking and accepting.
+                    WHEN target.name = 'alerts' THEN 'SELECT, UPDATE'
+                    WHEN target.name IN ('notifications', 'alertsilences', 'alertmarks', 'alertacceptances') THEN 'SELECT, INSERT, UPDATE'
+                    WHEN target.isAlerting THEN 'SELECT'
                     ELSE 'SELECT, INSERT, UPDATE, DELETE' END
                 WHEN 'pushwatch_sender' THEN CASE
                     WHEN target.isView THEN NULL
                     WHEN target.name IN ('schemamigrations', 'ledgerstate') THEN 'SELECT'
                     WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups') THEN 'SELECT, INSERT, UPDATE'
-                    WHEN target.name IN ('devices', 'devicestarttokens', 'follows', 'writerheartbeats')
+                    WHEN target.name IN ('devices', 'devicestarttokens', 'deactivationlimiters', 'follows', 'writerheartbeats')
                         OR target.name ~ '^(push|token|live|activ|match|score|audience)' THEN 'SELECT, INSERT, UPDATE, DELETE'
                     END
                 WHEN 'pushwatch_alerter' THEN CASE
-                    WHEN target.isView OR target.name IN ('schemamigrations', 'attemptrollups', 'alertmarks', 'tokenbreakers')
-                        OR target.name ~ '^push(lanes|ready|scheduled|leases|finished|dead|throttles|holds|pauses)$' THEN 'SELECT'
+                    WHEN target.isView OR target.name IN ('schemamigrations', 'attemptrollups', 'alertmarks', 'deactivationlimiters')
+                        OR target.name ~ '^push(queues|ready|scheduled|leases|finished|dead|throttles|circuits|ratelimitpauses)$' THEN 'SELECT'
                     WHEN target.name = 'writerheartbeats' THEN 'SELECT, DELETE'
-                    WHEN target.name ~ '^alert' OR target.name IN ('sendbacklogminutes', 'providercodedays', 'devicereturnhours', 'heldcredentialminutes')
-                        THEN 'SELECT, INSERT, UPDATE, DELETE'
+                    WHEN target.isAlerting THEN 'SELECT, INSERT, UPDATE, DELETE'
                     END
                 END;
-            -- What an earlier version of this file granted and this one does not is taken back.
+            -- Revokes what an earlier version of this file granted and this one does not.
             EXECUTE format('REVOKE ALL ON %I FROM %I', target.name, job);
             IF granted IS NOT NULL THEN EXECUTE format('GRANT %s ON %I TO %I', granted, target.name, job); END IF;
         END LOOP;
     END LOOP;
     IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'pushwatch_ingest') THEN
-        -- When a key was last used, and nothing else of it.
+        -- The only column of an API key that it can write.
         GRANT UPDATE (lastUsedAt) ON apiKeys TO pushwatch_ingest;
     END IF;
     IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'pushwatch_alerter') THEN
-        -- Of everything else what analysts may read: no token, no key, no content.
+        -- Of all other tables, what analysts can read: no token, no key, no content.
         FOR opened IN SELECT * FROM analystColumns ORDER BY relation LOOP
             EXECUTE format('GRANT SELECT (%s) ON %s TO pushwatch_alerter', opened.columns, opened.relation);
         END LOOP;

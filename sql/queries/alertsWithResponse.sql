@@ -1,9 +1,9 @@
 -- Question:   What alerted, for how long, and how soon did somebody look? Alerts with time to acknowledge and to resolve.
 -- Parameters: since, until (timestamptz).
 -- Run:        psql "$PUSHWATCH_ANALYST_URL" -v since=2026-03-01 -v until=now -f sql/queries/alertsWithResponse.sql
--- Reads:      alert episodes, by the index on firedAt.
+-- Reads:      alert alerts, by the index on firedAt.
 SELECT firedAt, rule, groupKey, severity, state, resolvedAt - firedAt AS lasted, acknowledgedAt - firedAt AS acknowledgedAfter,
-       acknowledgedBy, silencedBy IS NOT NULL AS wasSilenced, revised, episodeId
-FROM alertEpisodes
+       acknowledgedBy, silencedBy IS NOT NULL AS wasSilenced, revised, alertId
+FROM alerts
 WHERE firedAt >= :'since'::timestamptz AND firedAt < :'until'::timestamptz
-ORDER BY firedAt DESC, episodeId;
+ORDER BY firedAt DESC, alertId;

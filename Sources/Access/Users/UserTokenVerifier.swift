@@ -19,7 +19,7 @@ package actor UserTokenVerifier {
     private var isLoading = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
-    private static let floor = Duration.seconds(60)
+    private static let minimumAge = Duration.seconds(60)
     private static let maximumAge = Duration.seconds(600)
 
     package init(issuer: String, audience: String, logger: Logger, load: @escaping Loader) {
@@ -56,9 +56,9 @@ package actor UserTokenVerifier {
         guard !isLoading else { return false }
         guard let tried else { return true }
         let age = now - tried
-        // Without any keys the floor is lower: nobody gets in until there are some.
+        // Without any keys the minimum age is lower: nobody gets in until there are some.
         if keys == nil { return age >= .seconds(5) }
-        return age >= Self.maximumAge || (age >= Self.floor && keys?.canVerify(header) != true)
+        return age >= Self.maximumAge || (age >= Self.minimumAge && keys?.canVerify(header) != true)
     }
 
     private func refresh(now: Timestamp) async {

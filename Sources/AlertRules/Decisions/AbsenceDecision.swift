@@ -5,11 +5,11 @@ struct AbsenceDecision: Decision {
 
     func decides(at minute: Minute) -> Bool { true }
 
-    func onset(at minute: Minute) -> Onset? {
+    func onset(at minute: Minute) -> EvaluatedWindow? {
         guard let window = failing(endingAt: minute) else { return nil }
         let newer = series.window(endingAt: minute, minutes: window.minutes / 2)
         guard newer.bad > 0, newer.bad < window.counts.bad else { return nil }
-        return Onset(level: .absence, window: window)
+        return EvaluatedWindow(level: .absence, window: window)
     }
 
     /// The time without a success that holds enough failures: `for`, and in low traffic up to `longest`.
@@ -26,7 +26,7 @@ struct AbsenceDecision: Decision {
     }
 
     /// The first failure after the last success, as far back as the rule looks.
-    func start(of onset: Onset, at minute: Minute) -> Minute {
+    func start(of onset: EvaluatedWindow, at minute: Minute) -> Minute {
         var first = onset.window.first
         let oldest = max(series.first, minute - (condition.lookback - 1))
         while first > oldest, isWithoutSuccess(first - 1) { first = first - 1 }
@@ -37,23 +37,23 @@ struct AbsenceDecision: Decision {
     private func isWithoutSuccess(_ minute: Minute) -> Bool { series[minute].attempts == series[minute].bad }
 
     /// Enough successes since the condition last held, over a time that is long enough.
-    func recovery(of episode: OpenEpisode, at minute: Minute) -> Onset? {
-        let since = minute - episode.lastSet
+    func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
+        let since = minute - alert.lastSet
         guard since >= condition.resolveAfter.minutes else { return nil }
         let window = series.evidence(endingAt: minute, minutes: min(since, condition.resolveWithin.minutes))
         guard window.counts.attempts - window.counts.bad >= condition.minSuccesses else { return nil }
-        return Onset(level: .absence, window: window)
+        return EvaluatedWindow(level: .absence, window: window)
     }
 
-    func exposure(of episode: OpenEpisode, at minute: Minute) -> Onset? { nil }
+    func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
 
-    func distance(at minute: Minute) -> Distance {
+    func ruleStatus(at minute: Minute) -> RuleStatus {
         let length = condition.duration.minutes
         let window = series.window(endingAt: minute, minutes: length)
         var silent = 0
         while silent < length, series[minute - silent].attempts == series[minute - silent].bad { silent += 1 }
         let text = "\(window.attempts - window.bad) of \(window.attempts) attempts succeeded in the last \(condition.duration)"
         let parts = [Double(silent) / Double(length), Double(window.bad) / Double(condition.minAttempts)]
-        return Distance(isSet: onset(at: minute) != nil, parts: parts, text: text)
+        return RuleStatus(isSet: onset(at: minute) != nil, parts: parts, text: text)
     }
 }

@@ -1,9 +1,9 @@
 extension BaselineDecision {
-    /// An episode that fired before a level was accepted ends with it. One that fires afterwards fires although the level is expected.
-    func acceptance(of episode: OpenEpisode, at minute: Minute) -> Onset? {
-        guard history.acceptances.contains(where: { $0.isInForce(at: minute) && episode.firedAt <= $0.from }) else { return nil }
+    /// An alert that fired before a level was accepted ends with it. One that fires afterwards fires although the level is expected.
+    func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
+        guard history.acceptances.contains(where: { $0.isInForce(at: minute) && alert.firedAt <= $0.from }) else { return nil }
         var now = current(at: minute)
-        now.level = episode.evidence.level
+        now.level = alert.evidence.level
         return now
     }
 

@@ -2,7 +2,7 @@ extension BaselineDecision {
     /// The minute from which the excess over half-way to the threshold adds up to the most.
     ///
     /// A window of an hour may fire minutes after a steep rise; its first minute would be a wrong answer to "since when?".
-    func start(of onset: Onset, at minute: Minute) -> Minute {
+    func start(of onset: EvaluatedWindow, at minute: Minute) -> Minute {
         let counts = onset.window.counts
         let perAttempt: Double
         if let expected = onset.expected, counts.attempts > 0 {
@@ -22,13 +22,13 @@ extension BaselineDecision {
     }
 
     /// Observed ÷ expected against the threshold, or how far learning has come.
-    func distance(at minute: Minute) -> Distance {
+    func ruleStatus(at minute: Minute) -> RuleStatus {
         let isSet = onset(at: minute) != nil
         if isLearning(at: minute) {
             let counts = history.total.window(endingAt: minute, minutes: condition.window.minutes)
             let observed = counts.share.map(Fraction.percent) ?? "no attempts"
             let parts = condition.warnAbove.map { [(counts.share ?? 0) / $0.double, Double(counts.bad) / Double(condition.warnMinBad)] }
-            return Distance(isSet: isSet, parts: parts ?? [0], text: "learning; \(observed) in the last \(condition.window)")
+            return RuleStatus(isSet: isSet, parts: parts ?? [0], text: "learning; \(observed) in the last \(condition.window)")
         }
         let now = current(at: minute)
         let expected = now.expected ?? 0
@@ -38,6 +38,6 @@ extension BaselineDecision {
         let text =
             "\(Fraction.rounded(ratio))× of the \(Fraction.rounded(expected)) expected in the last "
             + "\(RuleDuration(minutes: now.window.minutes)); fires above \(condition.above.multiple)"
-        return Distance(isSet: isSet, parts: parts, text: text)
+        return RuleStatus(isSet: isSet, parts: parts, text: text)
     }
 }

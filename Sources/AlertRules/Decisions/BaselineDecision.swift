@@ -24,7 +24,7 @@ struct BaselineDecision: Decision {
         return (minute - (condition.window.minutes - 1) - condition.gap.minutes) - since < condition.reference.minutes
     }
 
-    func onset(at minute: Minute) -> Onset? {
+    func onset(at minute: Minute) -> EvaluatedWindow? {
         if isLearning(at: minute) { return learningOnset(at: minute) }
         let now = current(at: minute)
         let expected = now.expected ?? 0
@@ -37,14 +37,14 @@ struct BaselineDecision: Decision {
 
     /// A longer window sets only while its newest part is above the multiple too: when traffic drops at night, the ladder
     /// must not find an incident of the afternoon again.
-    private func isRecent(_ onset: Onset, at minute: Minute) -> Bool {
+    private func isRecent(_ onset: EvaluatedWindow, at minute: Minute) -> Bool {
         guard onset.window.minutes > condition.window.minutes else { return true }
         let newest = exposure(at: minute, minutes: condition.window.minutes, frozen: nil)
         return isAbove(newest.window.counts.bad, multiple: condition.above, of: newest.expected ?? 0)
     }
 
     /// Too little is known to expect anything: a fixed share, for a ticket.
-    private func learningOnset(at minute: Minute) -> Onset? {
+    private func learningOnset(at minute: Minute) -> EvaluatedWindow? {
         guard let limit = condition.warnAbove else { return nil }
         let window = history.total.evidence(endingAt: minute, minutes: condition.window.minutes)
         guard window.counts.bad >= condition.warnMinBad, window.counts.isAbove(limit) else { return nil }
@@ -53,15 +53,15 @@ struct BaselineDecision: Decision {
             let expected = exposure(at: minute, minutes: condition.window.minutes, frozen: nil).expected ?? 0
             guard isAbove(window.counts.bad, multiple: condition.above, of: expected) else { return nil }
         }
-        return Onset(level: .learning, window: window)
+        return EvaluatedWindow(level: .learning, window: window)
     }
 
     /// The first window of the ladder in which enough is expected; the longest when none does.
-    func current(at minute: Minute) -> Onset {
+    func current(at minute: Minute) -> EvaluatedWindow {
         ladder(at: minute, enough: condition.minExpected.double, frozen: nil)
     }
 
-    private func ladder(at minute: Minute, enough: Double, frozen: [GroupKey: Double]?) -> Onset {
+    private func ladder(at minute: Minute, enough: Double, frozen: [GroupKey: Double]?) -> EvaluatedWindow {
         let windows = condition.windows
         for length in windows.dropLast() {
             let candidate = exposure(at: minute, minutes: length.minutes, frozen: frozen)
@@ -71,14 +71,14 @@ struct BaselineDecision: Decision {
     }
 
     /// Observed and expected in one window; a stratum that is not among the frozen ones is expected at its present share.
-    private func exposure(at minute: Minute, minutes: Int, frozen: [GroupKey: Double]?) -> Onset {
+    private func exposure(at minute: Minute, minutes: Int, frozen: [GroupKey: Double]?) -> EvaluatedWindow {
         let present = shares.shares(from: minute - (minutes - 1), through: minute)
         var expected = 0.0
         for (stratum, share) in zip(history.strata, present) {
             let attempts = stratum.series.window(endingAt: minute, minutes: minutes).attempts
             if attempts > 0 { expected += Double(attempts) * (frozen?[stratum.key] ?? share) }
         }
-        return Onset(level: .reference, window: history.total.evidence(endingAt: minute, minutes: minutes), expected: expected)
+        return EvaluatedWindow(level: .reference, window: history.total.evidence(endingAt: minute, minutes: minutes), expected: expected)
     }
 
     private func isAbove(_ observed: Int64, multiple: Fraction, of expected: Double) -> Bool {
@@ -90,14 +90,14 @@ struct BaselineDecision: Decision {
         return zip(history.strata, shares.shares(from: window.first, through: window.last)).map { FrozenShare(stratum: $0.key, share: $1) }
     }
 
-    func recovery(of episode: OpenEpisode, at minute: Minute) -> Onset? {
-        if episode.evidence.level == .learning { return learningRecovery(at: minute) }
-        let fired = episode.evidence.observed
-        let frozen = frozen(episode)
+    func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
+        if alert.evidence.level == .learning { return learningRecovery(at: minute) }
+        let fired = alert.evidence.observed
+        let frozen = frozen(alert)
         for length in condition.windows where length.minutes >= fired.minutes {
             let now = exposure(at: minute, minutes: length.minutes, frozen: frozen)
             // A window longer than the one that fired must not be made good by what came before the alert.
-            if length.minutes > fired.minutes, now.window.first <= episode.lastSet { return nil }
+            if length.minutes > fired.minutes, now.window.first <= alert.lastSet { return nil }
             if proves(now, share: fired.counts.share ?? 0) {
                 return isAbove(now.window.counts.bad, multiple: condition.resolveAt, of: now.expected ?? 0) ? nil : now
             }
@@ -107,31 +107,31 @@ struct BaselineDecision: Decision {
 
     /// Enough is expected to tell good from bad. With next to nothing expected, a full longest window tells too, if the
     /// fault, had it gone on at the share that fired, would have shown in it.
-    private func proves(_ now: Onset, share: Double) -> Bool {
+    private func proves(_ now: EvaluatedWindow, share: Double) -> Bool {
         if (now.expected ?? 0) >= condition.resolveMinExpected.double { return true }
         return now.window.minutes == condition.longestWindow.minutes
             && Double(now.window.counts.attempts) * share >= Double(condition.minBad)
     }
 
-    private func learningRecovery(at minute: Minute) -> Onset? {
+    private func learningRecovery(at minute: Minute) -> EvaluatedWindow? {
         guard let limit = condition.warnAbove else { return nil }
         let window = history.total.evidence(endingAt: minute, minutes: condition.window.minutes)
         let wouldShow = Double(window.counts.attempts) * limit.double >= Double(condition.minBad)
         guard wouldShow, !window.counts.isAbove(limit * Fraction(4, 5)) else { return nil }
-        return Onset(level: .learning, window: window)
+        return EvaluatedWindow(level: .learning, window: window)
     }
 
-    func exposure(of episode: OpenEpisode, at minute: Minute) -> Onset? {
-        let learning = episode.evidence.level == .learning
+    func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
+        let learning = alert.evidence.level == .learning
         let window = history.total.evidence(endingAt: minute, minutes: condition.window.minutes)
         let now =
             learning
-            ? Onset(level: .learning, window: window)
-            : ladder(at: minute, enough: condition.minExpected.double, frozen: frozen(episode))
+            ? EvaluatedWindow(level: .learning, window: window)
+            : ladder(at: minute, enough: condition.minExpected.double, frozen: frozen(alert))
         return now.window.counts.bad >= condition.minBad ? now : nil
     }
 
-    private func frozen(_ episode: OpenEpisode) -> [GroupKey: Double] {
-        Dictionary(episode.frozenShares.map { ($0.stratum, $0.share) }, uniquingKeysWith: { first, _ in first })
+    private func frozen(_ alert: FiringAlert) -> [GroupKey: Double] {
+        Dictionary(alert.frozenShares.map { ($0.stratum, $0.share) }, uniquingKeysWith: { first, _ in first })
     }
 }

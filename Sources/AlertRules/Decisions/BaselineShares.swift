@@ -2,7 +2,7 @@
 ///
 /// Shares stay the same for a day, or with seasonality for an hour, so they are computed once and kept. Belongs to one fold; not for use from two threads.
 final class BaselineShares {
-    private struct Known: Hashable {
+    private struct CacheKey: Hashable {
         var lastDay: Int64
         var acceptance: Int?
     }
@@ -10,15 +10,15 @@ final class BaselineShares {
     private let condition: BaselineCondition
     private let strata: [StratumHistory]
     private let acceptances: [BaselineAcceptance]
-    private let levels: [AcceptedLevel]
-    private var known: [Known: [Double]] = [:]
+    private let levels: [AcceptedBaseline]
+    private var known: [CacheKey: [Double]] = [:]
     private let season: SeasonalShares?
 
     init(_ condition: BaselineCondition, strata: [StratumHistory], acceptances: [BaselineAcceptance] = []) {
         self.condition = condition
         self.strata = strata
         self.acceptances = acceptances.sorted { $0.from < $1.from }
-        levels = self.acceptances.enumerated().map { AcceptedLevel($1, index: $0) }
+        levels = self.acceptances.enumerated().map { AcceptedBaseline($1, index: $0) }
         season = condition.seasonality.map { SeasonalShares(condition, $0, strata: strata) }
     }
 
@@ -35,25 +35,25 @@ final class BaselineShares {
     private func lastDay(forWindowFrom first: Minute) -> Int64 { (first - condition.gap.minutes).day - 1 }
 
     /// From days that ended at least `gap` before the window.
-    private func shares(forWindowFrom first: Minute, _ level: AcceptedLevel?) -> [Double] {
+    private func shares(forWindowFrom first: Minute, _ level: AcceptedBaseline?) -> [Double] {
         let lastDay = lastDay(forWindowFrom: first)
-        let key = Known(lastDay: lastDay, acceptance: level?.index)
+        let key = CacheKey(lastDay: lastDay, acceptance: level?.index)
         if let shares = known[key] { return shares }
         let shares = compute(lastDay: lastDay, level)
         known[key] = shares
         return shares
     }
 
-    private func compute(lastDay: Int64, _ level: AcceptedLevel?) -> [Double] {
+    private func compute(lastDay: Int64, _ level: AcceptedBaseline?) -> [Double] {
         let days = (lastDay - Int64(condition.referenceDays) + 1)...lastDay
         let counts = strata.map { stratum in
             stratum.days.filter { days.contains($0.day) }.map { day in
                 let accepted = level.flatMap { day.day <= $0.from.day ? $0[stratum.key] : nil }
-                return (day: day.day, counts: TaughtCounts(day.counts, accepted: accepted))
+                return (day: day.day, counts: TrainingCounts(day.counts, accepted: accepted))
             }
         }
         let cells = cells(lastDay: lastDay, level)
-        func merged(_ members: some Sequence<Int>) -> [TaughtCounts] {
+        func merged(_ members: some Sequence<Int>) -> [TrainingCounts] {
             let all = members.flatMap { counts[$0] }
             return Array(Dictionary(all.map { ($0.day, $0.counts) }, uniquingKeysWith: +).values)
         }
@@ -80,7 +80,7 @@ final class BaselineShares {
     }
 
     /// Which strata share one share, by the traffic of the days that teach.
-    func cells(lastDay: Int64, _ level: AcceptedLevel?) -> StratumCells {
+    func cells(lastDay: Int64, _ level: AcceptedBaseline?) -> StratumCells {
         let days = (lastDay - Int64(condition.referenceDays) + 1)...lastDay
         return StratumCells(
             strata.map(\.key),
@@ -106,10 +106,10 @@ final class BaselineShares {
     }
 
     /// The median of the daily shares, so that up to three bad days in seven teach nothing; pooled when days are few or small.
-    private static func share(of days: [TaughtCounts], _ condition: BaselineCondition) -> Double {
+    private static func share(of days: [TrainingCounts], _ condition: BaselineCondition) -> Double {
         let shares = days.filter { $0.attempts >= max(1, condition.minAttemptsPerDay) }.compactMap(\.share).sorted()
         guard shares.count >= condition.minDays else {
-            return days.reduce(TaughtCounts(), +).share ?? 0
+            return days.reduce(TrainingCounts(), +).share ?? 0
         }
         return median(ofSorted: shares)
     }

@@ -3,31 +3,31 @@ protocol Decision {
     /// Whether this closed minute is looked at.
     func decides(at minute: Minute) -> Bool
     /// set(t): non-nil when the condition holds in full.
-    func onset(at minute: Minute) -> Onset?
+    func onset(at minute: Minute) -> EvaluatedWindow?
     /// The first bad minute of a condition that just set.
-    func start(of onset: Onset, at minute: Minute) -> Minute
-    /// The healthy shares by which an episode is resolved.
+    func start(of onset: EvaluatedWindow, at minute: Minute) -> Minute
+    /// The healthy shares by which an alert is resolved.
     func sharesToFreeze(at minute: Minute) -> [FrozenShare]
     /// reset(t): non-nil when enough good attempts were seen.
-    func recovery(of episode: OpenEpisode, at minute: Minute) -> Onset?
+    func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
     /// Non-nil when somebody has called what fires normal: the window as it is then.
-    func acceptance(of episode: OpenEpisode, at minute: Minute) -> Onset?
+    func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
     /// The window to compare with the worst so far; nil when it holds too little to say.
-    func exposure(of episode: OpenEpisode, at minute: Minute) -> Onset?
+    func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
 }
 
 extension Decision {
     func sharesToFreeze(at minute: Minute) -> [FrozenShare] { [] }
-    func acceptance(of episode: OpenEpisode, at minute: Minute) -> Onset? { nil }
+    func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
 }
 
 /// A window that decided, with what was expected in it.
-struct Onset {
+struct EvaluatedWindow {
     var level: Evidence.Level
     var window: WindowCounts
     var expected: Double?
     /// Credentials that have been refused for long enough.
-    var held: [HeldCredential] = []
+    var openCircuits: [OpenCircuit] = []
 
     /// A larger share, or a larger multiple of what was expected, than the evidence's worst window.
     func isWorse(than evidence: Evidence) -> Bool {

@@ -5,22 +5,22 @@ package struct Evidence: Sendable, Hashable, Codable {
         /// A fixed share (`ratio/1`).
         case threshold
         /// `ratio/1` over pushes that are not tried: a credential is refused, and what needs it waits.
-        case held
+        case blocked
         /// A baseline that has not seen its whole reference yet: a fixed share, never a page.
         case learning
         /// A baseline over its whole reference.
         case reference
         /// `absence/1`: attempts, none of which succeeded.
         case absence
-        /// `growth/1`: `bad` is what waits at the end of the window, `attempts` what waited in its first third.
-        case growth
+        /// `backlog/1`: `bad` is what waits at the end of the window, `attempts` what waited in its first third.
+        case backlog
         /// `first-sight/1`: attempts that ended with the code in the minute it was seen.
         case firstSight = "first_sight"
         /// `reregistration/1`: `attempts` are devices, `bad` those that did not return; `expected` would have returned as usual.
-        case returning
+        case reregistration
 
         /// The larger number of `bad` is the worse window, whatever the share.
-        var comparesNumbers: Bool { self == .growth || self == .firstSight }
+        var comparesNumbers: Bool { self == .backlog || self == .firstSight }
     }
 
     /// `ratio/1` or `baseline/1`.
@@ -36,7 +36,7 @@ package struct Evidence: Sendable, Hashable, Codable {
     /// Bad attempts expected in `worst`.
     package var worstExpected: Double?
     /// The refused credentials that pushes wait for; absent when none is.
-    package var held: [HeldCredential]?
+    package var openCircuits: [OpenCircuit]?
 
     package init(
         definition: String,
@@ -46,7 +46,7 @@ package struct Evidence: Sendable, Hashable, Codable {
         worst: WindowCounts,
         expected: Double? = nil,
         worstExpected: Double? = nil,
-        held: [HeldCredential]? = nil
+        openCircuits: [OpenCircuit]? = nil
     ) {
         self.definition = definition
         self.level = level
@@ -55,7 +55,7 @@ package struct Evidence: Sendable, Hashable, Codable {
         self.worst = worst
         self.expected = expected
         self.worstExpected = worstExpected
-        self.held = held
+        self.openCircuits = openCircuits
     }
 
     /// `6.3 %` of a ratio, `4.1×` of a baseline.
@@ -63,29 +63,29 @@ package struct Evidence: Sendable, Hashable, Codable {
     package var worstText: String { text(worst.counts, expected: worstExpected) }
     package var thresholdText: String {
         switch level {
-        case .threshold, .held, .learning: threshold.percent
+        case .threshold, .blocked, .learning: threshold.percent
         case .reference: threshold.multiple
         case .absence: "no success"
-        case .growth: "\(threshold.numerator) waiting"
+        case .backlog: "\(threshold.numerator) waiting"
         case .firstSight: "any"
-        case .returning: "\(threshold.percent) of the usual"
+        case .reregistration: "\(threshold.percent) of the usual"
         }
     }
 
     /// What waits for which credential; nil when nothing does.
-    package var heldText: String? {
-        guard let held, !held.isEmpty else { return nil }
-        let more = held.count > 3 ? ["\(held.count - 3) more"] : []
-        return (held.prefix(3).map(\.text) + more).joined(separator: "; ")
+    package var openCircuitsText: String? {
+        guard let openCircuits, !openCircuits.isEmpty else { return nil }
+        let more = openCircuits.count > 3 ? ["\(openCircuits.count - 3) more"] : []
+        return (openCircuits.prefix(3).map(\.text) + more).joined(separator: "; ")
     }
 
     private func text(_ counts: AttemptCounts, expected: Double?) -> String {
         switch level {
-        case .threshold, .held, .learning, .reference: return Self.share(counts, expected: expected)
+        case .threshold, .blocked, .learning, .reference: return Self.share(counts, expected: expected)
         case .absence: return "\(counts.attempts - counts.bad) successes"
-        case .growth: return "\(counts.bad) waiting"
+        case .backlog: return "\(counts.bad) waiting"
         case .firstSight: return counts.bad == 1 ? "1 attempt" : "\(counts.bad) attempts"
-        case .returning:
+        case .reregistration:
             let returned = Fraction.percent(counts.attempts > 0 ? Double(counts.attempts - counts.bad) / Double(counts.attempts) : 0)
             return returned + " returned"
         }

@@ -5,7 +5,7 @@ struct FirstSightDecision: Decision {
 
     func decides(at minute: Minute) -> Bool { true }
 
-    func onset(at minute: Minute) -> Onset? {
+    func onset(at minute: Minute) -> EvaluatedWindow? {
         let counts = history.total[minute]
         guard counts.attempts > 0, !condition.ignore.contains(history.group[.providerErrorCode] ?? ""),
             let known = history.knownSince, minute - known >= condition.learn.minutes
@@ -13,19 +13,19 @@ struct FirstSightDecision: Decision {
         // Codes are kept by day, so the days before this one are looked at, and this one up to now.
         let before = Minute.firstOf(day: minute.day) - condition.notSeenFor.minutes
         guard history.total.window(endingAt: minute - 1, minutes: minute - before).attempts == 0 else { return nil }
-        return Onset(level: .firstSight, window: history.total.evidence(endingAt: minute, minutes: 1))
+        return EvaluatedWindow(level: .firstSight, window: history.total.evidence(endingAt: minute, minutes: 1))
     }
 
-    func start(of onset: Onset, at minute: Minute) -> Minute { minute }
+    func start(of onset: EvaluatedWindow, at minute: Minute) -> Minute { minute }
 
-    func recovery(of episode: OpenEpisode, at minute: Minute) -> Onset? {
-        guard minute - episode.lastSet >= condition.resolveAfter.minutes else { return nil }
-        return Onset(level: .firstSight, window: history.total.evidence(endingAt: minute, minutes: condition.resolveAfter.minutes))
+    func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
+        guard minute - alert.lastSet >= condition.resolveAfter.minutes else { return nil }
+        return EvaluatedWindow(level: .firstSight, window: history.total.evidence(endingAt: minute, minutes: condition.resolveAfter.minutes))
     }
 
-    func exposure(of episode: OpenEpisode, at minute: Minute) -> Onset? { nil }
+    func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
 
-    func distance(at minute: Minute) -> Distance {
-        Distance(isSet: onset(at: minute) != nil, parts: [0], text: "codes not seen for \(condition.notSeenFor)")
+    func ruleStatus(at minute: Minute) -> RuleStatus {
+        RuleStatus(isSet: onset(at: minute) != nil, parts: [0], text: "codes not seen for \(condition.notSeenFor)")
     }
 }

@@ -2,14 +2,14 @@
 struct RatioDecision: Decision {
     let condition: RatioCondition
     let series: MinuteSeries
-    let held: HeldMinutes
+    let circuits: CircuitMinutes
     let verdicts: RatioVerdicts
 
     /// Ready to decide about every minute from `first` to `last`.
-    init(_ condition: RatioCondition, series: MinuteSeries, held: HeldMinutes = HeldMinutes(), from first: Minute, through last: Minute) {
+    init(_ condition: RatioCondition, series: MinuteSeries, circuits: CircuitMinutes = CircuitMinutes(), from first: Minute, through last: Minute) {
         self.condition = condition
         self.series = series
-        self.held = held
+        self.circuits = circuits
         verdicts = RatioVerdicts(condition, series: series, from: first - (condition.duration.minutes - 1), through: last)
     }
 
@@ -18,22 +18,22 @@ struct RatioDecision: Decision {
     func decides(at minute: Minute) -> Bool { true }
 
     /// The share, or a credential that has been refused all the time: then nothing is tried, so there is no share to speak of.
-    func onset(at minute: Minute) -> Onset? {
-        guard let least = condition.held else { return shareOnset(at: minute) }
-        let refused = held.refused(at: minute, for: length)
+    func onset(at minute: Minute) -> EvaluatedWindow? {
+        guard let least = condition.minBlocked else { return shareOnset(at: minute) }
+        let refused = circuits.refused(at: minute, for: length)
         if var onset = shareOnset(at: minute) {
-            onset.held = refused
+            onset.openCircuits = refused
             return onset
         }
         guard !refused.isEmpty, refused.reduce(0, { $0 + $1.waiting }) >= least else { return nil }
-        return Onset(level: .held, window: series.evidence(endingAt: minute, minutes: length), held: refused)
+        return EvaluatedWindow(level: .blocked, window: series.evidence(endingAt: minute, minutes: length), openCircuits: refused)
     }
 
-    private func shareOnset(at minute: Minute) -> Onset? {
+    private func shareOnset(at minute: Minute) -> EvaluatedWindow? {
         guard verdicts[minute] == .breach, verdicts[minute - (length - 1)] == .breach, hasQuorum(at: minute) else { return nil }
         let window = series.evidence(endingAt: minute, minutes: length)
         guard window.counts.bad >= condition.minBad, window.counts.isAbove(condition.above), passesGuard(window.counts) else { return nil }
-        return Onset(level: .threshold, window: window)
+        return EvaluatedWindow(level: .threshold, window: window)
     }
 
     /// At least half of the window can be judged, and the quorum of those minutes breaches.
@@ -48,20 +48,20 @@ struct RatioDecision: Decision {
         return bound.lowerBound(counts) > condition.guardAt.double
     }
 
-    func start(of onset: Onset, at minute: Minute) -> Minute {
-        onset.level == .held ? onset.held.map(\.since).min() ?? onset.window.first : onset.window.first
+    func start(of onset: EvaluatedWindow, at minute: Minute) -> Minute {
+        onset.level == .blocked ? onset.openCircuits.map(\.since).min() ?? onset.window.first : onset.window.first
     }
 
-    func recovery(of episode: OpenEpisode, at minute: Minute) -> Onset? {
+    func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         // What waits was not tried, so good attempts of others prove nothing about it.
-        if condition.held != nil, held.isWaiting(at: minute) { return nil }
+        if condition.minBlocked != nil, circuits.isWaiting(at: minute) { return nil }
         var minutes = condition.resolveAfter.minutes
         while true {
-            let stretched = minutes > condition.resolveAfter.minutes || episode.evidence.level == .held
+            let stretched = minutes > condition.resolveAfter.minutes || alert.evidence.level == .blocked
             // A stretched window must not reach back over a minute at which the condition held.
-            if stretched, minute - (minutes - 1) <= episode.lastSet { return nil }
+            if stretched, minute - (minutes - 1) <= alert.lastSet { return nil }
             if let good = clear(at: minute, minutes: minutes) {
-                return good ? Onset(level: .threshold, window: series.evidence(endingAt: minute, minutes: minutes)) : nil
+                return good ? EvaluatedWindow(level: .threshold, window: series.evidence(endingAt: minute, minutes: minutes)) : nil
             }
             if minutes >= condition.resolveWithin.minutes { return nil }
             minutes = min(minutes * 2, condition.resolveWithin.minutes)
@@ -76,13 +76,13 @@ struct RatioDecision: Decision {
         return !newer.isAbove(condition.resolveAt) && !older.isAbove(condition.resolveAt)
     }
 
-    func exposure(of episode: OpenEpisode, at minute: Minute) -> Onset? {
+    func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         let window = series.evidence(endingAt: minute, minutes: length)
-        return window.counts.bad >= condition.minBad ? Onset(level: .threshold, window: window) : nil
+        return window.counts.bad >= condition.minBad ? EvaluatedWindow(level: .threshold, window: window) : nil
     }
 
     /// How much of what it takes to fire is there.
-    func distance(at minute: Minute) -> Distance {
+    func ruleStatus(at minute: Minute) -> RuleStatus {
         let (breaches, evaluable) = verdicts.window(endingAt: minute, minutes: length)
         let counts = series.window(endingAt: minute, minutes: length)
         let minutesNeeded = max(1, (condition.quorum.double * Double(max(evaluable, (length + 1) / 2))).rounded(.up))
@@ -93,8 +93,8 @@ struct RatioDecision: Decision {
         ]
         let observed = counts.share.map(Fraction.percent) ?? "no attempts"
         let text = "\(breaches) of \(length) minutes above \(condition.above.percent); \(observed) in the last \(condition.duration)"
-        let waiting = held[minute].reduce(0) { $0 + $1.waiting }
+        let waiting = circuits[minute].reduce(0) { $0 + $1.waiting }
         let remark = waiting > 0 ? "; \(waiting) wait for a refused credential" : ""
-        return Distance(isSet: onset(at: minute) != nil, parts: parts, text: text + remark)
+        return RuleStatus(isSet: onset(at: minute) != nil, parts: parts, text: text + remark)
     }
 }

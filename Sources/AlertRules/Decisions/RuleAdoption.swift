@@ -1,6 +1,6 @@
 /// Takes up a rule that is new, or whose version changed: a new latch, folded over the history there is.
 ///
-/// What becomes of the former version's episodes is decided where they are stored: an episode of a group that fires under the new
+/// What becomes of the former version's alerts is decided where they are stored: an alert of a group that fires under the new
 /// version goes on, and any other is resolved with the reason `rule_changed`.
 package enum RuleAdoption {
     /// Of all that a fold over the past found: what fired and ended before the rule existed is nobody's alert; what lasts is

@@ -9,30 +9,30 @@ package enum RuleEvaluation {
     package static func fold(
         _ rule: AlertRule,
         _ history: GroupHistory,
-        from state: LatchState = LatchState(),
+        from state: AlertState = AlertState(),
         through last: Minute
     ) -> Fold {
-        let start = [history.total.isEmpty ? nil : history.total.first, history.held.first].compactMap { $0 }.min() ?? last
+        let start = [history.total.isEmpty ? nil : history.total.first, history.circuits.first].compactMap { $0 }.min() ?? last
         let first = state.asOf.map { $0 + 1 } ?? max(start, last - (horizon - 1))
         guard first <= last else { return Fold(state: state, transitions: []) }
-        let latch = Latch(rule: rule, group: history.group, decision: decision(rule, history, from: first, through: last))
-        return latch.fold(state, from: first, through: last)
+        let stateMachine = AlertStateMachine(rule: rule, group: history.group, decision: decision(rule, history, from: first, through: last))
+        return stateMachine.fold(state, from: first, through: last)
     }
 
     /// Folds all groups of a rule; transitions are ordered by minute, then by group.
     ///
-    /// A group that has a state but no history any more is held with an empty history.
+    /// A group that has a state but no history any more keeps its state with an empty history.
     package static func evaluate(
         _ rule: AlertRule,
         histories: [GroupHistory],
-        from states: [GroupKey: LatchState] = [:],
+        from states: [GroupKey: AlertState] = [:],
         through last: Minute
-    ) -> (states: [GroupKey: LatchState], transitions: [Transition]) {
+    ) -> (states: [GroupKey: AlertState], transitions: [Transition]) {
         let present = Set(histories.map(\.group))
         let absent = states.keys.filter { !present.contains($0) }.sorted().map { GroupHistory(group: $0, strata: []) }
-        var result: (states: [GroupKey: LatchState], transitions: [Transition]) = ([:], [])
+        var result: (states: [GroupKey: AlertState], transitions: [Transition]) = ([:], [])
         for history in histories + absent {
-            let fold = fold(rule, history, from: states[history.group] ?? LatchState(), through: last)
+            let fold = fold(rule, history, from: states[history.group] ?? AlertState(), through: last)
             result.states[history.group] = fold.state
             result.transitions += fold.transitions
         }
@@ -41,16 +41,16 @@ package enum RuleEvaluation {
     }
 
     /// How near the group is to firing at a closed minute.
-    package static func distance(_ rule: AlertRule, _ history: GroupHistory, at minute: Minute) -> Distance {
+    package static func ruleStatus(_ rule: AlertRule, _ history: GroupHistory, at minute: Minute) -> RuleStatus {
         switch rule.condition {
         case .ratio(let ratio):
-            RatioDecision(ratio, series: history.total, held: history.held, from: minute, through: minute).distance(at: minute)
+            RatioDecision(ratio, series: history.total, circuits: history.circuits, from: minute, through: minute).ruleStatus(at: minute)
         case .baseline(let baseline):
-            BaselineDecision(baseline, history: history).distance(at: minute)
-        case .absence(let absence): AbsenceDecision(condition: absence, series: history.total).distance(at: minute)
-        case .growth(let growth): GrowthDecision(condition: growth, series: history.total).distance(at: minute)
-        case .firstSight(let sight): FirstSightDecision(condition: sight, history: history).distance(at: minute)
-        case .reregistration(let returning): ReturnDecision(condition: returning, series: history.total).distance(at: minute)
+            BaselineDecision(baseline, history: history).ruleStatus(at: minute)
+        case .absence(let absence): AbsenceDecision(condition: absence, series: history.total).ruleStatus(at: minute)
+        case .backlog(let backlog): BacklogDecision(condition: backlog, series: history.total).ruleStatus(at: minute)
+        case .firstSight(let sight): FirstSightDecision(condition: sight, history: history).ruleStatus(at: minute)
+        case .reregistration(let reregistration): ReregistrationDecision(condition: reregistration, series: history.total).ruleStatus(at: minute)
         }
     }
 
@@ -60,23 +60,23 @@ package enum RuleEvaluation {
         _ history: GroupHistory,
         from first: Minute,
         through last: Minute
-    ) -> [VerdictPoint] {
+    ) -> [RuleChartPoint] {
         guard first <= last else { return [] }
         let minutes = (0...(last - first)).map { first + $0 }
         switch rule.condition {
         case .ratio(let ratio):
             return minutes.map {
-                VerdictPoint(minute: $0, counts: history.total[$0], expected: nil, verdict: ratio.verdict(on: $0, in: history.total))
+                RuleChartPoint(minute: $0, counts: history.total[$0], expected: nil, verdict: ratio.verdict(on: $0, in: history.total))
             }
         case .baseline(let baseline):
             let decision = BaselineDecision(baseline, history: history)
             return minutes.filter(decision.decides).map(decision.point)
-        case .absence, .growth, .firstSight, .reregistration:
+        case .absence, .backlog, .firstSight, .reregistration:
             let decision = decision(rule, history, from: first, through: last)
             return minutes.filter(decision.decides).map {
                 let counts = history.total[$0]
                 let verdict: RatioVerdict = counts.attempts == 0 ? .blank : decision.onset(at: $0) == nil ? .ok : .breach
-                return VerdictPoint(minute: $0, counts: counts, verdict: verdict)
+                return RuleChartPoint(minute: $0, counts: counts, verdict: verdict)
             }
         }
     }
@@ -88,20 +88,20 @@ package enum RuleEvaluation {
         through last: Minute
     ) -> any Decision {
         switch rule.condition {
-        case .ratio(let ratio): RatioDecision(ratio, series: history.total, held: history.held, from: first, through: last)
+        case .ratio(let ratio): RatioDecision(ratio, series: history.total, circuits: history.circuits, from: first, through: last)
         case .baseline(let baseline): BaselineDecision(baseline, history: history)
         case .absence(let absence): AbsenceDecision(condition: absence, series: history.total)
-        case .growth(let growth): GrowthDecision(condition: growth, series: history.total)
+        case .backlog(let backlog): BacklogDecision(condition: backlog, series: history.total)
         case .firstSight(let sight): FirstSightDecision(condition: sight, history: history)
-        case .reregistration(let returning): ReturnDecision(condition: returning, series: history.total)
+        case .reregistration(let reregistration): ReregistrationDecision(condition: reregistration, series: history.total)
         }
     }
 }
 
 extension BaselineDecision {
-    fileprivate func point(at minute: Minute) -> VerdictPoint {
+    fileprivate func point(at minute: Minute) -> RuleChartPoint {
         let now = current(at: minute)
         let verdict: RatioVerdict = now.window.counts.attempts == 0 ? .blank : onset(at: minute) == nil ? .ok : .breach
-        return VerdictPoint(minute: minute, counts: now.window.counts, expected: now.expected, verdict: verdict)
+        return RuleChartPoint(minute: minute, counts: now.window.counts, expected: now.expected, verdict: verdict)
     }
 }

@@ -28,7 +28,7 @@ final class SeasonalShares {
     func shares(
         from first: Minute,
         through last: Minute,
-        _ level: AcceptedLevel?,
+        _ level: AcceptedBaseline?,
         day: Int64,
         cells: () -> StratumCells,
         otherwise daily: [Double]
@@ -40,20 +40,20 @@ final class SeasonalShares {
         return zip(shares, daily).map { $0 ?? $1 }
     }
 
-    private func compute(from first: Minute, through last: Minute, _ level: AcceptedLevel?, _ cells: StratumCells) -> [Double?] {
+    private func compute(from first: Minute, through last: Minute, _ level: AcceptedBaseline?, _ cells: StratumCells) -> [Double?] {
         let spans = (1...WeekSeason.weeks).map { season.hours(from: first, through: last, back: $0) }
         let weeks = zip(strata, hours).map { stratum, hours in
             let accepted = level?[stratum.key]
             return spans.map { span in
-                span.reduce(TaughtCounts()) { sum, hour in
+                span.reduce(TrainingCounts()) { sum, hour in
                     let isBefore = level.map { hour * 60 <= $0.from.index } ?? false
-                    return sum + TaughtCounts(hours[hour] ?? AttemptCounts(), accepted: isBefore ? accepted : nil)
+                    return sum + TrainingCounts(hours[hour] ?? AttemptCounts(), accepted: isBefore ? accepted : nil)
                 }
             }
         }
         let providers = strata.map { $0.key[.provider] ?? "" }
         func usual(_ members: some Sequence<Int>) -> (share: Double, attempts: Int64)? {
-            self.usual(spans.indices.map { week in members.reduce(TaughtCounts()) { $0 + weeks[$1][week] } }, spans)
+            self.usual(spans.indices.map { week in members.reduce(TrainingCounts()) { $0 + weeks[$1][week] } }, spans)
         }
         var parents: [String: Double] = [:]
         for provider in Set(providers) {
@@ -71,7 +71,7 @@ final class SeasonalShares {
     }
 
     /// The median over the weeks that hold enough attempts, as many as a day must hold in so many hours; nil with too few of them.
-    private func usual(_ weeks: [TaughtCounts], _ spans: [ClosedRange<Int64>]) -> (share: Double, attempts: Int64)? {
+    private func usual(_ weeks: [TrainingCounts], _ spans: [ClosedRange<Int64>]) -> (share: Double, attempts: Int64)? {
         let enough = zip(weeks, spans).filter { counts, span in
             counts.attempts * 24 >= max(1, condition.minAttemptsPerDay) * Int64(span.count)
         }.map(\.0)

@@ -20,7 +20,7 @@ struct StratumCells {
             byProvider[key[.provider] ?? "", default: 0] += count
             byMajor[[key[.provider] ?? "", key[.appMajor] ?? ""], default: 0] += count
         }
-        func standsAlone(_ key: GroupKey) -> Bool {
+        func hasOwnShare(_ key: GroupKey) -> Bool {
             if isAccepted(key) { return true }
             guard let major = key[.appMajor], !major.isEmpty else { return false }
             let provider = key[.provider] ?? ""
@@ -36,7 +36,7 @@ struct StratumCells {
             var family = key
             family.values[.appMajor] = nil
             families[family, default: []].append(index)
-            let isRest = key[.appMajor] != nil && !standsAlone(key)
+            let isRest = key[.appMajor] != nil && !hasOwnShare(key)
             let place = isRest ? family : key
             let cell = places[place] ?? members.count
             if cell == members.count {

@@ -6,7 +6,7 @@
 /// - after its end until the consequence's condition holds again: what fades together is not told at the end,
 /// if the consequence had begun before the cause fired. What begins later is something new, and is told. What pages nobody holds no page back.
 ///
-/// Live, a cause must have been told as well: see `PossibleCauses`. Receivers and silences are no part of a backtest.
+/// Live, a cause must have been told as well: see `SuppressionCandidates`. Receivers and silences are no part of a backtest.
 package enum Suppression {
     /// An alert, as far as holding back is concerned.
     package struct Span: Sendable, Hashable {
@@ -41,20 +41,20 @@ package enum Suppression {
     package enum Outcome: Sendable, Hashable {
         case told
         /// Told when the cause was over and this was not, at the first minute after the one that showed it.
-        case later(cause: String, at: Minute)
-        case never(cause: String)
+        case delayed(cause: String, at: Minute)
+        case suppressed(cause: String)
 
         /// The rule that held it back.
         package var cause: String? {
             switch self {
             case .told: nil
-            case .later(let cause, _), .never(let cause): cause
+            case .delayed(let cause, _), .suppressed(let cause): cause
             }
         }
     }
 
     /// Whether `cause` holds `consequence` back when `minute` closes. `lastSet`: the newest minute at which the consequence's condition held.
-    package static func holds(_ cause: Span, _ consequence: Span, lastSet: Minute, at minute: Minute) -> Bool {
+    package static func suppresses(_ cause: Span, _ consequence: Span, lastSet: Minute, at minute: Minute) -> Bool {
         guard agree(cause.group, consequence.group), cause.firedAt <= minute + 1, consequence.startsAt <= cause.firedAt,
             cause.severity.pages || !consequence.severity.pages
         else { return false }
@@ -66,14 +66,14 @@ package enum Suppression {
     package static func outcome(of consequence: Span, lastSet: Minute, causes: [Span]) -> Outcome {
         let set = consequence.firedAt - 1
         let ends = causes.compactMap(\.resolvedAt).map { $0 - 1 }.filter { $0 > set && $0 <= lastSet }
-        var holder: String?
+        var suppressor: String?
         for minute in [set] + ends.sorted() {
-            guard let cause = causes.first(where: { holds($0, consequence, lastSet: minute, at: minute) }) else {
-                return holder.map { .later(cause: $0, at: minute + 1) } ?? .told
+            guard let cause = causes.first(where: { suppresses($0, consequence, lastSet: minute, at: minute) }) else {
+                return suppressor.map { .delayed(cause: $0, at: minute + 1) } ?? .told
             }
-            holder = holder ?? cause.rule
+            suppressor = suppressor ?? cause.rule
         }
-        return holder.map { .never(cause: $0) } ?? .told
+        return suppressor.map { .suppressed(cause: $0) } ?? .told
     }
 
     /// Causes before what they hold back, otherwise in the given order: evaluated so, an alert finds its cause firing already.

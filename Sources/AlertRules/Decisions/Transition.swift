@@ -34,7 +34,7 @@ package struct Transition: Sendable, Hashable, Codable {
     package var lastSet: Minute
     /// The first minute of the good run; nil while firing.
     package var endsAt: Minute?
-    /// Numbers now, with the worst window of the episode.
+    /// Numbers now, with the worst window of the alert.
     package var evidence: Evidence
 
     package init(
@@ -66,17 +66,17 @@ package struct Transition: Sendable, Hashable, Codable {
     }
 
     /// What the annotations of the rule say about this transition.
-    package var facts: AnnotationFacts {
-        AnnotationFacts(rule: rule, severity: severity, group: group, startsAt: startsAt, evidence: evidence)
+    package var facts: AnnotationContext {
+        AnnotationContext(rule: rule, severity: severity, group: group, startsAt: startsAt, evidence: evidence)
     }
 }
 
 /// What folding minutes into a state gives: the new state, and what happened on the way, in order.
 package struct Fold: Sendable, Hashable {
-    package var state: LatchState
+    package var state: AlertState
     package var transitions: [Transition]
 
-    package init(state: LatchState, transitions: [Transition]) {
+    package init(state: AlertState, transitions: [Transition]) {
         self.state = state
         self.transitions = transitions
     }

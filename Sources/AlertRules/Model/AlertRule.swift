@@ -43,7 +43,7 @@ package struct AlertRule: Sendable, Hashable {
     /// Every dimension that rows for this rule must hold: those of the groups and those of the strata.
     package var dimensions: [Dimension] {
         switch condition {
-        case .ratio, .absence, .growth, .firstSight, .reregistration: by
+        case .ratio, .absence, .backlog, .firstSight, .reregistration: by
         case .baseline(let baseline): Set(by).union(baseline.strata).sorted()
         }
     }
@@ -58,9 +58,9 @@ package struct AlertRule: Sendable, Hashable {
         case .ratio(let ratio): max(ratio.duration.minutes + ratio.smooth.minutes, ratio.resolveWithin.minutes)
         case .baseline(let baseline): baseline.longestWindow.minutes
         case .absence(let absence): absence.lookback
-        case .growth(let growth): max(growth.duration.minutes * 4 / 3, growth.resolveAfter.minutes)
+        case .backlog(let backlog): max(backlog.duration.minutes * 4 / 3, backlog.resolveAfter.minutes)
         case .firstSight(let sight): sight.notSeenFor.minutes + 1440
-        case .reregistration(let returning): returning.reference.minutes + returning.window.minutes
+        case .reregistration(let reregistration): reregistration.reference.minutes + reregistration.window.minutes
         }
     }
 }

@@ -39,7 +39,7 @@ package struct AnnotationTemplate: Sendable, Hashable {
         self.parts = parts + [.text(String(rest))]
     }
 
-    package func rendered(_ facts: AnnotationFacts) -> String {
+    package func rendered(_ facts: AnnotationContext) -> String {
         parts.map { part in
             switch part {
             case .text(let text): text

@@ -3,15 +3,15 @@ package enum BuiltInAlert: String, Sendable, Hashable, CaseIterable {
     /// Nobody writes attempts although there should be some.
     case dataGap = "EvaluatorDataGap"
     /// A receiver refused a message for good.
-    case deliveryParked = "DeliveryParked"
+    case notificationsDeadLettered = "NotificationsDeadLettered"
 
-    /// Part of their episodes, as a rule's version is.
+    /// Part of their alerts, as a rule's version is.
     package static let version = "built-in/1"
 
     package var runbook: String {
         switch self {
         case .dataGap: "runbooks/evaluator-data-gap.md"
-        case .deliveryParked: "runbooks/delivery-parked.md"
+        case .notificationsDeadLettered: "runbooks/notifications-dead-lettered.md"
         }
     }
 }

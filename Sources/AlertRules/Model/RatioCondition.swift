@@ -31,7 +31,7 @@ package struct RatioCondition: Sendable, Hashable {
     package var resolveWithin: RuleDuration
     /// Fires too when a credential was refused throughout `duration` and at least so many pushes wait for it: those are not tried, so they
     /// are in no share. Nil looks at attempts alone.
-    package var held: Int64?
+    package var minBlocked: Int64?
 
     package init(reasons: [String], above: Fraction, for duration: RuleDuration) {
         self.reasons = reasons.sorted()

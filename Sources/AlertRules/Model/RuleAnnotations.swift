@@ -26,18 +26,18 @@ package struct RuleAnnotations: Sendable, Hashable {
     }
 
     /// All annotations with their placeholders filled in; `runbook` as written.
-    package func rendered(_ facts: AnnotationFacts) -> [String: String] {
+    package func rendered(_ facts: AnnotationContext) -> [String: String] {
         var result = others.mapValues { $0.rendered(facts) }
         result["summary"] = summary.rendered(facts)
         result["meaning"] = meaning?.rendered(facts)
         result["action"] = action.rendered(facts)
         result["runbook"] = runbook
-        if facts.evidence.level == .held, let held = facts.evidence.heldText { result.merge(Self.held(held, facts)) { $1 } }
+        if facts.evidence.level == .blocked, let text = facts.evidence.openCircuitsText { result.merge(Self.blockedAnnotations(text, facts)) { $1 } }
         return result
     }
 
     /// A share of what was tried would be beside the point when nothing is tried.
-    private static func held(_ text: String, _ facts: AnnotationFacts) -> [String: String] {
+    private static func blockedAnnotations(_ text: String, _ facts: AnnotationContext) -> [String: String] {
         let counts = facts.evidence.observed.counts
         let provider = facts.group[.provider] ?? "The provider"
         return [

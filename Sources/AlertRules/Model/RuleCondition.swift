@@ -3,9 +3,9 @@ package enum RuleCondition: Sendable, Hashable {
     case ratio(RatioCondition)
     case baseline(BaselineCondition)
     case absence(AbsenceCondition)
-    case growth(GrowthCondition)
+    case backlog(BacklogCondition)
     case firstSight(FirstSightCondition)
-    case reregistration(ReturnCondition)
+    case reregistration(ReregistrationCondition)
 
     /// Name and version of the definition; part of the evidence.
     package var definition: String {
@@ -13,7 +13,7 @@ package enum RuleCondition: Sendable, Hashable {
         case .ratio: "ratio/1"
         case .baseline: "baseline/1"
         case .absence: "absence/1"
-        case .growth: "growth/1"
+        case .backlog: "backlog/1"
         case .firstSight: "first-sight/1"
         case .reregistration: "reregistration/1"
         }
@@ -23,9 +23,9 @@ package enum RuleCondition: Sendable, Hashable {
     package var source: SeriesSource {
         switch self {
         case .ratio, .baseline, .absence: .attempts
-        case .growth: .backlog
+        case .backlog: .backlog
         case .firstSight: .codes
-        case .reregistration: .returns
+        case .reregistration: .reregistrations
         }
     }
 
@@ -37,7 +37,7 @@ package enum RuleCondition: Sendable, Hashable {
         case .absence: AbsenceCondition.reasons
         case .firstSight: ["unknown"]
         case .reregistration: ["token_not_registered"]
-        case .growth: []
+        case .backlog: []
         }
     }
 
@@ -52,9 +52,9 @@ package enum RuleCondition: Sendable, Hashable {
         case .ratio(let ratio): ratio.of
         case .baseline(let baseline): baseline.of
         case .absence(let absence): absence.of
-        case .growth(let growth): growth.of
+        case .backlog(let backlog): backlog.of
         case .firstSight(let sight): sight.of
-        case .reregistration(let returning): returning.of
+        case .reregistration(let reregistration): reregistration.of
         }
     }
 
@@ -64,8 +64,8 @@ package enum RuleCondition: Sendable, Hashable {
         case .ratio(let ratio): ratio.above
         case .baseline(let baseline): baseline.above
         case .absence, .firstSight: Fraction(1, 1)
-        case .growth(let growth): Fraction(growth.above, 1)
-        case .reregistration(let returning): returning.below
+        case .backlog(let backlog): Fraction(backlog.above, 1)
+        case .reregistration(let reregistration): reregistration.below
         }
     }
 
@@ -75,9 +75,9 @@ package enum RuleCondition: Sendable, Hashable {
         case .ratio: .threshold
         case .baseline: .reference
         case .absence: .absence
-        case .growth: .growth
+        case .backlog: .backlog
         case .firstSight: .firstSight
-        case .reregistration: .returning
+        case .reregistration: .reregistration
         }
     }
 
@@ -86,7 +86,7 @@ package enum RuleCondition: Sendable, Hashable {
         switch self {
         case .baseline(let baseline): baseline.every.minutes
         case .reregistration: 60
-        case .ratio, .absence, .growth, .firstSight: 1
+        case .ratio, .absence, .backlog, .firstSight: 1
         }
     }
 }
@@ -100,7 +100,7 @@ package enum SeriesSource: Sendable, Hashable {
     /// The first minute of each day in which a code was seen.
     case codes
     /// Hourly cohorts of devices whose token was no longer registered.
-    case returns
+    case reregistrations
 }
 
 /// Which attempts are the denominator: for each named dimension, the values that count.

@@ -21,16 +21,16 @@ enum RuleVersion {
         case .ratio(let ratio): return shared + settings(of: ratio)
         case .baseline(let baseline): return shared + settings(of: baseline)
         case .absence(let absence): return shared + settings(of: absence)
-        case .growth(let growth):
+        case .backlog(let backlog):
             return shared + [
-                "for=\(growth.duration.minutes)", "grows_by=\(text(growth.growsBy))", "resolve_after=\(growth.resolveAfter.minutes)",
+                "for=\(backlog.duration.minutes)", "grows_by=\(text(backlog.growsBy))", "resolve_after=\(backlog.resolveAfter.minutes)",
             ]
         case .firstSight(let sight):
             return shared + [
                 "not_seen_for=\(sight.notSeenFor.minutes)", "ignore=\(sight.ignore.sorted().joined(separator: ","))",
                 "learn=\(sight.learn.minutes)", "resolve_after=\(sight.resolveAfter.minutes)",
             ]
-        case .reregistration(let returning): return shared + settings(of: returning)
+        case .reregistration(let reregistration): return shared + settings(of: reregistration)
         }
     }
 
@@ -42,7 +42,7 @@ enum RuleVersion {
             "resolve_after=\(ratio.resolveAfter.minutes)", "resolve_at=\(text(ratio.resolveAt))",
             "min_n_clear=\(ratio.minAttemptsToClear)", "resolve_within=\(ratio.resolveWithin.minutes)",
         ] + (ratio.statuses.isEmpty ? [] : ["status=\(ratio.statuses.joined(separator: ","))"])
-            + (ratio.held.map { ["held=\($0)"] } ?? [])
+            + (ratio.minBlocked.map { ["min_blocked=\($0)"] } ?? [])
     }
 
     private static func settings(of absence: AbsenceCondition) -> [String] {
@@ -52,11 +52,11 @@ enum RuleVersion {
         ]
     }
 
-    private static func settings(of returning: ReturnCondition) -> [String] {
+    private static func settings(of reregistration: ReregistrationCondition) -> [String] {
         [
-            "window=\(returning.window.minutes)", "min_devices=\(returning.minDevices)", "reference=\(returning.reference.minutes)",
-            "min_devices_per_day=\(returning.minDevicesPerDay)", "min_days=\(returning.minDays)", "alpha=\(text(returning.alpha))",
-            "resolve_at=\(text(returning.resolveAt))", "resolve_after=\(returning.resolveAfter.minutes)",
+            "window=\(reregistration.window.minutes)", "min_devices=\(reregistration.minDevices)", "reference=\(reregistration.reference.minutes)",
+            "min_devices_per_day=\(reregistration.minDevicesPerDay)", "min_days=\(reregistration.minDays)", "alpha=\(text(reregistration.alpha))",
+            "resolve_at=\(text(reregistration.resolveAt))", "resolve_after=\(reregistration.resolveAfter.minutes)",
         ]
     }
 

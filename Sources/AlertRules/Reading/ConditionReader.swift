@@ -18,9 +18,9 @@ struct ConditionReader {
         case "ratio": RatioReader(rule: rule).condition().map(RuleCondition.ratio)
         case "baseline": BaselineReader(rule: rule).condition().map(RuleCondition.baseline)
         case "absence": AbsenceReader(rule: rule).condition().map(RuleCondition.absence)
-        case "backlog": GrowthReader(rule: rule).condition().map(RuleCondition.growth)
+        case "backlog": BacklogReader(rule: rule).condition().map(RuleCondition.backlog)
         case "first_sight": FirstSightReader(rule: rule).condition().map(RuleCondition.firstSight)
-        default: ReturnReader(rule: rule).condition().map(RuleCondition.reregistration)
+        default: ReregistrationReader(rule: rule).condition().map(RuleCondition.reregistration)
         }
     }
 

@@ -2,12 +2,12 @@
 enum Nearest {
     /// The known name within two edits, if any.
     static func name(to text: String, among known: [String]) -> String? {
-        let scored = known.map { (name: $0, distance: distance(Array(text), Array($0))) }
-        return scored.filter { $0.distance <= 2 && $0.distance < $0.name.count }.min { $0.distance < $1.distance }?.name
+        let scored = known.map { (name: $0, editDistance: editDistance(Array(text), Array($0))) }
+        return scored.filter { $0.editDistance <= 2 && $0.editDistance < $0.name.count }.min { $0.editDistance < $1.editDistance }?.name
     }
 
     /// Insertions, deletions and replacements that turn one text into the other.
-    private static func distance(_ a: [Character], _ b: [Character]) -> Int {
+    private static func editDistance(_ a: [Character], _ b: [Character]) -> Int {
         var row = Array(0...b.count)
         for (i, left) in a.enumerated() {
             var diagonal = row[0]

@@ -3,7 +3,7 @@ struct RatioReader {
     static let keys = [
         "reason", "status", "above", "of", "smooth", "quorum", "min_bad", "min_bad_smooth", "guard", "guard_at", "resolve_after",
         "resolve_at",
-        "min_n_clear", "resolve_within", "held",
+        "min_n_clear", "resolve_within", "min_blocked",
     ]
     private static let tiny = Fraction(1, 1_000_000)
     private static let all = Fraction(1, 1)
@@ -22,7 +22,7 @@ struct RatioReader {
         condition.statuses = statuses(ratio)
         readEvidence(ratio, &condition)
         readResolve(ratio, &condition)
-        if let count = ratio.count("held", in: 1...1_000_000_000) { condition.held = count }
+        if let count = ratio.count("min_blocked", in: 1...1_000_000_000) { condition.minBlocked = count }
         check(ratio, condition)
         return condition
     }
@@ -103,7 +103,7 @@ struct RatioReader {
         if condition.resolveWithin < condition.resolveAfter || condition.resolveWithin.minutes > 1440 {
             ratio.error("resolve_within", "\(condition.resolveWithin) must be from 'resolve_after' (\(condition.resolveAfter)) to 1d")
         }
-        if condition.held != nil { checkHeld(ratio, condition) }
+        if condition.minBlocked != nil { checkMinBlocked(ratio, condition) }
         if condition.minBadSmooth > condition.minBad {
             ratio.warning(
                 "min_bad_smooth",
@@ -113,14 +113,14 @@ struct RatioReader {
     }
 
     /// Of a refused credential provider, app and environment are known, and that it is about sends.
-    private func checkHeld(_ ratio: MappingReader, _ condition: RatioCondition) {
+    private func checkMinBlocked(_ ratio: MappingReader, _ condition: RatioCondition) {
         let known: Set<Dimension> = [.eventType, .provider, .app, .environment]
         let strange = Set(condition.of.allowed.keys).union(DimensionReader.by(rule)).subtracting(known).sorted()
         if let dimension = strange.first {
-            ratio.error("held", "a refused credential has no \(dimension.rawValue): use provider, app and environment in 'by' and 'of'")
+            ratio.error("min_blocked", "a refused credential has no \(dimension.rawValue): use provider, app and environment in 'by' and 'of'")
         }
         if !condition.reasons.contains("auth") {
-            ratio.error("held", "what waits for a refused credential would fail as auth, which is not among the reasons")
+            ratio.error("min_blocked", "what waits for a refused credential would fail as auth, which is not among the reasons")
         }
     }
 }

@@ -24,9 +24,9 @@ enum SuppressionReader {
                     continue
                 }
                 if isCause(rule.name, of: name, byName, []) {
-                    error(name == rule.name ? "a rule cannot hold itself back" : "'\(name)' is itself held back by this rule")
+                    error(name == rule.name ? "a rule cannot suppress itself" : "'\(name)' is itself suppressed by this rule")
                 } else if rule.severity.pages, !cause.severity.pages {
-                    error("'\(name)' pages nobody, so it must not hold back what does")
+                    error("'\(name)' pages nobody, so it must not suppress what does")
                 }
             }
         }

@@ -10,7 +10,7 @@ enum RateNotation {
     }
 
     private static let longest = 60 * 1440
-    private static let mostPerMinute = Fraction(1_000_000, 1)
+    private static let maxPerMinute = Fraction(1_000_000, 1)
 
     static func counts(_ text: String) throws(Fault) -> [AttemptCounts] {
         var result: [AttemptCounts] = []
@@ -32,7 +32,7 @@ enum RateNotation {
         guard let attempts = rates.first.flatMap({ Fraction(decimal: $0) }),
             let bad = rates.count == 1 ? Fraction(0, 1) : rate(rates[1], of: attempts)
         else { throw Fault(message: "'\(parts[0])' is not attempts or attempts/bad") }
-        guard attempts <= mostPerMinute, max(attempts.numerator, bad.numerator) <= 1_000_000_000_000 else {
+        guard attempts <= maxPerMinute, max(attempts.numerator, bad.numerator) <= 1_000_000_000_000 else {
             throw Fault(message: "'\(item)' is more than a million attempts a minute, or too many decimals")
         }
         guard bad <= attempts else { throw Fault(message: "'\(item)' has more bad attempts than attempts") }

@@ -4,18 +4,18 @@ package struct RuleTest: Sendable, Hashable {
     package var rule: AlertRule
     package var position: SourcePosition
     package var input: [InputSeries]
-    package var expected: [ExpectedEpisode]
+    package var expected: [ExpectedAlert]
 
     /// Traffic with one combination of dimension values, minute by minute from the start of the test.
     package struct InputSeries: Sendable, Hashable {
         package var key: GroupKey
         package var counts: [AttemptCounts]
         /// What waits for a refused credential, minute by minute; the refusal begins where that does.
-        package var held: [Int64] = []
+        package var blocked: [Int64] = []
     }
 
-    /// An episode. Times are minutes from the start of the test: 75 means when its 75th minute closes.
-    package struct ExpectedEpisode: Sendable, Hashable {
+    /// An alert. Times are minutes from the start of the test: 75 means when its 75th minute closes.
+    package struct ExpectedAlert: Sendable, Hashable {
         package var group: GroupKey
         package var fires: Int
         /// Nil: still firing at the end.
@@ -31,5 +31,5 @@ package struct RuleTest: Sendable, Hashable {
     /// Tests begin at the start of a UTC day: Monday, 2026-01-05.
     package static let start = Minute.firstOf(day: 20_458)
 
-    package var minutes: Int { input.map { max($0.counts.count, $0.held.count) }.max() ?? 0 }
+    package var minutes: Int { input.map { max($0.counts.count, $0.blocked.count) }.max() ?? 0 }
 }

@@ -35,7 +35,7 @@ struct RuleTestReader {
         let rule = reader.text("alert").flatMap { namedRule($0, reader) }
         let input = reader.list("input").compactMap(series)
         guard let name, let rule, findings.errorCount == before else { return nil }
-        let expected = reader.list("expect").compactMap { episode($0, by: rule.by) }
+        let expected = reader.list("expect").compactMap { alert($0, by: rule.by) }
         let test = RuleTest(name: name, rule: rule, position: reader.position, input: input, expected: expected)
         return findings.errorCount == before ? test : nil
     }
@@ -48,7 +48,7 @@ struct RuleTestReader {
     }
 
     private func series(_ node: Node) -> RuleTest.InputSeries? {
-        guard let reader = MappingReader(node, at: source.start, path: "input", known: ["of", "counts", "held"], findings: findings) else {
+        guard let reader = MappingReader(node, at: source.start, path: "input", known: ["of", "counts", "blocked"], findings: findings) else {
             return nil
         }
         guard let text = reader.text("counts") else {
@@ -56,8 +56,8 @@ struct RuleTestReader {
             return nil
         }
         do throws(RateNotation.Fault) {
-            let held = try reader.has("held") ? reader.text("held").map(RateNotation.counts) ?? [] : []
-            return RuleTest.InputSeries(key: key(reader, "of"), counts: try RateNotation.counts(text), held: held.map(\.attempts))
+            let blocked = try reader.has("blocked") ? reader.text("blocked").map(RateNotation.counts) ?? [] : []
+            return RuleTest.InputSeries(key: key(reader, "of"), counts: try RateNotation.counts(text), blocked: blocked.map(\.attempts))
         } catch {
             reader.error("counts", error.message)
             return nil
@@ -76,7 +76,7 @@ struct RuleTestReader {
         return key
     }
 
-    private func episode(_ node: Node, by: [Dimension]) -> RuleTest.ExpectedEpisode? {
+    private func alert(_ node: Node, by: [Dimension]) -> RuleTest.ExpectedAlert? {
         guard let reader = MappingReader(node, at: source.start, path: "expect", known: Self.expectKeys, findings: findings) else {
             return nil
         }
@@ -88,7 +88,7 @@ struct RuleTestReader {
         let stray = group.values.keys.filter { !by.contains($0) }.map(\.rawValue).sorted()
         if !stray.isEmpty { reader.error("group", "the rule does not group by \(stray.joined(separator: ", "))") }
         guard let fires = time(reader, "fires") else { return nil }
-        return RuleTest.ExpectedEpisode(
+        return RuleTest.ExpectedAlert(
             group: group.restricted(to: by),
             fires: fires,
             resolves: time(reader, "resolves"),

@@ -16,16 +16,16 @@ package enum RuleTestRunner {
 
     private static func run(_ test: RuleTest) -> RuleTestReport.Result {
         let transitions = transitions(of: test)
-        var episodes = episodes(transitions, of: test)
+        var alerts = alerts(transitions, of: test)
         var failures: [String] = []
         for expected in test.expected {
-            if let index = episodes.firstIndex(where: { $0.group == expected.group && $0.fires == expected.fires }) {
-                failures += episodes.remove(at: index).differences(from: expected)
+            if let index = alerts.firstIndex(where: { $0.group == expected.group && $0.fires == expected.fires }) {
+                failures += alerts.remove(at: index).differences(from: expected)
             } else {
                 failures.append("expected \(expected.group) to fire at \(RuleDuration(minutes: expected.fires)); it did not")
             }
         }
-        failures += episodes.map { "did not expect: \($0.description)" }
+        failures += alerts.map { "did not expect: \($0.description)" }
         return RuleTestReport.Result(name: test.name, alert: test.rule.name, position: test.position, failures: failures)
     }
 
@@ -43,12 +43,12 @@ package enum RuleTestRunner {
         }
         // Of codes it is known since the start of a test that they were not seen.
         let knowsCodes = test.rule.condition.source == .codes
-        let counted = GroupHistory.adding(test.input.flatMap(held), to: GroupHistory.groups(of: test.rule, rows: rows), of: test.rule)
+        let counted = GroupHistory.adding(test.input.flatMap(blocked), to: GroupHistory.groups(of: test.rule, rows: rows), of: test.rule)
         let histories = counted.map {
             knowsCodes ? GroupHistory(group: $0.group, strata: $0.strata, knownSince: RuleTest.start) : $0
         }
         let states = Dictionary(
-            histories.map { ($0.group, LatchState(asOf: RuleTest.start - 1)) },
+            histories.map { ($0.group, AlertState(asOf: RuleTest.start - 1)) },
             uniquingKeysWith: { first, _ in first }
         )
         return RuleEvaluation.evaluate(test.rule, histories: histories, from: states, through: RuleTest.start + (test.minutes - 1))
@@ -56,27 +56,27 @@ package enum RuleTestRunner {
     }
 
     /// A refusal lasts as long as something waits for the credential.
-    private static func held(_ input: RuleTest.InputSeries) -> [HeldRow] {
+    private static func blocked(_ input: RuleTest.InputSeries) -> [CircuitMinute] {
         var since: Minute?
-        return input.held.enumerated().compactMap { offset, waiting in
+        return input.blocked.enumerated().compactMap { offset, waiting in
             let minute = RuleTest.start + offset
             since = waiting > 0 ? since ?? minute : nil
             guard let since else { return nil }
-            let credential = HeldCredential(
+            let credential = OpenCircuit(
                 app: input.key[.app] ?? "",
                 environment: input.key[.environment] ?? "",
                 cause: "InvalidProviderToken",
                 since: since,
                 waiting: waiting
             )
-            return HeldRow(provider: input.key[.provider] ?? "", minute: minute, credential: credential)
+            return CircuitMinute(provider: input.key[.provider] ?? "", minute: minute, credential: credential)
         }
     }
 
     /// A backlog's number is what waits in a minute of which there is a sample; of a code only the first minute of a day is kept.
     private static func asRead(_ rows: [KeyedCounts], by rule: AlertRule) -> [KeyedCounts] {
         switch rule.condition.source {
-        case .attempts, .returns: return rows
+        case .attempts, .reregistrations: return rows
         case .backlog: return rows.map { KeyedCounts(key: $0.key, minute: $0.minute, attempts: 1, bad: $0.counts.attempts) }
         case .codes:
             var days: Set<Int64> = []
@@ -85,10 +85,10 @@ package enum RuleTestRunner {
         }
     }
 
-    private static func episodes(_ transitions: [Transition], of test: RuleTest) -> [ObservedEpisode] {
+    private static func alerts(_ transitions: [Transition], of test: RuleTest) -> [ObservedAlert] {
         transitions.filter { $0.kind == .fired }.map { fired in
             let resolved = transitions.first { $0.kind == .resolved && $0.group == fired.group && $0.firedAt == fired.firedAt }
-            return ObservedEpisode(
+            return ObservedAlert(
                 group: fired.group,
                 fires: fired.firedAt - RuleTest.start,
                 resolves: resolved.map { $0.minute + 1 - RuleTest.start },

@@ -42,7 +42,7 @@ package struct BaselineScenario: Sendable {
     /// Nil for rules without a baseline.
     package func result(_ rule: AlertRule, _ volume: Volume) -> Result? {
         guard case .baseline = rule.condition else { return nil }
-        var random = Lot(seed: 4711)
+        var random = SeededGenerator(seed: 4711)
         let healthy = traffic(minutes: Self.learning + weeks * 7 * 1440, volume, fault: nil, &random)
         let alarms = firings(rule, healthy).count { $0 >= Self.learning }
         return Result(
@@ -54,7 +54,7 @@ package struct BaselineScenario: Sendable {
         )
     }
 
-    private func detection(_ rule: AlertRule, _ volume: Volume, factor: Double, _ random: inout Lot) -> Detection {
+    private func detection(_ rule: AlertRule, _ volume: Volume, factor: Double, _ random: inout SeededGenerator) -> Detection {
         let delays = (0..<faults).compactMap { _ -> Int? in
             // At any hour of the ninth day.
             let onset = Self.learning + Int.random(in: 0..<1440, using: &random)
@@ -65,11 +65,11 @@ package struct BaselineScenario: Sendable {
     }
 
     private func firings(_ rule: AlertRule, _ history: GroupHistory) -> [Int] {
-        RuleEvaluation.fold(rule, history, from: LatchState(asOf: RuleTest.start - 1), through: history.total.end - 1).transitions
+        RuleEvaluation.fold(rule, history, from: AlertState(asOf: RuleTest.start - 1), through: history.total.end - 1).transitions
             .filter { $0.kind == .fired && $0.evidence.level == .reference }.map { $0.firedAt - RuleTest.start }
     }
 
-    private func traffic(minutes: Int, _ volume: Volume, fault: (onset: Int, factor: Double)?, _ random: inout Lot) -> GroupHistory {
+    private func traffic(minutes: Int, _ volume: Volume, fault: (onset: Int, factor: Double)?, _ random: inout SeededGenerator) -> GroupHistory {
         var sends: [AttemptCounts] = []
         var broadcasts: [AttemptCounts] = []
         var share = 0.0
@@ -95,12 +95,12 @@ package struct BaselineScenario: Sendable {
     }
 
     /// Rare failures of many attempts: after Poisson's law, as a lot for each attempt would take too long.
-    private func counts(_ attempts: Int64, _ share: Double, _ random: inout Lot) -> AttemptCounts {
+    private func counts(_ attempts: Int64, _ share: Double, _ random: inout SeededGenerator) -> AttemptCounts {
         AttemptCounts(attempts: attempts, bad: min(attempts, random.poisson(Double(attempts) * share)))
     }
 }
 
-extension Lot {
+extension SeededGenerator {
     /// Around 1, with this standard deviation, never negative: the sum of uniform numbers.
     mutating func factor(variation: Double) -> Double {
         let sum = (0..<12).reduce(0.0) { sum, _ in sum + Double.random(in: 0..<1, using: &self) } - 6

@@ -40,7 +40,7 @@ package enum RuleScenario: String, Sendable, Hashable, CaseIterable {
 package struct ScenarioResult: Sendable, Hashable {
     package var rule: String
     package var scenario: RuleScenario
-    /// Episodes a week in which nothing was wrong.
+    /// Alerts a week in which nothing was wrong.
     package var falseAlarmsPerWeek: Double?
     /// Minutes from the fault to the alert, the median of those that were found; nil when none was.
     package var medianDelay: Int?

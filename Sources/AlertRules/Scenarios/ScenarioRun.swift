@@ -6,7 +6,7 @@ package struct ScenarioRun: Sendable {
     package var weeks: Int
     package var faults: Int
     /// Minutes after its beginning within which a fault must be found.
-    private static let patience = 360
+    private static let detectionDeadline = 360
 
     package init(weeks: Int = 4, faults: Int = 40) {
         self.weeks = weeks
@@ -20,16 +20,16 @@ package struct ScenarioRun: Sendable {
         case .ratio(let ratio): threshold = ratio.above.double
         // Nothing succeeds: what is usual is far away from that.
         case .absence: threshold = 0.05
-        case .baseline, .growth, .firstSight, .reregistration: return nil
+        case .baseline, .backlog, .firstSight, .reregistration: return nil
         }
-        var random = Lot(seed: 4711)
+        var random = SeededGenerator(seed: 4711)
         var result = ScenarioResult(rule: rule.name, scenario: scenario)
         if scenario.isHealthy {
             let firings = firings(rule, scenario, threshold, minutes: weeks * 7 * 1440, &random)
             result.falseAlarmsPerWeek = Double(firings.count) / Double(weeks)
         } else {
             let delays = (0..<faults).compactMap { _ -> Int? in
-                firings(rule, scenario, threshold, minutes: RuleScenario.onset + Self.patience, &random)
+                firings(rule, scenario, threshold, minutes: RuleScenario.onset + Self.detectionDeadline, &random)
                     .first { $0 > RuleScenario.onset }.map { $0 - RuleScenario.onset }
             }.sorted()
             result.found = Double(delays.count) / Double(faults)
@@ -38,7 +38,7 @@ package struct ScenarioRun: Sendable {
         return result
     }
 
-    private func firings(_ rule: AlertRule, _ scenario: RuleScenario, _ threshold: Double, minutes: Int, _ random: inout Lot) -> [Int] {
+    private func firings(_ rule: AlertRule, _ scenario: RuleScenario, _ threshold: Double, minutes: Int, _ random: inout SeededGenerator) -> [Int] {
         let counts = (0..<minutes).map { minute -> AttemptCounts in
             let (rate, share) = scenario.traffic(at: minute, threshold: threshold)
             let attempts = random.poisson(rate)
@@ -46,13 +46,13 @@ package struct ScenarioRun: Sendable {
         }
         let start = RuleTest.start
         let history = GroupHistory(series: MinuteSeries(first: start, minutes: counts))
-        return RuleEvaluation.fold(rule, history, from: LatchState(asOf: start - 1), through: start + (minutes - 1)).transitions
+        return RuleEvaluation.fold(rule, history, from: AlertState(asOf: start - 1), through: start + (minutes - 1)).transitions
             .filter { $0.kind == .fired }.map { $0.firedAt - start }
     }
 }
 
 /// Chance that repeats itself (SplitMix64).
-struct Lot: RandomNumberGenerator {
+struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }

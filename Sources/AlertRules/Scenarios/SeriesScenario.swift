@@ -24,15 +24,15 @@ package struct SeriesScenario: Sendable {
     package func result(_ rule: AlertRule) -> Result? {
         switch rule.condition {
         case .ratio, .baseline, .absence: nil
-        case .growth(let growth):
+        case .backlog(let backlog):
             result(
                 rule,
                 healthy: "a queue that breathes, campaigns at once and over ten minutes",
                 fault: "a fifth of what comes in is not sent",
                 known: 240,
-                patience: 360
+                detectionDeadline: 360
             ) { minutes, onset, random in
-                Self.queue(minutes: minutes, threshold: growth.above, onset: onset, &random)
+                Self.queue(minutes: minutes, threshold: backlog.above, onset: onset, &random)
             }
         case .firstSight(let sight):
             result(
@@ -40,7 +40,7 @@ package struct SeriesScenario: Sendable {
                 healthy: "a code every three days",
                 fault: "a code nobody has seen",
                 known: 16 * 1440,
-                patience: 60,
+                detectionDeadline: 60,
                 group: GroupKey([.provider: "apns", .providerErrorCode: "MadeUp"])
             ) { minutes, onset, random in
                 Self.code(minutes: minutes, onset: onset, learn: sight.learn.minutes, &random)
@@ -51,7 +51,7 @@ package struct SeriesScenario: Sendable {
                 healthy: "30 % of 20 devices an hour return, some days fewer",
                 fault: "one in twenty returns",
                 known: 9 * 1440,
-                patience: 3 * 1440
+                detectionDeadline: 3 * 1440
             ) { minutes, onset, random in
                 Self.cohorts(minutes: minutes, onset: onset, &random)
             }
@@ -64,17 +64,17 @@ package struct SeriesScenario: Sendable {
         healthy: String,
         fault: String,
         known: Int,
-        patience: Int,
+        detectionDeadline: Int,
         group: GroupKey = GroupKey([.provider: "apns"]),
-        _ series: (_ minutes: Int, _ onset: Int?, inout Lot) -> [AttemptCounts]
+        _ series: (_ minutes: Int, _ onset: Int?, inout SeededGenerator) -> [AttemptCounts]
     ) -> Result {
-        var random = Lot(seed: 4711)
+        var random = SeededGenerator(seed: 4711)
         let length = known + weeks * 7 * 1440
         let alarms = firings(rule, group, series(length, nil, &random)).count { $0 >= known }
         let delays = (0..<faults).compactMap { _ -> Int? in
             // At any minute of the day.
             let onset = known + Int.random(in: 0..<1440, using: &random)
-            return firings(rule, group, series(onset + patience, onset, &random)).first { $0 > onset }.map { $0 - onset }
+            return firings(rule, group, series(onset + detectionDeadline, onset, &random)).first { $0 > onset }.map { $0 - onset }
         }.sorted()
         return Result(
             rule: rule.name,
@@ -92,13 +92,13 @@ package struct SeriesScenario: Sendable {
         let start = RuleTest.start
         let stratum = StratumHistory(key: group, series: MinuteSeries(first: start, minutes: minutes), days: [])
         let history = GroupHistory(group: group, strata: [stratum], knownSince: start)
-        return RuleEvaluation.fold(rule, history, from: LatchState(asOf: start - 1), through: start + (minutes.count - 1)).transitions
+        return RuleEvaluation.fold(rule, history, from: AlertState(asOf: start - 1), through: start + (minutes.count - 1)).transitions
             .filter { $0.kind == .fired }.map { $0.firedAt - start }
     }
 
     /// Six hundred a minute come in and a little more could go out. Campaigns of five times the threshold come every three hours, in turn at
     /// once and over ten minutes, and are worked off within a quarter of an hour.
-    private static func queue(minutes: Int, threshold: Int64, onset: Int?, _ random: inout Lot) -> [AttemptCounts] {
+    private static func queue(minutes: Int, threshold: Int64, onset: Int?, _ random: inout SeededGenerator) -> [AttemptCounts] {
         var waiting: Int64 = 0
         return (0..<minutes).map { minute in
             let isFaulty = onset.map { minute >= $0 } ?? false
@@ -118,7 +118,7 @@ package struct SeriesScenario: Sendable {
     }
 
     /// Healthy: a code that comes every three days or so, and is known. Faulty: nothing of it until the onset, then one a minute or so.
-    private static func code(minutes: Int, onset: Int?, learn: Int, _ random: inout Lot) -> [AttemptCounts] {
+    private static func code(minutes: Int, onset: Int?, learn: Int, _ random: inout SeededGenerator) -> [AttemptCounts] {
         (0..<minutes).map { minute in
             let isSeen: Bool
             if let onset {
@@ -131,7 +131,7 @@ package struct SeriesScenario: Sendable {
     }
 
     /// One cohort an hour; `bad` did not return.
-    private static func cohorts(minutes: Int, onset: Int?, _ random: inout Lot) -> [AttemptCounts] {
+    private static func cohorts(minutes: Int, onset: Int?, _ random: inout SeededGenerator) -> [AttemptCounts] {
         var share = 0.3
         return (0..<minutes).map { minute in
             if minute % 1440 == 0 { share = min(0.9, 0.3 * random.factor(variation: 0.15)) }

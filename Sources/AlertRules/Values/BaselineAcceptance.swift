@@ -20,7 +20,7 @@ package struct BaselineAcceptance: Sendable, Hashable, Codable {
 }
 
 /// An acceptance as the past is looked at through it.
-struct AcceptedLevel {
+struct AcceptedBaseline {
     /// Which of the group's acceptances it is: what is computed once is kept under it.
     let index: Int
     let from: Minute
@@ -36,7 +36,7 @@ struct AcceptedLevel {
 }
 
 /// Attempts of a day or an hour that teaches a baseline, and how many of them count as failed: those that did, or the accepted part.
-struct TaughtCounts {
+struct TrainingCounts {
     var attempts: Int64 = 0
     var bad = 0.0
 
@@ -50,7 +50,7 @@ struct TaughtCounts {
     /// Nil without attempts.
     var share: Double? { attempts > 0 ? bad / Double(attempts) : nil }
 
-    static func + (a: TaughtCounts, b: TaughtCounts) -> TaughtCounts {
+    static func + (a: TrainingCounts, b: TrainingCounts) -> TrainingCounts {
         var sum = a
         sum.attempts += b.attempts
         sum.bad += b.bad

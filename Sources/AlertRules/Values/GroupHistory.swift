@@ -68,7 +68,7 @@ package struct GroupHistory: Sendable, Hashable {
     /// The first minute of which anything is known: a baseline learns from there.
     package let knownSince: Minute?
     /// Credentials that are refused, for rules that look at them.
-    package var held = HeldMinutes()
+    package var circuits = CircuitMinutes()
     /// Levels that somebody has called normal, for baselines.
     package var acceptances: [BaselineAcceptance] = []
 

@@ -7,8 +7,8 @@ import PushContract
 /// The level is stored with its minute, so that a later fold of the same minutes, a backtest too, decides by the same numbers.
 struct AcceptancePass {
     /// One acceptance with its level.
-    struct Taken {
-        var accepted: AcceptedNormal
+    struct AppliedAcceptance {
+        var accepted: AcceptanceRecord
         var level: AcceptedShares
         var from: Minute
 
@@ -21,28 +21,28 @@ struct AcceptancePass {
     let last: Minute
 
     /// Those whose level can be told. The others wait for attempts.
-    func run(_ waiting: [AcceptedNormal]) async throws -> [Taken] {
-        var taken: [Taken] = []
+    func run(_ waiting: [AcceptanceRecord]) async throws -> [AppliedAcceptance] {
+        var taken: [AppliedAcceptance] = []
         for accepted in waiting {
-            guard let episode = try await EpisodeStore.episode(accepted.episodeId, on: pool), episode.group == accepted.group else {
+            guard let alert = try await AlertStore.alert(accepted.alertId, on: pool), alert.group == accepted.group else {
                 continue
             }
-            let shares = try await level(of: episode)
+            let shares = try await level(of: alert)
             guard !shares.isEmpty else { continue }
-            taken.append(Taken(accepted: accepted, level: AcceptedShares(reasons: rule.condition.reasons, shares: shares), from: last))
+            taken.append(AppliedAcceptance(accepted: accepted, level: AcceptedShares(reasons: rule.condition.reasons, shares: shares), from: last))
         }
         return taken
     }
 
     /// The present, while it fires and tells enough; else the worst window.
-    private func level(of episode: AlertEpisode) async throws -> [FrozenShare] {
-        let start = Minute(episode.startsAt)
-        if episode.state == .firing, let history = try await history(of: episode.group, at: last) {
+    private func level(of alert: Alert) async throws -> [FrozenShare] {
+        let start = Minute(alert.startsAt)
+        if alert.state == .firing, let history = try await history(of: alert.group, at: last) {
             let present = RuleEvaluation.level(rule, history, since: start, through: last)
             if !present.isEmpty { return present }
         }
-        let worst = episode.evidence.worst
-        guard let history = try await history(of: episode.group, at: worst.last) else { return [] }
+        let worst = alert.evidence.worst
+        guard let history = try await history(of: alert.group, at: worst.last) else { return [] }
         let since = max(worst.first, min(start, worst.last))
         return RuleEvaluation.level(rule, history, since: since, through: worst.last, isWorst: true)
     }

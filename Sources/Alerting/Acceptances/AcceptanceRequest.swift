@@ -28,14 +28,14 @@ package struct AcceptanceRequest: Sendable {
     }
 
     /// Why an alert cannot be accepted; nil when it can.
-    package static func refusal(of episode: AlertEpisode, at now: Timestamp) -> Problem? {
-        if !episode.comparesWithPast {
+    package static func refusal(of alert: Alert, at now: Timestamp) -> Problem? {
+        if !alert.comparesWithPast {
             return .conflict(
                 "This alert does not compare with a baseline, so there is nothing to learn anew. Change its rule, or silence it.",
                 code: "not_a_baseline"
             )
         }
-        guard episode.isAcceptable(at: now) else {
+        guard alert.isAcceptable(at: now) else {
             return .conflict("This alert ended more than a day ago. Accept the level when it fires again.", code: "ended_long_ago")
         }
         return nil

@@ -7,43 +7,43 @@ package import PushContract
 package enum AcceptanceStore {
     /// Records that an alert's level is normal from now on. Nil when it was accepted before: the first one stays.
     package static func accept(
-        _ episode: AlertEpisode,
+        _ alert: Alert,
         author: String,
         reason: String,
         at now: Timestamp,
         on session: any PostgresSession
-    ) async throws -> AcceptedNormal? {
-        let accepted = AcceptedNormal(
+    ) async throws -> AcceptanceRecord? {
+        let accepted = AcceptanceRecord(
             id: UUID(),
-            episodeId: episode.id,
-            rule: episode.rule,
-            group: episode.group,
+            alertId: alert.id,
+            rule: alert.rule,
+            group: alert.group,
             author: author,
             reason: reason,
             acceptedAt: now
         )
         let stored = try await session.execute(
             """
-            INSERT INTO alertAcceptances (acceptanceId, episodeId, rule, groupKey, groupLabels, author, reason, acceptedAt)
-            VALUES (\(accepted.id), \(episode.id), \(episode.rule), \(episode.group.description),
-                    \(try AlertJSON.text(episode.group.labels)), \(author), \(reason), \(now))
-            ON CONFLICT (episodeId) WHERE undoneAt IS NULL DO NOTHING
+            INSERT INTO alertAcceptances (acceptanceId, alertId, rule, groupKey, groupLabels, author, reason, acceptedAt)
+            VALUES (\(accepted.id), \(alert.id), \(alert.rule), \(alert.group.description),
+                    \(try AlertJSON.text(alert.group.labels)), \(author), \(reason), \(now))
+            ON CONFLICT (alertId) WHERE undoneAt IS NULL DO NOTHING
             """
         )
         return stored == 1 ? accepted : nil
     }
 
     /// Those that stand, the newest first.
-    package static func current(on session: any PostgresSession) async throws -> [AcceptedNormal] {
+    package static func current(on session: any PostgresSession) async throws -> [AcceptanceRecord] {
         try await read("WHERE undoneAt IS NULL ORDER BY acceptedAt DESC, acceptanceId", on: session)
     }
 
     /// The one of an alert; nil when it was not accepted, or that was taken back.
-    package static func current(of episode: UUID, on session: any PostgresSession) async throws -> AcceptedNormal? {
-        try await read("WHERE episodeId = \(episode) AND undoneAt IS NULL", on: session).first
+    package static func current(of alert: UUID, on session: any PostgresSession) async throws -> AcceptanceRecord? {
+        try await read("WHERE alertId = \(alert) AND undoneAt IS NULL", on: session).first
     }
 
-    package static func acceptance(_ id: UUID, on session: any PostgresSession) async throws -> AcceptedNormal? {
+    package static func acceptance(_ id: UUID, on session: any PostgresSession) async throws -> AcceptanceRecord? {
         try await read("WHERE acceptanceId = \(id)", on: session).first
     }
 
@@ -55,7 +55,7 @@ package enum AcceptanceStore {
         by name: String,
         at now: Timestamp,
         on session: any PostgresSession
-    ) async throws -> AcceptedNormal? {
+    ) async throws -> AcceptanceRecord? {
         let next = (Minute(now) + 1).timestamp
         let changed = try await session.execute(
             """
@@ -81,7 +81,7 @@ package enum AcceptanceStore {
             let (labels, from, to, level) = try row.decode((String, Timestamp, Timestamp?, String).self)
             let group = try GroupKey(labels: labels)
             let accepted: AcceptedShares = try AlertJSON.value(from: level)
-            guard Set(group.values.keys) == Set(rule.by), accepted.fits(rule) else { continue }
+            guard Set(group.values.keys) == Set(rule.by), accepted.matches(rule) else { continue }
             result[group, default: []].append(
                 BaselineAcceptance(from: Minute(from), to: to.map { Minute($0) }, shares: accepted.shares)
             )
@@ -90,7 +90,7 @@ package enum AcceptanceStore {
     }
 
     /// Those of a rule that the evaluator has not taken up.
-    static func waiting(_ rule: AlertRule, on session: any PostgresSession) async throws -> [AcceptedNormal] {
+    static func waiting(_ rule: AlertRule, on session: any PostgresSession) async throws -> [AcceptanceRecord] {
         try await read(
             "WHERE rule = \(rule.name) AND effectiveFrom IS NULL AND undoneAt IS NULL ORDER BY acceptedAt, acceptanceId",
             on: session
@@ -98,7 +98,7 @@ package enum AcceptanceStore {
     }
 
     /// The evaluator decides by it from now on. Nothing happens to one that was taken back meanwhile.
-    static func takeUp(_ id: UUID, _ level: AcceptedShares, from: Minute, in transaction: any PostgresSession) async throws {
+    static func apply(_ id: UUID, _ level: AcceptedShares, from: Minute, in transaction: any PostgresSession) async throws {
         try await transaction.execute(
             """
             UPDATE alertAcceptances SET effectiveFrom = \(from.timestamp), level = \(try AlertJSON.text(level))
@@ -107,17 +107,17 @@ package enum AcceptanceStore {
         )
     }
 
-    private static func read(_ condition: Query, on session: any PostgresSession) async throws -> [AcceptedNormal] {
+    private static func read(_ condition: Query, on session: any PostgresSession) async throws -> [AcceptanceRecord] {
         try await session.query(
             """
-            SELECT acceptanceId, episodeId, rule, groupLabels, author, reason, acceptedAt, effectiveFrom, undoneAt, undoneBy
+            SELECT acceptanceId, alertId, rule, groupLabels, author, reason, acceptedAt, effectiveFrom, undoneAt, undoneBy
             FROM alertAcceptances \(condition)
             """
         ).map { row in
-            let (id, episode, rule, group, author, reason, at, from, undoneAt, undoneBy) = try row.decode((UUID, UUID, String, String, String, String, Timestamp, Timestamp?, Timestamp?, String?).self)
-            return AcceptedNormal(
+            let (id, alert, rule, group, author, reason, at, from, undoneAt, undoneBy) = try row.decode((UUID, UUID, String, String, String, String, Timestamp, Timestamp?, Timestamp?, String?).self)
+            return AcceptanceRecord(
                 id: id,
-                episodeId: episode,
+                alertId: alert,
                 rule: rule,
                 group: try GroupKey(labels: group),
                 author: author,

@@ -3,7 +3,7 @@ import PushContract
 
 /// A backtest as JSON.
 struct BacktestDocument: Encodable {
-    struct Episode: Encodable {
+    struct Alert: Encodable {
         var group: [String: String]
         var severity: String
         var startsAt: String
@@ -11,23 +11,23 @@ struct BacktestDocument: Encodable {
         var resolvedAt: String?
         var minutes: Int
         /// The rule whose alert explained this one, and when this one was told all the same; absent when it was told at once.
-        var heldBackBy: String?
-        var toldAt: String?
+        var suppressedBy: String?
+        var notifiedAt: String?
         /// The numbers that made it fire.
         var evidence: EvidenceDocument
         var worstText: String
 
-        init(_ episode: BacktestEpisode, span: BacktestSpan) {
-            group = episode.group.labels
-            severity = episode.severity.rawValue
-            startsAt = episode.fired.startsAt.timestamp.rfc3339
-            firedAt = episode.firedAt.timestamp.rfc3339
-            resolvedAt = episode.resolvedAt?.timestamp.rfc3339
-            minutes = episode.minutes(through: span.last)
-            heldBackBy = episode.telling.cause
-            if case .later(_, let minute) = episode.telling { toldAt = minute.timestamp.rfc3339 }
-            evidence = EvidenceDocument(episode.fired.evidence)
-            worstText = episode.worstText
+        init(_ alert: BacktestAlert, span: BacktestSpan) {
+            group = alert.group.labels
+            severity = alert.severity.rawValue
+            startsAt = alert.fired.startsAt.timestamp.rfc3339
+            firedAt = alert.firedAt.timestamp.rfc3339
+            resolvedAt = alert.resolvedAt?.timestamp.rfc3339
+            minutes = alert.minutes(through: span.last)
+            suppressedBy = alert.suppression.cause
+            if case .delayed(_, let minute) = alert.suppression { notifiedAt = minute.timestamp.rfc3339 }
+            evidence = EvidenceDocument(alert.fired.evidence)
+            worstText = alert.worstText
         }
     }
 
@@ -37,7 +37,7 @@ struct BacktestDocument: Encodable {
         var severity: String
         var groups: [[String: String]]
         var minutes: Int
-        var episodes: [Episode]
+        var alerts: [Alert]
     }
 
     var since: String
@@ -46,7 +46,7 @@ struct BacktestDocument: Encodable {
 }
 
 extension BacktestReport {
-    /// `{"since", "until", "rules": [{"rule", "version", "severity", "groups", "minutes", "episodes": […]}]}`
+    /// `{"since", "until", "rules": [{"rule", "version", "severity", "groups", "minutes", "alerts": […]}]}`
     package func json() throws -> String {
         try AlertJSON.text(
             BacktestDocument(
@@ -58,8 +58,8 @@ extension BacktestReport {
                         version: result.rule.version,
                         severity: result.rule.severity.rawValue,
                         groups: result.groups.map(\.labels),
-                        minutes: result.episodes.reduce(0) { $0 + $1.minutes(through: span.last) },
-                        episodes: result.episodes.map { BacktestDocument.Episode($0, span: span) }
+                        minutes: result.alerts.reduce(0) { $0 + $1.minutes(through: span.last) },
+                        alerts: result.alerts.map { BacktestDocument.Alert($0, span: span) }
                     )
                 }
             )

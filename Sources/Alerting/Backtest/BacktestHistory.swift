@@ -33,7 +33,7 @@ enum BacktestHistory {
         let histories = groups.map { group, strata in
             GroupHistory(group: group, strata: strata.map { StratumHistory(key: $0.key, series: $0.value, days: []) })
         }.sorted { $0.group < $1.group }
-        return try await HeldSeries.add(to: histories, of: rule, from: start - (rule.lookback + 1), through: last, on: session)
+        return try await CircuitSeries.add(to: histories, of: rule, from: start - (rule.lookback + 1), through: last, on: session)
     }
 
     /// One series for each stratum. A minute takes 16 bytes of it, so a month of a stratum takes 700 kB.

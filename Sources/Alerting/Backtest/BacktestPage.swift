@@ -1,12 +1,12 @@
 import AlertRules
 import PushContract
 
-/// A backtest as one HTML file that needs nothing else: a lane for each group, drawn as SVG, and a table of the episodes.
+/// A backtest as one HTML file that needs nothing else: a row for each group, drawn as SVG, and a table of the alerts.
 struct BacktestPage {
     let report: BacktestReport
 
     static let width = 960
-    private static let laneHeight = 22
+    private static let rowHeight = 22
 
     var html: String {
         """
@@ -14,11 +14,11 @@ struct BacktestPage {
         <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
         <title>Backtest of alert rules</title>
         <style>
-        :root { color-scheme: light dark; --page: #b3261e; --ticket: #9a5b00; --lane: #8883; }
+        :root { color-scheme: light dark; --page: #b3261e; --ticket: #9a5b00; --row: #8883; }
         @media (prefers-color-scheme: dark) { :root { --page: #ff8a80; --ticket: #ffb95c; } }
         body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
         svg { width: 100%; height: auto; } svg text { font: 11px system-ui, sans-serif; fill: currentColor; }
-        .lane { fill: var(--lane); } .page, .critical { fill: var(--page); } .ticket, .info { fill: var(--ticket); }
+        .row { fill: var(--row); } .page, .critical { fill: var(--page); } .ticket, .info { fill: var(--ticket); }
         .tick { stroke: currentColor; opacity: .2; }
         table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .15rem .6rem .15rem 0; }
         th { font-weight: 600; border-bottom: 1px solid #8886; } .n { text-align: right; font-variant-numeric: tabular-nums; }
@@ -32,40 +32,40 @@ struct BacktestPage {
     }
 
     private func section(_ result: RuleBacktest.Result) -> String {
-        let counts = BacktestReport.counts(result.episodes, span: report.span)
+        let counts = BacktestReport.counts(result.alerts, span: report.span)
         let head = "<h2>\(Self.escaped(result.rule.name))</h2>\n<p>\(counts); severity \(result.rule.severity.rawValue).</p>"
         guard !result.groups.isEmpty else { return head + "\n<p>No attempts that this rule counts.</p>" }
-        let table = result.episodes.isEmpty ? "" : "\n" + table(result.episodes)
+        let table = result.alerts.isEmpty ? "" : "\n" + table(result.alerts)
         return "\(head)\n\(drawing(result))\(table)"
     }
 
     private func drawing(_ result: RuleBacktest.Result) -> String {
-        let (height, lanes) = lanes(result)
+        let (height, rows) = rows(result)
         let label = Self.escaped("Alerts of \(result.rule.name) over time")
         return """
             <svg viewBox="0 0 \(Self.width) \(height)" role="img" aria-label="\(label)">
-            \(lanes)
+            \(rows)
             </svg>
             """
     }
 
     /// The groups of a rule below each other, with the days; and how high that is.
-    func lanes(_ result: RuleBacktest.Result) -> (height: Int, svg: String) {
-        let lanes = result.groups.enumerated().map { index, group in
-            lane(group, result.episodes.filter { $0.group == group }, top: index * Self.laneHeight)
+    func rows(_ result: RuleBacktest.Result) -> (height: Int, svg: String) {
+        let rows = result.groups.enumerated().map { index, group in
+            row(group, result.alerts.filter { $0.group == group }, top: index * Self.rowHeight)
         }
-        let height = result.groups.count * Self.laneHeight
-        return (height + 18, (lanes + [axis(height)]).joined(separator: "\n"))
+        let height = result.groups.count * Self.rowHeight
+        return (height + 18, (rows + [axis(height)]).joined(separator: "\n"))
     }
 
-    private func lane(_ group: GroupKey, _ episodes: [BacktestEpisode], top: Int) -> String {
-        let base = "<rect class=\"lane\" x=\"0\" y=\"\(top + 14)\" width=\"\(Self.width)\" height=\"6\"/>"
+    private func row(_ group: GroupKey, _ alerts: [BacktestAlert], top: Int) -> String {
+        let base = "<rect class=\"row\" x=\"0\" y=\"\(top + 14)\" width=\"\(Self.width)\" height=\"6\"/>"
         let name = "<text x=\"0\" y=\"\(top + 11)\">\(Self.escaped(group.description))</text>"
-        let bars = episodes.map { episode in
-            let from = x(max(episode.firedAt, report.span.since))
-            let to = x(episode.resolvedAt ?? report.span.last + 1)
-            let title = Self.escaped(BacktestReport.line(episode, span: report.span))
-            return "<rect class=\"\(episode.severity.rawValue)\" x=\"\(Fraction.rounded(from))\" y=\"\(top + 12)\" "
+        let bars = alerts.map { alert in
+            let from = x(max(alert.firedAt, report.span.since))
+            let to = x(alert.resolvedAt ?? report.span.last + 1)
+            let title = Self.escaped(BacktestReport.line(alert, span: report.span))
+            return "<rect class=\"\(alert.severity.rawValue)\" x=\"\(Fraction.rounded(from))\" y=\"\(top + 12)\" "
                 + "width=\"\(Fraction.rounded(max(2, to - from)))\" height=\"10\"><title>\(title)</title></rect>"
         }
         return ([base, name] + bars).joined(separator: "\n")
@@ -88,13 +88,13 @@ struct BacktestPage {
         Double(minute - report.span.since) / Double(max(1, report.span.minutes)) * Double(Self.width)
     }
 
-    private func table(_ episodes: [BacktestEpisode]) -> String {
-        let rows = episodes.map { episode in
+    private func table(_ alerts: [BacktestAlert]) -> String {
+        let rows = alerts.map { alert in
             let cells = [
-                "\(episode.group)", episode.severity.rawValue, "\(episode.fired.startsAt)", "\(episode.firedAt)",
-                episode.resolvedAt?.description ?? "still firing",
+                "\(alert.group)", alert.severity.rawValue, "\(alert.fired.startsAt)", "\(alert.firedAt)",
+                alert.resolvedAt?.description ?? "still firing",
             ].map { "<td>\(Self.escaped($0))</td>" }
-            let numbers = ["\(episode.minutes(through: report.span.last))", episode.fired.evidence.observedText, episode.worstText]
+            let numbers = ["\(alert.minutes(through: report.span.last))", alert.fired.evidence.observedText, alert.worstText]
                 .map { "<td class=\"n\">\(Self.escaped($0))</td>" }
             return "<tr>\((cells + numbers).joined())</tr>"
         }

@@ -2,7 +2,7 @@ package import AlertRules
 
 /// The time a backtest looks at.
 package struct BacktestSpan: Sendable, Hashable {
-    /// The first minute whose episodes are shown.
+    /// The first minute whose alerts are shown.
     package var since: Minute
     /// The newest minute that is evaluated.
     package var last: Minute
@@ -17,16 +17,16 @@ package struct BacktestSpan: Sendable, Hashable {
     /// Where the fold of a rule begins, so that an alert that was firing already at `since` is known: as far back as a rule that is
     /// new to the live evaluator looks.
     package func start(of rule: AlertRule, _ configuration: EvaluatorConfiguration = EvaluatorConfiguration()) -> Minute {
-        since - configuration.scratchMinutes(rule)
+        since - configuration.initialLookbackMinutes(rule)
     }
 }
 
 extension EvaluatorConfiguration {
     /// How far back a rule without a checkpoint is folded.
-    func scratchMinutes(_ rule: AlertRule) -> Int {
+    func initialLookbackMinutes(_ rule: AlertRule) -> Int {
         switch rule.condition {
-        case .baseline: baselineScratchDays * 1440
-        default: scratchDays * 1440
+        case .baseline: baselineInitialLookbackDays * 1440
+        default: initialLookbackDays * 1440
         }
     }
 }

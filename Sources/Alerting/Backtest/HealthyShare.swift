@@ -6,17 +6,17 @@ package enum HealthyShare {
     private static let fewest = 20
 
     /// The 95th percentile over slices of the history, each at least as long as the rule's `for` and with enough attempts that
-    /// `min_bad` of them would be the threshold. Slices that touch an episode are not healthy and are left out.
+    /// `min_bad` of them would be the threshold. Slices that touch an alert are not healthy and are left out.
     ///
     /// Nil for other rules than ratios, and with too little traffic to tell.
     package static func percentile95(
         _ rule: AlertRule,
         _ history: GroupHistory,
-        _ episodes: [BacktestEpisode],
+        _ alerts: [BacktestAlert],
         span: BacktestSpan
     ) -> Double? {
         guard case .ratio(let ratio) = rule.condition else { return nil }
-        let shares = slices(ratio, history.total, episodes.filter { $0.group == history.group }, span).compactMap(\.share).sorted()
+        let shares = slices(ratio, history.total, alerts.filter { $0.group == history.group }, span).compactMap(\.share).sorted()
         guard shares.count >= fewest else { return nil }
         return shares[min(shares.count - 1, shares.count * 95 / 100)]
     }
@@ -24,7 +24,7 @@ package enum HealthyShare {
     private static func slices(
         _ ratio: RatioCondition,
         _ series: MinuteSeries,
-        _ episodes: [BacktestEpisode],
+        _ alerts: [BacktestAlert],
         _ span: BacktestSpan
     ) -> [AttemptCounts] {
         let enough = Double(ratio.minBad) / ratio.above.double
@@ -33,7 +33,7 @@ package enum HealthyShare {
         var slice = AttemptCounts()
         for first in stride(from: span.since.index, through: span.last.index - Int64(step) + 1, by: step) {
             let last = Minute(first) + (step - 1)
-            if episodes.contains(where: { $0.fired.startsAt <= last && ($0.resolvedAt ?? span.last + 1) > Minute(first) }) {
+            if alerts.contains(where: { $0.fired.startsAt <= last && ($0.resolvedAt ?? span.last + 1) > Minute(first) }) {
                 slice = AttemptCounts()
                 continue
             }
@@ -53,9 +53,9 @@ extension RuleBacktest {
         var findings: [Finding] = []
         for rule in rules {
             guard case .ratio = rule.condition else { continue }
-            let (histories, episodes) = try await fold(rule, onProgress: onProgress)
+            let (histories, alerts) = try await fold(rule, onProgress: onProgress)
             for history in histories {
-                guard let share = HealthyShare.percentile95(rule, history, episodes, span: span) else { continue }
+                guard let share = HealthyShare.percentile95(rule, history, alerts, span: span) else { continue }
                 if let finding = RuleCheck.healthyShareFinding(rule, group: history.group, healthy: share) { findings.append(finding) }
             }
         }

@@ -10,13 +10,13 @@ package struct RuleBacktest: Sendable {
     /// What came of one rule.
     package struct Result: Sendable, Hashable {
         package var rule: AlertRule
-        package var episodes: [BacktestEpisode]
+        package var alerts: [BacktestAlert]
         /// Groups that had any traffic.
         package var groups: [GroupKey]
 
-        package init(rule: AlertRule, episodes: [BacktestEpisode], groups: [GroupKey]) {
+        package init(rule: AlertRule, alerts: [BacktestAlert], groups: [GroupKey]) {
             self.rule = rule
-            self.episodes = episodes
+            self.alerts = alerts
             self.groups = groups
         }
     }
@@ -43,8 +43,8 @@ package struct RuleBacktest: Sendable {
     }
 
     package func run(_ rule: AlertRule, onProgress: (Progress) -> Void = { _ in }) async throws -> Result {
-        let (histories, episodes) = try await fold(rule, onProgress: onProgress)
-        return Result(rule: rule, episodes: episodes, groups: histories.map(\.group))
+        let (histories, alerts) = try await fold(rule, onProgress: onProgress)
+        return Result(rule: rule, alerts: alerts, groups: histories.map(\.group))
     }
 
     /// `all`: the rules they are used with. Those that hold one of `rules` back are followed too, though they are not asked for.
@@ -55,36 +55,36 @@ package struct RuleBacktest: Sendable {
     ) async throws -> [Result] {
         let asked = Set(rules.map(\.name))
         let causes = Set(rules.flatMap(\.suppressedBy))
-        var found: [String: (groups: [GroupKey], episodes: [BacktestEpisode])] = [:]
+        var found: [String: (groups: [GroupKey], alerts: [BacktestAlert])] = [:]
         for rule in all ?? rules where asked.contains(rule.name) || causes.contains(rule.name) {
-            let (histories, episodes) = try await foldAll(rule, onProgress: onProgress)
-            found[rule.name] = (histories.map(\.group), episodes)
+            let (histories, alerts) = try await foldAll(rule, onProgress: onProgress)
+            found[rule.name] = (histories.map(\.group), alerts)
         }
         return rules.map { rule in
-            let causes = rule.suppressedBy.flatMap { found[$0]?.episodes ?? [] }.map(\.span)
-            let episodes = (found[rule.name]?.episodes ?? []).filter { $0.lasts(since: span.since) }.map { episode in
-                var episode = episode
-                episode.telling = Suppression.outcome(of: episode.span, lastSet: episode.lastSet, causes: causes)
-                return episode
+            let causes = rule.suppressedBy.flatMap { found[$0]?.alerts ?? [] }.map(\.span)
+            let alerts = (found[rule.name]?.alerts ?? []).filter { $0.lasts(since: span.since) }.map { alert in
+                var alert = alert
+                alert.suppression = Suppression.outcome(of: alert.span, lastSet: alert.lastSet, causes: causes)
+                return alert
             }
-            return Result(rule: rule, episodes: episodes, groups: found[rule.name]?.groups ?? [])
+            return Result(rule: rule, alerts: alerts, groups: found[rule.name]?.groups ?? [])
         }
     }
 
     /// The histories of a rule's groups, and what came of them within the time.
-    func fold(_ rule: AlertRule, onProgress: (Progress) -> Void) async throws -> (histories: [GroupHistory], episodes: [BacktestEpisode]) {
-        let (histories, episodes) = try await foldAll(rule, onProgress: onProgress)
-        return (histories, episodes.filter { $0.lasts(since: span.since) })
+    func fold(_ rule: AlertRule, onProgress: (Progress) -> Void) async throws -> (histories: [GroupHistory], alerts: [BacktestAlert]) {
+        let (histories, alerts) = try await foldAll(rule, onProgress: onProgress)
+        return (histories, alerts.filter { $0.lasts(since: span.since) })
     }
 
     /// With what was over before the time.
     private func foldAll(
         _ rule: AlertRule,
         onProgress: (Progress) -> Void
-    ) async throws -> (histories: [GroupHistory], episodes: [BacktestEpisode]) {
+    ) async throws -> (histories: [GroupHistory], alerts: [BacktestAlert]) {
         let start = span.start(of: rule, configuration)
         let histories = try await BacktestHistory.read(rule, from: start, through: span.last, on: session, onProgress: onProgress)
-        return (histories, Self.episodes(of: rule, histories, from: start, span: span))
+        return (histories, Self.alerts(of: rule, histories, from: start, span: span))
     }
 
     /// When the stored history begins; nil when nothing is stored.
@@ -94,14 +94,14 @@ package struct RuleBacktest: Sendable {
     }
 
     /// The pure part: histories must hold what the rule needs to decide about every minute from `start` on.
-    package static func episodes(
+    package static func alerts(
         of rule: AlertRule,
         _ histories: [GroupHistory],
         from start: Minute,
         span: BacktestSpan
-    ) -> [BacktestEpisode] {
-        let states = Dictionary(histories.map { ($0.group, LatchState(asOf: start - 1)) }, uniquingKeysWith: { first, _ in first })
+    ) -> [BacktestAlert] {
+        let states = Dictionary(histories.map { ($0.group, AlertState(asOf: start - 1)) }, uniquingKeysWith: { first, _ in first })
         let fold = RuleEvaluation.evaluate(rule, histories: histories, from: states, through: span.last)
-        return BacktestEpisode.pairs(fold.transitions, open: fold.states)
+        return BacktestAlert.pairs(fold.transitions, open: fold.states)
     }
 }

@@ -8,7 +8,7 @@ package struct RuleSetDifference: Sendable, Hashable {
 
     package var isEmpty: Bool { rules.allSatisfy(\.isEmpty) }
 
-    /// Backtests what differs: what decides, who is told, and what a changed rule holds back. Rules with none of that have the same episodes: they are
+    /// Backtests what differs: what decides, who is told, and what a changed rule holds back. Rules with none of that have the same alerts: they are
     /// not read.
     ///
     /// - Parameters:
@@ -33,8 +33,8 @@ package struct RuleSetDifference: Sendable, Hashable {
             let causes = (before?.suppressedBy ?? []) + (after?.suppressedBy ?? [])
             if decided.contains(name) || !settings.isEmpty || causes.contains(where: decided.contains) { changed.append((name, settings)) }
         }
-        let before = try await episodes(changed.compactMap { oldByName[$0.name] }, among: old, backtest, onProgress)
-        let after = try await episodes(changed.compactMap { newByName[$0.name] }, among: new, backtest, onProgress)
+        let before = try await alerts(changed.compactMap { oldByName[$0.name] }, among: old, backtest, onProgress)
+        let after = try await alerts(changed.compactMap { newByName[$0.name] }, among: new, backtest, onProgress)
         let rules = changed.map { name, settings in
             var rule = RuleDifference(name: name, old: before[name], new: after[name], through: backtest.span.last)
             rule.settings = settings
@@ -43,14 +43,14 @@ package struct RuleSetDifference: Sendable, Hashable {
         return RuleSetDifference(span: backtest.span, rules: rules)
     }
 
-    private static func episodes(
+    private static func alerts(
         _ rules: [AlertRule],
         among all: [AlertRule],
         _ backtest: RuleBacktest,
         _ onProgress: (RuleBacktest.Progress) -> Void
-    ) async throws -> [String: [BacktestEpisode]] {
+    ) async throws -> [String: [BacktestAlert]] {
         let results = try await backtest.run(rules, among: all, onProgress: onProgress)
-        return Dictionary(results.map { ($0.rule.name, $0.episodes) }, uniquingKeysWith: { first, _ in first })
+        return Dictionary(results.map { ($0.rule.name, $0.alerts) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Markdown that reads well as plain text: the comment on a change of rules.
@@ -64,7 +64,7 @@ package struct RuleSetDifference: Sendable, Hashable {
     private func block(_ rule: RuleDifference) -> String {
         let before = rule.old.map { "old \(BacktestReport.counts($0, span: span))" } ?? "new rule"
         let after = rule.new.map { "new \(BacktestReport.counts($0, span: span))" } ?? "removed"
-        let head = "`\(rule.name)`: \(before); \(after)" + (rule.isEmpty ? "; the same episodes" : "")
+        let head = "`\(rule.name)`: \(before); \(after)" + (rule.isEmpty ? "; the same alerts" : "")
         let settings = rule.settings.map { "- \($0)" }
         let lost = rule.lost.map { "- lost: " + BacktestReport.line($0, span: span) }
         let gained = rule.gained.map { "- gained: " + BacktestReport.line($0, span: span) }
@@ -73,10 +73,10 @@ package struct RuleSetDifference: Sendable, Hashable {
     }
 
     private static func line(_ moved: RuleDifference.Moved, span: BacktestSpan) -> String {
-        func text(_ episode: BacktestEpisode) -> String {
-            let end = episode.resolvedAt.map { "resolved \($0)" } ?? "still firing"
-            return "fired \(episode.firedAt), \(end), \(episode.minutes(through: span.last)) min, \(episode.severity.rawValue)"
-                + BacktestReport.held(episode.telling)
+        func text(_ alert: BacktestAlert) -> String {
+            let end = alert.resolvedAt.map { "resolved \($0)" } ?? "still firing"
+            return "fired \(alert.firedAt), \(end), \(alert.minutes(through: span.last)) min, \(alert.severity.rawValue)"
+                + BacktestReport.suppressionText(alert.suppression)
         }
         return "\(moved.old.group)  old: \(text(moved.old)); new: \(text(moved.new))"
     }

@@ -16,7 +16,7 @@ package struct RuleSettingChange: Sendable, Hashable, CustomStringConvertible {
             RuleSettingChange(key: "suppressed_by", old: list(old.suppressedBy.sorted()), new: list(new.suppressedBy.sorted())),
         ]
         if let receivers {
-            changes.append(RuleSettingChange(key: "told", old: told(old, receivers.old), new: told(new, receivers.new)))
+            changes.append(RuleSettingChange(key: "receivers", old: receiverNames(old, receivers.old), new: receiverNames(new, receivers.new)))
         }
         return changes.filter { $0.old != $0.new }
     }
@@ -26,7 +26,7 @@ package struct RuleSettingChange: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// By the rule's own labels: a route may name those of a group too, which are not known here.
-    private static func told(_ rule: AlertRule, _ receivers: ReceiverSet) -> String {
+    private static func receiverNames(_ rule: AlertRule, _ receivers: ReceiverSet) -> String {
         var labels = rule.labels
         labels["alertname"] = rule.name
         return list(receivers.names(for: rule.severity, rule: rule.name, labels: labels))

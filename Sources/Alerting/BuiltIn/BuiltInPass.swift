@@ -10,15 +10,15 @@ struct BuiltInPass {
     let observedSince: Timestamp
     let now: Timestamp
 
-    /// Returns the episodes that began and ended.
-    func run() async throws -> [AlertEpisode] {
+    /// Returns the alerts that began and ended.
+    func run() async throws -> [Alert] {
         let silences = try await SilenceStore.current(at: now, on: pool).filter { $0.isActive(at: now) }
-        let openParked = try await EpisodeStore.open(rule: BuiltInAlert.deliveryParked.rawValue, on: pool)
-        let troubles = try await troubles(openParked)
-        let failing = Set(troubles.map(\.receiver))
-        var begun = troubles.filter { trouble in !openParked.contains { $0.labels["receiver"] == trouble.receiver } }
-            .map { BuiltInEpisode.deliveryParked($0, now: now) }
-        var ended = openParked.filter { !failing.contains($0.labels["receiver"] ?? "") }.map { over($0, at: now) }
+        let openDeadLettered = try await AlertStore.open(rule: BuiltInAlert.notificationsDeadLettered.rawValue, on: pool)
+        let failures = try await failures(openDeadLettered)
+        let failing = Set(failures.map(\.receiver))
+        var begun = failures.filter { failure in !openDeadLettered.contains { $0.labels["receiver"] == failure.receiver } }
+            .map { BuiltInAlertFactory.notificationsDeadLettered($0, now: now) }
+        var ended = openDeadLettered.filter { !failing.contains($0.labels["receiver"] ?? "") }.map { over($0, at: now) }
         let gap = try await dataGap()
         begun += gap.begun
         ended += gap.ended
@@ -28,46 +28,46 @@ struct BuiltInPass {
     }
 
     /// The configured receivers that do not work. One that was removed has nothing to repair.
-    private func troubles(_ open: [AlertEpisode]) async throws -> [ReceiverTrouble] {
+    private func failures(_ open: [Alert]) async throws -> [ReceiverFailure] {
         let known = Set(open.compactMap { $0.labels["receiver"] })
         let configured = Set(receivers.receivers.map(\.name))
-        return try await BuiltInStore.receiverTroubles(known, now: now, on: pool).filter {
+        return try await BuiltInStore.receiverFailures(known, now: now, on: pool).filter {
             configured.contains($0.receiver) && $0.isFiring(wasFiring: known.contains($0.receiver), at: now)
         }
     }
 
-    private func dataGap() async throws -> (begun: [AlertEpisode], ended: [AlertEpisode]) {
-        let open = try await EpisodeStore.open(rule: BuiltInAlert.dataGap.rawValue, on: pool).first
+    private func dataGap() async throws -> (begun: [Alert], ended: [Alert]) {
+        let open = try await AlertStore.open(rule: BuiltInAlert.dataGap.rawValue, on: pool).first
         let gap = try await BuiltInStore.dataGap(observedSince: observedSince, now: now, on: pool)
         let isFiring = gap.isFiring(wasFiring: open != nil, at: now)
-        if let open { return ([], isFiring ? [] : [over(open, at: gap.newestBeat ?? now)]) }
-        if gap.isHolding(wasFiring: false, at: now), let held = gap.uncommittedSince {
-            return ([BuiltInEpisode.unwritten(since: held, now: now)], [])
+        if let open { return ([], isFiring ? [] : [over(open, at: gap.newestHeartbeat ?? now)]) }
+        if gap.hasUncommitted(wasFiring: false, at: now), let uncommittedSince = gap.uncommittedSince {
+            return ([BuiltInAlertFactory.unwritten(since: uncommittedSince, now: now)], [])
         }
-        guard isFiring, let beat = gap.newestBeat else { return ([], []) }
-        return ([BuiltInEpisode.dataGap(since: beat, now: now)], [])
+        guard isFiring, let heartbeat = gap.newestHeartbeat else { return ([], []) }
+        return ([BuiltInAlertFactory.dataGap(since: heartbeat, now: now)], [])
     }
 
-    private func over(_ episode: AlertEpisode, at end: Timestamp) -> AlertEpisode {
-        var episode = episode
-        episode.state = .resolved
-        episode.endsAt = end.flooredToMinute()
-        episode.resolvedAt = now.flooredToMinute()
-        episode.resolvedReason = Transition.Reason.recovered.rawValue
-        return episode
+    private func over(_ alert: Alert, at end: Timestamp) -> Alert {
+        var alert = alert
+        alert.state = .resolved
+        alert.endsAt = end.flooredToMinute()
+        alert.resolvedAt = now.flooredToMinute()
+        alert.resolvedReason = Transition.Reason.recovered.rawValue
+        return alert
     }
 
-    private func write(_ begun: [AlertEpisode], _ ended: [AlertEpisode], failing: Set<String>) async throws {
+    private func write(_ begun: [Alert], _ ended: [Alert], failing: Set<String>) async throws {
         guard !begun.isEmpty || !ended.isEmpty else { return }
         let minute = Minute(now) - 1
         try await pool.withTransaction { transaction in
             try await AlertLeaseStore.fence(lease, in: transaction)
-            let writer = EpisodeWriter(transaction: transaction, lease: lease, now: now)
-            for episode in begun {
-                let names = receivers.names(for: episode.severity, rule: episode.rule, labels: episode.labels, besides: failing)
-                try await writer.fire(episode, reason: .conditionMet, minute: minute, receivers: names)
+            let writer = AlertWriter(transaction: transaction, lease: lease, now: now)
+            for alert in begun {
+                let names = receivers.names(for: alert.severity, rule: alert.rule, labels: alert.labels, besides: failing)
+                try await writer.fire(alert, reason: .conditionMet, minute: minute, receivers: names)
             }
-            for episode in ended { try await writer.resolve(episode, minute: minute) }
+            for alert in ended { try await writer.resolve(alert, minute: minute) }
         }
     }
 }

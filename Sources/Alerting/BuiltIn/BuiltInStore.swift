@@ -5,13 +5,13 @@ import PushContract
 /// Reads what the built-in alerts decide by.
 enum BuiltInStore {
     static func dataGap(observedSince: Timestamp, now: Timestamp, on session: any PostgresSession) async throws -> DataGap {
-        let beat = try await HeartbeatStore.newest(on: session)
-        let held = try await HeartbeatStore.oldestUncommitted(at: now, on: session)
-        var gap = DataGap(newestBeat: beat, uncommittedSince: held, observedSince: observedSince, comparableAttempts: [])
+        let heartbeat = try await HeartbeatStore.newest(on: session)
+        let uncommittedSince = try await HeartbeatStore.oldestUncommitted(at: now, on: session)
+        var gap = DataGap(newestHeartbeat: heartbeat, uncommittedSince: uncommittedSince, observedSince: observedSince, comparableAttempts: [])
         // Traffic matters only when nobody has written for a while; otherwise nothing is read.
-        guard let beat, now - beat > DataGap.fresh else { return gap }
+        guard let heartbeat, now - heartbeat > DataGap.fresh else { return gap }
         let hour = Duration.seconds(3600)
-        let spans = [beat - hour, now - .seconds(86_400) - hour / 2, now - .seconds(7 * 86_400) - hour / 2].map { ($0, $0 + hour) }
+        let spans = [heartbeat - hour, now - .seconds(86_400) - hour / 2, now - .seconds(7 * 86_400) - hour / 2].map { ($0, $0 + hour) }
         for (from, to) in spans {
             let rows = try await session.query(
                 """
@@ -25,24 +25,24 @@ enum BuiltInStore {
     }
 
     /// Receivers that refused a message within the horizon, or have an open alert about it.
-    static func receiverTroubles(_ open: Set<String>, now: Timestamp, on session: any PostgresSession) async throws -> [ReceiverTrouble] {
+    static func receiverFailures(_ open: Set<String>, now: Timestamp, on session: any PostgresSession) async throws -> [ReceiverFailure] {
         try await session.query(
             """
             SELECT o.receiver, max(o.settledAt), count(*),
                    (array_agg(o.lastError ORDER BY o.settledAt DESC))[1],
                    (array_agg(e.severity ORDER BY array_position(ARRAY['critical', 'page', 'ticket', 'info'], e.severity)))[1],
-                   (SELECT max(d.settledAt) FROM alertOutbox d WHERE d.receiver = o.receiver AND d.state = 'delivered')
-            FROM alertOutbox o JOIN alertEpisodes e USING (episodeId)
-            WHERE o.state = 'parked' AND (o.settledAt > \(now - ReceiverTrouble.horizon) OR o.receiver = ANY(\(open.sorted())))
+                   (SELECT max(d.settledAt) FROM notifications d WHERE d.receiver = o.receiver AND d.state = 'delivered')
+            FROM notifications o JOIN alerts e USING (alertId)
+            WHERE o.state = 'deadLettered' AND (o.settledAt > \(now - ReceiverFailure.horizon) OR o.receiver = ANY(\(open.sorted())))
             GROUP BY o.receiver
             ORDER BY o.receiver
             """
         ).map {
-            let (receiver, parkedAt, parked, error, severity, deliveredAt) = try $0.decode((String, Timestamp, Int64, String?, String, Timestamp?).self)
-            return ReceiverTrouble(
+            let (receiver, deadLetteredAt, deadLettered, error, severity, deliveredAt) = try $0.decode((String, Timestamp, Int64, String?, String, Timestamp?).self)
+            return ReceiverFailure(
                 receiver: receiver,
-                parkedAt: parkedAt,
-                parked: parked,
+                deadLetteredAt: deadLetteredAt,
+                deadLettered: deadLettered,
                 lastError: error,
                 severity: Severity(rawValue: severity) ?? .page,
                 deliveredAt: deliveredAt

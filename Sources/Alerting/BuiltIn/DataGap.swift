@@ -12,7 +12,7 @@ struct DataGap: Sendable, Hashable {
     static let expectedAttempts: Int64 = 10
 
     /// The newest heartbeat; nil when no writer ever had one.
-    var newestBeat: Timestamp?
+    var newestHeartbeat: Timestamp?
     /// When the oldest outcome was made that a writer says it holds and could not store; nil when none holds any.
     var uncommittedSince: Timestamp?
     /// Since when this evaluator looks: silence before that is told as soon as it has looked long enough itself, so that a start of
@@ -24,14 +24,14 @@ struct DataGap: Sendable, Hashable {
     var isExpected: Bool { comparableAttempts.contains { $0 >= Self.expectedAttempts } }
 
     /// What is held is traffic: nothing else need tell that some is expected.
-    func isHolding(wasFiring: Bool, at now: Timestamp) -> Bool {
+    func hasUncommitted(wasFiring: Bool, at now: Timestamp) -> Bool {
         uncommittedSince.map { now - $0 >= (wasFiring ? Self.fresh : Self.limit) } ?? false
     }
 
     func isFiring(wasFiring: Bool, at now: Timestamp) -> Bool {
-        if isHolding(wasFiring: wasFiring, at: now) { return true }
-        guard let newestBeat else { return wasFiring }
-        if wasFiring { return now - newestBeat > Self.fresh }
-        return isExpected && now - max(newestBeat, observedSince) >= Self.limit
+        if hasUncommitted(wasFiring: wasFiring, at: now) { return true }
+        guard let newestHeartbeat else { return wasFiring }
+        if wasFiring { return now - newestHeartbeat > Self.fresh }
+        return isExpected && now - max(newestHeartbeat, observedSince) >= Self.limit
     }
 }

@@ -10,7 +10,7 @@ package import ServiceLifecycle
 /// It must not share our database, host or network, and is the one thing that notices when all of Pushwatch is gone.
 package struct DeadMansSwitch: Service {
     /// An evaluation older than this, or a message that nobody took for longer, is no sign of life.
-    static let patience = Duration.seconds(180)
+    static let maxSilence = Duration.seconds(180)
 
     private let url: String
     private let pool: PostgresPool
@@ -54,12 +54,12 @@ package struct DeadMansSwitch: Service {
     @discardableResult
     package func check() async -> Bool {
         do {
-            guard let evaluated = evaluator.succeededAt, now() - evaluated < Self.patience, try await isDelivering() else { return false }
+            guard let evaluated = evaluator.succeededAt, now() - evaluated < Self.maxSilence, try await isDelivering() else { return false }
             let answer = try await send(OutboundRequest(method: "GET", url: url, headers: [], body: [], timeout: .seconds(10)))
-            let isWell = (200..<300).contains(answer.status)
-            count(isWell ? "answered" : "refused")
-            if !isWell { logger.warning("the heartbeat URL answered \(answer.status)") }
-            return isWell
+            let isHealthy = (200..<300).contains(answer.status)
+            count(isHealthy ? "answered" : "refused")
+            if !isHealthy { logger.warning("the heartbeat URL answered \(answer.status)") }
+            return isHealthy
         } catch {
             // The URL is a secret, so what the client says about it is not logged.
             let reason =
@@ -70,20 +70,20 @@ package struct DeadMansSwitch: Service {
         }
     }
 
-    /// Some courier holds its lease, and if pages are due that nobody took, others were tried meanwhile. What is no page may wait for its group,
+    /// Some notifier holds its lease, and if pages are due that nobody took, others were tried meanwhile. What is no page may wait for its group,
     /// or for the end of quiet hours.
     private func isDelivering() async throws -> Bool {
-        let since = now() - Self.patience
+        let since = now() - Self.maxSilence
         let rows = try await pool.query(
             """
-            SELECT EXISTS (SELECT FROM alertLeases WHERE name = \(AlertCourier.leaseName) AND expiresAt > clock_timestamp())
-               AND (EXISTS (SELECT FROM (SELECT attemptedAt FROM alertDeliveries ORDER BY deliveryId DESC LIMIT 1) newest
+            SELECT EXISTS (SELECT FROM alertLeases WHERE name = \(Notifier.leaseName) AND expiresAt > clock_timestamp())
+               AND (EXISTS (SELECT FROM (SELECT attemptedAt FROM notificationAttempts ORDER BY notificationAttemptId DESC LIMIT 1) newest
                             WHERE attemptedAt > \(since))
-                    OR NOT EXISTS (SELECT FROM alertOutbox o JOIN alertEpisodes e USING (episodeId)
+                    OR NOT EXISTS (SELECT FROM notifications o JOIN alerts e USING (alertId)
                                    WHERE o.state = 'pending' AND o.leaseUntil IS NULL AND o.nextAttemptAt < \(since)
                                      AND e.silencedBy IS NULL AND e.severity IN ('critical', 'page')
-                                     AND NOT EXISTS (SELECT FROM alertOutbox first
-                                                     WHERE first.episodeId = o.episodeId AND first.receiver = o.receiver
+                                     AND NOT EXISTS (SELECT FROM notifications first
+                                                     WHERE first.alertId = o.alertId AND first.receiver = o.receiver
                                                        AND first.state = 'pending' AND first.seq < o.seq)))
             """
         )

@@ -10,7 +10,7 @@ package enum HeartbeatStore {
     static let freshness = Duration.seconds(90)
 
     /// Notes that `writer` could write now, and the oldest outcome it holds; drops what is older than the retention.
-    package static func beat(
+    package static func record(
         _ writer: UUID,
         at now: Timestamp,
         uncommittedSince: Timestamp? = nil,
@@ -39,7 +39,7 @@ package enum HeartbeatStore {
                 SELECT DISTINCT ON (writer) uncommittedSince FROM writerHeartbeats
                 WHERE minute > \(now - freshness - .seconds(60)) AND reportedAt > \(now - freshness)
                 ORDER BY writer, minute DESC
-            ) AS word
+            ) AS report
             """
         ).first?.decode(Timestamp?.self)
     }

@@ -10,7 +10,7 @@ package struct WriterHeartbeat: Service {
     /// Twice a minute, so that no minute is skipped when a beat takes long.
     private static let interval = Duration.seconds(30)
     /// An outcome that waits for less than this is on its way: nobody need know.
-    static let patience = Duration.seconds(2)
+    static let reportingThreshold = Duration.seconds(2)
 
     private let pool: PostgresPool
     private let uncommitted: UncommittedOutcomes
@@ -36,14 +36,14 @@ package struct WriterHeartbeat: Service {
 
     package func run() async throws {
         await cancelWhenGracefulShutdown {
-            var word = WriterWord()
+            var report = WriterReport()
             while !Task.isCancelled {
                 do {
                     let now = now()
-                    let waiting = uncommitted.waiting(for: Self.patience, at: now)
-                    if word.isDue(waiting, at: now, interval: Self.interval) {
-                        try await beat()
-                        word = WriterWord(saidAt: now, uncommittedSince: waiting)
+                    let waiting = uncommitted.waiting(for: Self.reportingThreshold, at: now)
+                    if report.isDue(waiting, at: now, interval: Self.interval) {
+                        try await heartbeat()
+                        report = WriterReport(reportedAt: now, uncommittedSince: waiting)
                     }
                 } catch is CancellationError {
                     return
@@ -55,9 +55,9 @@ package struct WriterHeartbeat: Service {
         }
     }
 
-    package func beat() async throws {
+    package func heartbeat() async throws {
         let now = now()
-        let waiting = uncommitted.waiting(for: Self.patience, at: now)
-        try await HeartbeatStore.beat(writer, at: now, uncommittedSince: waiting, on: pool)
+        let waiting = uncommitted.waiting(for: Self.reportingThreshold, at: now)
+        try await HeartbeatStore.record(writer, at: now, uncommittedSince: waiting, on: pool)
     }
 }

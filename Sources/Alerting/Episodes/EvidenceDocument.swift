@@ -22,7 +22,7 @@ package struct EvidenceDocument: Sendable, Hashable, Encodable {
     }
 
     /// A refused credential, and what waits for it.
-    package struct Held: Sendable, Hashable, Encodable {
+    package struct OpenCircuitDocument: Sendable, Hashable, Encodable {
         package let app: String
         package let environment: String
         /// Absent: every platform.
@@ -31,13 +31,13 @@ package struct EvidenceDocument: Sendable, Hashable, Encodable {
         package let since: String
         package let waiting: Int64
 
-        init(_ held: HeldCredential) {
-            app = held.app
-            environment = held.environment
-            platform = held.platform.isEmpty ? nil : held.platform
-            cause = held.cause
-            since = held.since.timestamp.rfc3339
-            waiting = held.waiting
+        init(_ circuit: OpenCircuit) {
+            app = circuit.app
+            environment = circuit.environment
+            platform = circuit.platform.isEmpty ? nil : circuit.platform
+            cause = circuit.cause
+            since = circuit.since.timestamp.rfc3339
+            waiting = circuit.waiting
         }
     }
 
@@ -55,7 +55,7 @@ package struct EvidenceDocument: Sendable, Hashable, Encodable {
     /// Bad attempts expected in `observed` (baseline only).
     package let expected: Double?
     /// Refused credentials that pushes wait for; absent when there are none.
-    package let held: [Held]?
+    package let openCircuits: [OpenCircuitDocument]?
 
     package init(_ evidence: Evidence) {
         definition = evidence.definition
@@ -67,6 +67,6 @@ package struct EvidenceDocument: Sendable, Hashable, Encodable {
         worstText = evidence.worstText
         worst = Window(evidence.worst)
         expected = evidence.expected
-        held = evidence.held.map { $0.map(Held.init) }
+        openCircuits = evidence.openCircuits.map { $0.map(OpenCircuitDocument.init) }
     }
 }

@@ -30,7 +30,7 @@ package struct AffectedPerson: Sendable, Hashable {
         on pool: PostgresPool
     ) async throws -> [AffectedPerson] {
         guard case .attempts = rule.condition.source else { return [] }
-        let sampled = FactSample.sampled(rule, group, from: window.first.timestamp, to: (window.last + 1).timestamp, most: 250)
+        let sampled = AttemptSample.sampled(rule, group, from: window.first.timestamp, to: (window.last + 1).timestamp, most: 250)
         do {
             return try await pool.withTransaction { transaction in
                 try await transaction.execute("SET LOCAL statement_timeout = '500ms'")

@@ -9,13 +9,13 @@ import Synchronization
 ///
 /// `knownSince` is kept in memory, because it does not change as long as the process lives; the days are in the database.
 final class BaselineStore: Sendable {
-    private struct Known: Hashable {
+    private struct CacheKey: Hashable {
         var rule: String
         var group: GroupKey
     }
 
     private let keepsDays: Bool
-    private let knownSince = Mutex<[Known: Minute]>([:])
+    private let knownSince = Mutex<[CacheKey: Minute]>([:])
 
     /// `keepsDays`: store the days that were not stored yet. A backtest only reads: it takes stored days where there are some, and
     /// computes the others.
@@ -186,7 +186,7 @@ final class BaselineStore: Sendable {
         on session: any PostgresSession
     ) async throws -> [GroupKey: Minute] {
         let cached = knownSince.withLock { known in
-            groups.reduce(into: [GroupKey: Minute]()) { $0[$1] = known[Known(rule: rule.version, group: $1)] }
+            groups.reduce(into: [GroupKey: Minute]()) { $0[$1] = known[CacheKey(rule: rule.version, group: $1)] }
         }
         if cached.count == groups.count { return cached }
         let from = base - (condition.reference.minutes + condition.longestWindow.minutes + condition.gap.minutes + 6 * 1440)
@@ -202,7 +202,7 @@ final class BaselineStore: Sendable {
             uniquingKeysWith: min
         )
         knownSince.withLock { known in
-            for (group, minute) in found { known[Known(rule: rule.version, group: group)] = minute }
+            for (group, minute) in found { known[CacheKey(rule: rule.version, group: group)] = minute }
         }
         return found
     }

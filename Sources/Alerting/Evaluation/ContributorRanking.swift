@@ -25,7 +25,7 @@ enum ContributorRanking {
 
     /// A value that all traffic has says nothing and is left out. The sample's counts are stretched to the whole of the traffic.
     /// `usual`: the share of failures to compare with; otherwise that of the time before the window.
-    static func rank(_ shares: [RollupShare], _ sample: FactSample? = nil, usual: Double? = nil) -> [Contributor] {
+    static func rank(_ shares: [RollupShare], _ sample: AttemptSample? = nil, usual: Double? = nil) -> [Contributor] {
         let whole = shares.filter { $0.dimension == .provider }
         let attempts = whole.reduce(0) { $0 + $1.attempts }
         let before = whole.reduce(0) { $0 + $1.attemptsBefore }

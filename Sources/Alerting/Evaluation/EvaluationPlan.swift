@@ -6,15 +6,15 @@ import AlertRules
 /// at the last transition, or `recompute` minutes back if that is newer: what was emitted is never taken back, and what was not can
 /// still change by late rows.
 struct EvaluationPlan: Sendable {
-    var states: [GroupKey: LatchState] = [:]
+    var states: [GroupKey: AlertState] = [:]
     /// In order of minute and group.
     var transitions: [Transition] = []
     /// The groups that are firing at the last minute, with their newest numbers.
-    var open: [GroupKey: OpenEpisode] = [:]
+    var open: [GroupKey: FiringAlert] = [:]
 
     /// The minute after which each group is folded.
-    static func base(_ checkpoint: RuleCheckpoint, last: Minute, recompute: Int, scratchMinutes: Int) -> Minute {
-        let horizon = last - scratchMinutes
+    static func base(_ checkpoint: RuleCheckpoint, last: Minute, recompute: Int, initialLookbackMinutes: Int) -> Minute {
+        let horizon = last - initialLookbackMinutes
         guard let asOf = checkpoint.asOf else { return horizon }
         return max(asOf - recompute, horizon)
     }
@@ -25,14 +25,14 @@ struct EvaluationPlan: Sendable {
         _ checkpoint: RuleCheckpoint,
         last: Minute,
         recompute: Int,
-        scratchMinutes: Int
+        initialLookbackMinutes: Int
     ) -> EvaluationPlan {
-        let base = base(checkpoint, last: last, recompute: recompute, scratchMinutes: scratchMinutes)
+        let base = base(checkpoint, last: last, recompute: recompute, initialLookbackMinutes: initialLookbackMinutes)
         let present = Set(histories.map(\.group))
         let quiet = checkpoint.states.keys.filter { !present.contains($0) }.map { GroupHistory(group: $0, strata: []) }
         var plan = EvaluationPlan()
         for history in histories + quiet {
-            let state = checkpoint.states[history.group] ?? LatchState(asOf: base)
+            let state = checkpoint.states[history.group] ?? AlertState(asOf: base)
             plan.add(rule, history, from: state, isNewRule: checkpoint.asOf == nil, last: last, recompute: recompute)
         }
         plan.transitions.sort { ($0.minute, $0.group) < ($1.minute, $1.group) }
@@ -42,7 +42,7 @@ struct EvaluationPlan: Sendable {
     private mutating func add(
         _ rule: AlertRule,
         _ history: GroupHistory,
-        from state: LatchState,
+        from state: AlertState,
         isNewRule: Bool,
         last: Minute,
         recompute: Int

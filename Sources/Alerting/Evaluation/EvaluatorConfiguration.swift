@@ -3,7 +3,7 @@ package struct EvaluatorConfiguration: Sendable {
     /// How long after its end a minute counts as complete: the time rows may be late without being late.
     package var lag: Duration
     /// How much longer a minute is waited for whose outcomes a writer says it holds: as long as rows that come later are still looked at.
-    package var writerPatience: Duration
+    package var writerTimeout: Duration
     /// Closed minutes that are folded anew each time, for rows that came later still.
     package var recomputeMinutes: Int
     /// How long a silent holder keeps the lease; another instance takes over after that. With `pollInterval` at most 15 s.
@@ -11,28 +11,28 @@ package struct EvaluatorConfiguration: Sendable {
     /// How often the lease is extended and the files are looked at.
     package var pollInterval: Duration
     /// Minutes without attempts after which a firing alert counts as held.
-    package var heldAfterMinutes: Int
-    /// Days of history a new ratio rule looks at; a new baseline rule looks at `baselineScratchDays`.
-    package var scratchDays: Int
-    package var baselineScratchDays: Int
+    package var noDataAfterMinutes: Int
+    /// Days of history a new ratio rule looks at; a new baseline rule looks at `baselineInitialLookbackDays`.
+    package var initialLookbackDays: Int
+    package var baselineInitialLookbackDays: Int
 
     package init(
         lag: Duration = .seconds(60),
-        writerPatience: Duration = .seconds(600),
+        writerTimeout: Duration = .seconds(600),
         recomputeMinutes: Int = 10,
         leaseDuration: Duration = .seconds(10),
         pollInterval: Duration = .seconds(2),
-        heldAfterMinutes: Int = 30,
-        scratchDays: Int = 14,
-        baselineScratchDays: Int = 3
+        noDataAfterMinutes: Int = 30,
+        initialLookbackDays: Int = 14,
+        baselineInitialLookbackDays: Int = 3
     ) {
         self.lag = lag
-        self.writerPatience = writerPatience
+        self.writerTimeout = writerTimeout
         self.recomputeMinutes = recomputeMinutes
         self.leaseDuration = leaseDuration
         self.pollInterval = pollInterval
-        self.heldAfterMinutes = heldAfterMinutes
-        self.scratchDays = scratchDays
-        self.baselineScratchDays = baselineScratchDays
+        self.noDataAfterMinutes = noDataAfterMinutes
+        self.initialLookbackDays = initialLookbackDays
+        self.baselineInitialLookbackDays = baselineInitialLookbackDays
     }
 }

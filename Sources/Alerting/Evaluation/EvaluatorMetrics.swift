@@ -9,7 +9,7 @@ struct EvaluatorMetrics: Sendable {
     private let waiting = Gauge(label: "pushwatch_alert_waiting_for_writers_seconds")
     private let failing = Gauge(label: "pushwatch_alert_rules_failing")
     private let open = Severity.allCases.map {
-        ($0, Gauge(label: "pushwatch_alert_episodes_open", dimensions: [("severity", $0.rawValue)]))
+        ($0, Gauge(label: "pushwatch_alerts_firing", dimensions: [("severity", $0.rawValue)]))
     }
 
     /// How much longer than usual the newest minute is waited for, because a writer holds outcomes of it.

@@ -20,9 +20,9 @@ struct Impact: Sendable {
         on pool: PostgresPool
     ) async throws -> Impact {
         let shares = try await ContributorRanking.shares(rule, group: group, window: window, on: pool)
-        let sample: FactSample?
+        let sample: AttemptSample?
         do {
-            sample = try await FactSample.read(rule, group: group, window: window, on: pool)
+            sample = try await AttemptSample.read(rule, group: group, window: window, on: pool)
         } catch let error as PostgresError where !error.isUnavailable {
             logger.warning("the attempts of an alert could not be looked at", metadata: ["rule": "\(rule.name)", "error": "\(error)"])
             sample = nil

@@ -15,7 +15,7 @@ struct ImpactPass {
     let rules: [AlertRule]
     let pool: PostgresPool
     let lease: AlertLease
-    let backlog: BacklogReading?
+    let backlog: BacklogSource?
     let logger: Logger
     let now: Timestamp
 
@@ -23,19 +23,19 @@ struct ImpactPass {
     @discardableResult
     func run(through last: Minute) async throws -> Int {
         let byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        let due = try await EpisodeStore.open(on: pool)
-            .filter { byName[$0.rule] != nil && now - $0.lookedAt >= Self.every }
-            .sorted { $0.lookedAt < $1.lookedAt }
+        let due = try await AlertStore.open(on: pool)
+            .filter { byName[$0.rule] != nil && now - $0.checkedAt >= Self.every }
+            .sorted { $0.checkedAt < $1.checkedAt }
             .prefix(Self.most)
-        for episode in due {
-            guard let rule = byName[episode.rule] else { continue }
-            let impact = try await look(rule, episode, through: last)
+        for alert in due {
+            guard let rule = byName[alert.rule] else { continue }
+            let impact = try await look(rule, alert, through: last)
             try await pool.withTransaction { transaction in
                 try await AlertLeaseStore.fence(lease, in: transaction)
                 try await transaction.execute(
                     """
-                    UPDATE alertEpisodes SET impact = \(try AlertJSON.text(impact)), updatedAt = \(now)
-                    WHERE episodeId = \(episode.id) AND state = 'firing'
+                    UPDATE alerts SET impact = \(try AlertJSON.text(impact)), updatedAt = \(now)
+                    WHERE alertId = \(alert.id) AND state = 'firing'
                     """
                 )
             }
@@ -43,31 +43,31 @@ struct ImpactPass {
         return due.count
     }
 
-    private func look(_ rule: AlertRule, _ episode: AlertEpisode, through last: Minute) async throws -> EpisodeImpact {
-        let evidence = episode.evidence
+    private func look(_ rule: AlertRule, _ alert: Alert, through last: Minute) async throws -> AlertImpact {
+        let evidence = alert.evidence
         let length = max(1, evidence.observed.minutes)
-        let usual = try await usual(rule, episode)
-        var present = try await look(rule, episode.group, first: last - (length - 1), minutes: length, usual: usual)
+        let usual = try await usual(rule, alert)
+        var present = try await look(rule, alert.group, first: last - (length - 1), minutes: length, usual: usual)
         present.backlog = try await backlog?(now)
-        guard evidence.worst != evidence.observed, rule.condition.source == .attempts else { return EpisodeImpact(now: present) }
-        let known = episode.impact?.worst
-        if let known, known.window == evidence.worst { return EpisodeImpact(worst: known, now: present) }
+        guard evidence.worst != evidence.observed, rule.condition.source == .attempts else { return AlertImpact(now: present) }
+        let known = alert.impact?.worst
+        if let known, known.window == evidence.worst { return AlertImpact(worst: known, now: present) }
         var worst = try await look(
             rule,
-            episode.group,
+            alert.group,
             first: evidence.worst.first,
             minutes: evidence.worst.minutes,
             usual: usual
         )
         worst.window = evidence.worst
-        return EpisodeImpact(worst: worst, now: present)
+        return AlertImpact(worst: worst, now: present)
     }
 
     /// The share of failures in the hour before it began: the hour before the present is part of the fault.
-    private func usual(_ rule: AlertRule, _ episode: AlertEpisode) async throws -> Double? {
+    private func usual(_ rule: AlertRule, _ alert: Alert) async throws -> Double? {
         guard rule.condition.source == .attempts else { return nil }
-        let start = Minute(episode.startsAt)
-        return try await counts(rule, episode.group, from: start - 60, to: start).share ?? 0
+        let start = Minute(alert.startsAt)
+        return try await counts(rule, alert.group, from: start - 60, to: start).share ?? 0
     }
 
     private func counts(_ rule: AlertRule, _ group: GroupKey, from: Minute, to: Minute) async throws -> AttemptCounts {
@@ -87,16 +87,16 @@ struct ImpactPass {
         first: Minute,
         minutes: Int,
         usual: Double?
-    ) async throws -> EpisodeImpact.Look {
+    ) async throws -> AlertImpact.Snapshot {
         var window = WindowCounts(first: first, minutes: minutes, counts: AttemptCounts())
-        guard rule.condition.source == .attempts else { return EpisodeImpact.Look(window: window, at: now) }
+        guard rule.condition.source == .attempts else { return AlertImpact.Snapshot(window: window, at: now) }
         window.counts = try await counts(rule, group, from: first, to: first + minutes)
         let impact = try await Impact.read(rule, group: group, window: window, usual: usual, logger: logger, on: pool)
-        return EpisodeImpact.Look(window: window, at: now, contributors: impact.contributors, affected: impact.devices)
+        return AlertImpact.Snapshot(window: window, at: now, contributors: impact.contributors, affected: impact.devices)
     }
 }
 
-extension AlertEpisode {
+extension Alert {
     /// When it was last looked at who is affected.
-    fileprivate var lookedAt: Timestamp { impact?.now.at ?? firedAt }
+    fileprivate var checkedAt: Timestamp { impact?.now.at ?? firedAt }
 }

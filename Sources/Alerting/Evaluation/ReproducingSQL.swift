@@ -8,13 +8,13 @@ enum ReproducingSQL {
         let window = transition.evidence.observed
         switch rule.condition.source {
         case .attempts: break
-        case .backlog, .codes, .returns: return SeriesSQL.text(transition, rule: rule)
+        case .backlog, .codes, .reregistrations: return SeriesSQL.text(transition, rule: rule)
         }
         let header =
             "-- \(transition.rule) (\(transition.group)), version \(transition.ruleVersion): "
             + "\(window.counts.bad) of \(window.counts.attempts) attempts when it fired.\n"
         guard transition.evidence.level == .reference, !frozen.isEmpty else {
-            return header + counts(rule, conditions(rule, transition.group, window, alias: "")) + held(transition, rule: rule)
+            return header + counts(rule, conditions(rule, transition.group, window, alias: "")) + openCircuits(transition, rule: rule)
         }
         return header + expectation(rule, conditions(rule, transition.group, window, alias: "r."), frozen)
     }
@@ -32,8 +32,8 @@ enum ReproducingSQL {
     }
 
     /// What waited for refused credentials, when that had a part in it.
-    private static func held(_ transition: Transition, rule: AlertRule) -> String {
-        guard transition.evidence.held != nil else { return "" }
+    private static func openCircuits(_ transition: Transition, rule: AlertRule) -> String {
+        guard transition.evidence.openCircuits != nil else { return "" }
         let window = transition.evidence.observed
         let allowed = rule.selection(in: transition.group).allowed.filter { $0.key != .eventType }.sorted {
             $0.key.rawValue < $1.key.rawValue
@@ -43,7 +43,7 @@ enum ReproducingSQL {
         }.joined()
         return "\n\n" + """
             SELECT minute, provider, app, environment, cause, since, waiting
-            FROM heldCredentialMinutes
+            FROM circuitMinutes
             WHERE minute >= '\(window.first.timestamp.rfc3339)' AND minute < '\((window.last + 1).timestamp.rfc3339)'\(filters)
             ORDER BY minute, waiting DESC;
             """

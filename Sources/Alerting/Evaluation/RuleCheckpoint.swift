@@ -10,7 +10,7 @@ struct RuleCheckpoint: Sendable {
     /// Another version of the rule was in force before.
     var replacesVersion: Bool
     /// Each group's latch, as of a minute from which the newest minutes are folded anew.
-    var states: [GroupKey: LatchState]
+    var states: [GroupKey: AlertState]
 
     static func read(_ rule: AlertRule, on session: any PostgresSession) async throws -> RuleCheckpoint {
         let progress = try await session.query("SELECT ruleVersion, asOf FROM alertRuleProgress WHERE rule = \(rule.name)").first
@@ -20,7 +20,7 @@ struct RuleCheckpoint: Sendable {
         let rows = try await session.query(
             "SELECT groupLabels, state FROM alertCheckpoints WHERE rule = \(rule.name) AND ruleVersion = \(rule.version)"
         )
-        var states: [GroupKey: LatchState] = [:]
+        var states: [GroupKey: AlertState] = [:]
         for row in rows {
             let (labels, state) = try row.decode((String, String).self)
             states[try GroupKey(labels: labels)] = try AlertJSON.value(from: state)
@@ -31,7 +31,7 @@ struct RuleCheckpoint: Sendable {
     /// Stores the states of a version as its only ones, and how far it has come.
     static func write(
         _ rule: AlertRule,
-        states: [GroupKey: LatchState],
+        states: [GroupKey: AlertState],
         asOf: Minute,
         at now: Timestamp,
         in transaction: any PostgresSession

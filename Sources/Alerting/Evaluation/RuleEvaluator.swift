@@ -7,17 +7,17 @@ import ServiceLifecycle
 import Synchronization
 
 /// How much waits to be sent, when an alert begins.
-package typealias BacklogReading = @Sendable (Timestamp) async throws -> BacklogNumbers
+package typealias BacklogSource = @Sendable (Timestamp) async throws -> BacklogNumbers
 
 /// Evaluates all rules once for every closed minute, however late, and stores what began and ended.
 ///
 /// Any number may run against one database: the one that holds the lease works, the others wait. State is in the database and is a
-/// function of the rollups, so a restart, a takeover and a catch-up after hours come to the same episodes.
+/// function of the rollups, so a restart, a takeover and a catch-up after hours come to the same alerts.
 package final class RuleEvaluator: Service, Sendable {
     private struct State {
         var evaluated: Minute?
         /// The minute of the clock in which that was.
-        var lookedAt: Minute?
+        var checkedAt: Minute?
         var rules: [AlertRule] = []
         var faults: [String: String] = [:]
         var succeededAt: Timestamp?
@@ -28,29 +28,29 @@ package final class RuleEvaluator: Service, Sendable {
     static let leaseName = "evaluator"
 
     private let pool: PostgresPool
-    private let rules: RuleBook
-    private let receivers: ReceiverBook
+    private let rules: RuleRegistry
+    private let receivers: ReceiverRegistry
     private let configuration: EvaluatorConfiguration
-    private let backlog: BacklogReading?
+    private let backlog: BacklogSource?
     private let sampling: BacklogSampling?
-    private let holds: HoldSampling?
+    private let circuits: CircuitSampling?
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
     private let holder: String
-    private let upkeep: EvaluatorUpkeep
+    private let maintenance: EvaluatorMaintenance
     private let baseline = BaselineStore()
     private let metrics = EvaluatorMetrics()
     private let state = Mutex(State())
 
     package init(
         pool: PostgresPool,
-        rules: RuleBook,
-        receivers: ReceiverBook,
+        rules: RuleRegistry,
+        receivers: ReceiverRegistry,
         configuration: EvaluatorConfiguration = EvaluatorConfiguration(),
-        backlog: BacklogReading? = nil,
+        backlog: BacklogSource? = nil,
         sampling: BacklogSampling? = nil,
-        holds: HoldSampling? = nil,
+        circuits: CircuitSampling? = nil,
         logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
@@ -61,15 +61,15 @@ package final class RuleEvaluator: Service, Sendable {
         self.configuration = configuration
         self.backlog = backlog
         self.sampling = sampling
-        self.holds = holds
+        self.circuits = circuits
         self.logger = logger
         self.clock = clock
         self.now = now
         holder = UUID().uuidString
-        upkeep = EvaluatorUpkeep(pool: pool, rules: rules, receivers: receivers, backlog: backlog, logger: logger, now: now)
+        maintenance = EvaluatorMaintenance(pool: pool, rules: rules, receivers: receivers, backlog: backlog, logger: logger, now: now)
     }
 
-    /// Rules whose last evaluation failed, with the reason. Their alerts are held as they are.
+    /// Rules whose last evaluation failed, with the reason. Their alerts keep their state as they are.
     package var faults: [String: String] { state.withLock { $0.faults } }
 
     /// When this instance last evaluated everything without a fault; nil before, and while another one does the work.
@@ -84,7 +84,7 @@ package final class RuleEvaluator: Service, Sendable {
                 } catch is CancellationError {
                     break
                 } catch {
-                    logger.error("rules could not be evaluated; alerts are held", metadata: ["error": "\(error)"])
+                    logger.error("rules could not be evaluated; alerts keep their state", metadata: ["error": "\(error)"])
                 }
                 try? await clock.sleep(for: pause(), tolerance: nil)
             }
@@ -108,7 +108,7 @@ package final class RuleEvaluator: Service, Sendable {
             state.withLock { $0.waitsFor = nil }
             return closed
         }
-        let watermark = max(oldest, closed - configuration.writerPatience)
+        let watermark = max(oldest, closed - configuration.writerTimeout)
         metrics.waiting(for: closed - watermark)
         if state.withLock({ $0.waitsFor == nil }) {
             logger.warning("a writer holds outcomes that it could not store yet; rules wait for them", metadata: ["since": "\(oldest)"])
@@ -124,29 +124,29 @@ package final class RuleEvaluator: Service, Sendable {
     package func evaluate(through watermark: Timestamp) async throws {
         rules.refresh()
         receivers.refresh()
-        guard try await claim() != nil else { return forgetProgress() }
+        guard try await claim() != nil else { return resetProgress() }
         let last = Minute.lastClosed(before: watermark)
         let current = rules.rules
         let start = now()
         // A minute that is waited for keeps nobody from looking after repeats and Pushwatch itself.
-        let isIdle = state.withLock { $0.evaluated == last && $0.rules == current && $0.lookedAt == Minute(start) }
+        let isIdle = state.withLock { $0.evaluated == last && $0.rules == current && $0.checkedAt == Minute(start) }
         if isIdle { return }
         var faults = try await fillSeries(through: last)
         faults.merge(try await evaluate(current, through: last)) { $1 }
-        try await upkeep.run(current, through: last, pass: pass, claim: claim)
+        try await maintenance.run(current, through: last, pass: pass, claim: claim)
         state.withLock { state in
             if faults.isEmpty { state.succeededAt = now() }
             state.faults = faults
             state.evaluated = faults.isEmpty ? last : nil
             state.rules = current
-            state.lookedAt = Minute(start)
+            state.checkedAt = Minute(start)
         }
         let finished = now()
         metrics.evaluated(
             lag: finished - (last + 1).timestamp,
             duration: finished - start,
             faults: faults.count,
-            open: try await EpisodeStore.openCounts(on: pool)
+            open: try await AlertStore.openCounts(on: pool)
         )
     }
 
@@ -167,7 +167,7 @@ package final class RuleEvaluator: Service, Sendable {
                 faults[rule.name] = "\(error)"
             }
             if let fault = faults[rule.name] {
-                logger.error("a rule could not be evaluated; it is held", metadata: ["rule": "\(rule.name)", "error": "\(fault)"])
+                logger.error("a rule could not be evaluated; its alerts keep their state", metadata: ["rule": "\(rule.name)", "error": "\(fault)"])
             }
         }
         return faults
@@ -181,7 +181,7 @@ package final class RuleEvaluator: Service, Sendable {
             lease: lease,
             recompute: configuration.recomputeMinutes,
             sampling: sampling,
-            holds: holds,
+            circuits: circuits,
             now: now()
         )
         let faults = try await pass.run(through: last)
@@ -210,7 +210,7 @@ package final class RuleEvaluator: Service, Sendable {
     }
 
     /// Somebody else evaluates: after a takeover back, everything is looked at again.
-    private func forgetProgress() {
+    private func resetProgress() {
         state.withLock {
             $0.evaluated = nil
             $0.succeededAt = nil
@@ -224,13 +224,13 @@ package final class RuleEvaluator: Service, Sendable {
         return max(.milliseconds(20), min(next - now + .milliseconds(20), configuration.pollInterval))
     }
 
-    private func report(_ changes: [EpisodeChange]) {
+    private func report(_ changes: [AlertChange]) {
         for change in changes {
             switch change {
-            case .fire(let episode, _, _):
-                logger.warning("alert firing", metadata: ["rule": "\(episode.rule)", "group": "\(episode.group)"])
-            case .resolve(let episode, _):
-                logger.notice("alert resolved", metadata: ["rule": "\(episode.rule)", "group": "\(episode.group)"])
+            case .fire(let alert, _, _):
+                logger.warning("alert firing", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
+            case .resolve(let alert, _):
+                logger.notice("alert resolved", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
             case .update: break
             }
         }

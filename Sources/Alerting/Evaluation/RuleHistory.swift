@@ -34,7 +34,7 @@ enum RuleHistory {
             )
         }
         guard case .baseline(let condition) = rule.condition else {
-            return try await HeldSeries.add(
+            return try await CircuitSeries.add(
                 to: GroupHistory.groups(of: rule, rows: rows),
                 of: rule,
                 from: first,

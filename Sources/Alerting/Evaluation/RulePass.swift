@@ -11,12 +11,12 @@ struct RulePass {
     let configuration: EvaluatorConfiguration
     let baseline: BaselineStore
     let receivers: ReceiverSet
-    let backlog: BacklogReading?
+    let backlog: BacklogSource?
     let logger: Logger
     let now: Timestamp
 
     /// Evaluates every closed minute up to `last` that was not evaluated before. Returns what began and ended.
-    func run(through newest: Minute) async throws -> [EpisodeChange] {
+    func run(through newest: Minute) async throws -> [AlertChange] {
         let waiting = rule.condition.level == .reference ? try await AcceptanceStore.waiting(rule, on: pool) : []
         // Who calls an alert normal is not kept waiting for the next decision.
         let last = waiting.isEmpty ? newestDecided(newest) : newest
@@ -26,7 +26,7 @@ struct RulePass {
             checkpoint,
             last: last,
             recompute: configuration.recomputeMinutes,
-            scratchMinutes: scratchMinutes
+            initialLookbackMinutes: initialLookbackMinutes
         )
         let oldest = checkpoint.states.values.compactMap(\.asOf).min() ?? base
         let taken = try await AcceptancePass(rule: rule, pool: pool, last: last).run(waiting)
@@ -42,7 +42,7 @@ struct RulePass {
             checkpoint,
             last: last,
             recompute: configuration.recomputeMinutes,
-            scratchMinutes: scratchMinutes
+            initialLookbackMinutes: initialLookbackMinutes
         )
         let changes = try await changes(plan, checkpoint, histories, taken, last: last)
         try await commit(plan, changes, taken, last: last)
@@ -51,7 +51,7 @@ struct RulePass {
 
     /// A rule that is in no file any more: its alerts are over.
     func forget(_ name: String, through last: Minute) async throws {
-        var changes = EpisodeChanges(rule: rule, open: try await EpisodeStore.open(rule: name, on: pool), last: last, now: now, lag: .zero)
+        var changes = AlertChanges(rule: rule, open: try await AlertStore.open(rule: name, on: pool), last: last, now: now, lag: .zero)
         changes.resolveUnconfirmed([])
         let resolutions = changes.changes
         try await pool.withTransaction { transaction in
@@ -61,7 +61,7 @@ struct RulePass {
         }
     }
 
-    private var scratchMinutes: Int { configuration.scratchMinutes(rule) }
+    private var initialLookbackMinutes: Int { configuration.initialLookbackMinutes(rule) }
 
     /// Some rules decide every few minutes only.
     private func newestDecided(_ last: Minute) -> Minute {
@@ -73,61 +73,61 @@ struct RulePass {
         _ plan: EvaluationPlan,
         _ checkpoint: RuleCheckpoint,
         _ histories: [GroupHistory],
-        _ taken: [AcceptancePass.Taken],
+        _ taken: [AcceptancePass.AppliedAcceptance],
         last: Minute
-    ) async throws -> [EpisodeChange] {
-        let open = try await EpisodeStore.open(rule: rule.name, on: pool)
-        var changes = EpisodeChanges(rule: rule, open: open, last: last, now: now, lag: configuration.lag)
+    ) async throws -> [AlertChange] {
+        let open = try await AlertStore.open(rule: rule.name, on: pool)
+        var changes = AlertChanges(rule: rule, open: open, last: last, now: now, lag: configuration.lag)
         for one in taken { changes.accepted[one.accepted.group] = one.accepted.summary }
         if checkpoint.asOf == nil { changes.resolveUnconfirmed(Set(plan.open.keys)) }
         for transition in plan.transitions {
             changes.apply(transition, frozen: plan.open[transition.group]?.frozenShares ?? [])
         }
         let oldest = (open.map(\.startsAt) + plan.transitions.map(\.startsAt.timestamp)).min() ?? now
-        let causes = try await PossibleCauses.read(rule, since: oldest, on: pool)
+        let causes = try await SuppressionCandidates.read(rule, since: oldest, on: pool)
         let silences = try await SilenceStore.current(at: now, on: pool).filter { $0.isActive(at: now) }
         let series = Dictionary(histories.map { ($0.group, $0.total) }, uniquingKeysWith: { first, _ in first })
-        for (group, episode) in plan.open {
+        for (group, alert) in plan.open {
             changes.refresh(group) {
-                refresh(&$0, episode, series[group], last: last)
+                refresh(&$0, alert, series[group], last: last)
                 let labels = $0.labels
                 $0.silencedBy = silences.first { $0.matches(labels) }?.id
                 // Who was told once is not told that it is explained.
-                if $0.heldBack != nil {
-                    $0.heldBack = causes.holder(of: $0, lastSet: episode.lastSet, at: last, receivers: receivers.names(for: $0))?.heldBack
+                if $0.suppressedBy != nil {
+                    $0.suppressedBy = causes.suppression(of: $0, lastSet: alert.lastSet, at: last, receivers: receivers.names(for: $0))?.suppressedBy
                 }
             }
         }
-        var result: [EpisodeChange] = []
+        var result: [AlertChange] = []
         for change in changes.changes { result.append(try await enriched(change, silences, causes)) }
         return result
     }
 
     /// The newest numbers of an alert that goes on.
-    private func refresh(_ episode: inout AlertEpisode, _ open: OpenEpisode, _ series: MinuteSeries?, last: Minute) {
-        episode.ruleVersion = rule.version
-        episode.evidence.worst = open.evidence.worst
-        episode.evidence.worstExpected = open.evidence.worstExpected
-        episode.evidence.held = open.evidence.held
-        let fired = episode.evidence.observed
+    private func refresh(_ alert: inout Alert, _ open: FiringAlert, _ series: MinuteSeries?, last: Minute) {
+        alert.ruleVersion = rule.version
+        alert.evidence.worst = open.evidence.worst
+        alert.evidence.worstExpected = open.evidence.worstExpected
+        alert.evidence.openCircuits = open.evidence.openCircuits
+        let fired = alert.evidence.observed
         if let series, last - fired.last <= configuration.recomputeMinutes,
             series.window(endingAt: fired.last, minutes: fired.minutes) != fired.counts
         {
-            episode.revised = true
+            alert.revised = true
         }
         // Nothing is tried while a credential is refused: that is the alert, not a lack of traffic.
-        if open.evidence.held != nil, open.lastSet == last {
-            episode.heldSince = nil
+        if open.evidence.openCircuits != nil, open.lastSet == last {
+            alert.noDataSince = nil
         } else if let traffic = series?.lastAttempt(through: last) {
-            episode.heldSince = last - traffic >= configuration.heldAfterMinutes ? (traffic + 1).timestamp : nil
+            alert.noDataSince = last - traffic >= configuration.noDataAfterMinutes ? (traffic + 1).timestamp : nil
         } else {
-            episode.heldSince = episode.heldSince ?? (last - configuration.heldAfterMinutes).timestamp
+            alert.noDataSince = alert.noDataSince ?? (last - configuration.noDataAfterMinutes).timestamp
         }
     }
 
     /// Adds who is affected, what waits, what explains it and who is told to an alert that begins.
-    private func enriched(_ change: EpisodeChange, _ silences: [AlertSilence], _ causes: PossibleCauses) async throws -> EpisodeChange {
-        guard case .fire(var episode, let transition, _) = change else { return change }
+    private func enriched(_ change: AlertChange, _ silences: [AlertSilence], _ causes: SuppressionCandidates) async throws -> AlertChange {
+        guard case .fire(var alert, let transition, _) = change else { return change }
         if rule.condition.source == .attempts {
             let affected = try await Impact.read(
                 rule,
@@ -136,36 +136,36 @@ struct RulePass {
                 logger: logger,
                 on: pool
             )
-            episode.contributors = affected.contributors
-            episode.affected = affected.devices
+            alert.contributors = affected.contributors
+            alert.affected = affected.devices
         }
-        episode.backlog = try await backlog?(now)
-        episode.silencedBy = silences.first { $0.matches(episode.labels) }?.id
-        let names = receivers.names(for: episode)
-        let holder = causes.holder(of: episode, lastSet: transition.minute, at: transition.minute, receivers: names)
-        episode.heldBack = holder?.heldBack
-        return .fire(episode, transition, receivers: holder?.untold ?? names)
+        alert.backlog = try await backlog?(now)
+        alert.silencedBy = silences.first { $0.matches(alert.labels) }?.id
+        let names = receivers.names(for: alert)
+        let suppression = causes.suppression(of: alert, lastSet: transition.minute, at: transition.minute, receivers: names)
+        alert.suppressedBy = suppression?.suppressedBy
+        return .fire(alert, transition, receivers: suppression?.unnotified ?? names)
     }
 
-    private func commit(_ plan: EvaluationPlan, _ changes: [EpisodeChange], _ taken: [AcceptancePass.Taken], last: Minute) async throws {
+    private func commit(_ plan: EvaluationPlan, _ changes: [AlertChange], _ taken: [AcceptancePass.AppliedAcceptance], last: Minute) async throws {
         try await pool.withTransaction { transaction in
             try await AlertLeaseStore.fence(lease, in: transaction)
             try await write(changes, in: transaction)
-            for one in taken { try await AcceptanceStore.takeUp(one.accepted.id, one.level, from: one.from, in: transaction) }
+            for one in taken { try await AcceptanceStore.apply(one.accepted.id, one.level, from: one.from, in: transaction) }
             try await RuleCheckpoint.write(rule, states: plan.states, asOf: last, at: now, in: transaction)
         }
     }
 
-    private func write(_ changes: [EpisodeChange], in transaction: any PostgresSession) async throws {
-        let writer = EpisodeWriter(transaction: transaction, lease: lease, now: now)
+    private func write(_ changes: [AlertChange], in transaction: any PostgresSession) async throws {
+        let writer = AlertWriter(transaction: transaction, lease: lease, now: now)
         for change in changes {
             switch change {
-            case .fire(let episode, let transition, let names):
-                try await writer.fire(episode, reason: transition.reason, minute: transition.minute, receivers: names)
-            case .resolve(let episode, let minute): try await writer.resolve(episode, minute: minute)
-            case .update(let episode, let isDue):
-                try await writer.update(episode)
-                if isDue { try await writer.enqueue(episode.id, receivers: receivers.names(for: episode)) }
+            case .fire(let alert, let transition, let names):
+                try await writer.fire(alert, reason: transition.reason, minute: transition.minute, receivers: names)
+            case .resolve(let alert, let minute): try await writer.resolve(alert, minute: minute)
+            case .update(let alert, let isDue):
+                try await writer.update(alert)
+                if isDue { try await writer.enqueue(alert.id, receivers: receivers.names(for: alert)) }
             }
         }
     }

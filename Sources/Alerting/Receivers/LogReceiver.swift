@@ -9,10 +9,10 @@ package struct LogReceiver: AlertReceiver {
 
     package init(name: String = "log") { self.name = name }
 
-    package func action(for message: AlertMessage, now: Timestamp) -> ReceiverAction {
+    package func action(for message: AlertNotification, now: Timestamp) -> ReceiverAction {
         let summary = message.annotations["summary"] ?? message.rule
         let metadata: Logger.Metadata = [
-            "alert": "\(message.rule)", "episode": "\(message.episodeId.uuidString.lowercased())",
+            "alert": "\(message.rule)", "alert": "\(message.alertId.uuidString.lowercased())",
             "severity": "\(message.severity.rawValue)",
             "since": "\(message.startsAt)", "url": "\(message.pageURL)",
         ]

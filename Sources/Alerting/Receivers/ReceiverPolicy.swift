@@ -9,9 +9,9 @@ package struct ReceiverPolicy: Sendable, Hashable {
     /// How often it is told again that an alert still fires that nobody acknowledged.
     package var repeatAfter: RuleDuration?
     /// What is no page is told together; nil tells each by itself, at once.
-    package var grouping: MessageGrouping?
+    package var grouping: NotificationGrouping?
 
-    package init(perMinute: Int? = nil, quiet: QuietHours? = nil, repeatAfter: RuleDuration? = nil, grouping: MessageGrouping? = nil) {
+    package init(perMinute: Int? = nil, quiet: QuietHours? = nil, repeatAfter: RuleDuration? = nil, grouping: NotificationGrouping? = nil) {
         self.perMinute = perMinute
         self.quiet = quiet
         self.repeatAfter = repeatAfter

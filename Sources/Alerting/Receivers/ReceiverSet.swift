@@ -19,7 +19,7 @@ package struct AlertRoute: Sendable, Hashable {
         self.receivers = receivers
     }
 
-    package func fits(severity: Severity, rule: String, labels present: [String: String]) -> Bool {
+    package func matches(severity: Severity, rule: String, labels present: [String: String]) -> Bool {
         (severities.isEmpty || severities.contains(severity))
             && (rules.isEmpty || rules.contains { Wildcard.matches(rule, $0) })
             && labels.allSatisfy { Wildcard.matches(present[$0.key] ?? "", $0.value) }
@@ -42,7 +42,7 @@ package struct ReceiverSet: Sendable, Hashable {
     /// Every route that fits adds its receivers; an alert no route fits goes to the fallback, or to all rather than to nobody.
     package func names(for severity: Severity, rule: String = "", labels: [String: String] = [:]) -> [String] {
         let all = receivers.map(\.name)
-        let fitting = routes.filter { $0.fits(severity: severity, rule: rule, labels: labels) }.flatMap(\.receivers)
+        let fitting = routes.filter { $0.matches(severity: severity, rule: rule, labels: labels) }.flatMap(\.receivers)
         if !fitting.isEmpty { return all.filter(fitting.contains) }
         return fallback.isEmpty ? all : all.filter(fallback.contains)
     }
@@ -57,8 +57,8 @@ package struct ReceiverSet: Sendable, Hashable {
         receivers.filter { $0.policy.quiet?.contains(now) == true }.map(\.name)
     }
 
-    func names(for episode: AlertEpisode) -> [String] {
-        names(for: episode.severity, rule: episode.rule, labels: episode.labels)
+    func names(for alert: Alert) -> [String] {
+        names(for: alert.severity, rule: alert.rule, labels: alert.labels)
     }
 }
 

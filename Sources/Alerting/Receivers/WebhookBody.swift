@@ -50,7 +50,7 @@ struct WebhookBody: Encodable {
         }
     }
 
-    init(_ message: AlertMessage) {
+    init(_ message: AlertNotification) {
         var groupLabels = message.group
         groupLabels["alertname"] = message.rule
         groupKey = "{}:" + LabelFingerprint.text(groupLabels)
@@ -65,9 +65,9 @@ struct WebhookBody: Encodable {
     }
 
     /// Grouped by nothing, as Alertmanager says it; common is what all of them have.
-    init(_ group: MessageGroup) {
+    init(_ group: NotificationGroup) {
         groupKey = "{}:{}"
-        status = (group.isFiring ? AlertMessage.Kind.firing : .resolved).rawValue
+        status = (group.isFiring ? AlertNotification.Kind.firing : .resolved).rawValue
         receiver = group.receiver
         groupLabels = [:]
         commonLabels = Self.common(group.messages.map(\.labels))
@@ -77,13 +77,13 @@ struct WebhookBody: Encodable {
         extra = .alerts(group.messages.map(WebhookExtra.init))
     }
 
-    private static func annotations(_ message: AlertMessage) -> [String: String] {
+    private static func annotations(_ message: AlertNotification) -> [String: String] {
         var annotations = message.annotations
         annotations["runbook_url"] = message.runbookURL
         return annotations
     }
 
-    private static func alert(_ message: AlertMessage) -> Alert {
+    private static func alert(_ message: AlertNotification) -> Alert {
         Alert(
             status: message.kind.rawValue,
             labels: message.labels,

@@ -18,7 +18,7 @@ struct WebhookExtra: Encodable {
         var runbook: String?
     }
 
-    let episodeId: String
+    let alertId: String
     let seq: Int
     let ruleVersion: String
     let firedAt: String
@@ -32,10 +32,10 @@ struct WebhookExtra: Encodable {
     let links: Links
     let revised: Bool
     /// The alert fired and ended before this message: there was none for firing.
-    let coalesced: Bool
+    let supersedesFiring: Bool
 
-    init(_ message: AlertMessage) {
-        episodeId = message.episodeId.uuidString.lowercased()
+    init(_ message: AlertNotification) {
+        alertId = message.alertId.uuidString.lowercased()
         seq = message.seq
         ruleVersion = message.ruleVersion
         firedAt = message.firedAt.rfc3339
@@ -55,6 +55,6 @@ struct WebhookExtra: Encodable {
             runbook: message.runbookURL
         )
         revised = message.revised
-        coalesced = message.coalesced
+        supersedesFiring = message.supersedesFiring
     }
 }

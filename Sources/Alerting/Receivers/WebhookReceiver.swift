@@ -17,11 +17,11 @@ package struct WebhookReceiver: AlertReceiver {
         signature = secret.map(WebhookSignature.init(secret:))
     }
 
-    package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
+    package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
         try post(WebhookBody(message), id: message.id, now: now)
     }
 
-    package func action(for group: MessageGroup, now: Timestamp) throws -> ReceiverAction? {
+    package func action(for group: NotificationGroup, now: Timestamp) throws -> ReceiverAction? {
         try post(WebhookBody(group), id: group.id, now: now)
     }
 

@@ -9,8 +9,8 @@ package struct AlertListDocument: Encodable, Sendable {
     /// Why rule or receiver files are not in force as they are; empty when all is well.
     var ruleErrors: [String]
 
-    package init(episodes: [AlertEpisode], ruleErrors: [String] = []) {
-        alerts = episodes.map(AlertDocument.init)
+    package init(alerts: [Alert], ruleErrors: [String] = []) {
+        self.alerts = alerts.map(AlertDocument.init)
         self.ruleErrors = ruleErrors
     }
 }
@@ -41,49 +41,49 @@ package struct AlertDocument: Encodable, Sendable {
     var acknowledgedBy: String?
     var silencedBy: String?
     /// The alert that explains this one: whoever was told of that is not told of this one meanwhile.
-    var heldBack: HeldBackDocument?
+    var suppressedBy: SuppressingAlertDocument?
     var revised: Bool
-    var heldSince: Timestamp?
+    var noDataSince: Timestamp?
 
-    package init(_ episode: AlertEpisode) {
-        id = episode.id.uuidString.lowercased()
-        rule = episode.rule
-        ruleVersion = episode.ruleVersion
-        group = episode.group.labels
-        labels = episode.labels
-        severity = episode.severity.rawValue
-        state = episode.state.rawValue
-        startsAt = episode.startsAt
-        firedAt = episode.firedAt
-        endsAt = episode.endsAt
-        resolvedAt = episode.resolvedAt
-        resolvedReason = episode.resolvedReason
-        detectedLateBySeconds = episode.detectedLateBySeconds
-        evidence = EvidenceDocument(episode.evidence)
-        contributors = episode.contributors
-        backlog = episode.backlog
-        affected = episode.affected
-        impact = episode.impact.map(ImpactDocument.init)
-        annotations = episode.annotations
-        acknowledgedAt = episode.acknowledgedAt
-        acknowledgedBy = episode.acknowledgedBy
-        silencedBy = episode.silencedBy?.uuidString.lowercased()
-        heldBack = episode.heldBack.map(HeldBackDocument.init)
-        revised = episode.revised
-        heldSince = episode.heldSince
+    package init(_ alert: Alert) {
+        id = alert.id.uuidString.lowercased()
+        rule = alert.rule
+        ruleVersion = alert.ruleVersion
+        group = alert.group.labels
+        labels = alert.labels
+        severity = alert.severity.rawValue
+        state = alert.state.rawValue
+        startsAt = alert.startsAt
+        firedAt = alert.firedAt
+        endsAt = alert.endsAt
+        resolvedAt = alert.resolvedAt
+        resolvedReason = alert.resolvedReason
+        detectedLateBySeconds = alert.detectedLateBySeconds
+        evidence = EvidenceDocument(alert.evidence)
+        contributors = alert.contributors
+        backlog = alert.backlog
+        affected = alert.affected
+        impact = alert.impact.map(ImpactDocument.init)
+        annotations = alert.annotations
+        acknowledgedAt = alert.acknowledgedAt
+        acknowledgedBy = alert.acknowledgedBy
+        silencedBy = alert.silencedBy?.uuidString.lowercased()
+        suppressedBy = alert.suppressedBy.map(SuppressingAlertDocument.init)
+        revised = alert.revised
+        noDataSince = alert.noDataSince
     }
 }
 
 /// What was seen of an alert while it went on.
 struct ImpactDocument: Encodable, Sendable {
-    struct Look: Encodable, Sendable {
+    struct Snapshot: Encodable, Sendable {
         var at: Timestamp
         var window: EvidenceDocument.Window
         var contributors: [Contributor]
         var affected: AffectedDevices?
         var backlog: BacklogNumbers?
 
-        init(_ look: EpisodeImpact.Look) {
+        init(_ look: AlertImpact.Snapshot) {
             at = look.at
             window = EvidenceDocument.Window(look.window)
             contributors = look.contributors
@@ -92,24 +92,24 @@ struct ImpactDocument: Encodable, Sendable {
         }
     }
 
-    var worst: Look?
-    var now: Look
+    var worst: Snapshot?
+    var now: Snapshot
 
-    init(_ impact: EpisodeImpact) {
-        worst = impact.worst.map(Look.init)
-        now = Look(impact.now)
+    init(_ impact: AlertImpact) {
+        worst = impact.worst.map(Snapshot.init)
+        now = Snapshot(impact.now)
     }
 }
 
-struct HeldBackDocument: Encodable, Sendable {
+struct SuppressingAlertDocument: Encodable, Sendable {
     var alertId: String
     var rule: String
     var group: String
 
-    init(_ heldBack: HeldBack) {
-        alertId = heldBack.alertId.uuidString.lowercased()
-        rule = heldBack.rule
-        group = heldBack.group
+    init(_ suppressedBy: SuppressingAlert) {
+        alertId = suppressedBy.alertId.uuidString.lowercased()
+        rule = suppressedBy.rule
+        group = suppressedBy.group
     }
 }
 
@@ -118,22 +118,22 @@ package struct AlertDetailDocument: Encodable, Sendable {
     var alert: AlertDocument
     /// Read-only; returns the numbers of the verdict in psql.
     var sql: String
-    var receivers: [LaneDocument]
+    var receivers: [NotificationDocument]
     /// Every try, oldest first.
-    var deliveries: [DeliveryDocument]
+    var deliveries: [NotificationAttemptDocument]
 
-    package static func read(_ episode: AlertEpisode, on session: any PostgresSession) async throws -> AlertDetailDocument {
+    package static func read(_ alert: Alert, on session: any PostgresSession) async throws -> AlertDetailDocument {
         AlertDetailDocument(
-            alert: AlertDocument(episode),
-            sql: episode.reproduceSQL,
-            receivers: try await DeliveryStore.lanes(of: episode.id, on: session).map(LaneDocument.init),
-            deliveries: try await DeliveryStore.deliveries(of: episode.id, on: session).map(DeliveryDocument.init)
+            alert: AlertDocument(alert),
+            sql: alert.reproduceSQL,
+            receivers: try await NotificationHistory.notifications(of: alert.id, on: session).map(NotificationDocument.init),
+            deliveries: try await NotificationHistory.notificationAttempts(of: alert.id, on: session).map(NotificationAttemptDocument.init)
         )
     }
 }
 
 /// Where a message stands.
-package struct LaneDocument: Encodable, Sendable {
+package struct NotificationDocument: Encodable, Sendable {
     var receiver: String
     var kind: String
     var state: String
@@ -141,18 +141,18 @@ package struct LaneDocument: Encodable, Sendable {
     var nextAttemptAt: Timestamp?
     var lastError: String?
 
-    init(_ lane: LaneRecord) {
-        receiver = lane.receiver
-        kind = lane.kind
-        state = lane.state
-        attempts = lane.attempts
-        nextAttemptAt = lane.state == "pending" ? lane.nextAttemptAt : nil
-        lastError = lane.lastError
+    init(_ notification: NotificationRecord) {
+        receiver = notification.receiver
+        kind = notification.kind
+        state = notification.state
+        attempts = notification.attempts
+        nextAttemptAt = notification.state == "pending" ? notification.nextAttemptAt : nil
+        lastError = notification.lastError
     }
 }
 
 /// One try.
-package struct DeliveryDocument: Encodable, Sendable {
+package struct NotificationAttemptDocument: Encodable, Sendable {
     var receiver: String
     var kind: String
     var result: String
@@ -162,7 +162,7 @@ package struct DeliveryDocument: Encodable, Sendable {
     var response: String?
     var error: String?
 
-    init(_ record: DeliveryRecord) {
+    init(_ record: NotificationAttemptRecord) {
         receiver = record.receiver
         kind = record.kind
         result = record.result

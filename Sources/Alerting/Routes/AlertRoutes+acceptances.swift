@@ -18,7 +18,7 @@ extension AlertRoutes {
         _ = try request.requireContentType("application/json")
         let now = now()
         let wanted = try AcceptanceRequest.parse(try await bodies.read(request))
-        let known = try await episode(context)
+        let known = try await alert(context)
         if let problem = AcceptanceRequest.refusal(of: known, at: now) { throw problem }
         guard let accepted = try await AcceptanceStore.accept(known, author: caller.name, reason: wanted.reason, at: now, on: pool) else {
             guard let first = try await AcceptanceStore.current(of: known.id, on: pool) else {
@@ -47,7 +47,7 @@ extension AlertRoutes {
 package struct AcceptanceListDocument: Encodable, Sendable {
     var acceptances: [AcceptanceDocument]
 
-    package init(_ acceptances: [AcceptedNormal]) { self.acceptances = acceptances.map(AcceptanceDocument.init) }
+    package init(_ acceptances: [AcceptanceRecord]) { self.acceptances = acceptances.map(AcceptanceDocument.init) }
 }
 
 /// The answer of `POST /alerts/{id}/accept`.
@@ -62,9 +62,9 @@ package struct AcceptanceDocument: Encodable, Sendable {
     /// Absent until the evaluator has taken it up, within a minute.
     var effectiveFrom: Timestamp?
 
-    package init(_ accepted: AcceptedNormal) {
+    package init(_ accepted: AcceptanceRecord) {
         id = accepted.id.uuidString.lowercased()
-        alertId = accepted.episodeId.uuidString.lowercased()
+        alertId = accepted.alertId.uuidString.lowercased()
         rule = accepted.rule
         group = accepted.group.labels
         author = accepted.author

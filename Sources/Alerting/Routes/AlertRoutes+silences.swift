@@ -19,20 +19,20 @@ extension AlertRoutes {
         let now = now()
         let silence = try SilenceRequest.parse(try await bodies.read(request)).silence(author: caller.name, now: now)
         try await SilenceStore.insert(silence, on: pool)
-        try await audit.note(.silenceAlerts, silence.subject, silence.summary, by: caller, at: now)
-        let matched = try await EpisodeStore.open(on: pool).filter { silence.matches($0.labels) }
+        try await audit.note(.addSilence, silence.subject, silence.summary, by: caller, at: now)
+        let matched = try await AlertStore.open(on: pool).filter { silence.matches($0.labels) }
         return JSONResponse(SilenceCreatedDocument(silence, matched: matched), status: .created)
     }
 
     @Sendable
-    func unsilence(_ request: Request, context: PushwatchContext) async throws -> Response {
+    func expireSilence(_ request: Request, context: PushwatchContext) async throws -> Response {
         let caller = try context.requireCaller()
         let now = now()
         let id = try context.parameters.require("id")
         guard let uuid = UUID(uuidString: id), try await SilenceStore.end(uuid, at: now, on: pool) else {
             throw Problem.notFound("There is no current silence with this id.")
         }
-        try await audit.note(.endSilence, uuid.uuidString.lowercased(), by: caller, at: now)
+        try await audit.note(.expireSilence, uuid.uuidString.lowercased(), by: caller, at: now)
         return Response(status: .noContent)
     }
 }
@@ -49,7 +49,7 @@ package struct SilenceCreatedDocument: Encodable, Sendable {
     /// Ids of the alerts that fire now and match.
     var matches: [String]
 
-    package init(_ silence: AlertSilence, matched: [AlertEpisode]) {
+    package init(_ silence: AlertSilence, matched: [Alert]) {
         self.silence = SilenceDocument(silence)
         matches = matched.map { $0.id.uuidString.lowercased() }
     }

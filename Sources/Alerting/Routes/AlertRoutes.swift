@@ -9,8 +9,8 @@ package import PushContract
 /// `DELETE /silences/{id}`, `GET /acceptances`, `DELETE /acceptances/{id}`.
 package struct AlertRoutes: Sendable {
     let pool: PostgresPool
-    let rules: RuleBook?
-    let receivers: ReceiverBook?
+    let rules: RuleRegistry?
+    let receivers: ReceiverRegistry?
     let bodies: BodyReader
     let audit: AuditTrail
     let now: @Sendable () -> Timestamp
@@ -18,8 +18,8 @@ package struct AlertRoutes: Sendable {
     /// `rules` and `receivers` are asked for the errors of their files; an instance without the alert role has none.
     package init(
         pool: PostgresPool,
-        rules: RuleBook? = nil,
-        receivers: ReceiverBook? = nil,
+        rules: RuleRegistry? = nil,
+        receivers: ReceiverRegistry? = nil,
         audit: AuditTrail,
         bodies: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
@@ -44,7 +44,7 @@ package struct AlertRoutes: Sendable {
         router.group("silences").add(middleware: RequireScope(.alertsRead)).get(use: silences)
         let writing = router.group("silences").add(middleware: RequireScope(.alertsWrite))
         writing.post(use: silence)
-        writing.delete(":id", use: unsilence)
+        writing.delete(":id", use: expireSilence)
     }
 
     /// All that fire, and the newest of those that are over. `state=firing|resolved`, `limit` 1–500 (default 50) of the latter.
@@ -61,11 +61,11 @@ package struct AlertRoutes: Sendable {
             }
             return limit
         }
-        let open = state == "resolved" ? [] : try await EpisodeStore.open(on: pool)
-        let over = state == "firing" ? [] : try await EpisodeStore.resolved(limit: limit ?? 50, on: pool)
+        let open = state == "resolved" ? [] : try await AlertStore.open(on: pool)
+        let over = state == "firing" ? [] : try await AlertStore.resolved(limit: limit ?? 50, on: pool)
         return JSONResponse(
             AlertListDocument(
-                episodes: open + over,
+                alerts: open + over,
                 ruleErrors: (rules?.findings ?? []).filter { $0.severity == .error }.map(\.description)
                     + [receivers?.fault].compactMap { $0 }
             )
@@ -74,30 +74,30 @@ package struct AlertRoutes: Sendable {
 
     @Sendable
     private func get(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<AlertDetailDocument> {
-        let episode = try await episode(context)
-        return JSONResponse(try await AlertDetailDocument.read(episode, on: pool))
+        let alert = try await alert(context)
+        return JSONResponse(try await AlertDetailDocument.read(alert, on: pool))
     }
 
     /// Acknowledging twice is fine: the first one stays.
     @Sendable
     private func acknowledge(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<AlertDocument> {
         let caller = try context.requireCaller()
-        let known = try await episode(context)
+        let known = try await alert(context)
         let now = now()
-        guard try await EpisodeStore.acknowledge(known.id, by: caller.name, at: now, on: pool) else {
+        guard try await AlertStore.acknowledge(known.id, by: caller.name, at: now, on: pool) else {
             throw Problem.conflict("This alert is resolved already; there is nothing to acknowledge.", code: "already_resolved")
         }
         if known.acknowledgedAt == nil {
             try await audit.note(.acknowledgeAlert, known.id.uuidString.lowercased(), known.rule, by: caller, at: now)
         }
-        return JSONResponse(AlertDocument(try await episode(context)))
+        return JSONResponse(AlertDocument(try await alert(context)))
     }
 
-    func episode(_ context: PushwatchContext) async throws -> AlertEpisode {
+    func alert(_ context: PushwatchContext) async throws -> Alert {
         let id = try context.parameters.require("id")
-        guard let uuid = UUID(uuidString: id), let episode = try await EpisodeStore.episode(uuid, on: pool) else {
+        guard let uuid = UUID(uuidString: id), let alert = try await AlertStore.alert(uuid, on: pool) else {
             throw Problem.notFound("There is no alert with this id.")
         }
-        return episode
+        return alert
     }
 }

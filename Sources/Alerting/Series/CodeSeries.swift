@@ -11,9 +11,9 @@ struct CodeSeries {
     /// A new installation looks back this far, once.
     private static let firstLook = 14 * 1440
     private static let step = 1440
-    private static let mostRows = 20_000
+    private static let maxRows = 20_000
     /// Distinct codes of a provider on a day; whoever writes more writes numbers into them.
-    private static let mostCodes = 200
+    private static let maxCodes = 200
     private static let retention = 400
 
     let lease: AlertLease
@@ -47,13 +47,13 @@ struct CodeSeries {
                             FROM notificationDeliveryAttempts
                             WHERE reasonCode = 'unknown' AND attemptedAt >= \(first.timestamp) AND attemptedAt < \((last + 1).timestamp)
                               AND eventType = 'send' AND status IN ('failed', 'deactivated') AND providerErrorCode <> ''
-                            ORDER BY attemptedAt LIMIT \(Self.mostRows)
+                            ORDER BY attemptedAt LIMIT \(Self.maxRows)
                         ) seen
                         GROUP BY 1, 2, 3, 4 ORDER BY day, provider, code, minute
                     ) firsts
                 ) ranked
                 WHERE place + (SELECT count(*) FROM providerCodeDays o WHERE o.day = ranked.day AND o.provider = ranked.provider)
-                      <= \(Self.mostCodes)
+                      <= \(Self.maxCodes)
                    OR EXISTS (SELECT FROM providerCodeDays o
                               WHERE o.day = ranked.day AND o.provider = ranked.provider AND o.code = ranked.code)
                 ON CONFLICT (day, provider, code) DO UPDATE SET firstAt = excluded.firstAt, attempts = excluded.attempts

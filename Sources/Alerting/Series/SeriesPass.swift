@@ -8,7 +8,7 @@ struct SeriesPass {
     let lease: AlertLease
     let recompute: Int
     let sampling: BacklogSampling?
-    let holds: HoldSampling?
+    let circuits: CircuitSampling?
     let now: Timestamp
 
     /// Returns what could not be filled, with the reason; the others are filled all the same. Throws when the database is away or the
@@ -18,13 +18,13 @@ struct SeriesPass {
         try await attempt("backlog", &faults) {
             if let sampling { try await BacklogSeries.add(try await sampling(now), at: now, on: pool) }
         }
-        try await attempt("holds", &faults) {
-            if let holds { try await HeldSeries.add(try await holds(now - HeldSeries.reach), at: now, on: pool) }
+        try await attempt("circuits", &faults) {
+            if let circuits { try await CircuitSeries.add(try await circuits(now - CircuitSeries.reach), at: now, on: pool) }
         }
         try await attempt(CodeSeries.name, &faults) {
             try await CodeSeries(lease: lease, recompute: recompute, pool: pool).fill(through: last)
         }
-        try await attempt(ReturnSeries.name, &faults) { try await ReturnSeries(lease: lease, pool: pool).fill(through: last) }
+        try await attempt(ReregistrationSeries.name, &faults) { try await ReregistrationSeries(lease: lease, pool: pool).fill(through: last) }
         return faults
     }
 

@@ -28,12 +28,12 @@ enum SeriesSQL {
                 \(condition(.providerErrorCode, "providerErrorCode"))
                 ORDER BY attemptedAt LIMIT 50;
                 """
-        case .returns:
-            let known = ReturnSeries.known
+        case .reregistrations:
+            let known = ReregistrationSeries.known
             let (first, last) = ((window.first - known).timestamp.rfc3339, (window.last + 1 - known).timestamp.rfc3339)
             return header + """
-                SELECT hour, sum(devices)::bigint AS devices, sum(returned)::bigint AS returned
-                FROM deviceReturnHours
+                SELECT hour, sum(devices)::bigint AS devices, sum(reregistered)::bigint AS reregistered
+                FROM deviceReregistrationHours
                 WHERE hour >= '\(first)' AND hour < '\(last)'\(condition(.provider, "provider"))\(condition(.app, "app"))
                 GROUP BY ROLLUP (hour) ORDER BY hour NULLS LAST;
                 """

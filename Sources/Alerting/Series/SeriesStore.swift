@@ -15,7 +15,7 @@ enum SeriesStore {
         switch rule.condition.source {
         case .attempts: return []
         case .backlog: return GroupHistory.groups(of: rule, rows: try await backlog(rule, first, last, session))
-        case .returns: return GroupHistory.groups(of: rule, rows: try await returns(rule, first, last, session))
+        case .reregistrations: return GroupHistory.groups(of: rule, rows: try await reregistrations(rule, first, last, session))
         case .codes:
             let rows = try await codes(rule, first, last, session)
             let known = try await firstAttempt(on: session)
@@ -65,7 +65,7 @@ enum SeriesStore {
     }
 
     /// A cohort counts in the minute in which its day is over.
-    private static func returns(
+    private static func reregistrations(
         _ rule: AlertRule,
         _ first: Minute,
         _ last: Minute,
@@ -73,13 +73,13 @@ enum SeriesStore {
     ) async throws -> [KeyedCounts] {
         let rows = try await session.query(
             """
-            SELECT hour, provider, app, devices, returned FROM deviceReturnHours
-            WHERE hour >= \((first - ReturnSeries.known).timestamp) AND hour <= \((last - ReturnSeries.known).timestamp)
+            SELECT hour, provider, app, devices, reregistered FROM deviceReregistrationHours
+            WHERE hour >= \((first - ReregistrationSeries.known).timestamp) AND hour <= \((last - ReregistrationSeries.known).timestamp)
             """
         ).map {
-            let (hour, provider, app, devices, returned) = try $0.decode((Timestamp, String, String, Int64, Int64).self)
+            let (hour, provider, app, devices, reregistered) = try $0.decode((Timestamp, String, String, Int64, Int64).self)
             let key = GroupKey([.provider: provider, .app: app])
-            return KeyedCounts(key: key, minute: Minute(hour) + ReturnSeries.known, attempts: devices, bad: devices - returned)
+            return KeyedCounts(key: key, minute: Minute(hour) + ReregistrationSeries.known, attempts: devices, bad: devices - reregistered)
         }
         return rows.filter { rule.condition.of.admits($0.key) }
     }

@@ -1,7 +1,7 @@
 package import Foundation
 package import PushContract
 
-/// A label an episode must have (or, with `isEqual` false, must not have) for a silence to hold.
+/// A label an alert must have (or, with `isEqual` false, must not have) for a silence to hold.
 package struct SilenceMatcher: Sendable, Hashable, Codable {
     /// A label: `alertname`, `severity`, a label of the rule, or a dimension of the group.
     package var name: String

@@ -34,7 +34,7 @@ package enum SilenceStore {
         ).map(AlertSilence.init(row:))
     }
 
-    /// Ends it now; what it held back is delivered with the next evaluation. False when there is none, or it has ended.
+    /// Ends it now; what it suppressed is delivered with the next evaluation. False when there is none, or it has ended.
     package static func end(_ id: UUID, at now: Timestamp, on session: any PostgresSession) async throws -> Bool {
         try await session.execute(
             "UPDATE alertSilences SET endsAt = greatest(startsAt, \(now)) WHERE silenceId = \(id) AND endsAt > \(now)"

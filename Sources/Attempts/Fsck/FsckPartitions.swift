@@ -58,7 +58,7 @@ struct FsckPartitions: Sendable {
         }
         // Dropping waits for readers, never for days.
         for partition in facts where partition.to.day <= now.day - plan.factRetentionDays - 3 {
-            faults.append(FsckFault("\(partition.name) is past its retention and still there: does a keeper run?"))
+            faults.append(FsckFault("\(partition.name) is past its retention and still there: does partition maintenance run?"))
         }
         let present = Set(facts.map(\.from.day))
         let live = now.day - plan.daysBack...now.day + 2

@@ -50,10 +50,10 @@ extension CricsheetMatch {
     package struct Over: Sendable, Decodable {
         /// From 0.
         package var over: Int
-        package var deliveries: [Delivery]
+        package var deliveries: [BowledBall]
     }
 
-    package struct Delivery: Sendable, Decodable {
+    package struct BowledBall: Sendable, Decodable {
         package var batter: String
         package var bowler: String
         package var nonStriker: String
@@ -105,7 +105,7 @@ extension CricsheetMatch {
             let text = try container.decode(String.self, forKey: .kind)
             guard let known = WicketKind(rawValue: text) else {
                 let list = WicketKind.allCases.map(\.rawValue).joined(separator: ", ")
-                throw FeedFault(at: container.codingPath + [CodingKeys.kind], "\"\(text)\" is not a kind of wicket: \(list).")
+                throw FeedError(at: container.codingPath + [CodingKeys.kind], "\"\(text)\" is not a kind of wicket: \(list).")
             }
             kind = known
         }

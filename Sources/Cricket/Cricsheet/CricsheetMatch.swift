@@ -87,30 +87,30 @@ package struct CricsheetMatch: Sendable, Decodable {
 
 extension CricsheetMatch {
     /// Reads a file. The fault says what is missing and where.
-    package static func read(json: Data) throws(FeedFault) -> CricsheetMatch {
+    package static func read(json: Data) throws(FeedError) -> CricsheetMatch {
         let match: CricsheetMatch
         do {
             match = try JSONDecoder().decode(CricsheetMatch.self, from: json)
-        } catch let fault as FeedFault {
+        } catch let fault as FeedError {
             throw fault
         } catch let error as DecodingError {
-            throw FeedFault(error)
+            throw FeedError(error)
         } catch {
-            throw FeedFault(code: "malformed_json", pointer: "", detail: "The file is not JSON.")
+            throw FeedError(code: "malformed_json", pointer: "", detail: "The file is not JSON.")
         }
         try match.check()
         return match
     }
 
-    private func check() throws(FeedFault) {
+    private func check() throws(FeedError) {
         guard info.teams.count == 2, info.teams[0] != info.teams[1] else {
-            throw FeedFault(pointer: "/info/teams", detail: "A match has two teams with different names.")
+            throw FeedError(pointer: "/info/teams", detail: "A match has two teams with different names.")
         }
         guard let ballsPerOver = info.ballsPerOver ?? 6 as Int?, (1...20).contains(ballsPerOver) else {
-            throw FeedFault(pointer: "/info/balls_per_over", detail: "An over has 1 to 20 balls.")
+            throw FeedError(pointer: "/info/balls_per_over", detail: "An over has 1 to 20 balls.")
         }
         for (index, innings) in innings.enumerated() where !info.teams.contains(innings.team) {
-            throw FeedFault(pointer: "/innings/\(index)/team", detail: "\"\(innings.team)\" is not one of the teams of /info/teams.")
+            throw FeedError(pointer: "/innings/\(index)/team", detail: "\"\(innings.team)\" is not one of the teams of /info/teams.")
         }
     }
 }

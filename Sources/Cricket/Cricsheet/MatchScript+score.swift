@@ -6,12 +6,12 @@ extension MatchScript {
         /// Innings begun; 0 before the first.
         package var innings: Int
         /// Deliveries of the last begun innings that have been bowled.
-        package var deliveries: Int
+        package var bowledBalls: Int
         package var phase: MatchPhase
 
-        package init(innings: Int, deliveries: Int, phase: MatchPhase) {
+        package init(innings: Int, bowledBalls: Int, phase: MatchPhase) {
             self.innings = innings
-            self.deliveries = deliveries
+            self.bowledBalls = bowledBalls
             self.phase = phase
         }
     }
@@ -25,7 +25,7 @@ extension MatchScript {
         matchId: String,
         at position: Position,
         withBalls: Bool,
-        change: (Delivery) -> Delivery = { $0 }
+        change: (BowledBall) -> BowledBall = { $0 }
     ) -> MatchScore {
         var score = MatchScore(matchId: matchId, updatedAt: Timestamp(seconds: 0), teams: teams, phase: position.phase)
         score.event = event
@@ -34,10 +34,10 @@ extension MatchScript {
         var balls: [Ball] = []
         for innings in innings.prefix(position.innings) {
             let isCurrent = innings.number == position.innings
-            let bowled = innings.deliveries.prefix(isCurrent ? position.deliveries : innings.deliveries.count).map(change)
+            let bowled = innings.bowledBalls.prefix(isCurrent ? position.bowledBalls : innings.bowledBalls.count).map(change)
             var card = Scorecard(innings, team: teams[innings.team].short, ballsPerOver: ballsPerOver)
-            for delivery in bowled { card.play(delivery) }
-            let isOver = bowled.count == innings.deliveries.count && innings.isComplete
+            for bowledBall in bowled { card.play(bowledBall) }
+            let isOver = bowled.count == innings.bowledBalls.count && innings.isComplete
             if isOver { card.close() }
             score.innings.append(card.snapshot())
             if withBalls { balls = Array((balls + bowled.map(\.ball)).suffix(30)) }
@@ -50,7 +50,7 @@ extension MatchScript {
     package var finalPosition: Position {
         Position(
             innings: innings.count,
-            deliveries: innings.last?.deliveries.count ?? 0,
+            bowledBalls: innings.last?.bowledBalls.count ?? 0,
             phase: result.outcome == .noResult ? .abandoned : .ended
         )
     }

@@ -8,12 +8,12 @@ package struct MatchScript: Sendable {
         package var isDeclared: Bool
         package var penaltyBefore: Int
         package var penaltyAfter: Int
-        package var deliveries: [Delivery]
+        package var bowledBalls: [BowledBall]
         /// It came to its end (and was not broken off with the match).
         package var isComplete: Bool
     }
 
-    package struct Delivery: Sendable, Hashable {
+    package struct BowledBall: Sendable, Hashable {
         package var ball: Ball
         package var nonStriker: String
         package var overEnds: Bool
@@ -71,8 +71,8 @@ package struct MatchScript: Sendable {
 
 extension MatchScript.Innings {
     /// Deliveries and penalty runs.
-    package var total: Int { penaltyBefore + penaltyAfter + deliveries.reduce(0) { $0 + $1.ball.total } }
-    package var wickets: Int { deliveries.reduce(0) { $0 + $1.ball.countedWickets } }
+    package var total: Int { penaltyBefore + penaltyAfter + bowledBalls.reduce(0) { $0 + $1.ball.total } }
+    package var wickets: Int { bowledBalls.reduce(0) { $0 + $1.ball.countedWickets } }
 
     fileprivate init(
         _ source: CricsheetMatch.Innings,
@@ -90,7 +90,7 @@ extension MatchScript.Innings {
         penaltyAfter = source.penaltyRuns?.post ?? 0
         let isBrokenOff = isLast && ["no result", "draw"].contains(match.info.outcome.result)
         isComplete = true
-        deliveries = []
+        bowledBalls = []
         for over in source.overs ?? [] {
             append(
                 over,
@@ -104,21 +104,21 @@ extension MatchScript.Innings {
     /// All out, out of overs, or at the target.
     private func hasReachedItsEnd(limit: Int?) -> Bool {
         if wickets >= 10 || target.map({ total >= $0.runs }) ?? false { return true }
-        guard let limit = target?.overs?.completed ?? limit, let last = deliveries.last else { return false }
+        guard let limit = target?.overs?.completed ?? limit, let last = bowledBalls.last else { return false }
         return last.overEnds && last.ball.over + 1 >= limit
     }
 
     private mutating func append(_ over: CricsheetMatch.Over, ballsInOver: Int, isLast: Bool) {
         var legal = 0
         for (index, source) in over.deliveries.enumerated() {
-            var ball = Ball(source, innings: number, number: deliveries.count + 1, over: over.over, ball: legal + 1)
+            var ball = Ball(source, innings: number, number: bowledBalls.count + 1, over: over.over, ball: legal + 1)
             if ball.isLegal { legal += 1 }
             // An over that others follow has ended with its last delivery, whatever the count was.
             let isLastOfOver = index == over.deliveries.count - 1
             let ends = isLastOfOver && (!isLast || legal >= ballsInOver)
             ball.endsOver = ends
-            deliveries.append(
-                MatchScript.Delivery(
+            bowledBalls.append(
+                MatchScript.BowledBall(
                     ball: ball,
                     nonStriker: source.nonStriker,
                     overEnds: ends,
@@ -130,7 +130,7 @@ extension MatchScript.Innings {
 }
 
 extension Ball {
-    fileprivate init(_ source: CricsheetMatch.Delivery, innings: Int, number: Int, over: Int, ball: Int) {
+    fileprivate init(_ source: CricsheetMatch.BowledBall, innings: Int, number: Int, over: Int, ball: Int) {
         self.init(innings: innings, number: number, over: over, ball: ball, batter: source.batter, bowler: source.bowler)
         runs = source.runs.batter
         extras = source.extras.map {

@@ -30,21 +30,21 @@ struct Scorecard {
         score.target = script.target
     }
 
-    mutating func play(_ delivery: MatchScript.Delivery) {
-        let ball = delivery.ball
+    mutating func play(_ bowledBall: MatchScript.BowledBall) {
+        let ball = bowledBall.ball
         played += 1
         score.runs += ball.total
         score.wickets += ball.countedWickets
-        bat(delivery)
-        bowl(delivery)
+        bat(bowledBall)
+        bowl(bowledBall)
         let legal = ball.isLegal ? ball.ball : ball.ball - 1
-        score.overs = delivery.overEnds ? Overs(completed: ball.over + 1) : Overs(completed: ball.over, balls: legal)
+        score.overs = bowledBall.overEnds ? Overs(completed: ball.over + 1) : Overs(completed: ball.over, balls: legal)
     }
 
-    private mutating func bat(_ delivery: MatchScript.Delivery) {
-        let ball = delivery.ball
-        for name in [ball.batter, delivery.nonStriker] { arrive(name) }
-        pair = [ball.batter, delivery.nonStriker]
+    private mutating func bat(_ bowledBall: MatchScript.BowledBall) {
+        let ball = bowledBall.ball
+        for name in [ball.batter, bowledBall.nonStriker] { arrive(name) }
+        pair = [ball.batter, bowledBall.nonStriker]
         if var card = batters[ball.batter] {
             card.runs += ball.runs
             if (ball.extras?.wides ?? 0) == 0 { card.balls += 1 }
@@ -52,22 +52,22 @@ struct Scorecard {
             if ball.isSix { card.sixes = (card.sixes ?? 0) + 1 }
             batters[ball.batter] = card
         }
-        for (wicket, words) in zip(ball.wickets ?? [], delivery.dismissals) {
+        for (wicket, words) in zip(ball.wickets ?? [], bowledBall.dismissals) {
             arrive(wicket.player)
             batters[wicket.player]?.state = wicket.kind.countsAsWicket ? .out : .retired
             batters[wicket.player]?.dismissal = words
             pair.removeAll { $0 == wicket.player }
         }
-        striker = nextStriker(after: delivery)
+        striker = nextStriker(after: bowledBall)
     }
 
     /// Batters change ends with odd runs run, and when the over ends.
-    private func nextStriker(after delivery: MatchScript.Delivery) -> String? {
-        let ball = delivery.ball
+    private func nextStriker(after bowledBall: MatchScript.BowledBall) -> String? {
+        let ball = bowledBall.ball
         let extras = ball.extras ?? Ball.Extras()
         let run = ball.runs + extras.byes + extras.legByes + max(0, extras.wides - 1)
-        let crossed = (run % 2 == 1) != delivery.overEnds
-        let next = crossed ? delivery.nonStriker : ball.batter
+        let crossed = (run % 2 == 1) != bowledBall.overEnds
+        let next = crossed ? bowledBall.nonStriker : ball.batter
         return pair.contains(next) ? next : nil
     }
 
@@ -82,8 +82,8 @@ struct Scorecard {
         }
     }
 
-    private mutating func bowl(_ delivery: MatchScript.Delivery) {
-        let ball = delivery.ball
+    private mutating func bowl(_ bowledBall: MatchScript.BowledBall) {
+        let ball = bowledBall.ball
         if bowlers[ball.bowler] == nil { bowlerOrder.append(ball.bowler) }
         var figures = bowlers[ball.bowler] ?? Figures()
         if ball.isLegal { figures.legal += 1 }
@@ -91,7 +91,7 @@ struct Scorecard {
         if ball.hasCreditedWicket { figures.wickets += 1 }
         overConceded += ball.conceded
         overBowlers.insert(ball.bowler)
-        if delivery.overEnds {
+        if bowledBall.overEnds {
             if overConceded == 0, overBowlers.count == 1 { figures.maidens += 1 }
             overConceded = 0
             overBowlers = []

@@ -31,7 +31,7 @@ package struct DisplayStateBuilder {
             recent: isPlaying ? recent(current) : [],
             crr: isPlaying ? RunRate.current(current, ballsPerOver: score.ballsInOver) : nil,
             rrr: isPlaying ? RunRate.required(current, ballsPerOver: score.ballsInOver) : nil,
-            key: key.map(told),
+            key: key.map(displayed),
             tier: tier,
             updatedAt: 0
         )
@@ -67,7 +67,7 @@ package struct DisplayStateBuilder {
         window.balls.filter { $0.innings == innings?.number }.suffix(6).map(\.symbol)
     }
 
-    private func told(_ event: MatchEvent) -> UnifiedDisplayState.Key {
+    private func displayed(_ event: MatchEvent) -> UnifiedDisplayState.Key {
         UnifiedDisplayState.Key(type: event.type.rawValue, priority: event.type.priority, text: event.text, ball: event.ball)
     }
 }

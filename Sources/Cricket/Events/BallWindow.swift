@@ -43,7 +43,7 @@ package struct BallWindow: Sendable, Hashable {
     }
 
     /// With nothing older in the window: the very first ball, or the window itself begins here.
-    private func follows(_ first: Ball, known: [Ball.Place: Ball]) -> Bool {
+    private func follows(_ first: Ball, known: [Ball.Position: Ball]) -> Bool {
         known[first.place] != nil || (balls.isEmpty && first.innings == 1 && first.number == 1)
     }
 
@@ -51,7 +51,7 @@ package struct BallWindow: Sendable, Hashable {
         ball.innings == last.innings ? ball.number == last.number + 1 : ball.innings == last.innings + 1 && ball.number == 1
     }
 
-    private func fresh(_ latest: [Ball], known: [Ball.Place: Ball], hadGap: Bool) -> [Ball] {
+    private func fresh(_ latest: [Ball], known: [Ball.Position: Ball], hadGap: Bool) -> [Ball] {
         // Balls that come without their history are told once, by the last.
         if known.isEmpty, hadGap { return latest.suffix(1) }
         return latest.filter { known[$0.place] != $0 }

@@ -24,8 +24,8 @@ package struct Cooldowns: Sendable, Hashable, Codable {
     private mutating func admit(_ event: MatchEvent, now: Timestamp) -> MatchEvent? {
         guard let cooldown = event.type.cooldown else { return event }
         let expiry = now.advanced(by: cooldown).seconds
-        let told = keys(of: event)
-        let silent = told.filter { until[$0] == nil }
+        let eventKeys = keys(of: event)
+        let silent = eventKeys.filter { until[$0] == nil }
         guard !silent.isEmpty else { return nil }
         for key in silent { until[key] = expiry }
         var event = event

@@ -77,14 +77,14 @@ package struct Ball: Sendable, Hashable, Encodable {
 
 extension Ball {
     /// Where a ball stands in a match.
-    package struct Place: Sendable, Hashable, Comparable, Codable {
+    package struct Position: Sendable, Hashable, Comparable, Codable {
         package var innings: Int
         package var number: Int
 
-        package static func < (lhs: Place, rhs: Place) -> Bool { (lhs.innings, lhs.number) < (rhs.innings, rhs.number) }
+        package static func < (lhs: Position, rhs: Position) -> Bool { (lhs.innings, lhs.number) < (rhs.innings, rhs.number) }
     }
 
-    package var place: Place { Place(innings: innings, number: number) }
+    package var place: Position { Position(innings: innings, number: number) }
     /// As commentators say it: `16.1`.
     package var label: String { "\(over).\(ball)" }
     package var total: Int { runs + (extras?.total ?? 0) }

@@ -2,13 +2,13 @@ package import Foundation
 import PushContract
 
 extension MatchScore {
-    /// Reads one state, strictly: unknown fields, wrong types and contradictions are `FeedFault`s that say where and what to send.
-    package static func read(json: Data) throws(FeedFault) -> MatchScore {
+    /// Reads one state, strictly: unknown fields, wrong types and contradictions are `FeedError`s that say where and what to send.
+    package static func read(json: Data) throws(FeedError) -> MatchScore {
         try decode(MatchScore.self, json)
     }
 
     /// Reads what a polled URL answers: one state, or an array of them.
-    package static func readAll(json: Data) throws(FeedFault) -> [MatchScore] {
+    package static func readAll(json: Data) throws(FeedError) -> [MatchScore] {
         let first = json.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         return first == UInt8(ascii: "[") ? try decode([MatchScore].self, json) : [try decode(MatchScore.self, json)]
     }
@@ -21,15 +21,15 @@ extension MatchScore {
         return (try? encoder.encode(self)) ?? Data()
     }
 
-    private static func decode<Value: Decodable>(_ type: Value.Type, _ json: Data) throws(FeedFault) -> Value {
+    private static func decode<Value: Decodable>(_ type: Value.Type, _ json: Data) throws(FeedError) -> Value {
         do {
             return try JSONDecoder().decode(type, from: json)
-        } catch let fault as FeedFault {
+        } catch let fault as FeedError {
             throw fault
         } catch let error as DecodingError {
-            throw FeedFault(error)
+            throw FeedError(error)
         } catch {
-            throw FeedFault(code: "malformed_json", pointer: "", detail: "The document is not JSON.")
+            throw FeedError(code: "malformed_json", pointer: "", detail: "The document is not JSON.")
         }
     }
 }

@@ -90,7 +90,7 @@ extension MatchScore {
     }
 
     /// The same apart from when it was said.
-    package func saysTheSame(as other: MatchScore) -> Bool {
+    package func hasSameContent(as other: MatchScore) -> Bool {
         var mine = self
         mine.sequence = other.sequence
         mine.updatedAt = other.updatedAt

@@ -39,7 +39,7 @@ extension Overs: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let overs = Overs(try container.decode(String.self)) else {
-            throw FeedFault(at: decoder.codingPath, "Write overs as a string such as \"16.3\": complete overs, a dot, legal balls.")
+            throw FeedError(at: decoder.codingPath, "Write overs as a string such as \"16.3\": complete overs, a dot, legal balls.")
         }
         self = overs
     }

@@ -78,7 +78,7 @@ struct StrictFields {
         )
     }
 
-    func fault(_ name: String, _ detail: String, code: String = "invalid") -> FeedFault {
-        FeedFault(code: code, at: container.codingPath + [Name(stringValue: name)], detail)
+    func fault(_ name: String, _ detail: String, code: String = "invalid") -> FeedError {
+        FeedError(code: code, at: container.codingPath + [Name(stringValue: name)], detail)
     }
 }

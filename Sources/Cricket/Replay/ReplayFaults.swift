@@ -22,8 +22,8 @@ struct ReplayFaults {
     private func correct(_ messages: inout [ReplayFeed.Message], _ random: inout ReplayRandom) {
         for index in messages.indices.dropLast() where random.hits(oneIn: 12) {
             let position = plan.steps[index].position
-            guard position.phase == .live, position.deliveries > 0, plan.steps[index + 1].position.phase == .live else { continue }
-            messages[index].wrong = Ball.Place(innings: position.innings, number: position.deliveries)
+            guard position.phase == .live, position.bowledBalls > 0, plan.steps[index + 1].position.phase == .live else { continue }
+            messages[index].wrong = Ball.Position(innings: position.innings, number: position.bowledBalls)
         }
     }
 

@@ -11,19 +11,19 @@ package struct ReplayFeed: Sendable {
         /// The step of the plan it tells of.
         package var step: Int
         /// A delivery it gets wrong.
-        package var wrong: Ball.Place?
+        package var wrong: Ball.Position?
     }
 
     package let plan: ReplayPlan
     package let matchId: String
-    package let face: ReplayFace
+    package let detail: ReplayDetail
     /// In the order of arrival.
     package let messages: [Message]
 
-    package init(_ plan: ReplayPlan, matchId: String, face: ReplayFace = .balls, faults: Set<ReplayFault> = [], seed: UInt64 = 1) {
+    package init(_ plan: ReplayPlan, matchId: String, detail: ReplayDetail = .balls, faults: Set<ReplayFault> = [], seed: UInt64 = 1) {
         self.plan = plan
         self.matchId = matchId
-        self.face = face
+        self.detail = detail
         messages = ReplayFaults(plan: plan, faults: faults, seed: seed).messages()
     }
 
@@ -37,8 +37,8 @@ package struct ReplayFeed: Sendable {
     /// The state a message carries.
     package func score(of message: Message) -> MatchScore {
         let step = plan.steps[message.step]
-        var score = plan.script.score(matchId: matchId, at: step.position, withBalls: face == .balls) { delivery in
-            delivery.ball.place == message.wrong ? delivery.misreported : delivery
+        var score = plan.script.score(matchId: matchId, at: step.position, withBalls: detail == .balls) { bowledBall in
+            bowledBall.ball.place == message.wrong ? bowledBall.misreported : bowledBall
         }
         score.sequence = Int64(message.step)
         score.updatedAt = plan.moment(ofMatchTime: step.milliseconds)
@@ -52,19 +52,19 @@ package struct ReplayFeed: Sendable {
     }
 }
 
-extension MatchScript.Delivery {
+extension MatchScript.BowledBall {
     /// As a scorer in a hurry has it: a boundary for a six, a wicket that the umpires then take back.
-    fileprivate var misreported: MatchScript.Delivery {
-        var delivery = self
+    fileprivate var misreported: MatchScript.BowledBall {
+        var bowledBall = self
         if ball.countedWickets > 0 {
-            delivery.ball.wickets = nil
-            delivery.dismissals = []
+            bowledBall.ball.wickets = nil
+            bowledBall.dismissals = []
         } else if ball.isFour {
-            delivery.ball.runs = 6
+            bowledBall.ball.runs = 6
         } else {
-            delivery.ball.wickets = [.init(player: ball.batter, kind: .caught)]
-            delivery.dismissals = ["c sub b \(ball.bowler)"]
+            bowledBall.ball.wickets = [.init(player: ball.batter, kind: .caught)]
+            bowledBall.dismissals = ["c sub b \(ball.bowler)"]
         }
-        return delivery
+        return bowledBall
     }
 }

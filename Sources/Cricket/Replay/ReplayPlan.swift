@@ -7,8 +7,8 @@ private struct ReplayDay {
 
     init(oversPerDay: Int?) { self.oversPerDay = oversPerDay }
 
-    mutating func isOver(after delivery: MatchScript.Delivery) -> Bool {
-        guard let oversPerDay, delivery.overEnds else { return false }
+    mutating func isOver(after bowledBall: MatchScript.BowledBall) -> Bool {
+        guard let oversPerDay, bowledBall.overEnds else { return false }
         overs += 1
         guard overs >= oversPerDay else { return false }
         overs = 0
@@ -38,17 +38,17 @@ package struct ReplayPlan: Sendable {
     }
 
     private static func steps(of script: MatchScript, tempo: ReplayTempo) -> [Step] {
-        var steps = [Step(milliseconds: 0, position: .init(innings: 0, deliveries: 0, phase: .scheduled))]
+        var steps = [Step(milliseconds: 0, position: .init(innings: 0, bowledBalls: 0, phase: .scheduled))]
         var clock: Int64 = 0
         var day = ReplayDay(oversPerDay: tempo.oversPerDay)
         for innings in script.innings {
             let isLast = innings.number == script.innings.count
-            for bowled in 0...innings.deliveries.count {
-                var position = MatchScript.Position(innings: innings.number, deliveries: bowled, phase: .live)
+            for bowled in 0...innings.bowledBalls.count {
+                var position = MatchScript.Position(innings: innings.number, bowledBalls: bowled, phase: .live)
                 steps.append(Step(milliseconds: clock, position: position))
                 clock += tempo.millisecondsPerBall
-                let isEnd = bowled == innings.deliveries.count
-                guard bowled > 0, day.isOver(after: innings.deliveries[bowled - 1]), !(isLast && isEnd) else { continue }
+                let isEnd = bowled == innings.bowledBalls.count
+                guard bowled > 0, day.isOver(after: innings.bowledBalls[bowled - 1]), !(isLast && isEnd) else { continue }
                 position.phase = .stumps
                 steps.append(Step(milliseconds: clock, position: position))
                 clock += tempo.nightSeconds * 1_000
@@ -60,7 +60,7 @@ package struct ReplayPlan: Sendable {
             // An innings that ends with the day is followed by the night, not by a break.
             guard !isLast, steps.last?.position.phase != .stumps else { continue }
             let pause = script.innings[innings.number].isSuperOver ? tempo.shortBreakSeconds : tempo.breakSeconds
-            let position = MatchScript.Position(innings: innings.number, deliveries: innings.deliveries.count, phase: .break)
+            let position = MatchScript.Position(innings: innings.number, bowledBalls: innings.bowledBalls.count, phase: .break)
             steps.append(Step(milliseconds: clock, position: position))
             clock += pause * 1_000
         }

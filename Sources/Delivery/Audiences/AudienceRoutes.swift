@@ -17,7 +17,7 @@ package struct AudienceRoutes: Sendable {
         self.reader = reader
     }
 
-    package func add(to router: EdgeRouter) {
+    package func add(to router: HTTPRouter) {
         router.get("/audiences") { _, context in
             try context.require(.sendsRead)
             return try JSONResponse(AudiencesDocument(audiences: try await store.list().map(AudienceDocument.init))).response()
@@ -43,7 +43,7 @@ package struct AudienceRoutes: Sendable {
             throw Problem.badRequest("An audienceId has 1 to 200 visible ASCII characters, without spaces.")
         }
         _ = try request.requireContentType("application/json")
-        var fields = try JSONFields(try JSONText.parse(try await reader.read(request)))
+        var fields = try JSONFields(try JSONParser.parse(try await reader.read(request)))
         let uids = try fields.required("uids", JSONFields.list(of: JSONFields.string(1...256), 0...AudienceRoutes.limit))
         try fields.finish()
         return try answer(try await store.change(change, id, uids: uids, author: caller.name))

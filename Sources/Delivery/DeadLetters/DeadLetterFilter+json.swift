@@ -36,7 +36,7 @@ extension DeadLetterFilter {
         )
     }
 
-    /// From the body of `POST /sends/dead/redrive`. A sendId alone finds its letters however old they are.
+    /// From the body of `POST /sends/dead/retry`. A sendId alone finds its letters however old they are.
     package init(_ fields: inout JSONFields, now: Timestamp) throws(Problem) {
         let sendId = try fields.optional("sendId", JSONFields.identifier)
         let outcome = try fields.optional("outcome", JSONFields.oneOf(DeadOutcome.self))

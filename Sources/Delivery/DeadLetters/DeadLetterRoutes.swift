@@ -4,7 +4,7 @@ import Hummingbird
 package import PushContract
 package import ServiceKit
 
-/// `GET /sends/dead`, `POST /sends/dead/redrive`.
+/// `GET /sends/dead`, `POST /sends/dead/retry`.
 package struct DeadLetterRoutes: Sendable {
     private let store: SendStore
     private let wake: WakeSignal
@@ -26,9 +26,9 @@ package struct DeadLetterRoutes: Sendable {
         self.now = now
     }
 
-    package func add(to router: EdgeRouter) {
+    package func add(to router: HTTPRouter) {
         router.get("/sends/dead") { request, context in try await list(request, context) }
-        router.post("/sends/dead/redrive") { request, context in try await redrive(request, context) }
+        router.post("/sends/dead/retry") { request, context in try await retryDeadLetters(request, context) }
     }
 
     private func list(_ request: Request, _ context: PushwatchContext) async throws -> Response {
@@ -42,23 +42,23 @@ package struct DeadLetterRoutes: Sendable {
         return try JSONResponse(DeadLettersDocument(deadLetters: letters.map(DeadLetterDocument.init))).response()
     }
 
-    private func redrive(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+    private func retryDeadLetters(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let caller = try context.require(.sendsWrite)
         _ = try request.requireContentType("application/json")
-        var fields = try JSONFields(try JSONText.parse(try await reader.read(request)))
+        var fields = try JSONFields(try JSONParser.parse(try await reader.read(request)))
         let now = now()
         let filter = try DeadLetterFilter(&fields, now: now)
         let minutes = try fields.optional("lifetimeMinutes", JSONFields.integer(1...40_320)) ?? 60
         try fields.finish()
-        let count = try await store.redrive(filter, lifetime: .seconds(minutes * 60))
+        let count = try await store.retryDeadLetters(filter, lifetime: .seconds(minutes * 60))
         wake.signal()
-        try await audit.note(.redriveSends, filter.sendId ?? "dead letters", "\(count) deliveries", by: caller, at: now)
-        return try JSONResponse(RedriveDocument(redriven: count, mayBeMore: count == SendStore.redriveLimit)).response()
+        try await audit.note(.retryDeadLetters, filter.sendId ?? "dead letters", "\(count) deliveries", by: caller, at: now)
+        return try JSONResponse(RetriedDeadLettersDocument(retried: count, mayBeMore: count == SendStore.retryLimit)).response()
     }
 }
 
-struct RedriveDocument: Encodable, Sendable {
-    var redriven: Int
+struct RetriedDeadLettersDocument: Encodable, Sendable {
+    var retried: Int
     /// One request takes 10,000 at most; repeat it.
     var mayBeMore: Bool
 }

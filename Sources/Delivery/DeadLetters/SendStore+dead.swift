@@ -3,7 +3,7 @@ package import PushContract
 
 extension SendStore {
     /// Dead letters in one redrive at most.
-    package static let redriveLimit = 10_000
+    package static let retryLimit = 10_000
 
     /// The dead letters that match, newest first.
     package func deadLetters(_ filter: DeadLetterFilter, limit: Int = 100) async throws -> [DeadLetter] {
@@ -19,24 +19,24 @@ extension SendStore {
     /// Puts dead letters back into the queue, each as its next try, oldest first; how many.
     ///
     /// What has expired, or is about to, lives `lifetime` longer: that is what a redrive is for. Cancelled sends stay where they are.
-    package func redrive(_ filter: DeadLetterFilter, lifetime: Duration, limit: Int = SendStore.redriveLimit) async throws -> Int {
+    package func retryDeadLetters(_ filter: DeadLetterFilter, lifetime: Duration, limit: Int = SendStore.retryLimit) async throws -> Int {
         try await pool.performTransaction { connection in
             try connection.execute(
                 """
                 WITH picked AS MATERIALIZED (
                     SELECT x.deliveryId, d.sendId \(DeadQueries.matching(filter))
                     AND NOT EXISTS (SELECT FROM pushCancels c WHERE c.sendId = d.sendId)
-                    ORDER BY x.finishedAt, x.deliveryId LIMIT \(min(limit, SendStore.redriveLimit)) FOR UPDATE OF x SKIP LOCKED
+                    ORDER BY x.finishedAt, x.deliveryId LIMIT \(min(limit, SendStore.retryLimit)) FOR UPDATE OF x SKIP LOCKED
                 ), taken AS (
                     DELETE FROM pushDead x USING picked WHERE x.deliveryId = picked.deliveryId
-                    RETURNING x.deliveryId, x.lane, x.attempts
+                    RETURNING x.deliveryId, x.queue, x.attempts
                 ), longer AS (
                     UPDATE pushSends s SET expiresAt = clock_timestamp() + \(lifetime.inSeconds) * interval '1 second'
                     WHERE s.sendId IN (SELECT sendId FROM picked)
                       AND s.expiresAt < clock_timestamp() + \(lifetime.inSeconds) * interval '1 second'
                 )
-                INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt)
-                SELECT lane, deliveryId, attempts + 1, clock_timestamp() FROM taken ORDER BY deliveryId
+                INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
+                SELECT queue, deliveryId, attempts + 1, clock_timestamp() FROM taken ORDER BY deliveryId
                 """
             )
         }

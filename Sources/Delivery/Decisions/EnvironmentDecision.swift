@@ -7,9 +7,9 @@ enum EnvironmentDecision {
     /// The code in question.
     static let code = "BadDeviceToken"
 
-    static func afterAcceptance(of delivery: ClaimedDelivery, to token: PushToken) -> Completion.Placement? {
-        guard delivery.environmentTrial == .trying, let placement = placement(delivery, token) else { return nil }
-        return .settled(placement, .found)
+    static func afterAcceptance(of delivery: ClaimedDelivery, to token: PushToken) -> Completion.EnvironmentUpdate? {
+        guard delivery.environmentTrial == .trying, let tokenEnvironment = tokenEnvironment(delivery, token) else { return nil }
+        return .resolved(tokenEnvironment, .found)
     }
 
     /// - Parameter hasOther: there is a credential for the other environment.
@@ -18,21 +18,21 @@ enum EnvironmentDecision {
         of delivery: ClaimedDelivery,
         to token: PushToken,
         hasOther: Bool
-    ) -> Completion.Placement? {
-        guard delivery.provider == .apns, let placement = placement(delivery, token) else { return nil }
+    ) -> Completion.EnvironmentUpdate? {
+        guard delivery.provider == .apns, let tokenEnvironment = tokenEnvironment(delivery, token) else { return nil }
         switch delivery.environmentTrial {
-        case nil: return refusal.providerErrorCode == code && hasOther ? .doubtful(placement) : nil
+        case nil: return refusal.providerErrorCode == code && hasOther ? .uncertain(tokenEnvironment) : nil
         // A key that is not for this environment, or a topic that is not, ends the trial too: it must not hold what else there is.
         case .trying where refusal.providerErrorCode == code || refusal.classification.retryClass == .afterFix:
-            return .settled(placement, .neither)
+            return .resolved(tokenEnvironment, .neither)
         case .trying, .found, .neither: return nil
         }
     }
 
     /// Nil for a bare token: whoever gave it told its environment, and there is nothing to correct.
-    private static func placement(_ delivery: ClaimedDelivery, _ token: PushToken) -> TokenPlacement? {
+    private static func tokenEnvironment(_ delivery: ClaimedDelivery, _ token: PushToken) -> TokenEnvironment? {
         delivery.registrationVersion.map {
-            TokenPlacement(tokenHash: token.hash, app: delivery.app, registrationVersion: $0, environment: delivery.environment)
+            TokenEnvironment(tokenHash: token.hash, app: delivery.app, registrationVersion: $0, environment: delivery.environment)
         }
     }
 }

@@ -24,58 +24,58 @@ package enum OutcomeDecision {
         result: DeliveryResult,
         credential: String = "",
         hasOtherEnvironment: Bool = false,
-        proves: [Int64] = [],
+        circuitsToClose: [Int64] = [],
         at moments: Moments,
         delays: RetryDelays,
         random: Double
     ) -> Completion {
-        var attempt = Attempt(delivery.tryIdentity(token), status: .sent, attemptedAt: moments.startedAt)
+        var attempt = Attempt(delivery.attemptIdentity(token), status: .sent, attemptedAt: moments.startedAt)
         attempt.pushType = result.pushType
         attempt.latencyMs = result.latency.map { Int32(clamping: $0.microseconds / 1000) }
-        let place = CredentialPlace(
+        let scope = CredentialScope(
             provider: delivery.provider,
             app: delivery.app,
             environment: delivery.environment,
             credential: credential
         )
-        let releases = HoldDecision.isCredentialTaken(result.outcome) ? proves : []
+        let circuitsClosed = CircuitDecision.isCredentialAccepted(result.outcome) ? circuitsToClose : []
         switch result.outcome {
         case .accepted(let messageId):
             attempt.providerMessageId = messageId
             // Only a suspect token has something to prove.
-            let strike =
-                delivery.tokenState == .suspect ? delivery.strike(.proven, token, cause: "", credential: credential, at: moments) : nil
+            let feedback =
+                delivery.tokenState == .suspect ? delivery.feedback(.valid, token, cause: "", credential: credential, at: moments) : nil
             return Completion(
                 delivery,
                 attempt: attempt,
-                strike: strike,
-                judgement: TokenJudgement(.good, at: place),
-                placement: EnvironmentDecision.afterAcceptance(of: delivery, to: token),
-                releases: releases,
+                feedback: feedback,
+                sample: RefusalSample(.good, at: scope),
+                tokenEnvironment: EnvironmentDecision.afterAcceptance(of: delivery, to: token),
+                circuitsClosed: circuitsClosed,
                 next: .sent(providerMessageId: messageId)
             )
         case .refused(let refusal):
             attempt.status = .failed
             attempt.reasonCode = refusal.classification.reasonCode
             attempt.providerErrorCode = refusal.providerErrorCode.map { String($0.prefix(200)) }
-            let placement = EnvironmentDecision.afterRefusal(refusal, of: delivery, to: token, hasOther: hasOtherEnvironment)
-            if case .settled? = placement {
+            let tokenEnvironment = EnvironmentDecision.afterRefusal(refusal, of: delivery, to: token, hasOther: hasOtherEnvironment)
+            if case .resolved? = tokenEnvironment {
                 // Neither environment takes it: what counts is the refusal where it was said to belong.
-                var told = place
-                told.environment = delivery.environment.other
-                var strike = delivery.strike(.suspect, token, cause: EnvironmentDecision.code, credential: credential, at: moments)
-                strike.environment = told.environment
+                var otherScope = scope
+                otherScope.environment = delivery.environment.other
+                var feedback = delivery.feedback(.suspect, token, cause: EnvironmentDecision.code, credential: credential, at: moments)
+                feedback.environment = otherScope.environment
                 return Completion(
                     delivery,
                     attempt: attempt,
-                    strike: strike,
-                    judgement: TokenJudgement(.ambiguous, at: told),
-                    placement: placement,
-                    releases: releases,
+                    feedback: feedback,
+                    sample: RefusalSample(.ambiguous, at: otherScope),
+                    tokenEnvironment: tokenEnvironment,
+                    circuitsClosed: circuitsClosed,
                     next: .dead(.failed, reason: .tokenInvalid, providerErrorCode: EnvironmentDecision.code)
                 )
             }
-            let opening = HoldDecision.opening(for: delivery, after: refusal, credential: credential, delays: delays, random: random)
+            let opening = CircuitDecision.opening(for: delivery, after: refusal, credential: credential, delays: delays, random: random)
             let next: Completion.Next
             if let opening, moments.now < delivery.expiresAt {
                 next = .held(.opening(opening), after: refusal.classification.reasonCode)
@@ -85,11 +85,11 @@ package enum OutcomeDecision {
             return Completion(
                 delivery,
                 attempt: attempt,
-                strike: strike(delivery, token, refusal, credential: credential, at: moments),
-                judgement: judgement(refusal.classification.tokenAction).map { TokenJudgement($0, at: place) },
-                placement: placement,
-                releases: releases,
-                pause: PauseDecision.request(for: delivery, after: refusal),
+                feedback: feedback(delivery, token, refusal, credential: credential, at: moments),
+                sample: sample(refusal.classification.tokenAction).map { RefusalSample($0, at: scope) },
+                tokenEnvironment: tokenEnvironment,
+                circuitsClosed: circuitsClosed,
+                pause: RateLimitDecision.request(for: delivery, after: refusal),
                 next: next
             )
         }
@@ -126,35 +126,35 @@ package enum OutcomeDecision {
         }
     }
 
-    private static func strike(
+    private static func feedback(
         _ delivery: ClaimedDelivery,
         _ token: PushToken,
         _ refusal: DeliveryResult.Refusal,
         credential: String,
         at moments: Moments
-    ) -> TokenStrike? {
+    ) -> TokenFeedback? {
         let cause = refusal.providerErrorCode ?? refusal.classification.reasonCode.rawValue
         switch refusal.classification.tokenAction {
         case .none: return nil
-        case .suspect: return delivery.strike(.suspect, token, cause: cause, credential: credential, at: moments)
-        case .off: return delivery.strike(.off(goneAt: refusal.goneAt), token, cause: cause, credential: credential, at: moments)
+        case .suspect: return delivery.feedback(.suspect, token, cause: cause, credential: credential, at: moments)
+        case .deactivate: return delivery.feedback(.deactivate(goneAt: refusal.goneAt), token, cause: cause, credential: credential, at: moments)
         }
     }
 }
 
 extension OutcomeDecision {
-    private static func judgement(_ action: TokenAction) -> TokenJudgement.Kind? {
+    private static func sample(_ action: TokenAction) -> RefusalSample.Kind? {
         switch action {
         case .none: nil
         case .suspect: .ambiguous
-        case .off: .gone
+        case .deactivate: .gone
         }
     }
 }
 
 extension ClaimedDelivery {
-    func tryIdentity(_ token: PushToken) -> TryIdentity {
-        TryIdentity(
+    func attemptIdentity(_ token: PushToken) -> AttemptIdentity {
+        AttemptIdentity(
             sendId: sendId,
             uid: uid,
             deviceId: deviceId,
@@ -169,14 +169,14 @@ extension ClaimedDelivery {
         )
     }
 
-    fileprivate func strike(
-        _ verdict: TokenStrike.Verdict,
+    fileprivate func feedback(
+        _ verdict: TokenFeedback.Verdict,
         _ token: PushToken,
         cause: String,
         credential: String,
         at moments: OutcomeDecision.Moments
-    ) -> TokenStrike {
-        TokenStrike(
+    ) -> TokenFeedback {
+        TokenFeedback(
             verdict: verdict,
             tokenHash: token.hash,
             provider: provider,
@@ -186,7 +186,7 @@ extension ClaimedDelivery {
             sentAt: moments.startedAt,
             environment: environment,
             credential: credential,
-            attemptId: tryIdentity(token).attemptId
+            attemptId: attemptIdentity(token).attemptId
         )
     }
 }

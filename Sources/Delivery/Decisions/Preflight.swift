@@ -2,8 +2,8 @@ package import PushContract
 
 /// Whether a claimed delivery is to be sent at all.
 package enum Preflight: Sendable {
-    /// `proves`: the holds that are refuted if the provider takes the credential now.
-    case send(PushToken, proves: [Int64])
+    /// `circuitsToClose`: the holds that are refuted if the provider takes the credential now.
+    case send(PushToken, circuitsToClose: [Int64])
     /// It ends without a try.
     case end(Completion)
 
@@ -11,7 +11,7 @@ package enum Preflight: Sendable {
     package static func decide(
         _ delivery: ClaimedDelivery,
         credential: String = "",
-        holds: [SendHold] = [],
+        circuits: [Circuit] = [],
         now: Timestamp
     ) -> Preflight {
         func end(_ next: Completion.Next) -> Preflight { .end(Completion(delivery, attempt: nil, next: next)) }
@@ -20,14 +20,14 @@ package enum Preflight: Sendable {
         if delivery.tokenFault != nil { return end(.dead(.unreachable, reason: nil, providerErrorCode: "TokenUnreadable")) }
         guard let token = delivery.token else { return end(.dead(.unreachable, reason: nil, providerErrorCode: "DeviceNotRegistered")) }
         switch delivery.tokenState {
-        case .off: return end(.dead(.unreachable, reason: nil, providerErrorCode: "TokenOff"))
-        case .suspect where now < (delivery.tokenStateSince ?? now) + DeviceTokens.suspicion:
+        case .inactive: return end(.dead(.unreachable, reason: nil, providerErrorCode: "TokenInactive"))
+        case .suspect where now < (delivery.tokenStateSince ?? now) + DeviceTokens.suspectPeriod:
             return end(.dead(.unreachable, reason: nil, providerErrorCode: "TokenSuspect"))
         case .suspect, .active, nil: break
         }
-        switch HoldDecision.standing(of: delivery, credential: credential, holds: holds) {
-        case .held(let hold): return end(.held(.open(hold), after: nil))
-        case .free(let proves): return .send(token, proves: proves)
+        switch CircuitDecision.admission(of: delivery, credential: credential, circuits: circuits) {
+        case .held(let circuit): return end(.held(.open(circuit), after: nil))
+        case .allowed(let circuitsToClose): return .send(token, circuitsToClose: circuitsToClose)
         }
     }
 }

@@ -59,12 +59,12 @@ package enum RetryDecision: Sendable, Hashable {
         case .never: nil
         // Once at once, on another connection; if that does not help it is not the connection.
         case .now where failure.attemptNumber == 1: .zero
-        case .now, .backoff: grown(growth(failure, delays), attemptNumber: failure.attemptNumber, random: random)
-        case .afterFix: grown(delays.afterFix, attemptNumber: failure.attemptNumber, random: random)
+        case .now, .backoff: backOff(curve(failure, delays), attemptNumber: failure.attemptNumber, random: random)
+        case .afterFix: backOff(delays.afterFix, attemptNumber: failure.attemptNumber, random: random)
         }
     }
 
-    private static func growth(_ failure: Failure, _ delays: RetryDelays) -> RetryDelays.Growth {
+    private static func curve(_ failure: Failure, _ delays: RetryDelays) -> RetryDelays.BackoffCurve {
         if failure.isThrottled { return delays.throttled }
         switch (failure.classification.reasonCode, failure.provider) {
         // FCM wants its 10 s also when it did not answer: it may be busy with the first request.
@@ -76,9 +76,9 @@ package enum RetryDecision: Sendable, Hashable {
     }
 
     /// Full jitter: spreads the retries of an outage over the whole wait instead of bringing them back in waves.
-    static func grown(_ growth: RetryDelays.Growth, attemptNumber: Int, random: Double) -> Duration {
+    static func backOff(_ curve: RetryDelays.BackoffCurve, attemptNumber: Int, random: Double) -> Duration {
         let doublings = min(max(attemptNumber - 1, 0), 30)
-        let ceiling = min(growth.base * (1 << doublings), growth.cap)
-        return growth.floor + ceiling * min(max(random, 0), 1)
+        let ceiling = min(curve.base * (1 << doublings), curve.cap)
+        return curve.minimum + ceiling * min(max(random, 0), 1)
     }
 }

@@ -1,40 +1,40 @@
 /// How long failed tries wait. Bases are configuration, so that a demonstration or a test need not wait for minutes.
 package struct RetryDelays: Sendable, Hashable {
-    /// A growing wait with full jitter: `floor` + random(0 … min(`cap`, `base` × 2ⁿ)).
-    package struct Growth: Sendable, Hashable {
+    /// A growing wait with full jitter: `minimum` + random(0 … min(`cap`, `base` × 2ⁿ)).
+    package struct BackoffCurve: Sendable, Hashable {
         package var base: Duration
-        package var floor: Duration
+        package var minimum: Duration
         package var cap: Duration
 
-        package init(base: Duration, floor: Duration = .zero, cap: Duration) {
+        package init(base: Duration, minimum: Duration = .zero, cap: Duration) {
             self.base = base
-            self.floor = floor
+            self.minimum = minimum
             self.cap = cap
         }
     }
 
     /// APNs 5xx. Apple asks for 15 minutes; one early retry helps what is urgent, then it grows to that.
-    package var apns: Growth
+    package var apns: BackoffCurve
     /// FCM 5xx and quota. Google asks for at least 10 s before the first retry.
-    package var fcm: Growth
+    package var fcm: BackoffCurve
     /// DNS, connect, TLS, reset, timeout.
-    package var network: Growth
+    package var network: BackoffCurve
     /// 429.
-    package var throttled: Growth
+    package var throttled: BackoffCurve
     /// Between tries of a credential that is refused: somebody has to mend it first.
-    package var afterFix: Growth
-    /// How long a lane waits at least when its provider asks for fewer requests (Google: a minute), doubled while that goes on.
-    package var pause: Growth
+    package var afterFix: BackoffCurve
+    /// How long a queue waits at least when its provider asks for fewer requests (Google: a minute), doubled while that goes on.
+    package var pause: BackoffCurve
     /// From the end of a pause to the full rate. Google asks for a minute.
     package var ramp: Duration
 
     package init(
-        apns: Growth = Growth(base: .seconds(5), cap: .seconds(900)),
-        fcm: Growth = Growth(base: .seconds(10), floor: .seconds(10), cap: .seconds(900)),
-        network: Growth = Growth(base: .seconds(1), cap: .seconds(120)),
-        throttled: Growth = Growth(base: .seconds(30), floor: .seconds(30), cap: .seconds(900)),
-        afterFix: Growth = Growth(base: .seconds(60), floor: .seconds(30), cap: .seconds(900)),
-        pause: Growth = Growth(base: .seconds(60), floor: .seconds(60), cap: .seconds(900)),
+        apns: BackoffCurve = BackoffCurve(base: .seconds(5), cap: .seconds(900)),
+        fcm: BackoffCurve = BackoffCurve(base: .seconds(10), minimum: .seconds(10), cap: .seconds(900)),
+        network: BackoffCurve = BackoffCurve(base: .seconds(1), cap: .seconds(120)),
+        throttled: BackoffCurve = BackoffCurve(base: .seconds(30), minimum: .seconds(30), cap: .seconds(900)),
+        afterFix: BackoffCurve = BackoffCurve(base: .seconds(60), minimum: .seconds(30), cap: .seconds(900)),
+        pause: BackoffCurve = BackoffCurve(base: .seconds(60), minimum: .seconds(60), cap: .seconds(900)),
         ramp: Duration = .seconds(60)
     ) {
         self.apns = apns
@@ -48,14 +48,14 @@ package struct RetryDelays: Sendable, Hashable {
 
     /// Everything `duration` at most: for tests and the demonstration.
     package static func quick(_ duration: Duration) -> RetryDelays {
-        let growth = Growth(base: duration, cap: duration)
+        let curve = BackoffCurve(base: duration, cap: duration)
         return RetryDelays(
-            apns: growth,
-            fcm: growth,
-            network: growth,
-            throttled: growth,
-            afterFix: growth,
-            pause: growth,
+            apns: curve,
+            fcm: curve,
+            network: curve,
+            throttled: curve,
+            afterFix: curve,
+            pause: curve,
             ramp: duration
         )
     }

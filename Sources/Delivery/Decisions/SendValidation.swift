@@ -20,14 +20,14 @@ package enum SendValidation {
 
     /// Nil when the provider would take it, as far as that can be known.
     package static func check(_ request: SendRequest, provider: Provider, platform: Platform, app: String) -> Problem? {
-        do throws(PushFault) {
+        do throws(PushError) {
             let message = try PushMessage(json: request.content.json, expiresAt: request.expiresAt)
             try PushValidation.validate(message, for: provider, app: app)
             return nil
         } catch {
             let pointer = error.field.isEmpty ? request.pointer : request.pointer + "/" + error.field
             return .invalid(
-                "\(provider.rawValue) would refuse this with \(error.code): \(error.sentence)",
+                "\(provider.rawValue) would refuse this with \(error.code): \(error.message)",
                 code: "payload_refused",
                 pointer: pointer
             )

@@ -23,7 +23,7 @@ package enum ThrottleDecision {
 
     /// Takes up to `wanted` from the bucket.
     ///
-    /// At most five seconds' worth is saved up, so a quiet lane cannot burst past the rate; but two sends at least, else a bucket that is
+    /// At most five seconds' worth is saved up, so a quiet queue cannot burst past the rate; but two sends at least, else a bucket that is
     /// full for a moment before it is asked would fall behind its rate. A clock that steps back refills nothing.
     package static func take(_ wanted: Int, from bucket: Bucket, now: Timestamp) -> (granted: Int, bucket: Bucket) {
         let rate = effectivePerMinute(bucket.perMinute) / 60

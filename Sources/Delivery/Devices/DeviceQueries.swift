@@ -24,14 +24,14 @@ enum DeviceQueries {
         WITH previous AS MATERIALIZED (
             SELECT userId, deviceId, pushToStartToken, pushToStartTokenHash, pushToStartTokenState FROM devices
             WHERE pushTokenHash = \(registration.token.hash.rawValue) AND provider = \(registration.provider.rawValue)
-              AND app = \(registration.app) AND tokenState <> 'off'
+              AND app = \(registration.app) AND tokenState <> 'inactive'
               AND (userId, deviceId) <> (\(registration.userId), \(registration.deviceId))
             ORDER BY userId, deviceId FOR UPDATE
         )
-        UPDATE devices d SET tokenState = 'off', tokenStateCause = '\(raw: moved)', tokenStateSince = \(now), pushToStartToken = NULL,
-            pushToStartTokenCause = CASE WHEN d.pushToStartTokenState <> 'off' THEN '\(raw: moved)' ELSE d.pushToStartTokenCause END,
-            pushToStartTokenSince = CASE WHEN d.pushToStartTokenState <> 'off' THEN \(now) ELSE d.pushToStartTokenSince END,
-            pushToStartTokenState = CASE WHEN d.pushToStartTokenState IS NOT NULL THEN 'off'::deviceTokenState END
+        UPDATE devices d SET tokenState = 'inactive', tokenStateCause = '\(raw: moved)', tokenStateSince = \(now), pushToStartToken = NULL,
+            pushToStartTokenCause = CASE WHEN d.pushToStartTokenState <> 'inactive' THEN '\(raw: moved)' ELSE d.pushToStartTokenCause END,
+            pushToStartTokenSince = CASE WHEN d.pushToStartTokenState <> 'inactive' THEN \(now) ELSE d.pushToStartTokenSince END,
+            pushToStartTokenState = CASE WHEN d.pushToStartTokenState IS NOT NULL THEN 'inactive'::deviceTokenState END
         FROM previous p WHERE d.userId = p.userId AND d.deviceId = p.deviceId
         RETURNING p.userId, p.deviceId, p.pushToStartToken, p.pushToStartTokenHash, p.pushToStartTokenState
         """
@@ -44,13 +44,13 @@ enum DeviceQueries {
 
     /// Insert or update in one statement, so that concurrent registrations of a device leave one row. What the app did not tell stays
     /// as it is.
-    static func register(_ device: DeviceRegistration, sealed: String, secret: UnregisterSecret, now: Timestamp) -> Query {
+    static func register(_ device: DeviceRegistration, encrypted: String, secret: UnregisterSecret, now: Timestamp) -> Query {
         """
         INSERT INTO devices AS d (userId, deviceId, platform, provider, environment, app, pushToken, pushTokenHash, tokenState,
             tokenStateSince, osVersion, appVersion, registrationVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt,
             unregisterSecrets)
         VALUES (\(device.userId), \(device.deviceId), \(device.platform.rawValue), \(device.provider.rawValue),
-            \(device.environment.rawValue), \(device.app), \(sealed), \(device.token.hash.rawValue), 'active',
+            \(device.environment.rawValue), \(device.app), \(encrypted), \(device.token.hash.rawValue), 'active',
             \(now), \(device.osVersion), \(device.appVersion), nextval('deviceRegistrationVersions'), \(now), \(now), \(now),
             \(now) + interval '90 days', ARRAY[\(secret.hash)])
         ON CONFLICT (userId, deviceId) DO UPDATE SET
@@ -67,7 +67,7 @@ enum DeviceQueries {
             appVersion = coalesce(excluded.appVersion, d.appVersion),
             registrationVersion = excluded.registrationVersion, tokenRegisteredAt = excluded.tokenRegisteredAt,
             lastSeenAt = excluded.lastSeenAt, expiresAt = excluded.expiresAt,
-            unregisterSecrets = (excluded.unregisterSecrets || d.unregisterSecrets)[1:\(raw: String(UnregisterSecret.kept))]
+            unregisterSecrets = (excluded.unregisterSecrets || d.unregisterSecrets)[1:\(raw: String(UnregisterSecret.maximumCount))]
         RETURNING \(raw: columns)
         """
     }

@@ -55,7 +55,7 @@ extension DeviceRegistration {
         guard !text.hasPrefix("sha256:") else {
             throw field.invalid("This is a token's hash. Send the token itself: a hash cannot be sent to.")
         }
-        guard !text.hasPrefix(TokenVault.prefix) else {
+        guard !text.hasPrefix(TokenCipher.prefix) else {
             throw field.invalid("This is not what a push service hands out. Send the token itself, as the app received it.")
         }
         do {

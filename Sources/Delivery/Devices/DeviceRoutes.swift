@@ -22,7 +22,7 @@ package struct DeviceRoutes: Sendable {
         self.now = now
     }
 
-    package func add(to router: EdgeRouter) {
+    package func add(to router: HTTPRouter) {
         router.post("/devices") { request, context in try await register(request, context) }
         router.post("/devices/push-to-start-token") { request, context in try await registerStart(request, context, .devices) }
         router.put("/api/users/live-activity-token") { request, context in try await registerStart(request, context, .alias) }
@@ -34,7 +34,7 @@ package struct DeviceRoutes: Sendable {
     private func register(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let userId = try context.requireUser()
         _ = try request.requireContentType("application/json")
-        let body = try JSONText.parse(try await reader.read(request))
+        let body = try JSONParser.parse(try await reader.read(request))
         let registration = try DeviceRegistration(body, userId: userId)
         let secret = UnregisterSecret.generate()
         let device = try await store.register(registration, secret: secret, requestId: context.requestId, now: now())
@@ -48,7 +48,7 @@ package struct DeviceRoutes: Sendable {
     ) async throws -> Response {
         let userId = try context.requireUser()
         _ = try request.requireContentType("application/json")
-        let body = try JSONText.parse(try await reader.read(request))
+        let body = try JSONParser.parse(try await reader.read(request))
         let registration = try StartTokenRegistration(body, userId: userId, form: form)
         let device = try await store.register(registration, requestId: context.requestId, now: now())
         return try JSONResponse(DeviceDocument(device)).response()

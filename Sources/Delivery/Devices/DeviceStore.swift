@@ -7,23 +7,23 @@ package typealias AttemptRecorder = @Sendable (_ attempts: [Attempt], _ connecti
 /// The device registry in PostgreSQL. Safe to use from any task.
 package struct DeviceStore: Sendable {
     let pool: PostgresPool
-    let vault: TokenVault
+    let cipher: TokenCipher
     let record: AttemptRecorder
-    let onDeparture: DepartureHandler
+    let onRemoval: RemovalHandler
 
     /// - Parameters:
     ///   - record: writes the `register` and `unregister` attempts, in the same transaction.
-    ///   - onDeparture: ends what hangs on devices that leave their user, in the same transaction.
+    ///   - onRemoval: ends what hangs on devices that leave their user, in the same transaction.
     package init(
         pool: PostgresPool,
-        vault: TokenVault,
+        cipher: TokenCipher,
         record: @escaping AttemptRecorder,
-        onDeparture: @escaping DepartureHandler = { _, _, _ in }
+        onRemoval: @escaping RemovalHandler = { _, _, _ in }
     ) {
         self.pool = pool
-        self.vault = vault
+        self.cipher = cipher
         self.record = record
-        self.onDeparture = onDeparture
+        self.onRemoval = onRemoval
     }
 
     /// Stores the device and takes its tokens from whoever had them, with one `register` attempt; all or nothing.
@@ -36,45 +36,45 @@ package struct DeviceStore: Sendable {
         requestId: String,
         now: Timestamp
     ) async throws -> Device {
-        let sealed = try vault.seal(registration.token, as: .push)
+        let encrypted = try cipher.encrypt(registration.token, as: .push)
         return try await transaction { [self] connection in
             // Two devices that claim one token at once take turns, else one would fail on the unique index.
             _ = try connection.query(DeviceQueries.lockToken(registration.token.hash))
             try connection.execute(
                 DeviceQueries.removeExpired(userId: registration.userId, deviceId: registration.deviceId, now: now)
             )
-            let losers = try connection.query(DeviceQueries.takeTokenFromOthers(registration, now: now)).map(TokenLoser.init)
-            let query = DeviceQueries.register(registration, sealed: sealed, secret: secret, now: now)
+            let previousOwners = try connection.query(DeviceQueries.takeTokenFromOthers(registration, now: now)).map(PreviousOwner.init)
+            let query = DeviceQueries.register(registration, encrypted: encrypted, secret: secret, now: now)
             guard var device = try connection.query(query).first.map(Device.init) else {
                 throw PostgresError(.decoding, "the device was not returned")
             }
-            if let start = device.startToken, start.state != .off, start.hash == device.tokenHash {
+            if let start = device.startToken, start.state != .inactive, start.hash == device.tokenHash {
                 throw StartTokenRefusal.isStartToken.problem
             }
-            if let heir = try inherit(losers, by: device, on: connection, now: now) { device = heir }
-            for loser in losers {
-                if loser.deviceId == device.deviceId {
-                    try connection.execute(TypedStartTokenQueries.move(from: loser.userId, to: device, now: now))
+            if let heir = try inherit(previousOwners, by: device, on: connection, now: now) { device = heir }
+            for previousOwner in previousOwners {
+                if previousOwner.deviceId == device.deviceId {
+                    try connection.execute(TypedStartTokenQueries.move(from: previousOwner.userId, to: device, now: now))
                 }
-                try connection.execute(TypedStartTokenQueries.forget(userId: loser.userId, deviceId: loser.deviceId))
+                try connection.execute(TypedStartTokenQueries.forget(userId: previousOwner.userId, deviceId: previousOwner.deviceId))
             }
             device.typedStartTokens = try Self.typed(device, on: connection)
             try record([.registration(.register, of: device, requestId: requestId, at: now)], connection)
-            if !losers.isEmpty { try onDeparture(losers.map(\.departure), connection, now) }
+            if !previousOwners.isEmpty { try onRemoval(previousOwners.map(\.removal), connection, now) }
             return device
         }
     }
 
     /// The start token of the same device under its previous user, unless the new one has registered its own.
     private func inherit(
-        _ losers: [TokenLoser],
+        _ previousOwners: [PreviousOwner],
         by device: Device,
         on connection: BlockingConnection,
         now: Timestamp
     ) throws -> Device? {
-        guard device.startToken.map({ $0.state == .off }) ?? true,
-            let estate = losers.first(where: { $0.deviceId == device.deviceId && $0.hasUsableStartToken }),
-            let token = estate.startToken, let hash = estate.startTokenHash
+        guard device.startToken.map({ $0.state == .inactive }) ?? true,
+            let inheritedFrom = previousOwners.first(where: { $0.deviceId == device.deviceId && $0.hasUsableStartToken }),
+            let token = inheritedFrom.startToken, let hash = inheritedFrom.startTokenHash
         else { return nil }
         return try connection.query(StartTokenQueries.inherit(token, hash: hash, by: device, now: now)).first.map(Device.init)
     }
@@ -91,7 +91,7 @@ package struct DeviceStore: Sendable {
 
     /// - Parameter which: the condition on the devices `d`.
     private func unregister(_ which: Query, requestId: String, now: Timestamp) async throws -> Bool {
-        try await transaction { [record, onDeparture] connection in
+        try await transaction { [record, onRemoval] connection in
             // Held first, so that no token is added between reading them and the end of their device.
             _ = try connection.query("SELECT FROM devices d WHERE \(which) ORDER BY d.userId FOR UPDATE")
             let typed = try connection.query(TypedStartTokenQueries.leaving(which)).map { row in
@@ -102,7 +102,7 @@ package struct DeviceStore: Sendable {
             guard !devices.isEmpty else { return false }
             let attempts = devices.flatMap { device in
                 [Attempt.registration(.unregister, of: device, requestId: requestId, at: now)]
-                    + [device.startToken].compactMap { $0 }.filter { $0.state != .off }.map {
+                    + [device.startToken].compactMap { $0 }.filter { $0.state != .inactive }.map {
                         .startRegistration(.unregister, of: device, tokenHash: $0.hash, requestId: requestId, at: now)
                     }
                     + typed.filter { $0.userId == device.userId && $0.deviceId == device.deviceId }.map {
@@ -110,8 +110,8 @@ package struct DeviceStore: Sendable {
                     }
             }
             try record(attempts, connection)
-            let departures = devices.map { DeviceDeparture(userId: $0.userId, deviceId: $0.deviceId, cause: .unregistered) }
-            try onDeparture(departures, connection, now)
+            let removals = devices.map { DeviceRemoval(userId: $0.userId, deviceId: $0.deviceId, cause: .unregistered) }
+            try onRemoval(removals, connection, now)
             return true
         }
     }
@@ -127,12 +127,12 @@ package struct DeviceStore: Sendable {
 
     /// Removes up to `limit` devices that were not seen for 90 days; how many.
     package func sweep(limit: Int = 500, now: Timestamp) async throws -> Int {
-        try await transaction { [onDeparture] connection in
+        try await transaction { [onRemoval] connection in
             let gone = try connection.query(DeviceQueries.sweep(limit: limit, now: now)).map { row in
                 let (userId, deviceId) = try row.decode((String, String).self)
-                return DeviceDeparture(userId: userId, deviceId: deviceId, cause: .expired)
+                return DeviceRemoval(userId: userId, deviceId: deviceId, cause: .expired)
             }
-            if !gone.isEmpty { try onDeparture(gone, connection, now) }
+            if !gone.isEmpty { try onRemoval(gone, connection, now) }
             return gone.count
         }
     }
@@ -145,7 +145,7 @@ package struct DeviceStore: Sendable {
 }
 
 /// Who had a token until somebody else registered it.
-private struct TokenLoser {
+private struct PreviousOwner {
     let userId: String
     let deviceId: String
     /// Sealed; bound to its kind and hash, not to its owner.
@@ -158,6 +158,6 @@ private struct TokenLoser {
             try row.decode((String, String, String?, String?, String?).self)
     }
 
-    var hasUsableStartToken: Bool { startTokenState.map { $0 != TokenState.off.rawValue } ?? false }
-    var departure: DeviceDeparture { DeviceDeparture(userId: userId, deviceId: deviceId, cause: .moved) }
+    var hasUsableStartToken: Bool { startTokenState.map { $0 != TokenState.inactive.rawValue } ?? false }
+    var removal: DeviceRemoval { DeviceRemoval(userId: userId, deviceId: deviceId, cause: .moved) }
 }

@@ -33,7 +33,7 @@ package enum DeviceTargets {
         let rows = try connection.query(
             """
             SELECT pushTokenHash, userId FROM devices
-            WHERE pushTokenHash = ANY(\(hashes)) AND tokenState <> 'off' AND expiresAt > \(now)
+            WHERE pushTokenHash = ANY(\(hashes)) AND tokenState <> 'inactive' AND expiresAt > \(now)
             """
         )
         return try Dictionary(rows.map { try $0.decode((String, String).self) }, uniquingKeysWith: { first, _ in first })

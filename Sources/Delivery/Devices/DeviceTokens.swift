@@ -2,96 +2,96 @@ package import Postgres
 package import PushContract
 
 /// What becomes of a token after an outcome; every change is a row in `tokenDeactivations` and may be undone. Runs inside the caller's
-/// transaction. Callers go through `TokenGuard`, which knows when to stop.
+/// transaction. Callers go through `TokenFeedbackWriter`, which knows when to stop.
 package enum DeviceTokens {
     /// How long a suspect token rests before it is tried again; a strike after that switches it off.
-    package static let suspicion = Duration.seconds(3600)
+    package static let suspectPeriod = Duration.seconds(3600)
 
     /// Applies the strikes and returns the places of those that switched a token off.
     ///
     /// A strike counts only against the registration it was made with: with the provider's time, a registration up to that time;
     /// without one, the very registration the send started from. An app that registered anew meanwhile keeps its token.
     ///
-    /// - Parameter withheld: the breaker, by the strike's place, under which a token is put aside instead of switched off.
+    /// - Parameter withheld: the limiter, by the strike's place, under which a token is put aside instead of switched off.
     package static func apply(
-        _ strikes: [TokenStrike],
-        withheld: [Int: Int64] = [:],
+        _ feedbackBatch: [TokenFeedback],
+        deferred: [Int: Int64] = [:],
         on connection: BlockingConnection,
         now: Timestamp
     ) throws -> Set<Int> {
         var off: Set<Int> = []
-        let batch = StrikeBatch(strikes, withheld: withheld)
+        let batch = FeedbackByVerdict(feedbackBatch, deferred: deferred)
         if !batch.off.isEmpty {
-            for row in try connection.query(switchOff(batch.off, now: now)) { off.insert(try row.decode((Int, String).self).0) }
+            for row in try connection.query(deactivate(batch.off, now: now)) { off.insert(try row.decode((Int, String).self).0) }
         }
         if !batch.suspect.isEmpty {
             for row in try connection.query(suspect(batch.suspect, now: now)) {
                 let (index, state) = try row.decode((Int, String).self)
-                if state == TokenState.off.rawValue { off.insert(index) }
+                if state == TokenState.inactive.rawValue { off.insert(index) }
             }
         }
-        if !batch.withheld.isEmpty { _ = try connection.query(putAside(batch.withheld, now: now)) }
-        if !batch.proven.isEmpty { try connection.execute(clear(batch.proven, now: now)) }
+        if !batch.deferred.isEmpty { _ = try connection.query(deferDeactivation(batch.deferred, now: now)) }
+        if !batch.valid.isEmpty { try connection.execute(clear(batch.valid, now: now)) }
         return off
     }
 
-    private static func switchOff(_ columns: StrikeColumns, now: Timestamp) -> Query {
-        noting(
+    private static func deactivate(_ columns: FeedbackColumns, now: Timestamp) -> Query {
+        recording(
             """
-            UPDATE devices d SET tokenState = 'off', tokenStateCause = s.cause, tokenStateSince = \(now)
+            UPDATE devices d SET tokenState = 'inactive', tokenStateCause = s.cause, tokenStateSince = \(now)
             FROM \(columns.table) s, devices o
-            WHERE \(matching) AND d.tokenState <> 'off' AND \(notRegisteredSince)
+            WHERE \(matching) AND d.tokenState <> 'inactive' AND \(notRegisteredSince)
             """,
             now: now
         )
     }
 
-    /// As off, but under a breaker: it rests, and a person decides.
-    private static func putAside(_ columns: StrikeColumns, now: Timestamp) -> Query {
-        noting(
+    /// As off, but under a limiter: it rests, and a person decides.
+    private static func deferDeactivation(_ columns: FeedbackColumns, now: Timestamp) -> Query {
+        recording(
             """
             UPDATE devices d SET tokenState = 'suspect', tokenStateCause = s.cause, tokenStateSince = \(now)
             FROM \(columns.table) s, devices o
             WHERE \(matching) AND \(notRegisteredSince)
-              AND (d.tokenState = 'active' OR (d.tokenState = 'suspect' AND d.tokenStateSince <= \(now - suspicion)))
+              AND (d.tokenState = 'active' OR (d.tokenState = 'suspect' AND d.tokenStateSince <= \(now - suspectPeriod)))
             """,
             now: now
         )
     }
 
     /// Leaves a row for each token that is changed; returns the strike's place and the token's state.
-    private static func noting(_ update: Query, now: Timestamp) -> Query {
+    private static func recording(_ update: Query, now: Timestamp) -> Query {
         """
         WITH changed AS (
             \(update)
-            RETURNING s.place, d.userId, d.deviceId, d.pushTokenHash, d.registrationVersion, d.provider, d.app, d.environment, s.credential,
-                s.verdict, o.tokenState AS previousState, d.tokenState, s.cause, s.attemptId, s.breaker
+            RETURNING s.index, d.userId, d.deviceId, d.pushTokenHash, d.registrationVersion, d.provider, d.app, d.environment, s.credential,
+                s.verdict, o.tokenState AS previousState, d.tokenState, s.cause, s.attemptId, s.limiter
         ), noted AS (
             INSERT INTO tokenDeactivations (userId, deviceId, tokenHash, registrationVersion, provider, app, environment, credential,
-                verdict, previousState, state, cause, attemptId, breakerId, deactivatedAt)
+                verdict, previousState, state, cause, attemptId, limiterId, deactivatedAt)
             SELECT userId, deviceId, pushTokenHash, registrationVersion, provider, app, environment, credential, verdict, previousState,
-                tokenState, cause, attemptId, breaker, \(now)
+                tokenState, cause, attemptId, limiter, \(now)
             FROM changed
         )
-        SELECT place, tokenState FROM changed
+        SELECT index, tokenState FROM changed
         """
     }
 
-    private static func suspect(_ columns: StrikeColumns, now: Timestamp) -> Query {
-        noting(
+    private static func suspect(_ columns: FeedbackColumns, now: Timestamp) -> Query {
+        recording(
             """
             UPDATE devices d
-            SET tokenState = (CASE WHEN d.tokenState = 'suspect' THEN 'off' ELSE 'suspect' END)::deviceTokenState,
+            SET tokenState = (CASE WHEN d.tokenState = 'suspect' THEN 'inactive' ELSE 'suspect' END)::deviceTokenState,
                 tokenStateCause = s.cause, tokenStateSince = \(now)
             FROM \(columns.table) s, devices o
             WHERE \(matching) AND \(sameRegistration)
-              AND (d.tokenState = 'active' OR (d.tokenState = 'suspect' AND d.tokenStateSince <= \(now - suspicion)))
+              AND (d.tokenState = 'active' OR (d.tokenState = 'suspect' AND d.tokenStateSince <= \(now - suspectPeriod)))
             """,
             now: now
         )
     }
 
-    private static func clear(_ columns: StrikeColumns, now: Timestamp) -> Query {
+    private static func clear(_ columns: FeedbackColumns, now: Timestamp) -> Query {
         """
         UPDATE devices d SET tokenState = 'active', tokenStateCause = NULL, tokenStateSince = \(now)
         FROM \(columns.table) s
@@ -112,33 +112,33 @@ package enum DeviceTokens {
 }
 
 /// Strikes by verdict.
-struct StrikeBatch {
-    var off = StrikeColumns()
-    var suspect = StrikeColumns()
-    var proven = StrikeColumns()
-    var withheld = StrikeColumns()
+struct FeedbackByVerdict {
+    var off = FeedbackColumns()
+    var suspect = FeedbackColumns()
+    var valid = FeedbackColumns()
+    var deferred = FeedbackColumns()
 
-    /// - Parameter breakers: those that keep a strike, by its place, from switching off.
-    init(_ strikes: [TokenStrike], withheld breakers: [Int: Int64] = [:]) {
+    /// - Parameter limiters: those that keep a strike, by its place, from switching off.
+    init(_ feedbackBatch: [TokenFeedback], deferred limiters: [Int: Int64] = [:]) {
         // In one order everywhere: two transactions that strike the same devices must not wait for each other in a circle.
-        let ordered = strikes.enumerated().sorted { $0.element.tokenHash.rawValue < $1.element.tokenHash.rawValue }
-        for (place, strike) in ordered {
-            switch strike.verdict {
-            case .off(let goneAt) where breakers[place] != nil:
-                withheld.append(strike, place: place, goneAt: goneAt, breaker: breakers[place])
-            case .suspect where breakers[place] != nil:
-                withheld.append(strike, place: place, goneAt: nil, breaker: breakers[place])
-            case .off(let goneAt): off.append(strike, place: place, goneAt: goneAt)
-            case .suspect: suspect.append(strike, place: place, goneAt: nil)
-            case .proven: proven.append(strike, place: place, goneAt: nil)
+        let ordered = feedbackBatch.enumerated().sorted { $0.element.tokenHash.rawValue < $1.element.tokenHash.rawValue }
+        for (index, feedback) in ordered {
+            switch feedback.verdict {
+            case .deactivate(let goneAt) where limiters[index] != nil:
+                deferred.append(feedback, index: index, goneAt: goneAt, limiter: limiters[index])
+            case .suspect where limiters[index] != nil:
+                deferred.append(feedback, index: index, goneAt: nil, limiter: limiters[index])
+            case .deactivate(let goneAt): off.append(feedback, index: index, goneAt: goneAt)
+            case .suspect: suspect.append(feedback, index: index, goneAt: nil)
+            case .valid: valid.append(feedback, index: index, goneAt: nil)
             }
         }
     }
 }
 
 /// Strikes as columns, for `unnest`.
-struct StrikeColumns {
-    private var places: [Int] = []
+struct FeedbackColumns {
+    private var indexes: [Int] = []
     private var hashes: [String] = []
     private var providers: [String] = []
     private var apps: [String] = []
@@ -149,30 +149,30 @@ struct StrikeColumns {
     private var credentials: [String] = []
     private var attemptIds: [String?] = []
     private var verdicts: [String] = []
-    private var breakers: [Int64?] = []
+    private var limiters: [Int64?] = []
 
-    var isEmpty: Bool { places.isEmpty }
+    var isEmpty: Bool { indexes.isEmpty }
 
-    mutating func append(_ strike: TokenStrike, place: Int, goneAt: Timestamp?, breaker: Int64? = nil) {
-        places.append(place)
-        hashes.append(strike.tokenHash.rawValue)
-        providers.append(strike.provider.rawValue)
-        apps.append(strike.app)
-        causes.append(strike.cause)
-        versions.append(strike.registrationVersion)
-        sentAts.append(strike.sentAt)
+    mutating func append(_ feedback: TokenFeedback, index: Int, goneAt: Timestamp?, limiter: Int64? = nil) {
+        indexes.append(index)
+        hashes.append(feedback.tokenHash.rawValue)
+        providers.append(feedback.provider.rawValue)
+        apps.append(feedback.app)
+        causes.append(feedback.cause)
+        versions.append(feedback.registrationVersion)
+        sentAts.append(feedback.sentAt)
         goneAts.append(goneAt)
-        credentials.append(strike.credential ?? "")
-        attemptIds.append(strike.attemptId)
-        if case .off = strike.verdict { verdicts.append("off") } else { verdicts.append("suspect") }
-        breakers.append(breaker)
+        credentials.append(feedback.credential ?? "")
+        attemptIds.append(feedback.attemptId)
+        if case .deactivate = feedback.verdict { verdicts.append("inactive") } else { verdicts.append("suspect") }
+        limiters.append(limiter)
     }
 
     var table: Query {
         """
-        (SELECT * FROM unnest(\(places), \(hashes), \(providers), \(apps), \(causes), \(versions), \(sentAts), \(goneAts),
-            \(credentials), \(attemptIds), \(verdicts), \(breakers))
-            AS t(place, hash, provider, app, cause, version, sentAt, goneAt, credential, attemptId, verdict, breaker))
+        (SELECT * FROM unnest(\(indexes), \(hashes), \(providers), \(apps), \(causes), \(versions), \(sentAts), \(goneAts),
+            \(credentials), \(attemptIds), \(verdicts), \(limiters))
+            AS t(index, hash, provider, app, cause, version, sentAt, goneAt, credential, attemptId, verdict, limiter))
         """
     }
 }

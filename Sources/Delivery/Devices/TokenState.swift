@@ -6,5 +6,5 @@ package enum TokenState: String, Sendable, Hashable, Codable {
     /// switches it off and a success clears it.
     case suspect
     /// Dead, or moved to another device. Only a new registration reactivates it.
-    case off
+    case inactive
 }

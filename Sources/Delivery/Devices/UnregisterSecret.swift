@@ -9,7 +9,7 @@ package struct UnregisterSecret: Sendable, Hashable {
 
     package static let prefix = "pwd_"
     /// How many of the last ones hold: the answer with the newest may have been lost on its way.
-    static let kept = 8
+    static let maximumCount = 8
 
     package init(text: String) { self.text = text }
 

@@ -18,9 +18,9 @@ actor CompletionBatcher {
     private static let limit = 500
 
     private let store: SendStore
-    private let standstill: StandstillBoard
+    private let sendGate: SendGate
     private let delays: RetryDelays
-    private let patience: Duration
+    private let writeTimeout: Duration
     private let uncommitted: UncommittedOutcomes
     private let logger: Logger
     private var waiting: [Waiting] = []
@@ -31,16 +31,16 @@ actor CompletionBatcher {
     ///   - uncommitted: told what waits here.
     init(
         store: SendStore,
-        standstill: StandstillBoard,
+        sendGate: SendGate,
         delays: RetryDelays,
-        patience: Duration,
+        writeTimeout: Duration,
         uncommitted: UncommittedOutcomes,
         logger: Logger
     ) {
         self.store = store
-        self.standstill = standstill
+        self.sendGate = sendGate
         self.delays = delays
-        self.patience = patience
+        self.writeTimeout = writeTimeout
         self.uncommitted = uncommitted
         self.logger = logger
     }
@@ -69,7 +69,7 @@ actor CompletionBatcher {
     private func write(_ completions: [Completion]) async {
         do {
             let written = try await persist(completions)
-            standstill.add(written)
+            sendGate.add(written)
             report(completions, written)
         } catch let error as PostgresError where completions.count > 1 && !error.isUnavailable {
             // One of them may be at fault; the others must not suffer for it.
@@ -89,7 +89,7 @@ actor CompletionBatcher {
         while true {
             do {
                 return try await store.complete(completions, delays: delays)
-            } catch let error as PostgresError where error.isUnavailable && ContinuousClock.now - start < patience {
+            } catch let error as PostgresError where error.isUnavailable && ContinuousClock.now - start < writeTimeout {
                 // The same transaction may have happened: then the leases are gone and the repetition changes nothing.
                 try await Task.sleep(for: pause)
                 pause = min(pause * 2, .seconds(2))
@@ -98,27 +98,27 @@ actor CompletionBatcher {
     }
 
     private func report(_ completions: [Completion], _ written: CompletionReport) {
-        for hold in written.opened where hold.refusals == 1 || hold.since == hold.lastRefusedAt {
+        for circuit in written.opened where circuit.refusals == 1 || circuit.since == circuit.lastRefusedAt {
             logger.error(
                 "a credential is refused; what needs it is held until it is mended",
                 metadata: [
-                    "provider": "\(hold.scope.provider)", "app": "\(hold.scope.app)", "environment": "\(hold.scope.environment)",
-                    "cause": "\(hold.cause)", "credential": "\(hold.scope.credential)",
+                    "provider": "\(circuit.scope.provider)", "app": "\(circuit.scope.app)", "environment": "\(circuit.scope.environment)",
+                    "cause": "\(circuit.cause)", "credential": "\(circuit.scope.credential)",
                 ]
             )
         }
-        for place in written.breakersOpened {
+        for scope in written.limitersOpened {
             logger.critical(
-                "too many tokens are refused at once; none is switched off until somebody decides: pushwatch sends token-breakers",
+                "too many tokens are refused at once; none is switched off until somebody decides: pushwatch limiters list",
                 metadata: [
-                    "provider": "\(place.provider)", "app": "\(place.app)", "environment": "\(place.environment)",
-                    "credential": "\(place.credential)",
+                    "provider": "\(scope.provider)", "app": "\(scope.app)", "environment": "\(scope.environment)",
+                    "credential": "\(scope.credential)",
                 ]
             )
         }
         for pause in written.paused {
             logger.warning(
-                "a provider asked for fewer requests; its lanes are paused",
+                "a provider asked for fewer requests; its queues are paused",
                 metadata: ["provider": "\(pause.provider)", "app": "\(pause.app)", "until": "\(pause.until)", "cause": "\(pause.cause)"]
             )
         }
@@ -128,7 +128,7 @@ actor CompletionBatcher {
                 logger.debug("a stale outcome was dropped", metadata: ["deliveryId": "\(completion.deliveryId)"])
                 continue
             }
-            SendMetrics.count(completion, tokenWentOff: wentOff)
+            SendMetrics.count(completion, isTokenDeactivated: wentOff)
             if let attempt = completion.attempt { logger.debug("a delivery was tried", metadata: names(of: attempt, completion)) }
         }
     }

@@ -20,7 +20,7 @@ package struct DeliveryResult: Sendable {
         /// Written, and never answered.
         package var isOutcomeUnknown: Bool
         /// What else it is about.
-        package var reach: OutcomeReach
+        package var refusalScope: RefusalScope
         /// The message names its topic itself.
         package var isOwnTopic: Bool
         /// The provider said so; else nothing was heard of it.
@@ -33,7 +33,7 @@ package struct DeliveryResult: Sendable {
             retryAfter: Duration? = nil,
             isThrottled: Bool = false,
             isOutcomeUnknown: Bool = false,
-            reach: OutcomeReach = .message,
+            refusalScope: RefusalScope = .message,
             isOwnTopic: Bool = false,
             wasAnswered: Bool = true
         ) {
@@ -43,7 +43,7 @@ package struct DeliveryResult: Sendable {
             self.retryAfter = retryAfter
             self.isThrottled = isThrottled
             self.isOutcomeUnknown = isOutcomeUnknown
-            self.reach = reach
+            self.refusalScope = refusalScope
             self.isOwnTopic = isOwnTopic
             self.wasAnswered = wasAnswered
         }
@@ -63,8 +63,8 @@ package struct DeliveryResult: Sendable {
 
 /// Makes one try. Never throws: whatever happens is a result.
 package protocol DeliverySender: Sendable {
-    /// - Parameter permit: only `DeliveryTry` has one to give, and it writes what comes of it.
-    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult
+    /// - Parameter permit: only `DeliveryRunner` has one to give, and it writes what comes of it.
+    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming SendPermit) async -> DeliveryResult
 
     /// Names the credential that pushes of this place are sent with, without telling it; "" when there is none.
     func credential(for provider: Provider, app: String, environment: PushEnvironment) -> String

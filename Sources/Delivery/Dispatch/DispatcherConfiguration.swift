@@ -11,12 +11,12 @@ package struct DispatcherConfiguration: Sendable {
     /// Pause after a round that found nothing: from `shortestPause`, doubling up to `longestPause`.
     package var shortestPause: Duration
     package var longestPause: Duration
-    /// How often throttles are read and lanes are searched from their beginning.
+    /// How often throttles are read and queues are searched from their beginning.
     package var sweep: Duration
     /// How long tries under way may take to end at shutdown.
     package var drainLimit: Duration
     package var delays: RetryDelays
-    package var lanes: LaneScheduler.Policy
+    package var queues: QueueScheduler.Policy
     /// Shown in `pushLeases.worker`.
     package var worker: String
 
@@ -29,7 +29,7 @@ package struct DispatcherConfiguration: Sendable {
         sweep: Duration = .seconds(1),
         drainLimit: Duration = .seconds(20),
         delays: RetryDelays = RetryDelays(),
-        lanes: LaneScheduler.Policy = LaneScheduler.Policy(),
+        queues: QueueScheduler.Policy = QueueScheduler.Policy(),
         worker: String = "\(ProcessInfo.processInfo.hostName):\(ProcessInfo.processInfo.processIdentifier)"
     ) {
         self.capacity = capacity
@@ -40,7 +40,7 @@ package struct DispatcherConfiguration: Sendable {
         self.sweep = sweep
         self.drainLimit = drainLimit
         self.delays = delays
-        self.lanes = lanes
+        self.queues = queues
         self.worker = worker
     }
 }

@@ -19,22 +19,22 @@ package struct ProviderSender: DeliverySender {
         self.init(lookup: { provider, _, _ in providers[provider] })
     }
 
-    package func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult {
+    package func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming SendPermit) async -> DeliveryResult {
         guard let provider = lookup(delivery.provider, delivery.app, delivery.environment) else {
             // Held until somebody configures it, like a credential that is refused.
             return DeliveryResult(
-                .refused(.init(Classification(.auth, retry: .afterFix), providerErrorCode: "NoCredentials", reach: .credential))
+                .refused(.init(Classification(.auth, retry: .afterFix), providerErrorCode: "NoCredentials", refusalScope: .credential))
             )
         }
         let message: PushMessage
-        do throws(PushFault) {
+        do throws(PushError) {
             message = try PushMessage(content: delivery.content, expiresAt: delivery.expiresAt)
         } catch {
             return DeliveryResult(.refused(.init(Classification(.unknown, retry: .never), providerErrorCode: error.code)))
         }
         let target = PushTarget(provider: delivery.provider, token: token.rawValue, environment: delivery.environment, app: delivery.app)
         // The same for every try of one delivery: a repetition after an unknown outcome is then known as one.
-        let outcome = await provider.send(message, to: target, attemptId: delivery.tryIdentity(token).operationKey, now: now())
+        let outcome = await provider.send(message, to: target, attemptId: delivery.attemptIdentity(token).operationKey, now: now())
         return DeliveryResult(outcome, pushType: message.pushType.rawValue, isOwnTopic: message.topic != nil)
     }
 
@@ -57,7 +57,7 @@ extension DeliveryResult {
             retryAfter: outcome.retryAfter,
             isThrottled: outcome.isThrottled,
             isOutcomeUnknown: outcome.outcomeUnknown,
-            reach: outcome.reach,
+            refusalScope: outcome.refusalScope,
             isOwnTopic: isOwnTopic,
             wasAnswered: answered
         )

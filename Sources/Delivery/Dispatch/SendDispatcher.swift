@@ -19,8 +19,8 @@ package final class SendDispatcher: Service, Sendable {
     private let wake: WakeSignal
     private let logger: Logger
     private let inFlight = InFlight()
-    private let standstill = StandstillBoard()
-    private let tries: DeliveryTry
+    private let sendGate = SendGate()
+    private let runner: DeliveryRunner
 
     /// - Parameters:
     ///   - wake: signalled by `POST /sends`, so that a send need not wait for the next round.
@@ -40,15 +40,15 @@ package final class SendDispatcher: Service, Sendable {
         self.configuration = configuration
         self.wake = wake
         self.logger = logger
-        tries = DeliveryTry(
+        runner = DeliveryRunner(
             sender: sender,
-            standstill: standstill,
+            sendGate: sendGate,
             delays: configuration.delays,
             completions: CompletionBatcher(
                 store: store,
-                standstill: standstill,
+                sendGate: sendGate,
                 delays: configuration.delays,
-                patience: configuration.lease,
+                writeTimeout: configuration.lease,
                 uncommitted: uncommitted,
                 logger: logger
             )
@@ -70,10 +70,10 @@ package final class SendDispatcher: Service, Sendable {
 
     /// Claims and sends until nothing is ready or due. For tests and one-off runs.
     package func runUntilIdle() async throws {
-        var board = LaneBoard(policy: configuration.lanes)
+        var queueClaims = QueueClaims(policy: configuration.queues)
         while true {
-            board.sweptAt = nil
-            let claimed = try await round(&board).deliveries
+            queueClaims.sweptAt = nil
+            let claimed = try await round(&queueClaims).deliveries
             guard !claimed.isEmpty else { return }
             await withDiscardingTaskGroup { group in
                 for delivery in claimed { group.addTask { await self.handle(delivery) } }
@@ -82,11 +82,11 @@ package final class SendDispatcher: Service, Sendable {
     }
 
     private func claimUntilShutdown(_ start: (ClaimedDelivery) -> Void) async {
-        var board = LaneBoard(policy: configuration.lanes)
+        var queueClaims = QueueClaims(policy: configuration.queues)
         var pause = configuration.shortestPause
         while !Task.isShuttingDownGracefully && !Task.isCancelled {
             do {
-                let round = try await round(&board)
+                let round = try await round(&queueClaims)
                 for delivery in round.deliveries { start(delivery) }
                 if round.isMoreWaiting && inFlight.count < configuration.capacity / 2 { continue }
                 pause = round.deliveries.isEmpty ? min(pause * 2, configuration.longestPause) : configuration.shortestPause
@@ -128,29 +128,29 @@ package final class SendDispatcher: Service, Sendable {
     }
 
     /// One look at the queue: makes due what is due, reaps now and then, divides the free places, claims.
-    func round(_ board: inout LaneBoard, now: ContinuousClock.Instant = .now) async throws -> Round {
+    func round(_ queueClaims: inout QueueClaims, now: ContinuousClock.Instant = .now) async throws -> Round {
         var round = Round()
-        if board.isSweepDue(configuration.sweep, now: now) {
+        if queueClaims.isSweepDue(configuration.sweep, now: now) {
             try await reap()
-            board.throttles = try await throttles.current()
-            round.deliveries += try await lookAtHolds()
-            board.floors = [:]
-            board.sweptAt = now
+            queueClaims.throttles = try await throttles.current()
+            round.deliveries += try await claimProbes()
+            queueClaims.cursors = [:]
+            queueClaims.sweptAt = now
         }
         round.isMoreWaiting = try await store.promote() >= 1000
         let free = configuration.capacity - inFlight.count
         guard free > 0 else { return round }
-        let lanes = try await store.lanes(floors: board.floors).filter { $0.hasWork && allowed($0.lane) > 0 }.map(\.lane)
-        let grants = board.scheduler.grants(
-            lanes: lanes,
+        let queues = try await store.queues(cursors: queueClaims.cursors).filter { $0.hasWork && allowed($0.queue) > 0 }.map(\.queue)
+        let grants = queueClaims.scheduler.grants(
+            queues: queues,
             free: free,
             capacity: configuration.capacity,
             normalInFlight: inFlight.normalCount
         )
         for grant in grants {
-            guard let lane = lanes.first(where: { $0.id == grant.lane }) else { continue }
-            let claimed = try await claim(min(grant.count, allowed(lane)), lane, &board)
-            board.scheduler.claimed(claimed.count, of: grant)
+            guard let queue = queues.first(where: { $0.id == grant.queue }) else { continue }
+            let claimed = try await claim(min(grant.count, allowed(queue)), queue, &queueClaims)
+            queueClaims.scheduler.claimed(claimed.count, of: grant)
             round.deliveries += claimed
             round.isMoreWaiting = round.isMoreWaiting || claimed.count == min(grant.count, configuration.claimLimit)
         }
@@ -170,55 +170,55 @@ package final class SendDispatcher: Service, Sendable {
     }
 
     /// Reads holds and pauses, makes due what is held no longer, and takes the turns of probes that are due.
-    private func lookAtHolds() async throws -> [ClaimedDelivery] {
-        let holds = try await store.holds()
-        let (pauses, at) = try await store.pausesByTheirClock()
-        standstill.replace(holds: holds, pauses: pauses, offset: at.map { $0 - .now() } ?? .zero)
-        while try await store.freeHeld() == 5000 {}
+    private func claimProbes() async throws -> [ClaimedDelivery] {
+        let circuits = try await store.circuits()
+        let (pauses, at) = try await store.pausesWithDatabaseTime()
+        sendGate.replace(circuits: circuits, pauses: pauses, offset: at.map { $0 - .now() } ?? .zero)
+        while try await store.requeueUnblocked() == 5000 {}
         var probes: [ClaimedDelivery] = []
-        for hold in holds {
-            let credential = sender.credential(for: hold.scope.provider, app: hold.scope.app, environment: hold.scope.environment)
-            let interval = HoldDecision.probeInterval(hold, delays: configuration.delays, random: Double.random(in: 0...1))
-            guard try await store.takeProbeTurn(hold, credential: credential, interval: interval) else { continue }
-            if let probe = try await store.claimProbe(of: hold, lease: configuration.lease, worker: configuration.worker) {
+        for circuit in circuits {
+            let credential = sender.credential(for: circuit.scope.provider, app: circuit.scope.app, environment: circuit.scope.environment)
+            let interval = CircuitDecision.probeInterval(circuit, delays: configuration.delays, random: Double.random(in: 0...1))
+            guard try await store.reserveProbe(circuit, credential: credential, interval: interval) else { continue }
+            if let probe = try await store.claimProbe(of: circuit, lease: configuration.lease, worker: configuration.worker) {
                 inFlight.enter(probe)
                 probes.append(probe)
             } else {
                 // Nothing waits with it, so nothing can try: what comes next will.
-                _ = try await store.releaseHold(hold.id, by: "nothing waits")
+                _ = try await store.closeCircuit(circuit.id, by: "nothing waits")
             }
         }
         return probes
     }
 
-    /// How many more of a lane may be under way now, with regard to what its provider asked for.
-    private func allowed(_ lane: Lane) -> Int {
-        let places = standstill.places(of: lane, capacity: configuration.capacity, ramp: configuration.delays.ramp, now: .now())
-        return places - inFlight.count(of: lane.id)
+    /// How many more of a queue may be under way now, with regard to what its provider asked for.
+    private func allowed(_ queue: SendQueue) -> Int {
+        let slots = sendGate.slots(of: queue, capacity: configuration.capacity, ramp: configuration.delays.ramp, now: .now())
+        return slots - inFlight.count(of: queue.id)
     }
 
-    private func claim(_ places: Int, _ lane: Lane, _ board: inout LaneBoard) async throws -> [ClaimedDelivery] {
-        var limit = min(places, configuration.claimLimit)
+    private func claim(_ slots: Int, _ queue: SendQueue, _ queueClaims: inout QueueClaims) async throws -> [ClaimedDelivery] {
+        var limit = min(slots, configuration.claimLimit)
         guard limit > 0 else { return [] }
-        let throttle = board.throttle(of: lane)
+        let throttle = queueClaims.throttle(of: queue)
         if let throttle { limit = try await throttles.take(limit, from: throttle) }
         guard limit > 0 else { return [] }
         let claimed = try await store.claim(
-            lane: lane.id,
-            floor: board.floors[lane.id] ?? 0,
+            queue: queue.id,
+            cursor: queueClaims.cursors[queue.id] ?? 0,
             limit: limit,
             lease: configuration.lease,
             worker: configuration.worker
         )
-        if let throttle { try await throttles.giveBack(limit - claimed.count, to: throttle) }
-        if let last = claimed.last { board.floors[lane.id] = last.seq + 1 }
+        if let throttle { try await throttles.refund(limit - claimed.count, to: throttle) }
+        if let last = claimed.last { queueClaims.cursors[queue.id] = last.seq + 1 }
         SendMetrics.claimed.increment(by: claimed.count)
         for delivery in claimed { inFlight.enter(delivery) }
         return claimed
     }
 
     private func handle(_ delivery: ClaimedDelivery) async {
-        await tries.make(delivery)
+        await runner.make(delivery)
         let remaining = inFlight.leave(delivery)
         if remaining == 0 || configuration.capacity - remaining == configuration.capacity / 2 { wake.signal() }
     }

@@ -10,10 +10,10 @@ enum SendMetrics {
     static let reaped = Counter(label: "pushwatch_sends_leases_expired_total")
 
     /// One delivery's outcome: a try's, or its end without one.
-    static func count(_ completion: Completion, tokenWentOff: Bool) {
+    static func count(_ completion: Completion, isTokenDeactivated: Bool) {
         let attempt = completion.attempt
         let dimensions = [
-            ("provider", attempt?.provider.rawValue ?? "none"), ("outcome", outcome(completion, tokenWentOff: tokenWentOff)),
+            ("provider", attempt?.provider.rawValue ?? "none"), ("outcome", outcome(completion, isTokenDeactivated: isTokenDeactivated)),
             ("reason", attempt?.reasonCode?.rawValue ?? "none"),
         ]
         Counter(label: "pushwatch_sends_results_total", dimensions: dimensions).increment()
@@ -24,45 +24,45 @@ enum SendMetrics {
 
     /// Depth and age as last counted.
     static func gauge(_ backlog: Backlog) {
-        for lane in backlog.lanes {
+        for queue in backlog.queues {
             let labels = [
-                ("app", lane.lane.app), ("provider", lane.lane.provider.rawValue), ("critical", lane.lane.isCritical ? "true" : "false"),
+                ("app", queue.queue.app), ("provider", queue.queue.provider.rawValue), ("critical", queue.queue.isCritical ? "true" : "false"),
             ]
             let states = [
-                ("ready", lane.ready), ("retrying", lane.retrying), ("scheduled", lane.scheduled), ("held", lane.held),
-                ("sending", lane.sending),
+                ("ready", queue.ready), ("retrying", queue.retrying), ("scheduled", queue.scheduled), ("blocked", queue.held),
+                ("sending", queue.sending),
             ]
             for (state, count) in states {
                 Gauge(label: "pushwatch_sends_queue_depth", dimensions: labels + [("state", state)]).record(count)
             }
-            let age = lane.oldestReadyAt.map { max(0, (backlog.at - $0).inSeconds) } ?? 0
+            let age = queue.oldestReadyAt.map { max(0, (backlog.at - $0).inSeconds) } ?? 0
             Gauge(label: "pushwatch_sends_queue_oldest_seconds", dimensions: labels).record(age)
-            let isPaused = backlog.pauses.contains { $0.applies(to: lane.lane) }
-            Gauge(label: "pushwatch_sends_lane_paused", dimensions: labels).record(isPaused ? 1 : 0)
+            let isPaused = backlog.pauses.contains { $0.applies(to: queue.queue) }
+            Gauge(label: "pushwatch_sends_queue_paused", dimensions: labels).record(isPaused ? 1 : 0)
         }
         for provider in Provider.allCases {
-            let holds = backlog.holds.count { $0.scope.provider == provider }
-            Gauge(label: "pushwatch_sends_holds", dimensions: [("provider", provider.rawValue)]).record(holds)
+            let circuits = backlog.circuits.count { $0.scope.provider == provider }
+            Gauge(label: "pushwatch_sends_open_circuits", dimensions: [("provider", provider.rawValue)]).record(circuits)
         }
     }
 
     /// Breakers that are open, and the tokens that wait for a decision.
-    static func gauge(_ breakers: [TokenBreaker]) {
+    static func gauge(_ limiters: [DeactivationLimiter]) {
         for provider in Provider.allCases {
-            let own = breakers.filter { $0.place.provider == provider }
+            let own = limiters.filter { $0.scope.provider == provider }
             let labels = [("provider", provider.rawValue)]
-            Gauge(label: "pushwatch_sends_token_breakers", dimensions: labels).record(own.count)
-            Gauge(label: "pushwatch_sends_tokens_withheld", dimensions: labels).record(own.reduce(0) { $0 + $1.withheld })
+            Gauge(label: "pushwatch_sends_deactivation_limiters", dimensions: labels).record(own.count)
+            Gauge(label: "pushwatch_sends_tokens_deferred", dimensions: labels).record(own.reduce(0) { $0 + $1.deferred })
         }
     }
 
-    private static func outcome(_ completion: Completion, tokenWentOff: Bool) -> String {
-        if tokenWentOff { return "deactivated" }
+    private static func outcome(_ completion: Completion, isTokenDeactivated: Bool) -> String {
+        if isTokenDeactivated { return "deactivated" }
         return switch completion.next {
         case .sent: "sent"
         case .cancelled: "cancelled"
         case .retry: "retry"
-        case .held: "held"
+        case .held: "blocked"
         case .dead(let outcome, _, _): outcome.rawValue
         }
     }

@@ -19,21 +19,21 @@ enum QueueStatements {
         """
 
     /// By send and uid: attempts do not name their delivery. Groups with a delivery under way are left out.
-    static func tries(days: Int64) -> Query {
+    static func attempts(days: Int64) -> Query {
         """
         WITH ended AS (
-            SELECT d.sendId, d.uid, sum(e.attempts)::bigint AS tries, min(d.createdAt) AS since, count(*) AS number
+            SELECT d.sendId, d.uid, sum(e.attempts)::bigint AS attempts, min(d.createdAt) AS since, count(*) AS number
             FROM (
                 SELECT deliveryId, attempts FROM pushFinished WHERE \(recent(days))
                 UNION ALL SELECT deliveryId, attempts FROM pushDead WHERE \(recent(days))
             ) e JOIN pushDeliveries d USING (deliveryId) GROUP BY 1, 2
         )
-        SELECT 'send ' || e.sendId || ', uid ' || e.uid || ': ' || e.tries || ' tries and ' || a.number || ' rows'
+        SELECT 'send ' || e.sendId || ', uid ' || e.uid || ': ' || e.attempts || ' attempts and ' || a.number || ' rows'
         FROM ended e CROSS JOIN LATERAL (
             SELECT count(*) AS number FROM notificationDeliveryAttempts a
             WHERE a.uid = e.uid AND a.sendId = e.sendId AND a.eventType = 'send' AND a.attemptedAt >= e.since - interval '5 minutes'
         ) a
-        WHERE a.number <> e.tries
+        WHERE a.number <> e.attempts
           AND e.number = (SELECT count(*) FROM pushDeliveries d WHERE d.sendId = e.sendId AND d.uid = e.uid)
         ORDER BY 1 LIMIT 100
         """
@@ -56,9 +56,9 @@ enum QueueStatements {
         WHERE leaseUntil < clock_timestamp() - interval '5 minutes' ORDER BY leaseUntil LIMIT 100
         """
 
-    static let strandedHolds: Query = """
-        SELECT 'delivery ' || s.deliveryId || ' waits for hold ' || s.holdId FROM pushScheduled s LEFT JOIN pushHolds h USING (holdId)
-        WHERE s.holdId IS NOT NULL AND (h.holdId IS NULL OR h.releasedAt < clock_timestamp() - interval '5 minutes')
+    static let strandedCircuits: Query = """
+        SELECT 'delivery ' || s.deliveryId || ' waits for circuit ' || s.circuitId FROM pushScheduled s LEFT JOIN pushCircuits h USING (circuitId)
+        WHERE s.circuitId IS NOT NULL AND (h.circuitId IS NULL OR h.closedAt < clock_timestamp() - interval '5 minutes')
         ORDER BY s.deliveryId LIMIT 100
         """
 

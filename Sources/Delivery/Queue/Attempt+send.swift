@@ -1,7 +1,7 @@
 import PushContract
 
 /// What identifies one try of a delivery.
-struct TryIdentity: Sendable {
+struct AttemptIdentity: Sendable {
     var sendId: String
     var uid: String
     var deviceId: String?
@@ -35,7 +35,7 @@ struct TryIdentity: Sendable {
 
 extension Attempt {
     /// The telemetry of one try.
-    init(_ identity: TryIdentity, status: AttemptStatus, attemptedAt: Timestamp) {
+    init(_ identity: AttemptIdentity, status: AttemptStatus, attemptedAt: Timestamp) {
         self.init(
             attemptId: identity.attemptId,
             uid: identity.uid,

@@ -11,10 +11,10 @@ package enum AttemptRecording {
     package static func recorder(slot: Int16, logger: Logger) -> AttemptRecorder {
         { attempts, connection in
             var batch = AttemptBatch()
-            var kept: [Attempt] = []
-            for attempt in attempts where append(attempt, to: &batch, logger: logger) { kept.append(attempt) }
+            var appended: [Attempt] = []
+            for attempt in attempts where append(attempt, to: &batch, logger: logger) { appended.append(attempt) }
             let results = try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: .now())
-            for (attempt, result) in zip(kept, results) {
+            for (attempt, result) in zip(appended, results) {
                 // That nobody knows what came of it contradicts nothing: somebody knew.
                 guard case .conflict = result, attempt.providerErrorCode != "OutcomeUnknown" else { continue }
                 logger.error(
@@ -38,14 +38,14 @@ package enum AttemptRecording {
         } catch {
             let fault: Logger.Metadata = ["field": "\(error.field)", "code": "\(error.code)"]
             logger.error("an attempt of ours breaks a rule", metadata: fault.merging(names(of: attempt)) { $1 })
-            var bare = attempt
-            bare.providerErrorCode = nil
-            bare.providerMessageId = nil
-            bare.pushType = nil
-            bare.appVersion = nil
-            bare.latencyMs = nil
+            var minimal = attempt
+            minimal.providerErrorCode = nil
+            minimal.providerMessageId = nil
+            minimal.pushType = nil
+            minimal.appVersion = nil
+            minimal.latencyMs = nil
             do throws(AttemptFault) {
-                try batch.append(bare)
+                try batch.append(minimal)
                 return true
             } catch {
                 logger.critical("an attempt of ours is lost", metadata: fault.merging(names(of: attempt)) { $1 })

@@ -1,9 +1,9 @@
 import Postgres
 package import PushContract
 
-/// What waits in one lane, and how fast it goes.
-package struct LaneBacklog: Sendable, Hashable {
-    package var lane: Lane
+/// What waits in one queue, and how fast it goes.
+package struct QueueBacklog: Sendable, Hashable {
+    package var queue: SendQueue
     /// Ready to be sent now.
     package var ready: Int
     /// Failed, and waiting for their next try.
@@ -21,7 +21,7 @@ package struct LaneBacklog: Sendable, Hashable {
     package var ended: Int
 
     package init(
-        lane: Lane,
+        queue: SendQueue,
         ready: Int,
         retrying: Int,
         scheduled: Int,
@@ -31,7 +31,7 @@ package struct LaneBacklog: Sendable, Hashable {
         ended: Int,
         held: Int = 0
     ) {
-        self.lane = lane
+        self.queue = queue
         self.held = held
         self.ready = ready
         self.retrying = retrying
@@ -68,76 +68,76 @@ package struct Backlog: Sendable {
     /// How far back rates look.
     package static let window = Duration.seconds(300)
 
-    package var lanes: [LaneBacklog]
+    package var queues: [QueueBacklog]
     /// By the database's clock.
     package var at: Timestamp
     /// Credentials that are refused.
-    package var holds: [SendHold] = []
-    /// Lanes that wait because their provider asked for it.
-    package var pauses: [LanePause] = []
+    package var circuits: [Circuit] = []
+    /// Queues that wait because their provider asked for it.
+    package var pauses: [RateLimitPause] = []
 
-    package var ready: Int { lanes.reduce(0) { $0 + $1.ready } }
-    package var retrying: Int { lanes.reduce(0) { $0 + $1.retrying } }
-    package var scheduled: Int { lanes.reduce(0) { $0 + $1.scheduled } }
-    package var held: Int { lanes.reduce(0) { $0 + $1.held } }
-    package var sending: Int { lanes.reduce(0) { $0 + $1.sending } }
-    package var oldestReadyAt: Timestamp? { lanes.compactMap(\.oldestReadyAt).min() }
+    package var ready: Int { queues.reduce(0) { $0 + $1.ready } }
+    package var retrying: Int { queues.reduce(0) { $0 + $1.retrying } }
+    package var scheduled: Int { queues.reduce(0) { $0 + $1.scheduled } }
+    package var held: Int { queues.reduce(0) { $0 + $1.held } }
+    package var sending: Int { queues.reduce(0) { $0 + $1.sending } }
+    package var oldestReadyAt: Timestamp? { queues.compactMap(\.oldestReadyAt).min() }
 
     package var drain: DrainEstimate {
         DrainEstimate(
             waiting: ready + retrying,
-            arrived: lanes.reduce(0) { $0 + $1.arrived },
-            ended: lanes.reduce(0) { $0 + $1.ended },
+            arrived: queues.reduce(0) { $0 + $1.arrived },
+            ended: queues.reduce(0) { $0 + $1.ended },
             over: Backlog.window
         )
     }
 }
 
 extension SendStore {
-    /// Depth, age and rates of every lane, in one snapshot.
+    /// Depth, age and rates of every queue, in one snapshot.
     package func backlog() async throws -> Backlog {
-        let rows = try await pool.query(BacklogQueries.lanes)
-        let lanes = try rows.map(LaneBacklog.init)
+        let rows = try await pool.query(BacklogQueries.queues)
+        let queues = try rows.map(QueueBacklog.init)
         let at = try await pool.query("SELECT clock_timestamp()")[0].decode(Timestamp.self)
         let pauses = try await pauses().filter { $0.until > at }
-        return Backlog(lanes: lanes, at: at, holds: try await holds(), pauses: pauses)
+        return Backlog(queues: queues, at: at, circuits: try await circuits(), pauses: pauses)
     }
 }
 
 private enum BacklogQueries {
-    static let lanes: Query = """
+    static let queues: Query = """
         WITH ready AS (
-            SELECT lane, count(*) AS ready, min(readyAt) AS oldest FROM pushReady GROUP BY lane
+            SELECT queue, count(*) AS ready, min(readyAt) AS oldest FROM pushReady GROUP BY queue
         ), later AS (
-            SELECT lane, count(*) FILTER (WHERE holdId IS NULL AND reasonCode IS NOT NULL) AS retrying,
-                count(*) FILTER (WHERE holdId IS NULL AND reasonCode IS NULL) AS scheduled, count(holdId) AS held
-            FROM pushScheduled GROUP BY lane
+            SELECT queue, count(*) FILTER (WHERE circuitId IS NULL AND reasonCode IS NOT NULL) AS retrying,
+                count(*) FILTER (WHERE circuitId IS NULL AND reasonCode IS NULL) AS scheduled, count(circuitId) AS held
+            FROM pushScheduled GROUP BY queue
         ), leased AS (
-            SELECT lane, count(*) AS sending FROM pushLeases GROUP BY lane
+            SELECT queue, count(*) AS sending FROM pushLeases GROUP BY queue
         ), arrived AS (
-            SELECT lane, count(*) AS arrived FROM pushDeliveries
-            WHERE createdAt > clock_timestamp() - interval '300 seconds' GROUP BY lane
+            SELECT queue, count(*) AS arrived FROM pushDeliveries
+            WHERE createdAt > clock_timestamp() - interval '300 seconds' GROUP BY queue
         ), ended AS (
-            SELECT lane, count(*) AS ended FROM (
-                SELECT lane FROM pushFinished WHERE finishedAt > clock_timestamp() - interval '300 seconds'
+            SELECT queue, count(*) AS ended FROM (
+                SELECT queue FROM pushFinished WHERE finishedAt > clock_timestamp() - interval '300 seconds'
                 UNION ALL
-                SELECT lane FROM pushDead WHERE finishedAt > clock_timestamp() - interval '300 seconds'
-            ) e GROUP BY lane
+                SELECT queue FROM pushDead WHERE finishedAt > clock_timestamp() - interval '300 seconds'
+            ) e GROUP BY queue
         )
-        SELECT l.lane, l.app, l.provider, l.critical, coalesce(ready, 0), coalesce(retrying, 0), coalesce(scheduled, 0),
+        SELECT l.queue, l.app, l.provider, l.critical, coalesce(ready, 0), coalesce(retrying, 0), coalesce(scheduled, 0),
             coalesce(sending, 0), oldest, coalesce(arrived, 0), coalesce(ended, 0), coalesce(held, 0)
-        FROM pushLanes l
-        LEFT JOIN ready USING (lane) LEFT JOIN later USING (lane) LEFT JOIN leased USING (lane)
-        LEFT JOIN arrived USING (lane) LEFT JOIN ended USING (lane)
-        ORDER BY l.lane
+        FROM pushQueues l
+        LEFT JOIN ready USING (queue) LEFT JOIN later USING (queue) LEFT JOIN leased USING (queue)
+        LEFT JOIN arrived USING (queue) LEFT JOIN ended USING (queue)
+        ORDER BY l.queue
         """
 }
 
-extension LaneBacklog {
+extension QueueBacklog {
     fileprivate init(_ row: Row) throws {
         let values = try row.decode((Int32, String, String, Bool, Int, Int, Int, Int, Timestamp?, Int, Int, Int).self)
         self.init(
-            lane: Lane(id: values.0, app: values.1, provider: Provider(rawValue: values.2) ?? .apns, isCritical: values.3),
+            queue: SendQueue(id: values.0, app: values.1, provider: Provider(rawValue: values.2) ?? .apns, isCritical: values.3),
             ready: values.4,
             retrying: values.5,
             scheduled: values.6,

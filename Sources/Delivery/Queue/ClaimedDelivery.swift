@@ -7,7 +7,7 @@ package struct ClaimedDelivery: Sendable {
     package var deliveryId: Int64
     /// Fences the outcome: who took the lease over has another.
     package var leaseToken: Int64
-    package var lane: Int32
+    package var queue: Int32
     package var attemptNumber: Int
     package var sendId: String
     package var uid: String
@@ -19,7 +19,7 @@ package struct ClaimedDelivery: Sendable {
     /// Nil when the device has none any more.
     package var token: PushToken?
     /// Why there is a token that cannot be opened; `token` is then nil.
-    package var tokenFault: TokenVaultError?
+    package var tokenFault: TokenCipherError?
     /// The registration the token comes from; nil for a bare token.
     package var registrationVersion: Int64?
     package var tokenState: TokenState?
@@ -36,18 +36,18 @@ package struct ClaimedDelivery: Sendable {
     package var requestId: String
     /// By the database's clock.
     package var claimedAt: Timestamp
-    /// Its place in its lane.
+    /// Its place in its queue.
     package var seq: Int64
     /// The hold it is let through for, to see whether the credential is mended.
     package var probeOf: Int64?
 }
 
 extension ClaimedDelivery {
-    init(_ row: Row, vault: TokenVault) throws {
+    init(_ row: Row, cipher: TokenCipher) throws {
         let key = try row.decode((Int64, Int64, Int32, Int32, Int64, Timestamp, String, String, String?, String, String, String, String, String?, String?, Int64?, String?, Timestamp?, String?, Bool, String, Bool, String, Timestamp, String, String?).self)
         deliveryId = key.0
         leaseToken = key.1
-        lane = key.2
+        queue = key.2
         attemptNumber = Int(key.3)
         seq = key.4
         claimedAt = key.5
@@ -58,11 +58,11 @@ extension ClaimedDelivery {
         provider = try stored(key.10)
         environment = try stored(key.11)
         app = key.12
-        if let sealed = key.13, let hash = key.14 {
+        if let encrypted = key.13, let hash = key.14 {
             let tokenHash: TokenHash = try stored(hash)
-            do throws(TokenVaultError) {
+            do throws(TokenCipherError) {
                 // A delivery without a device brought its own token.
-                token = try vault.open(sealed, as: key.8 == nil ? .delivery : .push, hash: tokenHash)
+                token = try cipher.decrypt(encrypted, as: key.8 == nil ? .delivery : .push, hash: tokenHash)
             } catch {
                 tokenFault = error
             }

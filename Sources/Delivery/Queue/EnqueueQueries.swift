@@ -1,3 +1,4 @@
+import ServiceKit
 import HTTPServer
 import Postgres
 import PushContract
@@ -45,37 +46,37 @@ enum EnqueueQueries {
     /// Inserts deliveries and puts each where it waits: ready, or scheduled when its send is not due.
     static func insertDeliveries(
         _ entries: [(send: SendRequest, delivery: NewDelivery)],
-        lanes: [LaneRegistry.Key: Int32],
+        queues: [SendQueueRegistry.Key: Int32],
         now: Timestamp,
         on connection: BlockingConnection
     ) throws {
         guard !entries.isEmpty else { return }
-        let laneIds = entries.map { send, delivery in
-            lanes[LaneRegistry.Key(app: delivery.app, provider: delivery.provider, isCritical: send.isCritical)] ?? 0
+        let queueIds = entries.map { send, delivery in
+            queues[SendQueueRegistry.Key(app: delivery.app, provider: delivery.provider, isCritical: send.isCritical)] ?? 0
         }
         let deliveries = entries.map(\.delivery)
         try connection.execute(
             """
             WITH stored AS (
                 INSERT INTO pushDeliveries
-                    (sendId, lane, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)
-                SELECT sendId, lane, uid, deviceId, platform::pushPlatform, provider::pushProvider, environment::pushEnvironment, app,
+                    (sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)
+                SELECT sendId, queue, uid, deviceId, platform::pushPlatform, provider::pushProvider, environment::pushEnvironment, app,
                     pushToken, tokenHash, \(now)
-                FROM unnest(\(entries.map(\.send.sendId)), \(laneIds), \(deliveries.map(\.uid)), \(deliveries.map(\.deviceId)),
+                FROM unnest(\(entries.map(\.send.sendId)), \(queueIds), \(deliveries.map(\.uid)), \(deliveries.map(\.deviceId)),
                     \(deliveries.map(\.platform.rawValue)), \(deliveries.map(\.provider.rawValue)),
                     \(deliveries.map(\.environment.rawValue)), \(deliveries.map(\.app)),
-                    \(deliveries.map(\.token?.sealed)), \(deliveries.map(\.token?.hash)))
-                    AS t(sendId, lane, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash)
-                RETURNING deliveryId, lane, sendId
+                    \(deliveries.map(\.token?.encrypted)), \(deliveries.map(\.token?.hash)))
+                    AS t(sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash)
+                RETURNING deliveryId, queue, sendId
             ), due AS (
-                SELECT deliveryId, lane, notBefore, coalesce(notBefore > clock_timestamp(), false) AS later
+                SELECT deliveryId, queue, notBefore, coalesce(notBefore > clock_timestamp(), false) AS later
                 FROM stored JOIN pushSends USING (sendId)
             ), scheduled AS (
-                INSERT INTO pushScheduled (deliveryId, lane, runAt, attemptNumber)
-                SELECT deliveryId, lane, notBefore, 1 FROM due WHERE later
+                INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber)
+                SELECT deliveryId, queue, notBefore, 1 FROM due WHERE later
             )
-            INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt)
-            SELECT lane, deliveryId, 1, clock_timestamp() FROM due WHERE NOT later ORDER BY deliveryId
+            INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
+            SELECT queue, deliveryId, 1, clock_timestamp() FROM due WHERE NOT later ORDER BY deliveryId
             """
         )
     }

@@ -17,26 +17,26 @@ struct FanOut {
         }
     }
 
-    /// Stores a delivery for each device and puts it where it waits; how many. The lanes must be there.
+    /// Stores a delivery for each device and puts it where it waits; how many. The queues must be there.
     func store(_ send: SendRequest, on connection: BlockingConnection) throws -> Int {
         // A million devices take longer than any other statement here.
         try connection.execute("SET LOCAL statement_timeout = '15min'")
         let isLater = send.notBefore.map { $0 > now } ?? false
         let waiting: Query =
             isLater
-            ? "INSERT INTO pushScheduled (deliveryId, lane, runAt, attemptNumber) SELECT deliveryId, lane, \(send.notBefore ?? now), 1 FROM stored"
+            ? "INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber) SELECT deliveryId, queue, \(send.notBefore ?? now), 1 FROM stored"
             : """
-            INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt)
-            SELECT lane, deliveryId, 1, clock_timestamp() FROM stored ORDER BY deliveryId
+            INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
+            SELECT queue, deliveryId, 1, clock_timestamp() FROM stored ORDER BY deliveryId
             """
         return try connection.execute(
             """
             WITH stored AS (
-                INSERT INTO pushDeliveries (sendId, lane, uid, deviceId, platform, provider, environment, app, createdAt)
-                SELECT \(send.sendId), l.lane, v.userId, v.deviceId, v.platform, v.provider, v.environment, v.app, \(now)
+                INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)
+                SELECT \(send.sendId), l.queue, v.userId, v.deviceId, v.platform, v.provider, v.environment, v.app, \(now)
                 FROM (\(people)) p JOIN devices v ON \(reachable)
-                JOIN pushLanes l ON l.app = v.app AND l.provider = v.provider AND l.critical = \(send.isCritical)
-                RETURNING deliveryId, lane
+                JOIN pushQueues l ON l.app = v.app AND l.provider = v.provider AND l.critical = \(send.isCritical)
+                RETURNING deliveryId, queue
             )
             \(waiting)
             """
@@ -45,7 +45,7 @@ struct FanOut {
 
     private var reachable: Query {
         """
-        v.userId = p.uid AND v.expiresAt > \(now) AND v.tokenState <> 'off' AND (\(app)::text IS NULL OR v.app = \(app)::text)
+        v.userId = p.uid AND v.expiresAt > \(now) AND v.tokenState <> 'inactive' AND (\(app)::text IS NULL OR v.app = \(app)::text)
         """
     }
 }
@@ -65,7 +65,7 @@ extension FanOut {
 
 extension FanOut {
     /// Why a send to many people reaches none.
-    static func nobody(_ request: SendRequest) -> Problem {
+    static func noRecipient(_ request: SendRequest) -> Problem {
         guard case .audience(let id, _) = request.target else {
             return .invalid(
                 "None of these uids has a device that can be reached. Register devices with POST /devices.",

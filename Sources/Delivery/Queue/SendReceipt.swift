@@ -25,7 +25,7 @@ struct NewDelivery: Sendable {
 
     struct StoredToken: Sendable {
         /// Never the raw token.
-        var sealed: String
+        var encrypted: String
         var hash: String
     }
 }

@@ -2,29 +2,29 @@ import Postgres
 import PushContract
 
 extension SendStore {
-    /// All lanes, each with whether it holds something at or after its floor (0 where none is given).
-    package func lanes(floors: [Int32: Int64] = [:]) async throws -> [(lane: Lane, hasWork: Bool)] {
-        let floors = Array(floors)
+    /// All queues, each with whether it holds something at or after its floor (0 where none is given).
+    package func queues(cursors: [Int32: Int64] = [:]) async throws -> [(queue: SendQueue, hasWork: Bool)] {
+        let cursors = Array(cursors)
         return try await pool.query(
             """
-            SELECT l.lane, l.app, l.provider, l.critical,
-                EXISTS (SELECT 1 FROM pushReady r WHERE r.lane = l.lane AND r.seq >= coalesce(f.seq, 0))
-            FROM pushLanes l LEFT JOIN unnest(\(floors.map(\.key)), \(floors.map(\.value))) AS f(lane, seq) ON f.lane = l.lane
-            ORDER BY l.lane
+            SELECT l.queue, l.app, l.provider, l.critical,
+                EXISTS (SELECT 1 FROM pushReady r WHERE r.queue = l.queue AND r.seq >= coalesce(f.seq, 0))
+            FROM pushQueues l LEFT JOIN unnest(\(cursors.map(\.key)), \(cursors.map(\.value))) AS f(queue, seq) ON f.queue = l.queue
+            ORDER BY l.queue
             """
         ).map { row in
             let (id, app, provider, isCritical, hasWork) = try row.decode((Int32, String, String, Bool, Bool).self)
-            return (Lane(id: id, app: app, provider: try stored(provider), isCritical: isCritical), hasWork)
+            return (SendQueue(id: id, app: app, provider: try stored(provider), isCritical: isCritical), hasWork)
         }
     }
 
-    /// Moves the first `limit` deliveries of a lane from ready to leased and returns them in order; one statement.
+    /// Moves the first `limit` deliveries of a queue from ready to leased and returns them in order; one statement.
     ///
     /// - Parameter floor: where to begin. Claimed rows leave dead index entries that an open snapshot keeps alive; beginning behind
     ///   them keeps a claim short. Rows may commit below the floor, so claims without one are needed now and then.
-    package func claim(lane: Int32, floor: Int64, limit: Int, lease: Duration, worker: String) async throws -> [ClaimedDelivery] {
-        try await pool.query(ClaimQueries.claim(lane: lane, floor: floor, limit: limit, lease: lease, worker: worker))
-            .map { try ClaimedDelivery($0, vault: vault) }
+    package func claim(queue: Int32, cursor: Int64, limit: Int, lease: Duration, worker: String) async throws -> [ClaimedDelivery] {
+        try await pool.query(ClaimQueries.claim(queue: queue, cursor: cursor, limit: limit, lease: lease, worker: worker))
+            .map { try ClaimedDelivery($0, cipher: cipher) }
     }
 
     /// Moves up to 1,000 deliveries that have become due from scheduled to ready; how many.
@@ -36,10 +36,10 @@ extension SendStore {
                 ORDER BY runAt LIMIT 1000 FOR UPDATE SKIP LOCKED
             ), moved AS (
                 DELETE FROM pushScheduled s USING due WHERE s.deliveryId = due.deliveryId
-                RETURNING s.deliveryId, s.lane, s.attemptNumber, s.runAt
+                RETURNING s.deliveryId, s.queue, s.attemptNumber, s.runAt
             )
-            INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt)
-            SELECT lane, deliveryId, attemptNumber, runAt FROM moved ORDER BY runAt
+            INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
+            SELECT queue, deliveryId, attemptNumber, runAt FROM moved ORDER BY runAt
             """
         )
     }
@@ -48,15 +48,15 @@ extension SendStore {
 enum ClaimQueries {
     /// The outer LIMIT never cuts: it tells the planner that the rows are few, which it cannot see from a parameter. Else it may come to
     /// read whole tables for the joins once the plan is a generic one.
-    static func claim(lane: Int32, floor: Int64, limit: Int, lease: Duration, worker: String) -> Query {
+    static func claim(queue: Int32, cursor: Int64, limit: Int, lease: Duration, worker: String) -> Query {
         """
         WITH picked AS MATERIALIZED (
             SELECT seq FROM (
-                SELECT seq FROM pushReady WHERE lane = \(lane) AND seq >= \(floor)
+                SELECT seq FROM pushReady WHERE queue = \(queue) AND seq >= \(cursor)
                 ORDER BY seq LIMIT \(limit) FOR UPDATE SKIP LOCKED
             ) first LIMIT 1000
         ), taken AS (
-            DELETE FROM pushReady r USING picked WHERE r.lane = \(lane) AND r.seq = picked.seq
+            DELETE FROM pushReady r USING picked WHERE r.queue = \(queue) AND r.seq = picked.seq
             RETURNING r.seq, r.deliveryId, r.attemptNumber
         ), \(leasing(lease: lease, worker: worker))
         ORDER BY f.seq
@@ -64,10 +64,10 @@ enum ClaimQueries {
     }
 
     /// One delivery that waits with a hold.
-    static func probe(hold: Int64, lease: Duration, worker: String) -> Query {
+    static func probe(circuit: Int64, lease: Duration, worker: String) -> Query {
         """
         WITH picked AS MATERIALIZED (
-            SELECT deliveryId FROM pushScheduled WHERE holdId = \(hold) ORDER BY deliveryId LIMIT 1 FOR UPDATE SKIP LOCKED
+            SELECT deliveryId FROM pushScheduled WHERE circuitId = \(circuit) ORDER BY deliveryId LIMIT 1 FOR UPDATE SKIP LOCKED
         ), taken AS (
             DELETE FROM pushScheduled s USING picked WHERE s.deliveryId = picked.deliveryId
             RETURNING 0::bigint AS seq, s.deliveryId, s.attemptNumber
@@ -80,7 +80,7 @@ enum ClaimQueries {
         """
         fresh AS MATERIALIZED (
             SELECT t.seq, t.deliveryId, t.attemptNumber, nextval('pushLeaseTokens') AS leaseToken, clock_timestamp() AS claimedAt,
-                d.sendId, d.lane, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
+                d.sendId, d.queue, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
                 coalesce(v.environment, d.environment) AS environment, d.app, coalesce(v.pushToken, d.pushToken) AS pushToken,
                 coalesce(v.pushTokenHash, d.tokenHash) AS tokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince, v.appVersion,
                 v.environmentTrial
@@ -89,12 +89,12 @@ enum ClaimQueries {
             LEFT JOIN devices v ON v.userId = d.uid AND v.deviceId = d.deviceId AND v.provider = d.provider AND v.app = d.app
                 AND v.expiresAt > clock_timestamp()
         ), leased AS (
-            INSERT INTO pushLeases (deliveryId, lane, leaseToken, attemptNumber, worker, tokenHash, claimedAt, leaseUntil)
-            SELECT deliveryId, lane, leaseToken, attemptNumber, \(worker), tokenHash, claimedAt,
+            INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, tokenHash, claimedAt, leaseUntil)
+            SELECT deliveryId, queue, leaseToken, attemptNumber, \(worker), tokenHash, claimedAt,
                 claimedAt + \(lease.inSeconds) * interval '1 second'
             FROM fresh
         )
-        SELECT f.deliveryId, f.leaseToken, f.lane, f.attemptNumber, f.seq, f.claimedAt, f.sendId, f.uid, f.deviceId, f.platform,
+        SELECT f.deliveryId, f.leaseToken, f.queue, f.attemptNumber, f.seq, f.claimedAt, f.sendId, f.uid, f.deviceId, f.platform,
             f.provider, f.environment, f.app, f.pushToken, f.tokenHash, f.registrationVersion, f.tokenState, f.tokenStateSince,
             f.appVersion, c.sendId IS NOT NULL, s.content, s.critical, s.policy, s.expiresAt, s.requestId,
             f.environmentTrial

@@ -15,8 +15,8 @@ extension SendStore {
         check: @escaping PayloadCheck
     ) async throws -> [SendReceipt] {
         guard !requests.isEmpty else { return [] }
-        return try await pool.performTransaction { [vault] connection in
-            var enqueueing = try Enqueueing(requests, vault: vault, on: connection, now: now)
+        return try await pool.performTransaction { [cipher] connection in
+            var enqueueing = try Enqueueing(requests, cipher: cipher, on: connection, now: now)
             try enqueueing.admit(check: check)
             try enqueueing.store(requestId: requestId, author: author)
             return enqueueing.receipts
@@ -27,7 +27,7 @@ extension SendStore {
 /// One batch on its way into the queue, inside its transaction.
 private struct Enqueueing {
     private let requests: [SendRequest]
-    private let vault: TokenVault
+    private let cipher: TokenCipher
     private let connection: BlockingConnection
     private let now: Timestamp
     private var known: [String: (hash: [UInt8], deliveries: Int)]
@@ -37,9 +37,9 @@ private struct Enqueueing {
     private var fanOuts: [Int: FanOut] = [:]
     private var fanOutKinds: [Int: [PayloadKind]] = [:]
 
-    init(_ requests: [SendRequest], vault: TokenVault, on connection: BlockingConnection, now: Timestamp) throws {
+    init(_ requests: [SendRequest], cipher: TokenCipher, on connection: BlockingConnection, now: Timestamp) throws {
         self.requests = requests
-        self.vault = vault
+        self.cipher = cipher
         self.connection = connection
         self.now = now
         known = try EnqueueQueries.known(requests.map(\.sendId), on: connection)
@@ -61,7 +61,7 @@ private struct Enqueueing {
             }
         }
         let open = requests.indices.filter { outcome[$0] == nil }
-        let resolution = try TargetResolution(open.map { requests[$0] }, vault: vault, on: connection, now: now)
+        let resolution = try TargetResolution(open.map { requests[$0] }, cipher: cipher, on: connection, now: now)
         for index in open {
             do {
                 let found = try resolution.deliveries(for: requests[index])
@@ -69,7 +69,7 @@ private struct Enqueueing {
                 var kinds = Set(found.map(PayloadKind.init))
                 if let fanOut = FanOut(requests[index], now: now) {
                     kinds = Set(try fanOut.kinds(on: connection))
-                    guard !kinds.isEmpty else { throw FanOut.nobody(requests[index]) }
+                    guard !kinds.isEmpty else { throw FanOut.noRecipient(requests[index]) }
                     fanOuts[index] = fanOut
                 }
                 for kind in kinds {
@@ -100,8 +100,8 @@ private struct Enqueueing {
         let stored = open.filter { inserted.contains(requests[$0].sendId) }
         let entries = stored.flatMap { index in deliveries[index, default: []].map { (requests[index], $0) } }
         let kinds = stored.flatMap { index in fanOutKinds[index, default: []].map { ($0.app, $0.provider, requests[index].isCritical) } }
-        let lanes = try LaneRegistry.lanes(for: entries.map { ($0.1.app, $0.1.provider, $0.0.isCritical) } + kinds, on: connection)
-        try EnqueueQueries.insertDeliveries(entries, lanes: lanes, now: now, on: connection)
+        let queues = try SendQueueRegistry.queues(for: entries.map { ($0.1.app, $0.1.provider, $0.0.isCritical) } + kinds, on: connection)
+        try EnqueueQueries.insertDeliveries(entries, queues: queues, now: now, on: connection)
         for index in stored {
             let many = try fanOuts[index]?.store(requests[index], on: connection)
             outcome[index] = .accepted(deliveries: many ?? deliveries[index]?.count ?? 0)

@@ -13,7 +13,7 @@ extension SendStore {
             counts = try Dictionary(
                 uniqueKeysWithValues: rows.map { row in
                     let (state, count) = try row.decode((String, Int).self)
-                    return (try Devices.stored(state) as DeliveryState, count)
+                    return (try Delivery.stored(state) as DeliveryState, count)
                 }
             )
         }
@@ -42,10 +42,10 @@ extension SendStore {
                 WITH stopped AS (
                     DELETE FROM pushScheduled s USING pushDeliveries d
                     WHERE d.sendId = \(sendId) AND s.deliveryId = d.deliveryId
-                    RETURNING s.deliveryId, s.lane, s.attemptNumber
+                    RETURNING s.deliveryId, s.queue, s.attemptNumber
                 )
-                INSERT INTO pushFinished (deliveryId, lane, outcome, attempts, finishedAt)
-                SELECT deliveryId, lane, 'cancelled', attemptNumber - 1, clock_timestamp() FROM stopped
+                INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, finishedAt)
+                SELECT deliveryId, queue, 'cancelled', attemptNumber - 1, clock_timestamp() FROM stopped
                 """
             )
         }
@@ -66,14 +66,14 @@ enum ReadQueries {
         SELECT d.deliveryId, d.uid, d.deviceId, d.platform, d.provider, d.environment, d.app, \(raw: state),
             coalesce(f.attempts, x.attempts, l.attemptNumber - 1, s.attemptNumber - 1, 0),
             coalesce(x.reasonCode, s.reasonCode), x.providerErrorCode, f.providerMessageId,
-            CASE WHEN s.holdId IS NULL THEN s.runAt END, coalesce(f.finishedAt, x.finishedAt)
-        \(raw: places)
+            CASE WHEN s.circuitId IS NULL THEN s.runAt END, coalesce(f.finishedAt, x.finishedAt)
+        \(raw: tables)
         WHERE d.sendId = \(sendId) ORDER BY d.deliveryId LIMIT \(raw: String(limit))
         """
     }
 
     static func counts(of sendId: String) -> Query {
-        "SELECT \(raw: state), count(*) \(raw: places) WHERE d.sendId = \(sendId) GROUP BY 1"
+        "SELECT \(raw: state), count(*) \(raw: tables) WHERE d.sendId = \(sendId) GROUP BY 1"
     }
 
     static let limit = 1000
@@ -83,13 +83,13 @@ enum ReadQueries {
                 WHEN x.deliveryId IS NOT NULL THEN x.outcome
                 WHEN c.sendId IS NOT NULL AND l.deliveryId IS NULL THEN 'cancelled'
                 WHEN l.deliveryId IS NOT NULL THEN 'sending'
-                WHEN s.holdId IS NOT NULL THEN 'held'
+                WHEN s.circuitId IS NOT NULL THEN 'blocked'
                 WHEN s.reasonCode IS NOT NULL THEN 'retrying'
                 WHEN s.deliveryId IS NOT NULL THEN 'scheduled'
                 ELSE 'queued' END
         """
 
-    private static let places = """
+    private static let tables = """
         FROM pushDeliveries d
         LEFT JOIN pushFinished f ON f.deliveryId = d.deliveryId
         LEFT JOIN pushDead x ON x.deliveryId = d.deliveryId

@@ -31,7 +31,7 @@ struct AbandonedDelivery {
     static let providerErrorCode = "OutcomeUnknown"
 
     var deliveryId: Int64
-    var lane: Int32
+    var queue: Int32
     var attemptNumber: Int
     var verdict: Verdict
     /// Nil when there was no token to try.
@@ -40,7 +40,7 @@ struct AbandonedDelivery {
     init(_ row: Row) throws {
         let values = try row.decode((Int64, Int32, Int32, String?, Timestamp, Timestamp, String, String, String?, String, String, String, String, String, Timestamp, String).self)
         deliveryId = values.0
-        lane = values.1
+        queue = values.1
         attemptNumber = Int(values.2)
         let policy: DeliveryPolicy = try stored(values.13)
         let hash: TokenHash? = try values.3.map { try stored($0) }
@@ -48,7 +48,7 @@ struct AbandonedDelivery {
             verdict = .dead(.unreachable)
             return
         }
-        let identity = TryIdentity(
+        let identity = AttemptIdentity(
             sendId: values.6,
             uid: values.7,
             deviceId: values.8,
@@ -80,9 +80,9 @@ enum ReapQueries {
             ORDER BY leaseUntil LIMIT \(raw: String(limit)) FOR UPDATE SKIP LOCKED
         ), taken AS (
             DELETE FROM pushLeases l USING late WHERE l.deliveryId = late.deliveryId
-            RETURNING l.deliveryId, l.lane, l.attemptNumber, l.tokenHash, l.claimedAt
+            RETURNING l.deliveryId, l.queue, l.attemptNumber, l.tokenHash, l.claimedAt
         )
-        SELECT t.deliveryId, t.lane, t.attemptNumber, t.tokenHash, t.claimedAt, clock_timestamp(), d.sendId, d.uid, d.deviceId,
+        SELECT t.deliveryId, t.queue, t.attemptNumber, t.tokenHash, t.claimedAt, clock_timestamp(), d.sendId, d.uid, d.deviceId,
             d.platform, d.provider, d.environment, d.app, s.policy, s.expiresAt, s.requestId
         FROM taken t JOIN pushDeliveries d ON d.deliveryId = t.deliveryId JOIN pushSends s ON s.sendId = d.sendId
         ORDER BY t.deliveryId
@@ -93,10 +93,10 @@ enum ReapQueries {
         guard !deliveries.isEmpty else { return }
         try connection.execute(
             """
-            INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt)
-            SELECT lane, deliveryId, attemptNumber + 1, clock_timestamp()
-            FROM unnest(\(deliveries.map(\.lane)), \(deliveries.map(\.deliveryId)), \(deliveries.map(\.attemptNumber)))
-                AS t(lane, deliveryId, attemptNumber)
+            INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
+            SELECT queue, deliveryId, attemptNumber + 1, clock_timestamp()
+            FROM unnest(\(deliveries.map(\.queue)), \(deliveries.map(\.deliveryId)), \(deliveries.map(\.attemptNumber)))
+                AS t(queue, deliveryId, attemptNumber)
             """
         )
     }
@@ -106,14 +106,14 @@ enum ReapQueries {
         let outcomes = deliveries.map { delivery -> String in
             if case .dead(let outcome) = delivery.verdict { outcome.rawValue } else { DeadOutcome.failed.rawValue }
         }
-        let tries = deliveries.map { $0.attempt == nil ? $0.attemptNumber - 1 : $0.attemptNumber }
+        let attemptCounts = deliveries.map { $0.attempt == nil ? $0.attemptNumber - 1 : $0.attemptNumber }
         try connection.execute(
             """
-            INSERT INTO pushDead (deliveryId, lane, outcome, attempts, reasonCode, providerErrorCode, finishedAt)
-            SELECT deliveryId, lane, outcome, attempts, reason::pushReason, code, clock_timestamp()
-            FROM unnest(\(deliveries.map(\.deliveryId)), \(deliveries.map(\.lane)), \(outcomes), \(tries),
+            INSERT INTO pushDead (deliveryId, queue, outcome, attempts, reasonCode, providerErrorCode, finishedAt)
+            SELECT deliveryId, queue, outcome, attempts, reason::pushReason, code, clock_timestamp()
+            FROM unnest(\(deliveries.map(\.deliveryId)), \(deliveries.map(\.queue)), \(outcomes), \(attemptCounts),
                 \(deliveries.map { $0.attempt?.reasonCode?.rawValue }), \(deliveries.map { $0.attempt?.providerErrorCode }))
-                AS t(deliveryId, lane, outcome, attempts, reason, code)
+                AS t(deliveryId, queue, outcome, attempts, reason, code)
             """
         )
     }

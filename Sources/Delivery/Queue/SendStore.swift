@@ -8,25 +8,25 @@ import PushContract
 package struct SendStore: Sendable {
     let pool: PostgresPool
     /// Seals and opens the tokens that deliveries go to.
-    let vault: TokenVault
+    let cipher: TokenCipher
     /// Writes attempts in the transaction that releases their lease.
     let record: AttemptRecorder
     /// What every token action goes through.
-    let tokenGuard: TokenGuard
+    let feedbackWriter: TokenFeedbackWriter
 
-    /// - Parameter vault: closed where no token is touched, such as for reading the backlog.
+    /// - Parameter cipher: closed where no token is touched, such as for reading the backlog.
     package init(
         pool: PostgresPool,
-        vault: TokenVault = .closed,
-        tokenGuard: TokenGuard = TokenGuard(),
+        cipher: TokenCipher = .withoutKeys,
+        feedbackWriter: TokenFeedbackWriter = TokenFeedbackWriter(),
         record: @escaping AttemptRecorder
     ) {
         self.pool = pool
-        self.vault = vault
+        self.cipher = cipher
         self.record = record
-        self.tokenGuard = tokenGuard
+        self.feedbackWriter = feedbackWriter
     }
 
     /// Where too many tokens were refused at once.
-    package var tokenBreakers: TokenBreakerStore { TokenBreakerStore(pool: pool) }
+    package var deactivationLimiters: DeactivationLimiterStore { DeactivationLimiterStore(pool: pool) }
 }

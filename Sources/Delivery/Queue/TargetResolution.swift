@@ -8,29 +8,29 @@ struct TargetResolution {
     private let byDevice: [String: [DeviceTarget]]
     private let owners: [String: String]
     /// Sealed bare tokens by their hash.
-    private let sealed: [TokenHash: String]
+    private let encrypted: [TokenHash: String]
 
-    init(_ requests: [SendRequest], vault: TokenVault, on connection: BlockingConnection, now: Timestamp) throws {
+    init(_ requests: [SendRequest], cipher: TokenCipher, on connection: BlockingConnection, now: Timestamp) throws {
         var users: Set<String> = []
         var devices: Set<String> = []
         var hashes: Set<String> = []
-        var sealed: [TokenHash: String] = [:]
+        var encrypted: [TokenHash: String] = [:]
         for request in requests {
             switch request.target {
             case .user(let uid, _): users.insert(uid)
             case .device(let deviceId, _): devices.insert(deviceId)
             case .token(let token, let uid, _, _, _, _):
                 if uid == nil { hashes.insert(token.hash.rawValue) }
-                sealed[token.hash] = try vault.seal(token, as: .delivery)
+                encrypted[token.hash] = try cipher.encrypt(token, as: .delivery)
             case .devices(let deviceIds): devices.formUnion(deviceIds)
             case .tokens(let tokens, _, _, _, _):
                 hashes.formUnion(tokens.map(\.hash.rawValue))
-                for token in tokens { sealed[token.hash] = try vault.seal(token, as: .delivery) }
+                for token in tokens { encrypted[token.hash] = try cipher.encrypt(token, as: .delivery) }
             // `FanOut` finds these without leaving the database.
             case .users, .audience: break
             }
         }
-        self.sealed = sealed
+        self.encrypted = encrypted
         byUser = Dictionary(grouping: try DeviceTargets.of(users: Array(users), on: connection, now: now), by: \.userId)
         byDevice = Dictionary(grouping: try DeviceTargets.of(devices: Array(devices), on: connection, now: now), by: \.deviceId)
         owners = try DeviceTargets.owners(of: Array(hashes), on: connection, now: now)
@@ -79,7 +79,7 @@ struct TargetResolution {
             return unique.map { token in
                 NewDelivery(
                     uid: owners[token.hash.rawValue] ?? "anonymous",
-                    token: sealed[token.hash].map { .init(sealed: $0, hash: token.hash.rawValue) },
+                    token: encrypted[token.hash].map { .init(encrypted: $0, hash: token.hash.rawValue) },
                     platform: platform,
                     provider: provider,
                     environment: environment,
@@ -91,7 +91,7 @@ struct TargetResolution {
                 NewDelivery(
                     uid: uid ?? owners[token.hash.rawValue] ?? "anonymous",
                     // Sealed for every token of this batch, at the start.
-                    token: sealed[token.hash].map { .init(sealed: $0, hash: token.hash.rawValue) },
+                    token: encrypted[token.hash].map { .init(encrypted: $0, hash: token.hash.rawValue) },
                     platform: platform,
                     provider: provider,
                     environment: environment,
@@ -102,7 +102,7 @@ struct TargetResolution {
     }
 
     private func reachable(_ devices: [DeviceTarget], pointer: String) throws(Problem) -> [DeviceTarget] {
-        let reachable = devices.filter { $0.tokenState != .off }
+        let reachable = devices.filter { $0.tokenState != .inactive }
         guard !reachable.isEmpty else {
             throw .invalid(
                 "Every token of this target is off: the provider reported it gone, or it moved to another device. The app has to register again.",

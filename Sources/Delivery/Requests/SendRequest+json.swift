@@ -8,7 +8,7 @@ extension SendRequest {
     /// How long a send is tried when the caller does not say.
     package static let usualLifetime = Duration.seconds(24 * 3600)
     /// What stands at the place of a sendId in our own paths.
-    static let reservedIds: Set<String> = ["backlog", "throttle", "holds", "token-breakers", "dead"]
+    static let reservedIds: Set<String> = ["backlog", "throttle", "circuits", "deactivation-limiters", "dead"]
     /// APNs stores for at most 30 days; FCM 28.
     package static let longestLifetime = Duration.seconds(28 * 24 * 3600)
 
@@ -81,25 +81,25 @@ extension SendRequest {
         if let deviceIds { return .devices(deviceIds) }
         if let audience { return .audience(audience, app: app) }
         guard let tokens else { return nil }
-        let place = try tokenPlace(app: app, &fields)
+        let route = try tokenRoute(app: app, &fields)
         let read = JSONFields.list(
             of: { value, field throws(Problem) in
-                try DeviceRegistration.token(try JSONFields.string(1...4096)(value, field), provider: place.provider, field: field)
+                try DeviceRegistration.token(try JSONFields.string(1...4096)(value, field), provider: route.provider, field: field)
             },
             1...listLimit
         )
         let parsed = try read(.array(tokens.map(JSONValue.string)), fields.field("tokens"))
-        return .tokens(parsed, platform: place.platform, provider: place.provider, environment: place.environment, app: place.app)
+        return .tokens(parsed, platform: route.platform, provider: route.provider, environment: route.environment, app: route.app)
     }
 
     private static func tokenTarget(_ text: String, uid: String?, app: String?, _ fields: inout JSONFields) throws(Problem) -> Target {
-        let place = try tokenPlace(app: app, &fields)
-        let token = try DeviceRegistration.token(text, provider: place.provider, field: fields.field("token"))
-        return .token(token, uid: uid, platform: place.platform, provider: place.provider, environment: place.environment, app: place.app)
+        let route = try tokenRoute(app: app, &fields)
+        let token = try DeviceRegistration.token(text, provider: route.provider, field: fields.field("token"))
+        return .token(token, uid: uid, platform: route.platform, provider: route.provider, environment: route.environment, app: route.app)
     }
 
     /// What goes with bare tokens.
-    private static func tokenPlace(
+    private static func tokenRoute(
         app: String?,
         _ fields: inout JSONFields
     ) throws(Problem) -> (platform: Platform, provider: Provider, environment: PushEnvironment, app: String) {

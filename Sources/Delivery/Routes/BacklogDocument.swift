@@ -17,7 +17,7 @@ struct BacklogDocument: Encodable, Sendable {
         var drainSeconds: Double?
     }
 
-    struct InLane: Encodable, Sendable {
+    struct InQueue: Encodable, Sendable {
         var app: String
         var provider: Provider
         var critical: Bool
@@ -26,9 +26,9 @@ struct BacklogDocument: Encodable, Sendable {
 
     var at: Timestamp
     var total: Depth
-    var lanes: [InLane]
-    var holds: [HoldDocument]
-    var pauses: [PauseDocument]
+    var queues: [InQueue]
+    var circuits: [CircuitDocument]
+    var pauses: [RateLimitPauseDocument]
 
     init(_ backlog: Backlog) {
         at = backlog.at
@@ -42,25 +42,25 @@ struct BacklogDocument: Encodable, Sendable {
             at: backlog.at,
             drain: backlog.drain
         )
-        lanes = backlog.lanes.map { lane in
-            InLane(
-                app: lane.lane.app,
-                provider: lane.lane.provider,
-                critical: lane.lane.isCritical,
+        queues = backlog.queues.map { queue in
+            InQueue(
+                app: queue.queue.app,
+                provider: queue.queue.provider,
+                critical: queue.queue.isCritical,
                 backlog: Depth(
-                    ready: lane.ready,
-                    retrying: lane.retrying,
-                    scheduled: lane.scheduled,
-                    held: lane.held,
-                    sending: lane.sending,
-                    oldestReadyAt: lane.oldestReadyAt,
+                    ready: queue.ready,
+                    retrying: queue.retrying,
+                    scheduled: queue.scheduled,
+                    held: queue.held,
+                    sending: queue.sending,
+                    oldestReadyAt: queue.oldestReadyAt,
                     at: backlog.at,
-                    drain: lane.drain
+                    drain: queue.drain
                 )
             )
         }
-        holds = backlog.holds.map(HoldDocument.init)
-        pauses = backlog.pauses.map(PauseDocument.init)
+        circuits = backlog.circuits.map(CircuitDocument.init)
+        pauses = backlog.pauses.map(RateLimitPauseDocument.init)
     }
 }
 

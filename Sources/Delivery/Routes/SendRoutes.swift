@@ -32,7 +32,7 @@ package struct SendRoutes: Sendable {
         self.now = now
     }
 
-    package func add(to router: EdgeRouter) {
+    package func add(to router: HTTPRouter) {
         router.post("/sends") { request, context in try await send(request, context) }
         router.get("/sends/backlog") { _, context in try await backlog(context) }
         router.get("/sends/{sendId}") { _, context in try await show(context) }
@@ -43,12 +43,12 @@ package struct SendRoutes: Sendable {
         let caller = try context.require(.sendsWrite)
         _ = try request.requireContentType("application/json")
         let now = now()
-        let body = try JSONText.parse(try await reader.read(request))
+        let body = try JSONParser.parse(try await reader.read(request))
         let batch = try SendBatch(body, limit: SendRoutes.batchLimit, now: now)
         let requests = batch.requests
         let receipts = try await store.enqueue(requests, requestId: context.requestId, author: caller.name, now: now, check: check)
         wake.signal()
-        return try SendAnswer(batch, receipts: receipts).response()
+        return try SendBatchResponse(batch, receipts: receipts).response()
     }
 
     private func show(_ context: PushwatchContext) async throws -> Response {

@@ -23,27 +23,27 @@ package struct ThrottleRoutes: Sendable {
         self.now = now
     }
 
-    package func add(to router: EdgeRouter) {
+    package func add(to router: HTTPRouter) {
         router.get("/sends/throttle") { _, context in
             try context.require(.sendsRead)
             return try await document()
         }
         router.put("/sends/throttle") { request, context in try await set(request, context) }
-        router.delete("/sends/throttle") { request, context in try await lift(request, context) }
+        router.delete("/sends/throttle") { request, context in try await remove(request, context) }
     }
 
     private func set(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let caller = try context.require(.alertsWrite)
         _ = try request.requireContentType("application/json")
-        let body = try JSONText.parse(try await reader.read(request))
+        let body = try JSONParser.parse(try await reader.read(request))
         let now = now()
         let throttles = try SendThrottle.requested(body, author: caller.name, now: now)
         try await store.set(throttles)
-        for throttle in throttles { try await audit.note(.throttleSends, throttle.subject, throttle.summary, by: caller, at: now) }
+        for throttle in throttles { try await audit.note(.addThrottle, throttle.subject, throttle.summary, by: caller, at: now) }
         return try await document()
     }
 
-    private func lift(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+    private func remove(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let caller = try context.require(.alertsWrite)
         let provider = try request.uri.queryParameters["provider"].map { text in
             guard let provider = Provider(rawValue: String(text)) else {
@@ -52,9 +52,9 @@ package struct ThrottleRoutes: Sendable {
             return provider
         }
         let app = request.uri.queryParameters["app"].map { String($0) }
-        if try await store.lift(provider: provider, app: app) > 0 {
+        if try await store.remove(provider: provider, app: app) > 0 {
             let subject = [provider?.rawValue, app].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
-            try await audit.note(.liftThrottle, subject.isEmpty ? "all" : subject, by: caller, at: now())
+            try await audit.note(.removeThrottle, subject.isEmpty ? "all" : subject, by: caller, at: now())
         }
         return try await document()
     }

@@ -44,7 +44,7 @@ package struct SendThrottle: Sendable, Hashable {
         return "\(limit) until \(expiresAt.rfc3339): \(reason)"
     }
 
-    package func applies(to lane: Lane) -> Bool {
-        !lane.isCritical && lane.provider == provider && (app == nil || app == lane.app)
+    package func applies(to queue: SendQueue) -> Bool {
+        !queue.isCritical && queue.provider == provider && (app == nil || app == queue.app)
     }
 }

@@ -39,16 +39,16 @@ package struct ThrottleStore: Sendable {
 
     /// Non-critical deliveries a minute, over the last five: those that came, or that ended if these are more.
     private static func flow(of throttle: SendThrottle, on connection: BlockingConnection) throws -> Double {
-        let lanes: Query = """
-            SELECT lane FROM pushLanes WHERE NOT critical AND provider = \(throttle.provider.rawValue)::pushProvider
+        let queues: Query = """
+            SELECT queue FROM pushQueues WHERE NOT critical AND provider = \(throttle.provider.rawValue)::pushProvider
                 AND (\(throttle.app)::text IS NULL OR app = \(throttle.app)::text)
             """
         let count = try connection.query(
             """
             SELECT greatest(
-                (SELECT count(*) FROM pushDeliveries WHERE createdAt > clock_timestamp() - interval '5 minutes' AND lane IN (\(lanes))),
-                (SELECT count(*) FROM pushFinished WHERE finishedAt > clock_timestamp() - interval '5 minutes' AND lane IN (\(lanes)))
-                    + (SELECT count(*) FROM pushDead WHERE finishedAt > clock_timestamp() - interval '5 minutes' AND lane IN (\(lanes)))
+                (SELECT count(*) FROM pushDeliveries WHERE createdAt > clock_timestamp() - interval '5 minutes' AND queue IN (\(queues))),
+                (SELECT count(*) FROM pushFinished WHERE finishedAt > clock_timestamp() - interval '5 minutes' AND queue IN (\(queues)))
+                    + (SELECT count(*) FROM pushDead WHERE finishedAt > clock_timestamp() - interval '5 minutes' AND queue IN (\(queues)))
             )
             """
         )[0].decode(Int.self)
@@ -56,7 +56,7 @@ package struct ThrottleStore: Sendable {
     }
 
     /// Lifts the throttle of a provider and app; all of them when neither is told.
-    package func lift(provider: Provider?, app: String?) async throws -> Int {
+    package func remove(provider: Provider?, app: String?) async throws -> Int {
         try await pool.execute(
             """
             DELETE FROM pushThrottles
@@ -91,7 +91,7 @@ package struct ThrottleStore: Sendable {
     }
 
     /// Gives back what was taken and found nothing to send.
-    package func giveBack(_ unused: Int, to throttle: SendThrottle) async throws {
+    package func refund(_ unused: Int, to throttle: SendThrottle) async throws {
         guard unused > 0 else { return }
         try await pool.execute(
             """

@@ -31,7 +31,7 @@ package final class BodyBudget: Sendable {
 /// One request's part of the budget, given back when the request lets go of it.
 ///
 /// `@unchecked Sendable`: used by one task at a time.
-final class BodyShare: @unchecked Sendable {
+final class BodyReservation: @unchecked Sendable {
     private let budget: BodyBudget
     private var bytes = 0
 

@@ -6,10 +6,10 @@ struct BodyCollector {
     private var iterator: RequestBody.AsyncIterator
     private let limit: Int
     private let announced: Int?
-    private let share: BodyShare
+    private let share: BodyReservation
     private var bytes: [UInt8] = []
 
-    init(body: RequestBody, limit: Int, announced: Int?, padding: Int, share: BodyShare) {
+    init(body: RequestBody, limit: Int, announced: Int?, padding: Int, share: BodyReservation) {
         iterator = body.makeAsyncIterator()
         self.limit = limit
         self.announced = announced

@@ -27,7 +27,7 @@ package struct BodyReader: Sendable {
         let announced = try Self.announcedLength(of: request, limit: limit)
         // Before a byte is read: who is refused should not have had to send it.
         if let announced, !budget.hasRoom(for: announced) { throw Problem.overloaded() }
-        let share = BodyShare(of: budget)
+        let share = BodyReservation(of: budget)
         var bytes = try await collect(request.body, limit: limit, announced: announced, padding: padding, share: share)
         if coding == .gzip { bytes = try inflate(bytes, share) }
         bytes.reserveCapacity(bytes.count + padding)
@@ -55,7 +55,7 @@ package struct BodyReader: Sendable {
         return length
     }
 
-    private func inflate(_ bytes: [UInt8], _ share: BodyShare) throws(Problem) -> [UInt8] {
+    private func inflate(_ bytes: [UInt8], _ share: BodyReservation) throws(Problem) -> [UInt8] {
         do {
             return try Gzip.inflate(bytes, limit: limits.inflated, mayGrow: share.take)
         } catch {
@@ -73,7 +73,7 @@ package struct BodyReader: Sendable {
         limit: Int,
         announced: Int?,
         padding: Int,
-        share: BodyShare
+        share: BodyReservation
     ) async throws -> [UInt8] {
         var collector = BodyCollector(body: body, limit: limit, announced: announced, padding: padding, share: share)
         // Nearly every body is one chunk that is already here; a timer for each would cost more than reading it
@@ -84,12 +84,12 @@ package struct BodyReader: Sendable {
     }
 
     private func race(_ collector: BodyCollector) async throws -> [UInt8] {
-        let handedOver = HandedOver(collector: collector)
+        let transfer = UncheckedTransfer(collector: collector)
         let clock = clock
         let deadline = limits.deadline
         return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
             group.addTask {
-                var collector = handedOver.collector
+                var collector = transfer.collector
                 while try await !collector.readOne() {}
                 return try collector.finish()
             }
@@ -107,6 +107,6 @@ package struct BodyReader: Sendable {
 /// Carries the collector to the one child task that goes on reading.
 ///
 /// Unchecked, since a body's iterator is not Sendable: the task that made it never touches it again, and waits for the child.
-private struct HandedOver: @unchecked Sendable {
+private struct UncheckedTransfer: @unchecked Sendable {
     let collector: BodyCollector
 }

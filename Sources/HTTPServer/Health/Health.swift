@@ -9,11 +9,11 @@ package final class Health: Sendable {
     package typealias Check = @Sendable () async throws -> CheckResult
 
     package struct CheckResult: Sendable, Equatable {
-        package var isWell: Bool
+        package var isHealthy: Bool
         package var detail: String?
 
-        package static let well = CheckResult(isWell: true)
-        package static func failing(_ detail: String) -> CheckResult { CheckResult(isWell: false, detail: detail) }
+        package static let healthy = CheckResult(isHealthy: true)
+        package static func failing(_ detail: String) -> CheckResult { CheckResult(isHealthy: false, detail: detail) }
     }
 
     enum Phase { case starting, started, draining }

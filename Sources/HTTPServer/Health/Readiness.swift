@@ -13,13 +13,13 @@ package struct Readiness: Encodable, Sendable {
     package var isReady: Bool { status == "ready" || status == "degraded" }
 
     init(phase: Health.Phase, checks: [(name: String, isRequired: Bool, result: Health.CheckResult)]) {
-        self.checks = checks.map { Check(name: $0.name, status: $0.result.isWell ? "ok" : "failing", detail: $0.result.detail) }
+        self.checks = checks.map { Check(name: $0.name, status: $0.result.isHealthy ? "ok" : "failing", detail: $0.result.detail) }
         status =
             switch phase {
             case .starting: "starting"
             case .draining: "draining"
-            case .started where checks.contains(where: { $0.isRequired && !$0.result.isWell }): "failing"
-            case .started: checks.allSatisfy(\.result.isWell) ? "ready" : "degraded"
+            case .started where checks.contains(where: { $0.isRequired && !$0.result.isHealthy }): "failing"
+            case .started: checks.allSatisfy(\.result.isHealthy) ? "ready" : "degraded"
             }
     }
 }

@@ -8,7 +8,7 @@ package enum LogBootstrap {
     package static func bootstrap(level: Logger.Level = .info, format: LogFormat? = nil) {
         let format = format ?? .automatic
         LoggingSystem.bootstrap { label in
-            LineLogHandler(logLevel: level, label: label, format: format, write: writeToStandardError)
+            StandardErrorLogHandler(logLevel: level, label: label, format: format, write: writeToStandardError)
         }
     }
 

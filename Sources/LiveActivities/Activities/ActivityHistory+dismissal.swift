@@ -19,7 +19,7 @@ package enum DismissalVerdict: Sendable, Hashable {
     case ignored(Ignored)
 
     package enum Ignored: String, Sendable, Hashable, Codable {
-        case notByUser, afterOwnEnd, afterRestart, afterSystemLimit, oldGeneration, unknownActivity
+        case notByUser, afterOwnEnd, afterRestart, afterSystemLimit, oldInstance, unknownActivity
     }
 }
 
@@ -29,21 +29,21 @@ extension ActivityHistory {
     /// After that the system itself ends an activity.
     package static let systemLimit = Duration.seconds(8 * 3600)
 
-    package func verdict(onDismissal cause: DismissalCause, generation named: Int?, now: Timestamp) -> DismissalVerdict {
+    package func verdict(onDismissal cause: DismissalCause, instance named: Int?, now: Timestamp) -> DismissalVerdict {
         guard let latest else { return .ignored(.unknownActivity) }
-        guard let current = named.map({ generation($0) }) ?? active ?? pending ?? latest else { return .ignored(.unknownActivity) }
+        guard let current = named.map({ instance($0) }) ?? active ?? pending ?? latest else { return .ignored(.unknownActivity) }
         if current.status == .ended {
             let isRecent = current.endedAt.map { now - $0 <= ActivityHistory.ownWindow } ?? false
-            return .ignored(isRecent && current.number == latest.number ? .afterOwnEnd : .oldGeneration)
+            return .ignored(isRecent && current.number == latest.number ? .afterOwnEnd : .oldInstance)
         }
-        if let active, current.number < latest.number, current.number != active.number { return .ignored(.oldGeneration) }
+        if let active, current.number < latest.number, current.number != active.number { return .ignored(.oldInstance) }
         if cause == .system { return .ignored(.notByUser) }
         if let since = current.activatedAt ?? current.startSentAt, now - since > ActivityHistory.systemLimit {
             return .ignored(.afterSystemLimit)
         }
         if cause == .stale { return .gone(current.number) }
         // Whose going it is cannot be told while one is replaced by another, unless the app names it.
-        if named == nil, let previous = generations.last(where: { $0.status == .ended }), let ended = previous.endedAt,
+        if named == nil, let previous = instances.last(where: { $0.status == .ended }), let ended = previous.endedAt,
             now - ended <= ActivityHistory.ownWindow
         {
             return .ignored(.afterOwnEnd)

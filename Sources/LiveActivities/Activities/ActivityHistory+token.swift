@@ -6,7 +6,7 @@ package enum TokenVerdict: Sendable, Hashable {
     case unchanged(Int)
     /// iOS gave the running activity another token.
     case rotate(Int)
-    /// The activity that was started is there. With `replacing`, the generation it takes over from ends now.
+    /// The activity that was started is there. With `replacing`, the instance it takes over from ends now.
     case adopt(Int, replacing: Int?)
     /// The app started an activity by itself.
     case create(Int)
@@ -18,13 +18,13 @@ package enum TokenVerdict: Sendable, Hashable {
 
 extension ActivityHistory {
     /// - Parameters:
-    ///   - named: the generation the app says the token is of; an app that does not know it leaves it out.
+    ///   - named: the instance the app says the token is of; an app that does not know it leaves it out.
     ///   - mayStart: whether the user follows the subject, it is live, and the follow is newer than the last end (unless that may recover).
-    package func verdict(on hash: TokenHash, generation named: Int?, mayStart: Bool) -> TokenVerdict {
-        if let named, let known = generation(named) { return verdict(on: hash, of: known) }
+    package func verdict(on hash: TokenHash, instance named: Int?, mayStart: Bool) -> TokenVerdict {
+        if let named, let known = instance(named) { return verdict(on: hash, of: known) }
         if let active, active.tokenHash == hash { return .unchanged(active.number) }
         // A stream that yields once more after its activity's end must not take the new one's place.
-        if generations.contains(where: { $0.status == .ended && $0.tokenHash == hash }) { return .activityEnded }
+        if instances.contains(where: { $0.status == .ended && $0.tokenHash == hash }) { return .activityEnded }
         if let named, let latest, named != latest.number + 1 { return .activityEnded }
         if let pending, active == nil || pending.startSentAt != nil { return .adopt(pending.number, replacing: active?.number) }
         if let active { return .rotate(active.number) }
@@ -32,11 +32,11 @@ extension ActivityHistory {
         return .create((latest?.number ?? 0) + 1)
     }
 
-    private func verdict(on hash: TokenHash, of generation: ActivityGeneration) -> TokenVerdict {
-        switch generation.status {
+    private func verdict(on hash: TokenHash, of instance: ActivityInstance) -> TokenVerdict {
+        switch instance.status {
         case .ended: .activityEnded
-        case .active: generation.tokenHash == hash ? .unchanged(generation.number) : .rotate(generation.number)
-        case .pending: .adopt(generation.number, replacing: active?.number)
+        case .active: instance.tokenHash == hash ? .unchanged(instance.number) : .rotate(instance.number)
+        case .pending: .adopt(instance.number, replacing: active?.number)
         }
     }
 }

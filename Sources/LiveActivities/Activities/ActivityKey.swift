@@ -4,12 +4,12 @@ package struct ActivityKey: Sendable, Hashable {
     package var subject: String
     package var userId: String
     package var deviceId: String
-    package var generation: Int
+    package var instance: Int
 
-    package init(subject: String, userId: String, deviceId: String, generation: Int) {
+    package init(subject: String, userId: String, deviceId: String, instance: Int) {
         self.subject = subject
         self.userId = userId
         self.deviceId = deviceId
-        self.generation = generation
+        self.instance = instance
     }
 }

@@ -26,7 +26,7 @@ package struct ActivityRoutes: Sendable {
         self.now = now
     }
 
-    package func add(to router: EdgeRouter) {
+    package func add(to router: HTTPRouter) {
         router.post("/matches/{matchId}/activity-token") { request, context in
             try await token(try await ActivityCall(request, context, reader: reader, match: context.path("matchId")), context)
         }
@@ -61,15 +61,15 @@ package struct ActivityRoutes: Sendable {
             userId: userId,
             deviceId: call.deviceId,
             token: token,
-            generation: call.generation
+            instance: call.instance
         )
         guard let verdict = try await store.post(post, now: now()) else { throw ActivityProblem.deviceNotRegistered }
         wake.signal()
-        let number = try generation(verdict)
-        return try JSONResponse(ActivityDocument(subject: call.subject, deviceId: call.deviceId, generation: number)).response()
+        let number = try instance(verdict)
+        return try JSONResponse(ActivityDocument(subject: call.subject, deviceId: call.deviceId, instance: number)).response()
     }
 
-    private func generation(_ verdict: TokenVerdict) throws(Problem) -> Int {
+    private func instance(_ verdict: TokenVerdict) throws(Problem) -> Int {
         switch verdict {
         case .unchanged(let number), .rotate(let number), .adopt(let number, _), .create(let number): return number
         case .activityEnded: throw ActivityProblem.activityEnded
@@ -87,7 +87,7 @@ package struct ActivityRoutes: Sendable {
             userId: userId,
             deviceId: call.deviceId,
             cause: cause,
-            generation: call.generation
+            instance: call.instance
         )
         let verdict = try await store.dismiss(dismissal, now: now())
         wake.signal()
@@ -99,7 +99,7 @@ package struct ActivityRoutes: Sendable {
 struct ActivityCall {
     var subject: String
     var deviceId: String
-    var generation: Int?
+    var instance: Int?
     var fields: JSONFields
 
     init(_ request: Request, _ context: PushwatchContext, reader: BodyReader, match: String) async throws {
@@ -116,10 +116,10 @@ struct ActivityCall {
     private init(_ request: Request, _ context: PushwatchContext, reader: BodyReader) async throws {
         _ = try context.requireUser()
         _ = try request.requireContentType("application/json")
-        fields = try JSONFields(try JSONText.parse(try await reader.read(request)))
+        fields = try JSONFields(try JSONParser.parse(try await reader.read(request)))
         subject = ""
         deviceId = try fields.required("deviceId", JSONFields.identifier)
-        generation = try fields.optional("generation", JSONFields.integer(1...1_000_000)).map(Int.init)
+        instance = try fields.optional("instance", JSONFields.integer(1...1_000_000)).map(Int.init)
     }
 }
 
@@ -146,7 +146,7 @@ enum ActivityProblem {
 struct ActivityDocument: Encodable, Sendable {
     var subject: String
     var deviceId: String
-    var generation: Int
+    var instance: Int
     var status = ActivityStatus.active
 }
 

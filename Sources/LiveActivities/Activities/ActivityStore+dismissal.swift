@@ -8,14 +8,14 @@ package struct Dismissal: Sendable {
     package var userId: String
     package var deviceId: String
     package var cause: DismissalCause
-    package var generation: Int?
+    package var instance: Int?
 
-    package init(subject: String, userId: String, deviceId: String, cause: DismissalCause = .user, generation: Int? = nil) {
+    package init(subject: String, userId: String, deviceId: String, cause: DismissalCause = .user, instance: Int? = nil) {
         self.subject = subject
         self.userId = userId
         self.deviceId = deviceId
         self.cause = cause
-        self.generation = generation
+        self.instance = instance
     }
 }
 
@@ -27,10 +27,10 @@ extension ActivityStore {
                 ActivityQueries.lock(subject: dismissal.subject, userId: dismissal.userId, deviceId: dismissal.deviceId)
             )
             let rows = try connection.query(
-                ActivityQueries.generations(subject: dismissal.subject, userId: dismissal.userId, deviceId: dismissal.deviceId)
+                ActivityQueries.instances(subject: dismissal.subject, userId: dismissal.userId, deviceId: dismissal.deviceId)
             )
-            let history = ActivityHistory(try rows.map(ActivityGeneration.init))
-            let verdict = history.verdict(onDismissal: dismissal.cause, generation: dismissal.generation, now: now)
+            let history = ActivityHistory(try rows.map(ActivityInstance.init))
+            let verdict = history.verdict(onDismissal: dismissal.cause, instance: dismissal.instance, now: now)
             switch verdict {
             case .unfollow:
                 try FollowQueries.unfollow(
@@ -47,7 +47,7 @@ extension ActivityStore {
                     UPDATE liveActivities SET status = 'ended', endReason = 'token_invalid', endCause = 'stale', endedAt = \(now),
                         nextStartAt = NULL
                     WHERE matchId = \(dismissal.subject) AND userId = \(dismissal.userId) AND deviceId = \(dismissal.deviceId)
-                      AND generation = \(number) AND status <> 'ended'
+                      AND instance = \(number) AND status <> 'ended'
                     """
                 )
             case .ignored: break

@@ -8,14 +8,14 @@ package struct TokenPost: Sendable {
     package var userId: String
     package var deviceId: String
     package var token: PushToken
-    package var generation: Int?
+    package var instance: Int?
 
-    package init(subject: String, userId: String, deviceId: String, token: PushToken, generation: Int? = nil) {
+    package init(subject: String, userId: String, deviceId: String, token: PushToken, instance: Int? = nil) {
         self.subject = subject
         self.userId = userId
         self.deviceId = deviceId
         self.token = token
-        self.generation = generation
+        self.instance = instance
     }
 }
 
@@ -27,27 +27,27 @@ extension ActivityStore {
         var tries = 1
         while true {
             do {
-                return try await tryToPost(post, now: now)
+                return try await attemptPost(post, now: now)
             } catch let error as PostgresError where error.code == .uniqueViolation && tries < 4 {
-                // The orchestrator made the activity's next generation meanwhile: seen from there the token has another place.
+                // The orchestrator made the activity's next instance meanwhile: seen from there the token has another place.
                 tries += 1
             }
         }
     }
 
-    private func tryToPost(_ post: TokenPost, now: Timestamp) async throws -> TokenVerdict? {
-        try await pool.performTransaction { [vault] connection in
+    private func attemptPost(_ post: TokenPost, now: Timestamp) async throws -> TokenVerdict? {
+        try await pool.performTransaction { [cipher] connection in
             _ = try connection.query(ActivityQueries.lock(subject: post.subject, userId: post.userId, deviceId: post.deviceId))
             _ = try connection.query(TokenQueries.lock(post.token.hash))
             let known = try connection.query(TokenQueries.device(post, now: now))
             guard !known.isEmpty else { return nil }
             let rows = try connection.query(
-                ActivityQueries.generations(subject: post.subject, userId: post.userId, deviceId: post.deviceId)
+                ActivityQueries.instances(subject: post.subject, userId: post.userId, deviceId: post.deviceId)
             )
-            let history = ActivityHistory(try rows.map(ActivityGeneration.init))
+            let history = ActivityHistory(try rows.map(ActivityInstance.init))
             let mayStart = try !connection.query(TokenQueries.mayStart(post, latest: history.latest)).isEmpty
-            let verdict = history.verdict(on: post.token.hash, generation: post.generation, mayStart: mayStart)
-            try TokenQueries.apply(verdict, post, sealed: try vault.seal(post.token, as: .update), on: connection, now: now)
+            let verdict = history.verdict(on: post.token.hash, instance: post.instance, mayStart: mayStart)
+            try TokenQueries.apply(verdict, post, encrypted: try cipher.encrypt(post.token, as: .update), on: connection, now: now)
             return verdict
         }
     }
@@ -63,7 +63,7 @@ private enum TokenQueries {
     }
 
     /// A follow of a live match, newer than the last end unless that one may recover.
-    static func mayStart(_ post: TokenPost, latest: ActivityGeneration?) -> Query {
+    static func mayStart(_ post: TokenPost, latest: ActivityInstance?) -> Query {
         let endedAt = latest.flatMap { $0.endReason?.mayRecover == true ? nil : $0.endedAt }
         return """
             SELECT 1 FROM follows f JOIN activeMatches m ON m.matchId = f.matchId
@@ -75,7 +75,7 @@ private enum TokenQueries {
     static func apply(
         _ verdict: TokenVerdict,
         _ post: TokenPost,
-        sealed: String,
+        encrypted: String,
         on connection: BlockingConnection,
         now: Timestamp
     ) throws {
@@ -85,7 +85,7 @@ private enum TokenQueries {
             try takeFromOthers(post, number, on: connection, now: now)
             try connection.execute(
                 """
-                UPDATE liveActivities SET updateToken = \(sealed), updateTokenHash = \(post.token.hash.rawValue), tokenRegisteredAt = \(now)
+                UPDATE liveActivities SET updateToken = \(encrypted), updateTokenHash = \(post.token.hash.rawValue), tokenRegisteredAt = \(now)
                 WHERE \(key(post, number))
                 """
             )
@@ -94,20 +94,20 @@ private enum TokenQueries {
             if let replacing {
                 try connection.execute(ActivityQueries.end(key(post, replacing), reason: .rolledOver, now: now))
             }
-            try connection.execute(activate(post, number, sealed: sealed, now: now))
+            try connection.execute(activate(post, number, encrypted: encrypted, now: now))
             try connection.execute(
                 """
                 UPDATE activityStarts SET adoptedAt = \(now)
-                WHERE deviceId = \(post.deviceId) AND matchId = \(post.subject) AND generation = \(number) AND adoptedAt IS NULL
+                WHERE deviceId = \(post.deviceId) AND matchId = \(post.subject) AND instance = \(number) AND adoptedAt IS NULL
                 """
             )
         case .create(let number):
             try takeFromOthers(post, number, on: connection, now: now)
             try connection.execute(
                 """
-                INSERT INTO liveActivities (matchId, userId, deviceId, generation, status, attributesType, app, environment, updateToken,
+                INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, updateToken,
                     updateTokenHash, tokenRegisteredAt, createdAt, activatedAt)
-                SELECT \(post.subject), userId, deviceId, \(number), 'active', \(MatchSubject.attributesType), app, environment, \(sealed),
+                SELECT \(post.subject), userId, deviceId, \(number), 'active', \(MatchSubject.attributesType), app, environment, \(encrypted),
                     \(post.token.hash.rawValue), \(now), \(now), \(now)
                 FROM devices WHERE userId = \(post.userId) AND deviceId = \(post.deviceId)
                 """
@@ -115,9 +115,9 @@ private enum TokenQueries {
         }
     }
 
-    private static func activate(_ post: TokenPost, _ number: Int, sealed: String, now: Timestamp) -> Query {
+    private static func activate(_ post: TokenPost, _ number: Int, encrypted: String, now: Timestamp) -> Query {
         """
-        UPDATE liveActivities SET status = 'active', updateToken = \(sealed), updateTokenHash = \(post.token.hash.rawValue),
+        UPDATE liveActivities SET status = 'active', updateToken = \(encrypted), updateTokenHash = \(post.token.hash.rawValue),
             tokenRegisteredAt = \(now), activatedAt = \(now), nextStartAt = NULL
         WHERE \(key(post, number)) AND status = 'pending'
         """
@@ -129,12 +129,12 @@ private enum TokenQueries {
             """
             UPDATE liveActivities SET status = 'ended', endReason = 'device_unregistered', endedAt = \(now), nextStartAt = NULL
             WHERE updateTokenHash = \(post.token.hash.rawValue) AND status = 'active'
-              AND (matchId, userId, deviceId, generation) <> (\(post.subject), \(post.userId), \(post.deviceId), \(number))
+              AND (matchId, userId, deviceId, instance) <> (\(post.subject), \(post.userId), \(post.deviceId), \(number))
             """
         )
     }
 
     private static func key(_ post: TokenPost, _ number: Int) -> Query {
-        "matchId = \(post.subject) AND userId = \(post.userId) AND deviceId = \(post.deviceId) AND generation = \(number)"
+        "matchId = \(post.subject) AND userId = \(post.userId) AND deviceId = \(post.deviceId) AND instance = \(number)"
     }
 }

@@ -6,28 +6,28 @@ package import PushContract
 package struct ActivityStore: Sendable {
     let pool: PostgresPool
     let policy: StartPolicy
-    let vault: TokenVault
+    let cipher: TokenCipher
 
-    package init(pool: PostgresPool, policy: StartPolicy = StartPolicy(), vault: TokenVault) {
+    package init(pool: PostgresPool, policy: StartPolicy = StartPolicy(), cipher: TokenCipher) {
         self.pool = pool
         self.policy = policy
-        self.vault = vault
+        self.cipher = cipher
     }
 
     /// Where one key stands.
     package func history(subject: String, userId: String, deviceId: String) async throws -> ActivityHistory {
         ActivityHistory(
-            try await pool.query(ActivityQueries.generations(subject: subject, userId: userId, deviceId: deviceId))
-                .map(ActivityGeneration.init)
+            try await pool.query(ActivityQueries.instances(subject: subject, userId: userId, deviceId: deviceId))
+                .map(ActivityInstance.init)
         )
     }
 }
 
 enum ActivityQueries {
-    static func generations(subject: String, userId: String, deviceId: String) -> Query {
+    static func instances(subject: String, userId: String, deviceId: String) -> Query {
         """
-        SELECT generation, status, endReason, updateTokenHash, startSentAt, activatedAt, endedAt FROM liveActivities
-        WHERE matchId = \(subject) AND userId = \(userId) AND deviceId = \(deviceId) ORDER BY generation
+        SELECT instance, status, endReason, updateTokenHash, startSentAt, activatedAt, endedAt FROM liveActivities
+        WHERE matchId = \(subject) AND userId = \(userId) AND deviceId = \(deviceId) ORDER BY instance
         """
     }
 
@@ -53,7 +53,7 @@ enum ActivityQueries {
     }
 }
 
-extension ActivityGeneration {
+extension ActivityInstance {
     init(_ row: Row) throws {
         let values = try row.decode((Int32, String, String?, String?, Timestamp?, Timestamp?, Timestamp?).self)
         self.init(

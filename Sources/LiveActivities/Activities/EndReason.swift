@@ -11,7 +11,7 @@ package enum EndReason: String, Sendable, Hashable, Codable, CaseIterable {
     case deviceUnregistered = "device_unregistered"
     /// The day's play is over: it comes back when play goes on.
     case stumps
-    /// Not an end for the follower: the next generation took its place before the system's eight hours were over.
+    /// Not an end for the follower: the next instance took its place before the system's eight hours were over.
     case rolledOver = "rolled_over"
 
     /// Whether the activity may be started again without the user asking for it.

@@ -18,8 +18,8 @@ enum PendingActivities {
         now: Timestamp
     ) -> Query {
         """
-        INSERT INTO liveActivities (matchId, userId, deviceId, generation, status, attributesType, app, environment, createdAt, nextStartAt)
-        SELECT f.matchId, f.userId, d.deviceId, coalesce(last.generation, 0) + 1, 'pending', \(MatchSubject.attributesType), d.app,
+        INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, createdAt, nextStartAt)
+        SELECT f.matchId, f.userId, d.deviceId, coalesce(last.instance, 0) + 1, 'pending', \(MatchSubject.attributesType), d.app,
             d.environment, \(now),
             CASE WHEN d.deviceId = \(startedByApp) THEN \(now + policy.grace)
                 WHEN last.endReason = 'token_invalid' AND f.followedAt <= last.endedAt AND healed.times > 1
@@ -30,8 +30,8 @@ enum PendingActivities {
         JOIN devices d ON d.userId = f.userId
         \(StartTargets.token(for: "\(MatchSubject.attributesType)"))
         LEFT JOIN LATERAL (
-            SELECT a.generation, a.status, a.endReason, a.endCause, a.endedAt, a.lastStateHash FROM liveActivities a
-            WHERE a.matchId = f.matchId AND a.userId = f.userId AND a.deviceId = d.deviceId ORDER BY a.generation DESC LIMIT 1
+            SELECT a.instance, a.status, a.endReason, a.endCause, a.endedAt, a.lastStateHash FROM liveActivities a
+            WHERE a.matchId = f.matchId AND a.userId = f.userId AND a.deviceId = d.deviceId ORDER BY a.instance DESC LIMIT 1
         ) last ON true
         CROSS JOIN LATERAL (
             SELECT count(*) AS times FROM liveActivities a
@@ -41,7 +41,7 @@ enum PendingActivities {
         WHERE m.matchId = ANY(\(matches)) AND m.phase IN ('live', 'break', 'interrupted')
           AND (\(userId)::text IS NULL OR f.userId = \(userId)) AND coalesce(f.expiresAt, 'infinity') > \(now)
           AND d.platform = 'ios' AND \(StartTargets.usable(at: now))
-          AND (last.generation IS NULL OR (last.status = 'ended' AND (
+          AND (last.instance IS NULL OR (last.status = 'ended' AND (
               f.followedAt > last.endedAt
               OR (f.followedAt = last.endedAt AND last.endReason IN ('user_unfollow', 'user_dismissed'))
               OR (last.endReason = 'token_invalid' AND healed.times <= \(policy.backOff.count + 1)
@@ -52,16 +52,16 @@ enum PendingActivities {
         """
     }
 
-    /// The next generation of activities that come near the system's eight hours; the old one stays until the new one is there.
+    /// The next instance of activities that come near the system's eight hours; the old one stays until the new one is there.
     static func rollOver(matches: [String], _ policy: StartPolicy, now: Timestamp) -> Query {
         """
-        INSERT INTO liveActivities (matchId, userId, deviceId, generation, status, attributesType, app, environment, createdAt, nextStartAt)
-        SELECT a.matchId, a.userId, a.deviceId, a.generation + 1, 'pending', a.attributesType, a.app, a.environment, \(now), \(now)
+        INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, createdAt, nextStartAt)
+        SELECT a.matchId, a.userId, a.deviceId, a.instance + 1, 'pending', a.attributesType, a.app, a.environment, \(now), \(now)
         FROM liveActivities a JOIN activeMatches m ON m.matchId = a.matchId
         WHERE a.matchId = ANY(\(matches)) AND a.status = 'active' AND a.activatedAt <= \(now - policy.rollOverAfter)
           AND m.phase IN ('live', 'break', 'interrupted')
           AND NOT EXISTS (SELECT 1 FROM liveActivities n
-              WHERE n.matchId = a.matchId AND n.userId = a.userId AND n.deviceId = a.deviceId AND n.generation > a.generation)
+              WHERE n.matchId = a.matchId AND n.userId = a.userId AND n.deviceId = a.deviceId AND n.instance > a.instance)
         ON CONFLICT DO NOTHING
         """
     }

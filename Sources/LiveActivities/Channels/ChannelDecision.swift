@@ -25,23 +25,23 @@ enum ChannelDecision {
         _ outcome: PushOutcome,
         _ key: ChannelKey,
         id: String,
-        told: Int,
+        sent: Int,
         attempts: Int,
         retiredAt: Timestamp,
         policy: ChannelPolicy,
         now: Timestamp
     ) -> ChannelEffect {
         guard let classification = outcome.classification else {
-            let next = told < policy.endRepeats.count ? retiredAt + policy.endRepeats[told] : nil
-            return .ended(key, id: id, told: told + 1, nextAt: next.map { max($0, now + .seconds(1)) })
+            let next = sent < policy.endRepeats.count ? retiredAt + policy.endRepeats[sent] : nil
+            return .ended(key, id: id, sent: sent + 1, nextAt: next.map { max($0, now + .seconds(1)) })
         }
         let isOver = classification.retryClass == .never || now - retiredAt > EndStore.giveUpAfter
-        return .ended(key, id: id, told: told, nextAt: isOver ? nil : now + EndStore.wait(after: attempts, retryAfter: outcome.retryAfter))
+        return .ended(key, id: id, sent: sent, nextAt: isOver ? nil : now + EndStore.wait(after: attempts, retryAfter: outcome.retryAfter))
     }
 
-    static func afterDeletion(_ refusal: ChannelRefusal?, _ place: LivePlace, id: String, attempts: Int, now: Timestamp) -> ChannelEffect {
-        guard let refusal, !refusal.isMissing else { return .deleted(place, id: id) }
-        return .notDeleted(place, id: id, retryAt: now + wait(after: attempts, refusal.outcome.retryAfter))
+    static func afterDeletion(_ refusal: ChannelRefusal?, _ appEnvironment: AppEnvironment, id: String, attempts: Int, now: Timestamp) -> ChannelEffect {
+        guard let refusal, !refusal.isMissing else { return .deleted(appEnvironment, id: id) }
+        return .notDeleted(appEnvironment, id: id, retryAt: now + wait(after: attempts, refusal.outcome.retryAfter))
     }
 
     static func wait(after attempts: Int, _ retryAfter: Duration?) -> Duration {

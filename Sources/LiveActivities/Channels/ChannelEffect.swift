@@ -7,16 +7,16 @@ package enum ChannelEffect: Sendable, Hashable {
     case notMade(ChannelKey, refusal: String, retryAt: Timestamp, pausedUntil: Timestamp?)
     /// A state was told.
     /// - Parameter budgetFullAt: the bucket for boundaries after one was taken from it; nil: none was.
-    case told(ChannelKey, id: String, timestamp: Int64, stateHash: String, budgetFullAt: Timestamp?)
+    case sent(ChannelKey, id: String, timestamp: Int64, stateHash: String, budgetFullAt: Timestamp?)
     /// The provider does not know the channel: what listened to it needs another way.
     case gone(ChannelKey, id: String)
     /// The end was told so many times, or could not be.
-    case ended(ChannelKey, id: String, told: Int, nextAt: Timestamp?)
-    case deleted(LivePlace, id: String)
-    case notDeleted(LivePlace, id: String, retryAt: Timestamp)
+    case ended(ChannelKey, id: String, sent: Int, nextAt: Timestamp?)
+    case deleted(AppEnvironment, id: String)
+    case notDeleted(AppEnvironment, id: String, retryAt: Timestamp)
     /// - Parameter askedAt: channels made after this may be missing from it.
-    case listed(LivePlace, ids: [String], askedAt: Timestamp)
-    case notListed(LivePlace, refusal: String)
+    case listed(AppEnvironment, ids: [String], askedAt: Timestamp)
+    case notListed(AppEnvironment, refusal: String)
     /// Kept back: due again then.
     case postponed(ChannelClaim, until: Timestamp)
 }

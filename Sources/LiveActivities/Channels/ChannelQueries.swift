@@ -28,20 +28,20 @@ enum ChannelQueries {
             """
     }
 
-    static func open(_ places: Query, now: Timestamp) -> Query {
+    static func open(_ appEnvironments: Query, now: Timestamp) -> Query {
         """
         INSERT INTO activityChannelScopes (app, environment, listDueAt)
-        SELECT DISTINCT app, environment::pushEnvironment, \(now)::timestamptz FROM unnest(\(places)) AS p(matchId, app, environment)
+        SELECT DISTINCT app, environment::pushEnvironment, \(now)::timestamptz FROM unnest(\(appEnvironments)) AS p(matchId, app, environment)
         ON CONFLICT DO NOTHING
         """
     }
 
     /// Nobody waits for one that cannot be made now.
-    static func want(_ places: Query, _ policy: ChannelPolicy, now: Timestamp) -> Query {
+    static func requestMissing(_ appEnvironments: Query, _ policy: ChannelPolicy, now: Timestamp) -> Query {
         """
         INSERT INTO activityChannels (matchId, app, environment, createdAt, createDueAt, waitUntil)
-        SELECT p.matchId, p.app, s.environment, \(now), \(now), CASE WHEN \(mayMake(policy, now: now)) THEN \(now + policy.patience) END
-        FROM unnest(\(places)) AS p(matchId, app, environment)
+        SELECT p.matchId, p.app, s.environment, \(now), \(now), CASE WHEN \(mayMake(policy, now: now)) THEN \(now + policy.tokenDelay) END
+        FROM unnest(\(appEnvironments)) AS p(matchId, app, environment)
         JOIN activityChannelScopes s ON s.app = p.app AND s.environment = p.environment::pushEnvironment
         ON CONFLICT DO NOTHING
         """
@@ -62,13 +62,13 @@ enum ChannelQueries {
         """
         SELECT EXISTS (SELECT FROM activityChannels
                 WHERE endDueAt <= \(now) OR deleteDueAt <= \(now) OR (createDueAt <= \(now) AND \(policy.makesChannels)))
-            OR EXISTS (SELECT FROM activityChannelStrays WHERE deleteDueAt <= \(now))
+            OR EXISTS (SELECT FROM activityChannelOrphans WHERE deleteDueAt <= \(now))
             OR EXISTS (SELECT FROM activityChannelScopes
                 WHERE listDueAt <= \(now) AND (\(policy.makesChannels) OR EXISTS (SELECT FROM activityChannels)))
         """
     }
 
-    static func claimMaking(_ policy: ChannelPolicy, limit: Int, except kept: Set<LivePlace>, now: Timestamp) -> Query {
+    static func claimMaking(_ policy: ChannelPolicy, limit: Int, except excluded: Set<AppEnvironment>, now: Timestamp) -> Query {
         guard policy.makesChannels else { return "SELECT '', '', '', 0 WHERE false" }
         return """
             UPDATE activityChannels c SET createDueAt = \(now + policy.lease), createAttempts = createAttempts + 1
@@ -76,52 +76,52 @@ enum ChannelQueries {
                 SELECT d.matchId, d.app, d.environment FROM activityChannels d
                 JOIN activityChannelScopes s ON s.app = d.app AND s.environment = d.environment
                 WHERE d.channelId IS NULL AND d.retiredAt IS NULL AND d.createDueAt <= \(now) AND \(mayMake(policy, now: now))
-                  AND \(kept.exclusion(of: "d"))
+                  AND \(excluded.exclusion(of: "d"))
                 ORDER BY d.createDueAt LIMIT \(limit) FOR UPDATE OF d SKIP LOCKED)
             RETURNING c.matchId, c.app, c.environment, c.createAttempts
             """
     }
 
-    static func claimEnds(_ policy: ChannelPolicy, limit: Int, except kept: Set<LivePlace>, now: Timestamp) -> Query {
+    static func claimEnds(_ policy: ChannelPolicy, limit: Int, except excluded: Set<AppEnvironment>, now: Timestamp) -> Query {
         """
         UPDATE activityChannels c SET endDueAt = \(now + policy.lease), endAttempts = endAttempts + 1
         WHERE (c.matchId, c.app, c.environment) IN (
             SELECT d.matchId, d.app, d.environment FROM activityChannels d
-            WHERE d.endDueAt <= \(now) AND d.channelId IS NOT NULL AND \(kept.exclusion(of: "d"))
+            WHERE d.endDueAt <= \(now) AND d.channelId IS NOT NULL AND \(excluded.exclusion(of: "d"))
             ORDER BY d.endDueAt LIMIT \(limit) FOR UPDATE SKIP LOCKED)
-        RETURNING c.matchId, c.app, c.environment, c.channelId, c.lastTimestampSent, c.endAttempts, c.endsTold, c.retiredAt
+        RETURNING c.matchId, c.app, c.environment, c.channelId, c.lastTimestampSent, c.endAttempts, c.endsSent, c.retiredAt
         """
     }
 
-    static func claimDeletions(_ policy: ChannelPolicy, limit: Int, except kept: Set<LivePlace>, now: Timestamp) -> Query {
+    static func claimDeletions(_ policy: ChannelPolicy, limit: Int, except excluded: Set<AppEnvironment>, now: Timestamp) -> Query {
         """
         UPDATE activityChannels c SET deleteDueAt = \(now + policy.lease), deleteAttempts = deleteAttempts + 1
         WHERE (c.matchId, c.app, c.environment) IN (
             SELECT d.matchId, d.app, d.environment FROM activityChannels d
-            WHERE d.deleteDueAt <= \(now) AND d.channelId IS NOT NULL AND \(kept.exclusion(of: "d"))
+            WHERE d.deleteDueAt <= \(now) AND d.channelId IS NOT NULL AND \(excluded.exclusion(of: "d"))
             ORDER BY d.deleteDueAt LIMIT \(limit) FOR UPDATE SKIP LOCKED)
         RETURNING c.matchId, c.app, c.environment, c.channelId, c.deleteAttempts
         """
     }
 
-    static func claimStrays(_ policy: ChannelPolicy, limit: Int, except kept: Set<LivePlace>, now: Timestamp) -> Query {
+    static func claimOrphans(_ policy: ChannelPolicy, limit: Int, except excluded: Set<AppEnvironment>, now: Timestamp) -> Query {
         """
-        UPDATE activityChannelStrays c SET deleteDueAt = \(now + policy.lease), attempts = attempts + 1
+        UPDATE activityChannelOrphans c SET deleteDueAt = \(now + policy.lease), attempts = attempts + 1
         WHERE (c.app, c.environment, c.channelId) IN (
-            SELECT d.app, d.environment, d.channelId FROM activityChannelStrays d
-            WHERE d.deleteDueAt <= \(now) AND \(kept.exclusion(of: "d"))
+            SELECT d.app, d.environment, d.channelId FROM activityChannelOrphans d
+            WHERE d.deleteDueAt <= \(now) AND \(excluded.exclusion(of: "d"))
             ORDER BY d.deleteDueAt LIMIT \(limit) FOR UPDATE SKIP LOCKED)
         RETURNING c.app, c.environment, c.channelId
         """
     }
 
     /// While channels are off, only where some are left.
-    static func claimLists(_ policy: ChannelPolicy, limit: Int, except kept: Set<LivePlace>, now: Timestamp) -> Query {
+    static func claimLists(_ policy: ChannelPolicy, limit: Int, except excluded: Set<AppEnvironment>, now: Timestamp) -> Query {
         """
         UPDATE activityChannelScopes c SET listDueAt = \(now + policy.listEvery)
         WHERE (c.app, c.environment) IN (
             SELECT d.app, d.environment FROM activityChannelScopes d
-            WHERE d.listDueAt <= \(now) AND \(kept.exclusion(of: "d"))
+            WHERE d.listDueAt <= \(now) AND \(excluded.exclusion(of: "d"))
               AND (\(policy.makesChannels) OR EXISTS (SELECT FROM activityChannels m WHERE m.app = d.app AND m.environment = d.environment))
             ORDER BY d.listDueAt LIMIT \(limit) FOR UPDATE SKIP LOCKED)
         RETURNING c.app, c.environment

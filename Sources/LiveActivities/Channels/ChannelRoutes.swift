@@ -7,7 +7,7 @@ package struct ChannelRoutes: Sendable {
 
     package init(store: ChannelStore) { self.store = store }
 
-    package func add(to router: EdgeRouter) {
+    package func add(to router: HTTPRouter) {
         router.get("/live-activities/channels") { _, context in
             try context.require(.sendsRead)
             return try JSONResponse(try await store.overview()).response()

@@ -17,9 +17,9 @@ package struct ChannelStore: Sendable {
     }
 
     /// Wants a channel for each app and environment in which a device waits that can listen to one; how many are new.
-    package func want(_ matches: [String], now: Timestamp) async throws -> Int {
+    package func requestMissing(_ matches: [String], now: Timestamp) async throws -> Int {
         guard policy.makesChannels, !matches.isEmpty else { return 0 }
-        let places = try await pool.query(
+        let appEnvironments = try await pool.query(
             """
             SELECT DISTINCT a.matchId, a.app, a.environment FROM liveActivities a
             JOIN devices d ON d.userId = a.userId AND d.deviceId = a.deviceId
@@ -28,40 +28,40 @@ package struct ChannelStore: Sendable {
                   WHERE c.matchId = a.matchId AND c.app = a.app AND c.environment = a.environment)
             """
         ).map { try $0.decode((String, String, String).self) }
-        guard !places.isEmpty else { return 0 }
+        guard !appEnvironments.isEmpty else { return 0 }
         return try await pool.performTransaction { [policy] connection in
-            let columns: Query = "\(places.map(\.0)), \(places.map(\.1)), \(places.map(\.2))"
+            let columns: Query = "\(appEnvironments.map(\.0)), \(appEnvironments.map(\.1)), \(appEnvironments.map(\.2))"
             try connection.execute(ChannelQueries.open(columns, now: now))
-            return try connection.execute(ChannelQueries.want(columns, policy, now: now))
+            return try connection.execute(ChannelQueries.requestMissing(columns, policy, now: now))
         }
     }
 
     /// Takes what is due, each for `policy.lease`.
     ///
     /// - Parameter kept: places to be left out.
-    package func claim(limit: Int, except kept: Set<LivePlace> = [], now: Timestamp) async throws -> [ChannelClaim] {
+    package func claim(limit: Int, except excluded: Set<AppEnvironment> = [], now: Timestamp) async throws -> [ChannelClaim] {
         guard limit > 0, try await pool.query(ChannelQueries.isDue(policy, now: now))[0].decode(Bool.self) else { return [] }
-        var claims = try await pool.query(ChannelQueries.claimMaking(policy, limit: limit, except: kept, now: now)).map { row in
+        var claims = try await pool.query(ChannelQueries.claimMaking(policy, limit: limit, except: excluded, now: now)).map { row in
             let (key, attempts) = try ChannelKey.read(try row.decode((String, String, String, Int32).self))
             return ChannelClaim.make(key, attempts: Int(attempts))
         }
-        claims += try await pool.query(ChannelQueries.claimEnds(policy, limit: limit, except: kept, now: now)).map { row in
+        claims += try await pool.query(ChannelQueries.claimEnds(policy, limit: limit, except: excluded, now: now)).map { row in
             let values = try row.decode((String, String, String, String, Int64, Int32, Int32, Timestamp).self)
             let (key, id) = try ChannelKey.read((values.0, values.1, values.2, values.3))
-            return .end(key, id: id, lastTimestamp: values.4, attempts: Int(values.5), told: Int(values.6), retiredAt: values.7)
+            return .end(key, id: id, lastTimestamp: values.4, attempts: Int(values.5), sent: Int(values.6), retiredAt: values.7)
         }
-        claims += try await pool.query(ChannelQueries.claimDeletions(policy, limit: limit, except: kept, now: now)).map { row in
+        claims += try await pool.query(ChannelQueries.claimDeletions(policy, limit: limit, except: excluded, now: now)).map { row in
             let values = try row.decode((String, String, String, String, Int32).self)
             let (key, id) = try ChannelKey.read((values.0, values.1, values.2, values.3))
             return .delete(key, id: id, attempts: Int(values.4))
         }
-        claims += try await pool.query(ChannelQueries.claimStrays(policy, limit: limit, except: kept, now: now)).map { row in
+        claims += try await pool.query(ChannelQueries.claimOrphans(policy, limit: limit, except: excluded, now: now)).map { row in
             let (app, environment, id) = try row.decode((String, String, String).self)
-            return .deleteStray(LivePlace(app: app, environment: try stored(environment)), id: id)
+            return .deleteOrphan(AppEnvironment(app: app, environment: try stored(environment)), id: id)
         }
-        claims += try await pool.query(ChannelQueries.claimLists(policy, limit: limit, except: kept, now: now)).map { row in
+        claims += try await pool.query(ChannelQueries.claimLists(policy, limit: limit, except: excluded, now: now)).map { row in
             let (app, environment) = try row.decode((String, String).self)
-            return .list(LivePlace(app: app, environment: try stored(environment)))
+            return .list(AppEnvironment(app: app, environment: try stored(environment)))
         }
         return claims
     }
@@ -77,7 +77,7 @@ package struct ChannelStore: Sendable {
         ).map { row in
             let (app, environment, id, last, budget) = try row.decode((String, String, String, Int64, Timestamp?).self)
             var recipient = Recipient(
-                ChannelKey(subject: subject, place: LivePlace(app: app, environment: try stored(environment))),
+                ChannelKey(subject: subject, appEnvironment: AppEnvironment(app: app, environment: try stored(environment))),
                 channel: BroadcastChannel(id: id, storage: ChannelPolicy.storage),
                 lastTimestamp: last
             )
@@ -103,6 +103,6 @@ package struct ChannelStore: Sendable {
 
 extension ChannelKey {
     fileprivate static func read<Rest>(_ values: (String, String, String, Rest)) throws -> (ChannelKey, Rest) {
-        (ChannelKey(subject: values.0, place: LivePlace(app: values.1, environment: try stored(values.2))), values.3)
+        (ChannelKey(subject: values.0, appEnvironment: AppEnvironment(app: values.1, environment: try stored(values.2))), values.3)
     }
 }

@@ -15,8 +15,8 @@ enum ChannelWriting {
                     WHERE \(match(key)) AND channelId IS NULL
                     """
                 )
-                if let pausedUntil { try shut(key.place, refusal, until: pausedUntil, on: connection, now: now) }
-            case .told(let key, let id, let timestamp, let hash, let budget):
+                if let pausedUntil { try shut(key.appEnvironment, refusal, until: pausedUntil, on: connection, now: now) }
+            case .sent(let key, let id, let timestamp, let hash, let budget):
                 try connection.execute(
                     """
                     UPDATE activityChannels SET lastTimestampSent = \(timestamp), lastStateHash = \(hash), lastSentAt = \(now),
@@ -25,35 +25,35 @@ enum ChannelWriting {
                     """
                 )
             case .gone(let key, let id): try gone(key, id, policy, on: connection, now: now)
-            case .ended(let key, let id, let told, let nextAt):
+            case .ended(let key, let id, let sent, let nextAt):
                 try connection.execute(
                     """
-                    UPDATE activityChannels SET endDueAt = \(nextAt), endsTold = \(told),
-                        endAttempts = CASE WHEN endsTold < \(told) THEN 0 ELSE endAttempts END,
+                    UPDATE activityChannels SET endDueAt = \(nextAt), endsSent = \(sent),
+                        endAttempts = CASE WHEN endsSent < \(sent) THEN 0 ELSE endAttempts END,
                         deleteDueAt = CASE WHEN \(nextAt)::timestamptz IS NULL THEN \(now) ELSE deleteDueAt END
                     WHERE \(match(key)) AND channelId = \(id)
                     """
                 )
-            case .deleted(let place, let id): try deleted(place, id, on: connection)
-            case .notDeleted(let place, let id, let retryAt):
-                for table in ["activityChannels", "activityChannelStrays"] {
+            case .deleted(let appEnvironment, let id): try deleted(appEnvironment, id, on: connection)
+            case .notDeleted(let appEnvironment, let id, let retryAt):
+                for table in ["activityChannels", "activityChannelOrphans"] {
                     try connection.execute(
-                        "UPDATE \(raw: table) SET deleteDueAt = \(retryAt) WHERE \(at(place)) AND channelId = \(id) AND deleteDueAt IS NOT NULL"
+                        "UPDATE \(raw: table) SET deleteDueAt = \(retryAt) WHERE \(at(appEnvironment)) AND channelId = \(id) AND deleteDueAt IS NOT NULL"
                     )
                 }
-            case .listed(let place, let ids, let askedAt):
-                try ChannelListing.apply(ids, at: place, askedAt: askedAt, policy: policy, on: connection, now: now)
-            case .notListed(let place, let refusal):
-                try connection.execute("UPDATE activityChannelScopes SET refusal = \(refusal) WHERE \(at(place))")
+            case .listed(let appEnvironment, let ids, let askedAt):
+                try ChannelListing.apply(ids, at: appEnvironment, askedAt: askedAt, policy: policy, on: connection, now: now)
+            case .notListed(let appEnvironment, let refusal):
+                try connection.execute("UPDATE activityChannelScopes SET refusal = \(refusal) WHERE \(at(appEnvironment))")
             case .postponed(let claim, let until): try postpone(claim, until: until, on: connection)
             }
         }
     }
 
-    static func match(_ key: ChannelKey) -> Query { "matchId = \(key.subject) AND \(at(key.place))" }
+    static func match(_ key: ChannelKey) -> Query { "matchId = \(key.subject) AND \(at(key.appEnvironment))" }
 
-    static func at(_ place: LivePlace) -> Query {
-        "app = \(place.app) AND environment = \(place.environment.rawValue)::pushEnvironment"
+    static func at(_ appEnvironment: AppEnvironment) -> Query {
+        "app = \(appEnvironment.app) AND environment = \(appEnvironment.environment.rawValue)::pushEnvironment"
     }
 
     /// Noted where it is wanted; one that came too late, because another was made or the match is over and forgotten, is deleted again.
@@ -66,13 +66,13 @@ enum ChannelWriting {
             """
         )
         if noted == 1 {
-            return _ = try connection.execute("UPDATE activityChannelScopes SET refusal = NULL, pausedUntil = NULL WHERE \(at(key.place))")
+            return _ = try connection.execute("UPDATE activityChannelScopes SET refusal = NULL, pausedUntil = NULL WHERE \(at(key.appEnvironment))")
         }
         try connection.execute(
             """
-            INSERT INTO activityChannelStrays (app, environment, channelId, seenAt, deleteDueAt)
-            SELECT \(key.place.app), \(key.place.environment.rawValue)::pushEnvironment, \(id), \(now), \(now)
-            WHERE NOT EXISTS (SELECT FROM activityChannels WHERE \(at(key.place)) AND channelId = \(id))
+            INSERT INTO activityChannelOrphans (app, environment, channelId, seenAt, deleteDueAt)
+            SELECT \(key.appEnvironment.app), \(key.appEnvironment.environment.rawValue)::pushEnvironment, \(id), \(now), \(now)
+            WHERE NOT EXISTS (SELECT FROM activityChannels WHERE \(at(key.appEnvironment)) AND channelId = \(id))
             ON CONFLICT DO NOTHING
             """
         )
@@ -80,7 +80,7 @@ enum ChannelWriting {
 
     /// And looks at what there is: it may be a matter of leftovers.
     private static func shut(
-        _ place: LivePlace,
+        _ appEnvironment: AppEnvironment,
         _ refusal: String,
         until: Timestamp,
         on connection: BlockingConnection,
@@ -89,11 +89,11 @@ enum ChannelWriting {
         try connection.execute(
             """
             UPDATE activityChannelScopes SET pausedUntil = \(until), refusal = \(refusal), listDueAt = least(listDueAt, \(now))
-            WHERE \(at(place))
+            WHERE \(at(appEnvironment))
             """
         )
         // Nobody waits for a channel that does not come.
-        try connection.execute("UPDATE activityChannels SET waitUntil = NULL WHERE \(at(place)) AND channelId IS NULL")
+        try connection.execute("UPDATE activityChannels SET waitUntil = NULL WHERE \(at(appEnvironment)) AND channelId IS NULL")
     }
 
     /// What listened to it goes on with its token if it has one; else it is started anew, as after a dead token.
@@ -102,7 +102,7 @@ enum ChannelWriting {
         let lost = try connection.execute(
             """
             UPDATE activityChannels SET channelId = NULL, refusal = 'ChannelNotRegistered', createDueAt = \(retryAt),
-                waitUntil = CASE WHEN retiredAt IS NULL THEN \(retryAt + policy.patience) END, endDueAt = NULL, deleteDueAt = NULL
+                waitUntil = CASE WHEN retiredAt IS NULL THEN \(retryAt + policy.tokenDelay) END, endDueAt = NULL, deleteDueAt = NULL
             WHERE \(match(key)) AND channelId = \(id)
             """
         )
@@ -118,12 +118,12 @@ enum ChannelWriting {
         )
     }
 
-    private static func deleted(_ place: LivePlace, _ id: String, on connection: BlockingConnection) throws {
-        for table in ["activityChannels", "activityChannelStrays"] {
-            try connection.execute("DELETE FROM \(raw: table) WHERE \(at(place)) AND channelId = \(id) AND deleteDueAt IS NOT NULL")
+    private static func deleted(_ appEnvironment: AppEnvironment, _ id: String, on connection: BlockingConnection) throws {
+        for table in ["activityChannels", "activityChannelOrphans"] {
+            try connection.execute("DELETE FROM \(raw: table) WHERE \(at(appEnvironment)) AND channelId = \(id) AND deleteDueAt IS NOT NULL")
         }
         try connection.execute(
-            "UPDATE activityChannelScopes SET channels = greatest(channels - 1, 0) WHERE \(at(place)) AND channels IS NOT NULL"
+            "UPDATE activityChannelScopes SET channels = greatest(channels - 1, 0) WHERE \(at(appEnvironment)) AND channels IS NOT NULL"
         )
     }
 
@@ -137,10 +137,10 @@ enum ChannelWriting {
             try connection.execute("UPDATE activityChannels SET endDueAt = \(until) WHERE \(match(key)) AND channelId = \(id)")
         case .delete(let key, let id, _):
             try connection.execute("UPDATE activityChannels SET deleteDueAt = \(until) WHERE \(match(key)) AND channelId = \(id)")
-        case .deleteStray(let place, let id):
-            try connection.execute("UPDATE activityChannelStrays SET deleteDueAt = \(until) WHERE \(at(place)) AND channelId = \(id)")
-        case .list(let place):
-            try connection.execute("UPDATE activityChannelScopes SET listDueAt = \(until) WHERE \(at(place))")
+        case .deleteOrphan(let appEnvironment, let id):
+            try connection.execute("UPDATE activityChannelOrphans SET deleteDueAt = \(until) WHERE \(at(appEnvironment)) AND channelId = \(id)")
+        case .list(let appEnvironment):
+            try connection.execute("UPDATE activityChannelScopes SET listDueAt = \(until) WHERE \(at(appEnvironment))")
         }
     }
 }

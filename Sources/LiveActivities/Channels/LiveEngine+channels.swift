@@ -5,19 +5,19 @@ import Synchronization
 
 extension LiveEngine {
     /// Channels for what waits to be started, and those that are due at once.
-    func wantChannels(all: Bool, now: Timestamp) async throws {
+    func requestChannels(all: Bool, now: Timestamp) async throws {
         guard stores.channels.policy.makesChannels else { return }
         let matches = state.withLock { state -> [String] in
             guard all || state.wantedAt.map({ now - $0 >= .seconds(1) || now < $0 }) ?? true else { return [] }
             state.wantedAt = now
             return state.subjects.values.filter { $0.isLive && !$0.id.contains("/") }.map(\.id)
         }
-        _ = try await stores.channels.want(matches, now: now)
+        _ = try await stores.channels.requestMissing(matches, now: now)
     }
 
     func channelJobs(now: Timestamp) async throws -> [Job] {
         let room = state.withLock { max(0, LiveEngine.channelsInFlight - $0.managing) }
-        let claims = try await stores.channels.claim(limit: room, except: blocked(now: now).places, now: now)
+        let claims = try await stores.channels.claim(limit: room, except: blocked(now: now).appEnvironments, now: now)
         state.withLock { $0.managing += claims.count }
         return claims.map { .channel($0) }
     }
@@ -43,27 +43,27 @@ extension LiveEngine {
                     return (refusal.outcome, effect)
                 }
             }
-        case .end(let key, let id, let lastTimestamp, let attempts, let told, let retiredAt):
-            await end(claim, key, id: id, lastTimestamp: lastTimestamp, attempts: attempts, told: told, retiredAt: retiredAt)
+        case .end(let key, let id, let lastTimestamp, let attempts, let sent, let retiredAt):
+            await end(claim, key, id: id, lastTimestamp: lastTimestamp, attempts: attempts, sent: sent, retiredAt: retiredAt)
         case .delete(let key, let id, let attempts):
             await manage(claim) { provider, scope in
                 let refusal = await provider.deleteChannel(id, in: scope, now: now()).refusal
-                let effect = ChannelDecision.afterDeletion(refusal, key.place, id: id, attempts: attempts, now: now())
+                let effect = ChannelDecision.afterDeletion(refusal, key.appEnvironment, id: id, attempts: attempts, now: now())
                 return (refusal?.outcome ?? .answered, effect)
             }
-        case .deleteStray(let place, let id):
+        case .deleteOrphan(let appEnvironment, let id):
             await manage(claim) { provider, scope in
                 let refusal = await provider.deleteChannel(id, in: scope, now: now()).refusal
                 logger.notice("a channel that belongs to no match was deleted", metadata: ["app": "\(scope.app)"])
-                return (refusal?.outcome ?? .answered, ChannelDecision.afterDeletion(refusal, place, id: id, attempts: 3, now: now()))
+                return (refusal?.outcome ?? .answered, ChannelDecision.afterDeletion(refusal, appEnvironment, id: id, attempts: 3, now: now()))
             }
-        case .list(let place):
+        case .list(let appEnvironment):
             let askedAt = now()
             await manage(claim) { provider, scope in
                 switch await provider.listChannels(in: scope, now: askedAt) {
-                case .success(let ids): return (.answered, .listed(place, ids: ids, askedAt: askedAt))
+                case .success(let ids): return (.answered, .listed(appEnvironment, ids: ids, askedAt: askedAt))
                 case .failure(let refusal):
-                    return (refusal.outcome, .notListed(place, refusal: refusal.outcome.providerErrorCode ?? "unknown"))
+                    return (refusal.outcome, .notListed(appEnvironment, refusal: refusal.outcome.providerErrorCode ?? "unknown"))
                 }
             }
         }
@@ -76,23 +76,23 @@ extension LiveEngine {
         id: String,
         lastTimestamp: Int64,
         attempts: Int,
-        told: Int,
+        sent: Int,
         retiredAt: Timestamp
     ) async {
         let channel = BroadcastChannel(id: id, storage: ChannelPolicy.storage)
         // A match that is forgotten already has nothing left to say.
         guard let subject = try? await stores.subjects.subjects([key.subject]).first else { return }
         let stamp = max(subject.timestamp, lastTimestamp + 1)
-        let end = LivePayloads.broadcastEnd(subject, timestamp: stamp, endedAt: retiredAt, isFirst: told == 0, now: now())
-        let what = "end:\(told + 1)"
+        let end = LivePayloads.broadcastEnd(subject, timestamp: stamp, endedAt: retiredAt, isFirst: sent == 0, now: now())
+        let what = "end:\(sent + 1)"
         let push = LivePush(
             kind: .broadcast,
             intent: PushIntent(
                 key: key.activity,
                 operation: what,
                 tokenHash: channel.hash,
-                app: key.place.app,
-                environment: key.place.environment,
+                app: key.appEnvironment.app,
+                environment: key.appEnvironment.environment,
                 attemptNumber: attempts,
                 requestId: "live-end:\(subject.id)"
             ),
@@ -102,14 +102,14 @@ extension LiveEngine {
         let policy = stores.channels.policy
         _ = await make(push) { result in
             switch result {
-            case .keptBack(let until): return .channel(.postponed(claim, until: until))
-            case .tried(let outcome):
+            case .blocked(let until): return .channel(.postponed(claim, until: until))
+            case .attempted(let outcome):
                 return .channel(
                     ChannelDecision.afterEnd(
                         outcome,
                         key,
                         id: id,
-                        told: told,
+                        sent: sent,
                         attempts: attempts,
                         retiredAt: retiredAt,
                         policy: policy,

@@ -94,12 +94,12 @@ enum CustomActivity {
 
     /// Refuses what could never be sent, with the member to shorten.
     static func checkSize(_ subject: LiveSubject, now: Timestamp) throws(Problem) {
-        do throws(PushFault) {
-            _ = try LivePayloads.start(subject, generation: 1, now: now)
+        do throws(PushError) {
+            _ = try LivePayloads.start(subject, instance: 1, now: now)
             _ = try LivePayloads.update(subject, now: now)
         } catch {
             throw .invalid(
-                error.sentence,
+                error.message,
                 code: error.code == "PayloadTooLarge" ? "payload_too_large" : "invalid",
                 pointer: "/\(error.field)"
             )

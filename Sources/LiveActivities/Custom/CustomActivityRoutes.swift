@@ -27,7 +27,7 @@ package struct CustomActivityRoutes: Sendable {
         self.now = now
     }
 
-    package func add(to router: EdgeRouter) {
+    package func add(to router: HTTPRouter) {
         router.post("/live-activities/{attributesType}/start") { request, context in try await start(request, context) }
         router.post("/live-activities/{attributesType}/update") { request, context in try await update(request, context) }
         router.post("/live-activities/{attributesType}/end") { request, context in try await end(request, context) }
@@ -81,7 +81,7 @@ package struct CustomActivityRoutes: Sendable {
         try context.require(.sendsWrite)
         let type = try types.type(try context.path("attributesType"))
         _ = try request.requireContentType("application/json")
-        return (type, try JSONText.parse(try await reader.read(request)))
+        return (type, try JSONParser.parse(try await reader.read(request)))
     }
 
     private func answer(_ activityId: String, _ state: String, devices: Int?, status: HTTPResponse.Status) throws -> Response {

@@ -108,7 +108,7 @@ private enum CustomQueries {
 
     static func pending(_ start: CustomStart, subject: String, type: String, now: Timestamp) -> Query {
         """
-        INSERT INTO liveActivities (matchId, userId, deviceId, generation, status, attributesType, app, environment, createdAt, nextStartAt)
+        INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, createdAt, nextStartAt)
         SELECT \(subject), d.userId, d.deviceId, 1, 'pending', \(type), d.app, d.environment, \(now), \(now)
         FROM devices d \(StartTargets.token(for: "\(type)")) WHERE \(target(start)) AND d.platform = 'ios' AND \(StartTargets.usable(at: now))
         ON CONFLICT DO NOTHING

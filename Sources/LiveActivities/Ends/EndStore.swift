@@ -10,31 +10,31 @@ package struct EndStore: Sendable {
     package static let lease = Duration.seconds(60)
 
     private let pool: PostgresPool
-    private let vault: TokenVault
+    private let cipher: TokenCipher
 
-    package init(pool: PostgresPool, vault: TokenVault) {
+    package init(pool: PostgresPool, cipher: TokenCipher) {
         self.pool = pool
-        self.vault = vault
+        self.cipher = cipher
     }
 
     /// - Parameter kept: places to be left out.
-    package func claim(limit: Int, except kept: Set<LivePlace> = [], now: Timestamp) async throws -> [EndClaim] {
+    package func claim(limit: Int, except excluded: Set<AppEnvironment> = [], now: Timestamp) async throws -> [EndClaim] {
         try await pool.query(
             """
             UPDATE liveActivities a SET endAttempts = endAttempts + 1,
                 endDueAt = CASE WHEN endedAt > \(now - EndStore.giveUpAfter) THEN \(now + EndStore.lease) END
-            FROM (SELECT matchId, userId, deviceId, generation FROM liveActivities l WHERE endDueAt <= \(now) AND \(kept.exclusion(of: "l"))
+            FROM (SELECT matchId, userId, deviceId, instance FROM liveActivities l WHERE endDueAt <= \(now) AND \(excluded.exclusion(of: "l"))
                   ORDER BY endDueAt LIMIT \(limit) FOR UPDATE SKIP LOCKED) due
-            WHERE a.matchId = due.matchId AND a.userId = due.userId AND a.deviceId = due.deviceId AND a.generation = due.generation
-            RETURNING a.matchId, a.userId, a.deviceId, a.generation, a.endReason, a.updateToken, a.updateTokenHash, a.app, a.environment,
+            WHERE a.matchId = due.matchId AND a.userId = due.userId AND a.deviceId = due.deviceId AND a.instance = due.instance
+            RETURNING a.matchId, a.userId, a.deviceId, a.instance, a.endReason, a.updateToken, a.updateTokenHash, a.app, a.environment,
                 a.lastTimestampSent, a.endAttempts
             """
         ).map { row in
             let values = try row.decode((String, String, String, Int32, String, String, String, String, String, Int64, Int32).self)
             return EndClaim(
-                key: ActivityKey(subject: values.0, userId: values.1, deviceId: values.2, generation: Int(values.3)),
+                key: ActivityKey(subject: values.0, userId: values.1, deviceId: values.2, instance: Int(values.3)),
                 reason: try stored(values.4),
-                token: try vault.open(values.5, as: .update, hash: try stored(values.6)),
+                token: try cipher.decrypt(values.5, as: .update, hash: try stored(values.6)),
                 app: values.7,
                 environment: try stored(values.8),
                 lastTimestamp: values.9,

@@ -15,7 +15,7 @@ package enum LivePayloads {
     package static let dismissal = Duration.seconds(900)
 
     /// One for all followers; its priority is each device's own.
-    package static func update(_ subject: LiveSubject, now: Timestamp) throws(PushFault) -> PushMessage {
+    package static func update(_ subject: LiveSubject, now: Timestamp) throws(PushError) -> PushMessage {
         var push = broadcast(subject, now: now)
         push.expiresAt = push.staleDate
         return try push.message()
@@ -36,15 +36,15 @@ package enum LivePayloads {
     /// - Parameter channel: what the activity listens to instead of bringing a token.
     package static func start(
         _ subject: LiveSubject,
-        generation: Int,
+        instance: Int,
         channel: String? = nil,
         now: Timestamp
-    ) throws(PushFault) -> PushMessage {
+    ) throws(PushError) -> PushMessage {
         try LiveActivityPush(
             .start(
                 .init(
                     attributesType: subject.attributesType,
-                    attributes: Array(attributes(subject, generation: generation).utf8),
+                    attributes: Array(attributes(subject, instance: instance).utf8),
                     input: channel.map { .channel($0) } ?? .token
                 )
             ),
@@ -52,7 +52,7 @@ package enum LivePayloads {
             timestamp: Timestamp(seconds: subject.timestamp),
             alert: LiveActivityAlert(title: subject.startAlert.title, body: subject.startAlert.body),
             staleDate: Timestamp(seconds: subject.timestamp) + staleAfter,
-            collapseId: collapseId(subject.id, generation: generation),
+            collapseId: collapseId(subject.id, instance: instance),
             expiresAt: now + startLifetime
         ).message()
     }
@@ -62,7 +62,7 @@ package enum LivePayloads {
         timestamp: Int64,
         reason: EndReason,
         now: Timestamp
-    ) throws(PushFault) -> PushMessage {
+    ) throws(PushError) -> PushMessage {
         var push = end(subject, stamp: Timestamp(seconds: timestamp), reason: reason, endedAt: now)
         push.alert = reason.concernsAll ? alert(subject, now: now) : nil
         push.expiresAt = now + endLifetime
@@ -90,16 +90,16 @@ package enum LivePayloads {
         )
     }
 
-    /// The start's own members, and which start it is: an app names the generation with its token.
-    package static func attributes(_ subject: LiveSubject, generation: Int) -> String {
-        guard case .object(var members)? = try? JSONText.parse(Array(subject.attributes.utf8)) else { return subject.attributes }
-        if subject.attributesType == MatchSubject.attributesType { members["generation"] = .integer(Int64(generation)) }
+    /// The start's own members, and which start it is: an app names the instance with its token.
+    package static func attributes(_ subject: LiveSubject, instance: Int) -> String {
+        guard case .object(var members)? = try? JSONParser.parse(Array(subject.attributes.utf8)) else { return subject.attributes }
+        if subject.attributesType == MatchSubject.attributesType { members["instance"] = .integer(Int64(instance)) }
         return JSONValue.object(members).text
     }
 
-    /// Two starts of one generation leave one card.
-    package static func collapseId(_ subject: String, generation: Int) -> String {
-        let digest = SHA256.hash(data: Array("\(subject)\n\(generation)".utf8)).prefix(16)
+    /// Two starts of one instance leave one card.
+    package static func collapseId(_ subject: String, instance: Int) -> String {
+        let digest = SHA256.hash(data: Array("\(subject)\n\(instance)".utf8)).prefix(16)
         return digest.reduce(into: "la-") { text, byte in
             text += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
         }

@@ -6,7 +6,7 @@ package import Delivery
 /// Critical are starts, ends, and updates that tell of an event of priority 1 to 11 (or that their caller called critical): they always go.
 package struct LiveThrottles: Sendable {
     /// A throttled update looks again after this.
-    package static let patience = Duration.seconds(1)
+    package static let retryInterval = Duration.seconds(1)
 
     package private(set) var current: [SendThrottle] = []
     /// What may still go, by the throttle's subject.

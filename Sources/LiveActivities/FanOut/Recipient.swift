@@ -40,8 +40,8 @@ package struct Recipient: Sendable, Hashable {
     package init(_ key: ChannelKey, channel: BroadcastChannel, lastTimestamp: Int64) {
         self.key = key.activity
         address = .channel(channel)
-        app = key.place.app
-        environment = key.place.environment
+        app = key.appEnvironment.app
+        environment = key.appEnvironment.environment
         self.lastTimestamp = lastTimestamp
     }
 }

@@ -5,7 +5,7 @@ import PushContract
 
 /// Asks one URL for states, and remembers its validators so that an unchanged answer costs next to nothing.
 struct FeedReader: Sendable {
-    enum Answer: Sendable {
+    enum FetchResult: Sendable {
         case states([MatchScore])
         case notModified
         case failed(String, retryAfter: Duration?)
@@ -17,7 +17,7 @@ struct FeedReader: Sendable {
 
     init(url: String) { self.url = url }
 
-    mutating func read(_ send: (OutboundRequest) async throws -> OutboundResponse) async -> Answer {
+    mutating func read(_ send: (OutboundRequest) async throws -> OutboundResponse) async -> FetchResult {
         let headers = [("accept", "application/json")] + validators
         do {
             return take(try await send(OutboundRequest(method: "GET", url: url, headers: headers, timeout: .seconds(10))))
@@ -26,7 +26,7 @@ struct FeedReader: Sendable {
         }
     }
 
-    private mutating func take(_ response: OutboundResponse) -> Answer {
+    private mutating func take(_ response: OutboundResponse) -> FetchResult {
         let wait = response.header("retry-after").flatMap { Int64($0) }.map { Duration.seconds($0) }
         switch response.status {
         case 304: return .notModified

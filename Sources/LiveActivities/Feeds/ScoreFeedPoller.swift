@@ -29,7 +29,7 @@ package struct ScoreFeedPoller: Service {
         pool: PostgresPool,
         owner: String =
             "\(ProcessInfo.processInfo.hostName):\(ProcessInfo.processInfo.processIdentifier):\(UInt32.random(in: 0...UInt32.max))",
-        interval: Duration = FeedPace.usual,
+        interval: Duration = FeedPollInterval.usual,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = { .now() },
         logger: Logger,
@@ -58,13 +58,13 @@ package struct ScoreFeedPoller: Service {
 
     private func poll(_ url: String) async throws {
         var reader = FeedReader(url: url)
-        var pace = FeedPace(usual: interval)
+        var pollInterval = FeedPollInterval(usual: interval)
         while !Task.isCancelled {
             guard let outcome = await ask(&reader) else {
                 try await clock.sleep(for: interval)
                 continue
             }
-            let wait = pace.wait(after: outcome, now: now())
+            let wait = pollInterval.wait(after: outcome, now: now())
             // The lease outlasts the pause, else the instances would take turns and each ask at its own pace.
             if let source = reader.source.url { _ = try? await lease.claim(source, for: wait + FeedLease.margin) }
             try await clock.sleep(for: wait)
@@ -74,17 +74,17 @@ package struct ScoreFeedPoller: Service {
     /// Pushed feeds fall silent as well, so this looks at all matches.
     private func markSilent() async throws {
         while !Task.isCancelled {
-            try? await store.pauseSilent(since: now() - FeedPace.patience)
+            try? await store.pauseSilent(since: now() - FeedPollInterval.silenceLimit)
             try await clock.sleep(for: .seconds(30))
         }
     }
 
     /// One question and what came of it; nil when another instance asks.
-    func ask(_ reader: inout FeedReader) async -> FeedPace.Outcome? {
+    func ask(_ reader: inout FeedReader) async -> FeedPollInterval.Outcome? {
         do {
             guard let source = reader.source.url, try await lease.claim(source) else { return nil }
             let outcome = try await outcome(of: await reader.read(send), source: reader.source)
-            if outcome == .news || outcome == .same || outcome == .over { reader.confirm() }
+            if outcome == .changed || outcome == .same || outcome == .over { reader.confirm() }
             return outcome
         } catch {
             logger.warning("a score feed could not be taken in", metadata: ["error": "\(error)"])
@@ -93,7 +93,7 @@ package struct ScoreFeedPoller: Service {
         }
     }
 
-    private func outcome(of answer: FeedReader.Answer, source: MatchSource) async throws -> FeedPace.Outcome {
+    private func outcome(of answer: FeedReader.FetchResult, source: MatchSource) async throws -> FeedPollInterval.Outcome {
         switch answer {
         case .notModified:
             MatchMetrics.count(poll: "notModified")
@@ -103,17 +103,17 @@ package struct ScoreFeedPoller: Service {
             MatchMetrics.count(poll: "failed")
             return .failed(retryAfter: retryAfter)
         case .states(let states):
-            var hasNews = false
+            var hasChanged = false
             for state in states {
                 do {
-                    if try await store.accept(state, from: source, now: now()).result == .accepted { hasNews = true }
+                    if try await store.accept(state, from: source, now: now()).result == .accepted { hasChanged = true }
                 } catch let over as MatchIsOver {
                     logger.warning("a score feed goes on after the end", metadata: ["why": "\(over)"])
                 }
             }
-            MatchMetrics.count(poll: hasNews ? "news" : "same")
+            MatchMetrics.count(poll: hasChanged ? "changed" : "same")
             if !states.isEmpty, states.allSatisfy(\.phase.isFinal) { return .over }
-            return hasNews ? .news : .same
+            return hasChanged ? .changed : .same
         }
     }
 }

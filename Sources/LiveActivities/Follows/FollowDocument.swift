@@ -9,10 +9,10 @@ struct FollowDocument: Encodable, Sendable {
     /// `UnifiedDisplayState`.
     var displayState: JSONValue?
 
-    init(matchId: String, _ standing: FollowStore.Standing?) {
+    init(matchId: String, _ followState: FollowStore.FollowState?) {
         self.matchId = matchId
-        phase = standing?.phase
-        displayState = standing.flatMap { try? JSONText.parse(Array($0.displayState.utf8)) }
+        phase = followState?.phase
+        displayState = followState.flatMap { try? JSONParser.parse(Array($0.displayState.utf8)) }
     }
 }
 

@@ -25,7 +25,7 @@ package struct FollowRoutes: Sendable {
         self.now = now
     }
 
-    package func add(to router: EdgeRouter) {
+    package func add(to router: HTTPRouter) {
         router.get("/user/follow/match") { _, context in try await list(context) }
         router.post("/user/follow/match") { request, context in try await follow(request, context) }
         router.delete("/user/follow/match") { request, context in try await unfollowByBody(request, context) }
@@ -47,9 +47,9 @@ package struct FollowRoutes: Sendable {
         let deviceId = try fields.optional("deviceId", JSONFields.identifier)
         let startsHere = try fields.optional("startsHere", JSONFields.bool) ?? false
         try fields.finish()
-        let standing = try await store.follow(userId: userId, matchId: matchId, deviceId: deviceId, startsHere: startsHere, now: now())
+        let followState = try await store.follow(userId: userId, matchId: matchId, deviceId: deviceId, startsHere: startsHere, now: now())
         wake.signal()
-        return try JSONResponse(FollowDocument(matchId: matchId, standing)).response()
+        return try JSONResponse(FollowDocument(matchId: matchId, followState)).response()
     }
 
     private func unfollowByBody(_ request: Request, _ context: PushwatchContext) async throws -> Response {
@@ -69,6 +69,6 @@ package struct FollowRoutes: Sendable {
 
     private func fields(of request: Request) async throws -> JSONFields {
         _ = try request.requireContentType("application/json")
-        return try JSONFields(try JSONText.parse(try await reader.read(request)))
+        return try JSONFields(try JSONParser.parse(try await reader.read(request)))
     }
 }

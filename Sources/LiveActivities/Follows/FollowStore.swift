@@ -13,7 +13,7 @@ package struct FollowStore: Sendable {
     }
 
     /// Where a followed match stands.
-    package struct Standing: Sendable {
+    package struct FollowState: Sendable {
         package var phase: String
         /// `UnifiedDisplayState` as its bytes.
         package var displayState: String
@@ -31,7 +31,7 @@ package struct FollowStore: Sendable {
         deviceId: String?,
         startsHere: Bool,
         now: Timestamp
-    ) async throws -> Standing? {
+    ) async throws -> FollowState? {
         try await pool.performTransaction { [policy] connection in
             try connection.execute(
                 """
@@ -44,7 +44,7 @@ package struct FollowStore: Sendable {
             )
             return try connection.query("SELECT phase, displayState FROM activeMatches WHERE matchId = \(matchId)").first.map { row in
                 let (phase, state) = try row.decode((String, String).self)
-                return Standing(phase: phase, displayState: state)
+                return FollowState(phase: phase, displayState: state)
             }
         }
     }
@@ -77,7 +77,7 @@ enum FollowQueries {
         _ = try connection.query(
             """
             SELECT 1 FROM liveActivities WHERE matchId = \(matchId) AND userId = \(userId) AND status <> 'ended'
-            ORDER BY deviceId, generation FOR UPDATE
+            ORDER BY deviceId, instance FOR UPDATE
             """
         )
         let mine: Query = "matchId = \(matchId) AND userId = \(userId)"

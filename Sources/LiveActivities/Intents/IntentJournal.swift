@@ -20,11 +20,11 @@ struct IntentJournal: Sendable {
         gatherer = GroupCommit(limit: IntentJournal.groupLimit) { intents in
             let number = open.open(intents.count)
             do {
-                try await store.keep(intents, owner: owner, number: number)
+                try await store.save(intents, owner: owner, number: number)
                 return Array(repeating: number, count: intents.count)
             } catch {
                 open.drop(number)
-                LiveMetrics.intentsNotKept.increment(by: intents.count)
+                LiveMetrics.intentsNotSaved.increment(by: intents.count)
                 logger.warning(
                     "pushes wait: that they leave could not be written down",
                     metadata: ["count": "\(intents.count)", "error": "\(error)"]
@@ -35,7 +35,7 @@ struct IntentJournal: Sendable {
     }
 
     /// The number of the group the push is kept in: it may leave now. Nil: it must not.
-    func keep(_ intent: PushIntent) async -> Int64? { await gatherer.submit(intent) }
+    func save(_ intent: PushIntent) async -> Int64? { await gatherer.submit(intent) }
 
     /// A kept push does not leave after all.
     func withdraw(_ number: Int64) { open.answer([number]) }

@@ -7,7 +7,7 @@ package import PushContract
 package struct IntentStore: Sendable {
     /// What is older was left over by a process that died, or by one that could not write an outcome. A request takes 20 seconds at most,
     /// its outcome waits for the database for another 60.
-    package static let patience = Duration.seconds(120)
+    package static let lostAfter = Duration.seconds(120)
     private static let groupsAtOnce = 8
 
     private let pool: PostgresPool
@@ -19,13 +19,13 @@ package struct IntentStore: Sendable {
     }
 
     /// Keeps a group under a number of the owner's. Pushes may leave once this has returned.
-    package func keep(_ intents: [PushIntent], owner: String, number: Int64) async throws {
+    package func save(_ intents: [PushIntent], owner: String, number: Int64) async throws {
         try await pool.execute(
             """
-            INSERT INTO livePushIntents (owner, number, subjects, userIds, deviceIds, generations, operations, tokenHashes, apps,
+            INSERT INTO livePushIntents (owner, number, subjects, userIds, deviceIds, instances, operations, tokenHashes, apps,
                 environments, attemptNumbers, requestIds)
             VALUES (\(owner), \(number), \(intents.map(\.key.subject)), \(intents.map(\.key.userId)), \(intents.map(\.key.deviceId)),
-                \(intents.map { Int32($0.key.generation) }), \(intents.map(\.operation)), \(intents.map(\.tokenHash.rawValue)),
+                \(intents.map { Int32($0.key.instance) }), \(intents.map(\.operation)), \(intents.map(\.tokenHash.rawValue)),
                 \(intents.map(\.app)), \(intents.map(\.environment.rawValue)), \(intents.map { Int32($0.attemptNumber) }),
                 \(intents.map(\.requestId)))
             """
@@ -45,7 +45,7 @@ package struct IntentStore: Sendable {
 
     /// Attempts of unknown outcome for what was left over; how many pushes. A push whose outcome was written after all keeps that one: an
     /// attempt has one row, and an unknown outcome never replaces a known one.
-    package func settleLost(olderThan age: Duration = patience) async throws -> Int {
+    package func resolveLost(olderThan age: Duration = lostAfter) async throws -> Int {
         try await pool.performTransaction { [record] connection in
             let lost = try connection.query(
                 """
@@ -56,13 +56,13 @@ package struct IntentStore: Sendable {
                         ORDER BY startedAt LIMIT \(IntentStore.groupsAtOnce) FOR UPDATE SKIP LOCKED)
                     RETURNING *
                 )
-                SELECT l.startedAt, p.* FROM lost l, unnest(l.subjects, l.userIds, l.deviceIds, l.generations, l.operations, l.tokenHashes,
+                SELECT l.startedAt, p.* FROM lost l, unnest(l.subjects, l.userIds, l.deviceIds, l.instances, l.operations, l.tokenHashes,
                     l.apps, l.environments, l.attemptNumbers, l.requestIds) AS p
                 """
             ).map { row in
                 let values = try row.decode((Timestamp, String, String, String, Int32, String, String, String, String, Int32, String).self)
                 let intent = PushIntent(
-                    key: ActivityKey(subject: values.1, userId: values.2, deviceId: values.3, generation: Int(values.4)),
+                    key: ActivityKey(subject: values.1, userId: values.2, deviceId: values.3, instance: Int(values.4)),
                     operation: values.5,
                     tokenHash: try stored(values.6),
                     app: values.7,

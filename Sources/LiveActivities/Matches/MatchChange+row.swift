@@ -17,9 +17,9 @@ struct MatchAlert {
     var body: String
 
     init?(_ change: MatchChange) {
-        guard let news = change.news, news.type.urgency == .alert else { return nil }
+        guard let newKeyEvent = change.newKeyEvent, newKeyEvent.type.urgency == .alert else { return nil }
         title = change.display.title
-        body = change.display.key?.text ?? news.text
+        body = change.display.key?.text ?? newKeyEvent.text
     }
 }
 

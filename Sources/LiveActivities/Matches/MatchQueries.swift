@@ -18,8 +18,8 @@ enum MatchQueries {
                 keyEventPriority, alertTitle, alertBody, previousScores, cooldowns, lastBalls, detection, feedState, pollerState, feedUrl,
                 startsAt, wentLiveAt, endedAt, lastUpdatedAt, expiresAt)
             VALUES (\(change.score.matchId), \(change.score.phase.rawValue), \(change.text), \(change.memory.seq),
-                \(change.memory.stateHash), \(change.memory.stateTimestamp), \(now), \(change.news?.type.rawValue),
-                \(change.news.map { Int16($0.type.priority) }), \(alert?.title), \(alert?.body),
+                \(change.memory.stateHash), \(change.memory.stateTimestamp), \(now), \(change.newKeyEvent?.type.rawValue),
+                \(change.newKeyEvent.map { Int16($0.type.priority) }), \(alert?.title), \(alert?.body),
                 \(try StoredMatch.json(PreviousScores.of(change.score)))::jsonb, \(try StoredMatch.json(change.memory.cooldowns))::jsonb,
                 \(try StoredMatch.json(change.memory.window.balls))::jsonb, \(try StoredMatch.json(detection))::jsonb,
                 \(try StoredMatch.json(change.score))::jsonb, \(PollerState.of(change.score).rawValue), \(source.url),
@@ -35,7 +35,7 @@ enum MatchQueries {
         return """
             UPDATE activeMatches SET phase = \(change.score.phase.rawValue), displayState = \(change.text), seq = \(change.memory.seq),
                 stateHash = \(change.memory.stateHash), stateTimestamp = \(change.memory.stateTimestamp), stateBuiltAt = \(now),
-                keyEvent = \(change.news?.type.rawValue), keyEventPriority = \(change.news.map { Int16($0.type.priority) }),
+                keyEvent = \(change.newKeyEvent?.type.rawValue), keyEventPriority = \(change.newKeyEvent.map { Int16($0.type.priority) }),
                 alertTitle = \(alert?.title), alertBody = \(alert?.body),
                 previousScores = \(try StoredMatch.json(PreviousScores.of(change.score)))::jsonb,
                 cooldowns = \(try StoredMatch.json(change.memory.cooldowns))::jsonb,

@@ -22,7 +22,7 @@ package struct MatchRoutes: Sendable {
         self.now = now
     }
 
-    package func add(to router: EdgeRouter) {
+    package func add(to router: HTTPRouter) {
         router.put("/matches/{matchId}") { request, context in try await put(request, context) }
         router.get("/matches/{matchId}") { request, context in try await show(request, context) }
     }
@@ -47,7 +47,7 @@ package struct MatchRoutes: Sendable {
 
     /// Syntax by the API's own strict reader (duplicate keys, depth), meaning by the feed's.
     static func read(_ bytes: [UInt8]) throws(Problem) -> MatchScore {
-        _ = try JSONText.parse(bytes)
+        _ = try JSONParser.parse(bytes)
         do {
             return try MatchScore.read(json: Data(bytes))
         } catch {

@@ -7,11 +7,11 @@ package struct LiveFixture: Sendable {
     package static let app = "com.example.bench"
 
     private let pool: PostgresPool
-    private let vault: TokenVault
+    private let cipher: TokenCipher
 
-    package init(pool: PostgresPool, vault: TokenVault) {
+    package init(pool: PostgresPool, cipher: TokenCipher) {
         self.pool = pool
-        self.vault = vault
+        self.cipher = cipher
     }
 
     /// Hexadecimal, and its number can be read from it.
@@ -36,8 +36,8 @@ package struct LiveFixture: Sendable {
                 SELECT 'u' || n, 'd' || n, 'ios', 'apns', 'production', \(LiveFixture.app), push, pushHash, 'active', \(now), '18.1',
                     nextval('deviceRegistrationVersions'), \(now), \(now), \(now), \(now) + interval '90 days', start, startHash, 'active',
                     \(now), \(now), nextval('deviceRegistrationVersions')
-                FROM unnest(\(batch), \(try pushes.map { try vault.seal($0, as: .push) }), \(pushes.map(\.hash.rawValue)),
-                    \(try starts.map { try vault.seal($0, as: .pushToStart) }), \(starts.map(\.hash.rawValue)))
+                FROM unnest(\(batch), \(try pushes.map { try cipher.encrypt($0, as: .push) }), \(pushes.map(\.hash.rawValue)),
+                    \(try starts.map { try cipher.encrypt($0, as: .pushToStart) }), \(starts.map(\.hash.rawValue)))
                     AS t(n, push, pushHash, start, startHash)
                 """
             )
@@ -54,11 +54,11 @@ package struct LiveFixture: Sendable {
             let tokens = try batch.map { try PushToken(LiveFixture.token("c", $0), provider: .apns) }
             try await pool.execute(
                 """
-                INSERT INTO liveActivities (matchId, userId, deviceId, generation, status, attributesType, app, environment, updateToken,
+                INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, updateToken,
                     updateTokenHash, tokenRegisteredAt, createdAt, activatedAt)
                 SELECT \(match), 'u' || n, 'd' || n, 1, 'active', \(MatchSubject.attributesType), \(LiveFixture.app), 'production', token, hash,
                     \(now), \(now), \(now)
-                FROM unnest(\(batch), \(try tokens.map { try vault.seal($0, as: .update) }), \(tokens.map(\.hash.rawValue)))
+                FROM unnest(\(batch), \(try tokens.map { try cipher.encrypt($0, as: .update) }), \(tokens.map(\.hash.rawValue)))
                     AS t(n, token, hash)
                 """
             )

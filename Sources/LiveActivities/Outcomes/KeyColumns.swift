@@ -5,16 +5,16 @@ struct KeyColumns {
     private var subjects: [String] = []
     private var users: [String] = []
     private var devices: [String] = []
-    private var generations: [Int32] = []
+    private var instances: [Int32] = []
 
     mutating func append(_ key: ActivityKey) {
         subjects.append(key.subject)
         users.append(key.userId)
         devices.append(key.deviceId)
-        generations.append(Int32(key.generation))
+        instances.append(Int32(key.instance))
     }
 
-    var columns: Query { "\(subjects), \(users), \(devices), \(generations)" }
+    var columns: Query { "\(subjects), \(users), \(devices), \(instances)" }
 
-    static let match: Query = "a.matchId = o.subject AND a.userId = o.userId AND a.deviceId = o.deviceId AND a.generation = o.generation"
+    static let match: Query = "a.matchId = o.subject AND a.userId = o.userId AND a.deviceId = o.deviceId AND a.instance = o.instance"
 }

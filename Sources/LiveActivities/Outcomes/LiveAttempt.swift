@@ -6,7 +6,7 @@ package import PushContract
 package enum LiveAttempt {
     /// What is the same for every process that makes this try.
     package static func operationKey(_ key: ActivityKey, _ what: String) -> String {
-        "live:\(key.subject):\(key.userId):\(key.deviceId):\(key.generation):\(what)"
+        "live:\(key.subject):\(key.userId):\(key.deviceId):\(key.instance):\(what)"
     }
 
     package static func make(

@@ -9,7 +9,7 @@ package struct LiveOutcome: Sendable {
         /// - Parameter budgetFullAt: the device's bucket for boundaries after one was taken from it; nil: none was.
         case updated(timestamp: Int64, stateHash: String, budgetFullAt: Timestamp?)
         /// The update token is dead, since `goneAt` if the provider says so.
-        case tokenOff(goneAt: Timestamp?)
+        case tokenDeactivated(goneAt: Timestamp?)
         case tokenSuspect
         /// - Parameter channelId: what the activity listens to instead of bringing a token.
         case started(StartClaim, StartDecision, stateTimestamp: Int64, stateHash: String, channelId: String?)
@@ -31,14 +31,14 @@ package struct LiveOutcome: Sendable {
     package var effect: Effect
     package var at: Timestamp
     /// Where refusals of tokens are counted.
-    package var place: CredentialPlace?
+    package var credentialScope: CredentialScope?
     /// What it says about the token, and about tokens in general.
-    package var verdict: TokenStrike.Verdict?
-    package var judgement: TokenJudgement?
+    package var verdict: TokenFeedback.Verdict?
+    package var sample: RefusalSample?
     /// What it says about the credential: a refusal, and the holds it refutes.
-    package var opening: HoldOpening?
-    package var releases: [Int64] = []
-    package var pause: PauseRequest?
+    package var opening: CircuitOpening?
+    package var circuitsClosed: [Int64] = []
+    package var pause: RateLimitRequest?
 
     package init(key: ActivityKey, tokenHash: TokenHash, attempt: Attempt? = nil, effect: Effect, at: Timestamp) {
         self.key = key
@@ -49,24 +49,24 @@ package struct LiveOutcome: Sendable {
     }
 
     /// For the guard of tokens.
-    var strike: TokenStrike? {
-        guard let verdict, let place else { return nil }
+    var feedback: TokenFeedback? {
+        guard let verdict, let credentialScope else { return nil }
         var version: Int64?
         var sentAt = at
         if case .started(let claim, _, _, _, _) = effect {
             version = claim.startTokenVersion
             sentAt = claim.claimedAt
         }
-        return TokenStrike(
+        return TokenFeedback(
             verdict: verdict,
             tokenHash: tokenHash,
-            provider: place.provider,
-            app: place.app,
+            provider: credentialScope.provider,
+            app: credentialScope.app,
             cause: attempt?.providerErrorCode ?? attempt?.reasonCode?.rawValue ?? "",
             registrationVersion: version,
             sentAt: sentAt,
-            environment: place.environment,
-            credential: place.credential,
+            environment: credentialScope.environment,
+            credential: credentialScope.credential,
             attemptId: attempt?.attemptId
         )
     }

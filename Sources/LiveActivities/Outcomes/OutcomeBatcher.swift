@@ -27,11 +27,11 @@ struct OutcomeBatcher: Sendable {
         intents: OpenIntents,
         owner: String,
         uncommitted: UncommittedOutcomes,
-        patience: Duration = .seconds(60),
+        writeTimeout: Duration = .seconds(60),
         logger: Logger,
-        onReport: @escaping @Sendable (Standstill.Report) -> Void = { _ in }
+        onReport: @escaping @Sendable (CircuitWriter.Report) -> Void = { _ in }
     ) {
-        let writer = Writer(store: store, intents: intents, owner: owner, patience: patience, logger: logger, onReport: onReport)
+        let writer = Writer(store: store, intents: intents, owner: owner, writeTimeout: writeTimeout, logger: logger, onReport: onReport)
         self.uncommitted = uncommitted
         gatherer = GroupCommit(limit: OutcomeBatcher.limit) { await writer.handle($0) }
     }
@@ -39,7 +39,7 @@ struct OutcomeBatcher: Sendable {
     /// Before `run`, and before anything is submitted.
     func open() async { await gatherer.open() }
 
-    /// Returns when the outcome is committed, or given up; whether it was withheld by a token breaker.
+    /// Returns when the outcome is committed, or given up; whether it was withheld by a token limiter.
     @discardableResult
     func submit(_ outcome: LiveOutcome) async -> Bool {
         await uncommitted.during(outcome.attempt?.attemptedAt, arrivedAt: .now()) { await gatherer.submit(outcome) }
@@ -58,14 +58,14 @@ extension OutcomeBatcher {
         let store: OutcomeStore
         let intents: OpenIntents
         let owner: String
-        let patience: Duration
+        let writeTimeout: Duration
         let logger: Logger
-        let onReport: @Sendable (Standstill.Report) -> Void
+        let onReport: @Sendable (CircuitWriter.Report) -> Void
 
         func handle(_ outcomes: [LiveOutcome]) async -> [Bool] {
             intents.answer(outcomes.compactMap(\.intent))
-            let withheld = await write(outcomes)
-            return outcomes.indices.map { withheld.contains($0) }
+            let deferred = await write(outcomes)
+            return outcomes.indices.map { deferred.contains($0) }
         }
 
         /// The places of those that were withheld.
@@ -83,15 +83,15 @@ extension OutcomeBatcher {
 
         /// Their groups of intents are forgotten with the next batch: until then one of them may still be lost.
         private func writeEach(_ outcomes: [LiveOutcome]) async -> Set<Int> {
-            var withheld: Set<Int> = []
+            var deferred: Set<Int> = []
             for (place, outcome) in outcomes.enumerated() {
                 do {
-                    if !(try await persist([outcome], forgetting: [])).isEmpty { withheld.insert(place) }
+                    if !(try await persist([outcome], forgetting: [])).isEmpty { deferred.insert(place) }
                 } catch {
                     lose([outcome], error)
                 }
             }
-            return withheld
+            return deferred
         }
 
         /// The intents stay, and say in two minutes that nobody knows what became of these pushes.
@@ -108,9 +108,9 @@ extension OutcomeBatcher {
                 do {
                     let report = try await store.write(outcomes, forgetting: answered, of: owner)
                     intents.forgot(answered)
-                    onReport(report.standstill)
-                    return report.withheld
-                } catch let error as PostgresError where error.isUnavailable && ContinuousClock.now - start < patience {
+                    onReport(report.sendGate)
+                    return report.deferred
+                } catch let error as PostgresError where error.isUnavailable && ContinuousClock.now - start < writeTimeout {
                     // The same transaction may have happened: attempts are known by their ids, and timestamps only rise.
                     try await Task.sleep(for: pause)
                     pause = min(pause * 2, .seconds(2))

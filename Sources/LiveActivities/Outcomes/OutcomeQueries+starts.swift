@@ -46,22 +46,22 @@ private struct StartColumns {
         records.append(decision.record.rawValue)
         nexts.append(decision.nextStartAt)
         acceptedAts.append(decision.record == .accepted ? outcome.at : nil)
-        stamps.append(decision.record == .refused ? 0 : stamp)
+        stamps.append(decision.record == .rejected ? 0 : stamp)
         hashes.append(hash)
         moments.append(outcome.at)
         channelIds.append(decision.record == .accepted ? channelId : nil)
     }
 
-    /// Activities whose next generation listens to a channel, and so is there now.
+    /// Activities whose next instance listens to a channel, and so is there now.
     var replaced: Query {
         """
         UPDATE liveActivities a SET status = 'ended', endReason = \(EndReason.rolledOver.rawValue), endedAt = o.at, nextStartAt = NULL,
             endDueAt = CASE WHEN a.updateToken IS NOT NULL THEN o.at END
-        FROM unnest(\(keys.columns), \(channelIds), \(moments)) AS o(subject, userId, deviceId, generation, channelId, at)
-        WHERE a.matchId = o.subject AND a.userId = o.userId AND a.deviceId = o.deviceId AND a.generation < o.generation
+        FROM unnest(\(keys.columns), \(channelIds), \(moments)) AS o(subject, userId, deviceId, instance, channelId, at)
+        WHERE a.matchId = o.subject AND a.userId = o.userId AND a.deviceId = o.deviceId AND a.instance < o.instance
           AND a.status = 'active' AND o.channelId IS NOT NULL
           AND EXISTS (SELECT FROM liveActivities n WHERE n.matchId = o.subject AND n.userId = o.userId AND n.deviceId = o.deviceId
-              AND n.generation = o.generation AND n.status = 'pending')
+              AND n.instance = o.instance AND n.status = 'pending')
         """
     }
 
@@ -73,11 +73,11 @@ private struct StartColumns {
             status = CASE WHEN a.status = 'pending' AND o.channelId IS NOT NULL THEN 'active' ELSE a.status END,
             activatedAt = coalesce(a.activatedAt, CASE WHEN a.status = 'pending' AND o.channelId IS NOT NULL THEN o.at END),
             channelId = coalesce(o.channelId, a.channelId),
-            startsDelivered = a.startsDelivered - (o.record = 'refused')::integer,
+            startsDelivered = a.startsDelivered - (o.record = 'rejected')::integer,
             lastTimestampSent = greatest(a.lastTimestampSent, o.stamp),
             lastStateHash = CASE WHEN o.stamp > a.lastTimestampSent THEN o.hash ELSE a.lastStateHash END
         FROM unnest(\(keys.columns), \(records), \(nexts), \(acceptedAts), \(stamps), \(hashes), \(channelIds), \(moments))
-            AS o(subject, userId, deviceId, generation, record, nextStartAt, acceptedAt, stamp, hash, channelId, at)
+            AS o(subject, userId, deviceId, instance, record, nextStartAt, acceptedAt, stamp, hash, channelId, at)
         WHERE \(KeyColumns.match)
         """
     }

@@ -3,17 +3,17 @@ import Postgres
 import PushContract
 
 extension OutcomeQueries {
-    /// Which of them ended an activity: those whose token was not replaced meanwhile, and that no breaker withholds.
-    static func dead(_ outcomes: [LiveOutcome], withheld: Set<Int>, on connection: BlockingConnection) throws -> Set<Int> {
+    /// Which of them ended an activity: those whose token was not replaced meanwhile, and that no limiter withholds.
+    static func dead(_ outcomes: [LiveOutcome], deferred: Set<Int>, on connection: BlockingConnection) throws -> Set<Int> {
         var keys = KeyColumns()
         var places: [Int] = []
         var hashes: [String] = []
         var goneAts: [Timestamp?] = []
         var certain: [Bool] = []
         var moments: [Timestamp] = []
-        for (place, outcome) in outcomes.enumerated() where !withheld.contains(place) {
+        for (place, outcome) in outcomes.enumerated() where !deferred.contains(place) {
             switch outcome.effect {
-            case .tokenOff(let goneAt):
+            case .tokenDeactivated(let goneAt):
                 certain.append(true)
                 goneAts.append(goneAt)
             case .tokenSuspect:
@@ -29,12 +29,12 @@ extension OutcomeQueries {
         guard !places.isEmpty else { return [] }
         let rows = try connection.query(
             """
-            UPDATE liveActivities a SET suspicions = a.suspicions + 1,
-                status = (CASE WHEN o.certain OR a.suspicions >= 1 THEN 'ended' ELSE 'active' END)::activityStatus,
-                endReason = CASE WHEN o.certain OR a.suspicions >= 1 THEN 'token_invalid' END,
-                endedAt = CASE WHEN o.certain OR a.suspicions >= 1 THEN o.at END
+            UPDATE liveActivities a SET suspectRefusals = a.suspectRefusals + 1,
+                status = (CASE WHEN o.certain OR a.suspectRefusals >= 1 THEN 'ended' ELSE 'active' END)::activityStatus,
+                endReason = CASE WHEN o.certain OR a.suspectRefusals >= 1 THEN 'token_invalid' END,
+                endedAt = CASE WHEN o.certain OR a.suspectRefusals >= 1 THEN o.at END
             FROM unnest(\(keys.columns), \(places), \(hashes), \(goneAts), \(certain), \(moments))
-                AS o(subject, userId, deviceId, generation, place, hash, goneAt, certain, at)
+                AS o(subject, userId, deviceId, instance, place, hash, goneAt, certain, at)
             WHERE \(KeyColumns.match) AND a.status = 'active' AND a.updateTokenHash = o.hash
               AND a.tokenRegisteredAt <= coalesce(o.goneAt, 'infinity')
             RETURNING o.place, a.status

@@ -22,10 +22,10 @@ enum OutcomeQueries {
         guard !stamps.isEmpty else { return }
         try connection.execute(
             """
-            UPDATE liveActivities a SET lastTimestampSent = o.stamp, lastStateHash = o.hash, lastSentAt = o.at, suspicions = 0,
+            UPDATE liveActivities a SET lastTimestampSent = o.stamp, lastStateHash = o.hash, lastSentAt = o.at, suspectRefusals = 0,
                 boundaryBudgetFullAt = greatest(a.boundaryBudgetFullAt, o.budget)
             FROM unnest(\(keys.columns), \(stamps), \(hashes), \(moments), \(budgets))
-                AS o(subject, userId, deviceId, generation, stamp, hash, at, budget)
+                AS o(subject, userId, deviceId, instance, stamp, hash, at, budget)
             WHERE \(KeyColumns.match) AND a.lastTimestampSent < o.stamp
             """
         )
@@ -43,7 +43,7 @@ enum OutcomeQueries {
         try connection.execute(
             """
             UPDATE liveActivities a SET endDueAt = o.retryAt
-            FROM unnest(\(keys.columns), \(retries)) AS o(subject, userId, deviceId, generation, retryAt)
+            FROM unnest(\(keys.columns), \(retries)) AS o(subject, userId, deviceId, instance, retryAt)
             WHERE \(KeyColumns.match) AND a.status = 'ended'
             """
         )

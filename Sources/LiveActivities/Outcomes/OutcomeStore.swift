@@ -6,26 +6,26 @@ package import PushContract
 package struct OutcomeStore: Sendable {
     /// What a batch came to.
     package struct Report: Sendable {
-        /// The places of those whose token action a breaker withheld.
-        package var withheld: Set<Int> = []
-        package var standstill = Standstill.Report()
+        /// The places of those whose token action a limiter withheld.
+        package var deferred: Set<Int> = []
+        package var sendGate = CircuitWriter.Report()
     }
 
     private let pool: PostgresPool
-    private let tokenGuard: TokenGuard
+    private let feedbackWriter: TokenFeedbackWriter
     private let channels: ChannelPolicy
     private let record: AttemptRecorder
 
-    /// - Parameter tokenGuard: what every token action goes through.
+    /// - Parameter feedbackWriter: what every token action goes through.
     package init(
         pool: PostgresPool,
-        tokenGuard: TokenGuard = TokenGuard(),
+        feedbackWriter: TokenFeedbackWriter = TokenFeedbackWriter(),
         channels: ChannelPolicy = ChannelPolicy(),
         record: @escaping AttemptRecorder
     ) {
         self.pool = pool
         self.channels = channels
-        self.tokenGuard = tokenGuard
+        self.feedbackWriter = feedbackWriter
         self.record = record
     }
 
@@ -35,7 +35,7 @@ package struct OutcomeStore: Sendable {
     @discardableResult
     package func write(_ outcomes: [LiveOutcome], forgetting answered: [Int64] = [], of owner: String = "") async throws -> Report {
         guard !outcomes.isEmpty else { return Report() }
-        return try await pool.performTransaction { [tokenGuard, channels, record] connection in
+        return try await pool.performTransaction { [feedbackWriter, channels, record] connection in
             var report = Report()
             try OutcomeQueries.updated(outcomes, on: connection)
             try OutcomeQueries.ended(outcomes, on: connection)
@@ -44,13 +44,13 @@ package struct OutcomeStore: Sendable {
                 guard case .channel(let effect) = outcome.effect else { continue }
                 try ChannelWriting.apply([effect], policy: channels, on: connection, now: outcome.at)
             }
-            let breakers = try admitted(outcomes, by: tokenGuard, on: connection)
-            report.withheld = Set(breakers.keys)
-            var off = try OutcomeQueries.dead(outcomes, withheld: report.withheld, on: connection)
-            off.formUnion(try startTokens(outcomes, withheld: breakers, on: connection))
-            report.standstill = try Standstill.write(
+            let limiters = try admitted(outcomes, by: feedbackWriter, on: connection)
+            report.deferred = Set(limiters.keys)
+            var off = try OutcomeQueries.dead(outcomes, deferred: report.deferred, on: connection)
+            off.formUnion(try startTokens(outcomes, deferred: limiters, on: connection))
+            report.sendGate = try CircuitWriter.write(
                 openings: outcomes.compactMap(\.opening),
-                releases: Set(outcomes.flatMap(\.releases)),
+                circuitsClosed: Set(outcomes.flatMap(\.circuitsClosed)),
                 pauses: outcomes.compactMap(\.pause),
                 on: connection
             )
@@ -65,32 +65,32 @@ package struct OutcomeStore: Sendable {
         }
     }
 
-    /// Counts what was said of tokens; the breakers, by the outcome's place, that keep a token from being given up.
+    /// Counts what was said of tokens; the limiters, by the outcome's place, that keep a token from being given up.
     private func admitted(
         _ outcomes: [LiveOutcome],
-        by tokenGuard: TokenGuard,
+        by feedbackWriter: TokenFeedbackWriter,
         on connection: BlockingConnection
     ) throws -> [Int: Int64] {
-        let struck = outcomes.enumerated().compactMap { place, outcome in outcome.strike.map { (place, $0) } }
-        let judgements = outcomes.compactMap(\.judgement)
-        guard !struck.isEmpty || !judgements.isEmpty else { return [:] }
-        let report = try tokenGuard.admit(struck.map(\.1), judgements: judgements, on: connection, now: outcomes[0].at)
-        return Dictionary(uniqueKeysWithValues: report.withheld.map { (struck[$0.key].0, $0.value) })
+        let withFeedback = outcomes.enumerated().compactMap { place, outcome in outcome.feedback.map { (place, $0) } }
+        let samples = outcomes.compactMap(\.sample)
+        guard !withFeedback.isEmpty || !samples.isEmpty else { return [:] }
+        let report = try feedbackWriter.admit(withFeedback.map(\.1), samples: samples, on: connection, now: outcomes[0].at)
+        return Dictionary(uniqueKeysWithValues: report.deferred.map { (withFeedback[$0.key].0, $0.value) })
     }
 
     /// The places of starts that switched their token off.
     private func startTokens(
         _ outcomes: [LiveOutcome],
-        withheld: [Int: Int64],
+        deferred: [Int: Int64],
         on connection: BlockingConnection
     ) throws -> Set<Int> {
-        let struck = outcomes.enumerated().compactMap { place, outcome in
-            outcome.isStart ? outcome.strike.map { (place: place, strike: $0) } : nil
+        let withFeedback = outcomes.enumerated().compactMap { place, outcome in
+            outcome.isStart ? outcome.feedback.map { (place: place, feedback: $0) } : nil
         }
-        guard !struck.isEmpty else { return [] }
-        var breakers: [Int: Int64] = [:]
-        for (index, entry) in struck.enumerated() { breakers[index] = withheld[entry.place] }
-        let off = try StartTokens.apply(struck.map(\.strike), withheld: breakers, on: connection, now: outcomes[0].at)
-        return Set(off.map { struck[$0].place })
+        guard !withFeedback.isEmpty else { return [] }
+        var limiters: [Int: Int64] = [:]
+        for (index, entry) in withFeedback.enumerated() { limiters[index] = deferred[entry.place] }
+        let off = try StartTokens.apply(withFeedback.map(\.feedback), deferred: limiters, on: connection, now: outcomes[0].at)
+        return Set(off.map { withFeedback[$0].place })
     }
 }

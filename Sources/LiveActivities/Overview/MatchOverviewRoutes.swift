@@ -7,7 +7,7 @@ package struct MatchOverviewRoutes: Sendable {
 
     package init(store: MatchOverviewStore) { self.store = store }
 
-    package func add(to router: EdgeRouter) {
+    package func add(to router: HTTPRouter) {
         router.get("/matches") { _, context in
             try context.require(.sendsRead)
             return try JSONResponse(MatchList(matches: try await store.matches())).response()

@@ -4,26 +4,26 @@ import Synchronization
 
 extension LiveEngine {
     /// Reads what keeps pushes back or slows them, and takes the turn of trying a refused credential where something waits for it.
-    func lookAtStandstill(all: Bool, now: Timestamp) async throws {
+    func refreshSendGate(all: Bool, now: Timestamp) async throws {
         let due = state.withLock { state in
-            let due = state.standstillAt.map { now - $0 >= .seconds(1) || now < $0 } ?? true
-            if due || all { state.standstillAt = now }
+            let due = state.sendGateReadAt.map { now - $0 >= .seconds(1) || now < $0 } ?? true
+            if due || all { state.sendGateReadAt = now }
             return due || all
         }
         guard due else { return }
         let throttles = try await stores.throttles.current()
         state.withLock { $0.throttles.replace(throttles) }
-        standstill.replace(holds: try await stores.sends.holds(), pauses: try await stores.sends.pauses())
-        for (hold, place, isWanted) in standstill.due(credential: { credential(of: $0) }, now: now) {
-            guard isWanted ? true : try await stores.starts.isWaiting(at: place, now: now) else { continue }
-            let interval = HoldDecision.probeInterval(hold, random: Double.random(in: 0...1))
-            guard try await stores.sends.takeProbeTurn(hold, credential: credential(of: place), interval: interval) else { continue }
-            standstill.giveProbe(of: hold, at: place)
+        sendGate.replace(circuits: try await stores.sends.circuits(), pauses: try await stores.sends.pauses())
+        for (circuit, appEnvironment, isWanted) in sendGate.due(credential: { credential(of: $0) }, now: now) {
+            guard isWanted ? true : try await stores.starts.isWaiting(at: appEnvironment, now: now) else { continue }
+            let interval = CircuitDecision.probeInterval(circuit, random: Double.random(in: 0...1))
+            guard try await stores.sends.reserveProbe(circuit, credential: credential(of: appEnvironment), interval: interval) else { continue }
+            sendGate.giveProbe(of: circuit, at: appEnvironment)
         }
     }
 
     /// Where nothing is to be claimed now, and whether a single try is wanted.
-    func blocked(now: Timestamp) -> (places: Set<LivePlace>, hasProbes: Bool) {
-        standstill.blocked(credential: { credential(of: $0) }, now: now)
+    func blocked(now: Timestamp) -> (appEnvironments: Set<AppEnvironment>, hasProbes: Bool) {
+        sendGate.blocked(credential: { credential(of: $0) }, now: now)
     }
 }

@@ -14,23 +14,23 @@ extension LiveEngine {
     /// One push from the question whether it may go to its written outcome. Returns when that is committed, or given up.
     ///
     /// - Parameter effect: what follows for the activity.
-    func make(_ push: LivePush, effect: (LivePushResult) -> LiveOutcome.Effect) async -> (result: LivePushResult, isWithheld: Bool) {
-        let credential = credential(of: push.place)
-        let proves: [Int64]
-        switch standstill.take(push.place, credential: credential, now: now()) {
-        case .keptBack(let until): return (await keepBack(push, until: until, effect), false)
-        case .free(let holds): proves = holds
+    func make(_ push: LivePush, effect: (LivePushResult) -> LiveOutcome.Effect) async -> (result: LivePushResult, isDeferred: Bool) {
+        let credential = credential(of: push.appEnvironment)
+        let circuitsToClose: [Int64]
+        switch sendGate.take(push.appEnvironment, credential: credential, now: now()) {
+        case .blocked(let until): return (await block(push, until: until, effect), false)
+        case .allowed(let circuits): circuitsToClose = circuits
         }
         let intent: Int64?
-        switch await keep(push) {
-        case .mayNotLeave(let until): return (await keepBack(push, until: until, effect), false)
-        case .mayLeave(let number): intent = number
+        switch await save(push) {
+        case .notRecorded(let until): return (await block(push, until: until, effect), false)
+        case .recorded(let number): intent = number
         }
         let startedAt = now()
         if let builtAt = push.builtAt { LiveMetrics.stateAge.record(duration: max(.zero, startedAt - builtAt)) }
         let outcome = await request(push, permit: LivePermit(), now: startedAt)
         LiveMetrics.pushed(push.kind.rawValue, outcome.status.rawValue)
-        let result = LivePushResult.tried(outcome)
+        let result = LivePushResult.attempted(outcome)
         var written = LiveOutcome(
             key: push.intent.key,
             tokenHash: push.intent.tokenHash,
@@ -39,16 +39,16 @@ extension LiveEngine {
             at: now()
         )
         written.intent = intent
-        written.judge(outcome, push, credential: credential, proves: proves, random: Double.random(in: 0...1))
+        written.addFeedback(outcome, push, credential: credential, circuitsToClose: circuitsToClose, random: Double.random(in: 0...1))
         return (result, await batcher.submit(written))
     }
 
-    private func keepBack(
+    private func block(
         _ push: LivePush,
         until: Timestamp,
         _ effect: (LivePushResult) -> LiveOutcome.Effect
     ) async -> LivePushResult {
-        let result = LivePushResult.keptBack(until: until)
+        let result = LivePushResult.blocked(until: until)
         let consequence = effect(result)
         if !consequence.isNothing {
             await batcher.submit(
@@ -58,42 +58,42 @@ extension LiveEngine {
         return result
     }
 
-    private enum Leave {
-        case mayLeave(intent: Int64?)
-        case mayNotLeave(until: Timestamp)
+    private enum IntentResult {
+        case recorded(intent: Int64?)
+        case notRecorded(until: Timestamp)
     }
 
     /// Writes down that the push leaves. What cannot be written down does not leave, nor does what another process took over meanwhile.
-    private func keep(_ push: LivePush) async -> Leave {
-        if push.isClaimed { return .mayLeave(intent: nil) }
-        guard let number = await journal.keep(push.intent) else { return .mayNotLeave(until: now() + LiveEngine.intentPause) }
-        guard !push.needsLease || isHolding else {
+    private func save(_ push: LivePush) async -> IntentResult {
+        if push.isClaimed { return .recorded(intent: nil) }
+        guard let number = await journal.save(push.intent) else { return .notRecorded(until: now() + LiveEngine.intentPause) }
+        guard !push.needsLease || hasLeases else {
             journal.withdraw(number)
-            return .mayNotLeave(until: now())
+            return .notRecorded(until: now())
         }
-        return .mayLeave(intent: number)
+        return .recorded(intent: number)
     }
 
     /// What could not be written down tries again after this.
     private static let intentPause = Duration.seconds(1)
 
     /// Names the credential that pushes of a place are sent with, without telling it; "" when there is none.
-    func credential(of place: LivePlace) -> String { lookup(.apns, place.app, place.environment)?.credential ?? "" }
+    func credential(of appEnvironment: AppEnvironment) -> String { lookup(.apns, appEnvironment.app, appEnvironment.environment)?.credential ?? "" }
 
     private func request(_ push: LivePush, permit: consuming LivePermit, now: Timestamp) async -> PushOutcome {
         switch push.content {
         case .failure(let fault):
-            return .failed(Classification(.unknown, retry: .never), code: fault.code, detail: fault.sentence)
+            return .failed(Classification(.unknown, retry: .never), code: fault.code, detail: fault.message)
         case .success(.message(let message, let token)):
             guard let provider = lookup(.apns, push.intent.app, push.intent.environment) else { return .withoutCredential }
             let target = PushTarget(provider: .apns, token: token.rawValue, environment: push.intent.environment, app: push.intent.app)
             return await provider.send(message, to: target, attemptId: push.messageId, now: now)
         case .success(.broadcast(let message, let channel)):
-            guard let provider = broadcaster(at: push.place) else { return .withoutCredential }
+            guard let provider = broadcaster(at: push.appEnvironment) else { return .withoutCredential }
             return await provider.broadcast(
                 message,
                 to: channel,
-                in: BroadcastScope(push.place),
+                in: BroadcastScope(push.appEnvironment),
                 attemptId: "\(push.messageId):\(push.intent.attemptNumber)",
                 now: now
             )
@@ -106,12 +106,12 @@ extension LiveEngine {
         _ claim: ChannelClaim,
         _ request: (any BroadcastProvider, BroadcastScope) async -> (outcome: PushOutcome, effect: ChannelEffect)
     ) async {
-        let place = claim.place
-        let credential = credential(of: place)
+        let appEnvironment = claim.appEnvironment
+        let credential = credential(of: appEnvironment)
         let startedAt = now()
-        let key = ChannelKey(subject: "", place: place).activity
-        switch standstill.take(place, credential: credential, now: startedAt) {
-        case .keptBack(let until):
+        let key = ChannelKey(subject: "", appEnvironment: appEnvironment).activity
+        switch sendGate.take(appEnvironment, credential: credential, now: startedAt) {
+        case .blocked(let until):
             let written = LiveOutcome(
                 key: key,
                 tokenHash: BroadcastChannel.hash(of: claim.operation),
@@ -119,15 +119,15 @@ extension LiveEngine {
                 at: startedAt
             )
             await batcher.submit(written)
-        case .free(let proves):
-            guard let provider = broadcaster(at: place) else {
-                let effect = ChannelEffect.postponed(claim, until: startedAt + StandstillBoard.patience)
+        case .allowed(let circuitsToClose):
+            guard let provider = broadcaster(at: appEnvironment) else {
+                let effect = ChannelEffect.postponed(claim, until: startedAt + LiveSendGate.retryInterval)
                 await batcher.submit(
                     LiveOutcome(key: key, tokenHash: BroadcastChannel.hash(of: claim.operation), effect: .channel(effect), at: startedAt)
                 )
                 return
             }
-            let (outcome, effect) = await request(provider, BroadcastScope(place))
+            let (outcome, effect) = await request(provider, BroadcastScope(appEnvironment))
             LiveMetrics.asked(claim.operation, outcome.status.rawValue)
             var written = LiveOutcome(
                 key: key,
@@ -135,18 +135,18 @@ extension LiveEngine {
                 effect: .channel(effect),
                 at: now()
             )
-            written.judge(outcome, of: place, credential: credential, proves: proves, random: Double.random(in: 0...1))
+            written.addFeedback(outcome, of: appEnvironment, credential: credential, circuitsToClose: circuitsToClose, random: Double.random(in: 0...1))
             await batcher.submit(written)
         }
     }
 
-    private func broadcaster(at place: LivePlace) -> (any BroadcastProvider)? {
-        lookup(.apns, place.app, place.environment) as? any BroadcastProvider
+    private func broadcaster(at appEnvironment: AppEnvironment) -> (any BroadcastProvider)? {
+        lookup(.apns, appEnvironment.app, appEnvironment.environment) as? any BroadcastProvider
     }
 }
 
 extension BroadcastScope {
-    init(_ place: LivePlace) { self.init(app: place.app, environment: place.environment) }
+    init(_ appEnvironment: AppEnvironment) { self.init(app: appEnvironment.app, environment: appEnvironment.environment) }
 }
 
 extension PushOutcome {
@@ -157,51 +157,51 @@ extension PushOutcome {
 
 extension LiveOutcome {
     /// What an outcome says beyond its activity: about the token, about tokens in general, about the credential and the quota.
-    fileprivate mutating func judge(
+    fileprivate mutating func addFeedback(
         _ outcome: PushOutcome,
         _ push: LivePush,
         credential: String,
-        proves: [Int64],
+        circuitsToClose: [Int64],
         random: Double
     ) {
-        judge(outcome, of: push.place, credential: credential, proves: proves, random: random)
+        addFeedback(outcome, of: push.appEnvironment, credential: credential, circuitsToClose: circuitsToClose, random: random)
         guard !push.isBroadcast else { return }
         // Counted for itself: many updates that arrive must not hide that no start does, nor the other way round.
         let kind = push.kind == .start ? "start tokens" : "update tokens"
-        let place = CredentialPlace(
+        let credentialScope = CredentialScope(
             provider: .apns,
             app: push.intent.app,
             environment: push.intent.environment,
             credential: "\(credential) (\(kind))"
         )
-        self.place = place
+        self.credentialScope = credentialScope
         if outcome.status == .sent {
-            verdict = .proven
-            judgement = TokenJudgement(.good, at: place)
+            verdict = .valid
+            sample = RefusalSample(.good, at: credentialScope)
         } else {
             switch outcome.tokenAction {
             case .none: break
             case .suspect:
                 verdict = .suspect
-                judgement = TokenJudgement(.ambiguous, at: place)
-            case .off:
-                verdict = .off(goneAt: outcome.tokenInvalidSince)
-                judgement = TokenJudgement(.gone, at: place)
+                sample = RefusalSample(.ambiguous, at: credentialScope)
+            case .deactivate:
+                verdict = .deactivate(goneAt: outcome.tokenInvalidSince)
+                sample = RefusalSample(.gone, at: credentialScope)
             }
         }
     }
 
     /// What it says about the credential and the quota.
-    fileprivate mutating func judge(
+    fileprivate mutating func addFeedback(
         _ outcome: PushOutcome,
-        of place: LivePlace,
+        of appEnvironment: AppEnvironment,
         credential: String,
-        proves: [Int64],
+        circuitsToClose: [Int64],
         random: Double
     ) {
-        let scope = HoldScope(provider: .apns, app: place.app, environment: place.environment, credential: credential)
-        opening = HoldDecision.opening(for: scope, after: outcome, random: random)
-        pause = PauseDecision.request(app: place.app, after: outcome)
-        if HoldDecision.isCredentialTaken(outcome) { releases = proves }
+        let scope = CircuitScope(provider: .apns, app: appEnvironment.app, environment: appEnvironment.environment, credential: credential)
+        opening = CircuitDecision.opening(for: scope, after: outcome, random: random)
+        pause = RateLimitDecision.request(app: appEnvironment.app, after: outcome)
+        if CircuitDecision.isCredentialAccepted(outcome) { circuitsClosed = circuitsToClose }
     }
 }

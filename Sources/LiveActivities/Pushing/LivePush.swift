@@ -24,9 +24,9 @@ struct LivePush: Sendable {
     /// What APNs knows the push by: the same for each repetition that must not show twice.
     var messageId: String
     /// What is sent, or why it cannot be.
-    var content: Result<Content, PushFault>
+    var content: Result<Content, PushError>
 
-    var place: LivePlace { LivePlace(app: intent.app, environment: intent.environment) }
+    var appEnvironment: AppEnvironment { AppEnvironment(app: intent.app, environment: intent.environment) }
 
     /// A start is kept by its claim, in `activityStarts`; everything else is kept before it leaves.
     var isClaimed: Bool { kind == .start }
@@ -37,9 +37,9 @@ struct LivePush: Sendable {
 
 /// What came of it.
 enum LivePushResult: Sendable {
-    case tried(PushOutcome)
+    case attempted(PushOutcome)
     /// The credential is refused, or the provider wants fewer requests: nothing left.
-    case keptBack(until: Timestamp)
+    case blocked(until: Timestamp)
 }
 
 extension Result {

@@ -9,7 +9,7 @@ package struct StartClaim: Sendable {
     package var app: String
     package var environment: PushEnvironment
     package var osVersion: String?
-    /// Starts of this generation, this one included.
+    /// Starts of this instance, this one included.
     package var attempts: Int
     /// Of those before this one, how many may have reached the device.
     package var delivered: Int

@@ -3,12 +3,12 @@ package import PushContract
 /// What follows from the outcome of a start.
 package struct StartDecision: Sendable, Hashable {
     package enum Record: String, Sendable, Hashable {
-        case accepted, refused, unknown
+        case accepted, rejected, unknown
     }
 
     /// What the device's budget is told; a refused start did not use it.
     package var record: Record
-    /// When the next start may be, if no token has come by then; nil: never in this generation.
+    /// When the next start may be, if no token has come by then; nil: never in this instance.
     package var nextStartAt: Timestamp?
     /// The start token is dead: the activity stays pending until the app brings a new one.
     package var clearsStartToken = false
@@ -27,7 +27,7 @@ package struct StartDecision: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - attempts: starts of this generation, this one included.
+    ///   - attempts: starts of this instance, this one included.
     ///   - delivered: of those before this one, how many may have reached the device.
     package static func after(_ outcome: Outcome, attempts: Int, delivered: Int, policy: StartPolicy, now: Timestamp) -> StartDecision {
         guard let classification = outcome.classification, !outcome.isUnknown else {
@@ -35,14 +35,14 @@ package struct StartDecision: Sendable, Hashable {
             let isLast = delivered + 1 >= policy.deliveredLimit
             return StartDecision(record: outcome.isUnknown ? .unknown : .accepted, nextStartAt: isLast ? nil : now + policy.grace)
         }
-        if classification.tokenAction != .none { return StartDecision(record: .refused, nextStartAt: now, clearsStartToken: true) }
+        if classification.tokenAction != .none { return StartDecision(record: .rejected, nextStartAt: now, clearsStartToken: true) }
         let failures = max(1, attempts - delivered)
         let wait = failures <= policy.backOff.count ? policy.backOff[failures - 1] : nil
         switch classification.retryClass {
-        case .never: return StartDecision(record: .refused)
-        case .afterFix: return StartDecision(record: .refused, nextStartAt: now + (wait ?? policy.backOff.last ?? policy.grace))
+        case .never: return StartDecision(record: .rejected)
+        case .afterFix: return StartDecision(record: .rejected, nextStartAt: now + (wait ?? policy.backOff.last ?? policy.grace))
         case .now, .backoff:
-            return StartDecision(record: .refused, nextStartAt: wait.map { now + max($0, outcome.retryAfter ?? .zero) })
+            return StartDecision(record: .rejected, nextStartAt: wait.map { now + max($0, outcome.retryAfter ?? .zero) })
         }
     }
 }

@@ -22,5 +22,5 @@ package struct StartRate: Sendable, Hashable {
     }
 
     /// What was taken and found no use.
-    package mutating func giveBack(_ count: Int) { level = min(perSecond, level + Double(count)) }
+    package mutating func refund(_ count: Int) { level = min(perSecond, level + Double(count)) }
 }

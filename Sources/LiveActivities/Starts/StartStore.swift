@@ -7,20 +7,20 @@ package struct StartStore: Sendable {
     private let pool: PostgresPool
     private let policy: StartPolicy
     private let channels: ChannelPolicy
-    private let vault: TokenVault
+    private let cipher: TokenCipher
     private let record: AttemptRecorder
 
     package init(
         pool: PostgresPool,
         policy: StartPolicy = StartPolicy(),
         channels: ChannelPolicy = ChannelPolicy(),
-        vault: TokenVault,
+        cipher: TokenCipher,
         record: @escaping AttemptRecorder
     ) {
         self.pool = pool
         self.policy = policy
         self.channels = channels
-        self.vault = vault
+        self.cipher = cipher
         self.record = record
     }
 
@@ -31,15 +31,15 @@ package struct StartStore: Sendable {
     package func claim(
         _ subject: LiveSubject,
         limit: Int,
-        except kept: Set<LivePlace> = [],
+        except excluded: Set<AppEnvironment> = [],
         now: Timestamp
     ) async throws -> [StartClaim] {
-        try await pool.query(StartQueries.claim(subject, policy, channels, limit: limit, except: kept, now: now)).map { row in
+        try await pool.query(StartQueries.claim(subject, policy, channels, limit: limit, except: excluded, now: now)).map { row in
             let values = try row.decode((String, String, Int32, Int32, Int32, String, String, String?, String, String, Int64, Int64?, String?).self)
             return StartClaim(
-                key: ActivityKey(subject: subject.id, userId: values.0, deviceId: values.1, generation: Int(values.2)),
+                key: ActivityKey(subject: subject.id, userId: values.0, deviceId: values.1, instance: Int(values.2)),
                 startId: values.10,
-                token: try vault.open(values.8, as: .pushToStart, hash: try stored(values.9)),
+                token: try cipher.decrypt(values.8, as: .pushToStart, hash: try stored(values.9)),
                 app: values.5,
                 environment: try stored(values.6),
                 osVersion: values.7,
@@ -53,22 +53,22 @@ package struct StartStore: Sendable {
     }
 
     /// Whether a start or an end is due at a place.
-    package func isWaiting(at place: LivePlace, now: Timestamp) async throws -> Bool {
+    package func isWaiting(at appEnvironment: AppEnvironment, now: Timestamp) async throws -> Bool {
         try await pool.query(
             """
-            SELECT EXISTS (SELECT FROM liveActivities WHERE app = \(place.app) AND environment = \(place.environment.rawValue)::pushEnvironment
+            SELECT EXISTS (SELECT FROM liveActivities WHERE app = \(appEnvironment.app) AND environment = \(appEnvironment.environment.rawValue)::pushEnvironment
                 AND (endDueAt <= \(now) OR (status = 'pending' AND nextStartAt <= \(now))))
             """
         )[0].decode(Bool.self)
     }
 
     /// Starts whose sender did not come back: nobody knows whether they arrived, which is what their attempts say.
-    package func settleLost(olderThan age: Duration = .seconds(120), now: Timestamp) async throws -> Int {
+    package func resolveLost(olderThan age: Duration = .seconds(120), now: Timestamp) async throws -> Int {
         try await pool.performTransaction { [record] connection in
             let lost = try connection.query(StartQueries.lost(before: now - age)).map { row in
                 let values = try row.decode((String, String, String, Int32, Timestamp, String, Int32, String, String).self)
                 return LiveAttempt.make(
-                    ActivityKey(subject: values.0, userId: values.1, deviceId: values.2, generation: Int(values.3)),
+                    ActivityKey(subject: values.0, userId: values.1, deviceId: values.2, instance: Int(values.3)),
                     "start",
                     tokenHash: try stored(values.5),
                     app: values.7,
@@ -91,7 +91,7 @@ enum StartQueries {
         _ policy: StartPolicy,
         _ channels: ChannelPolicy,
         limit: Int,
-        except kept: Set<LivePlace>,
+        except excluded: Set<AppEnvironment>,
         now: Timestamp
     ) -> Query {
         let isMatch = !subject.id.contains("/")
@@ -105,34 +105,34 @@ enum StartQueries {
         let waits: Query = isMatch ? ChannelQueries.waits(channels, now: now) : "false"
         return """
             WITH due AS MATERIALIZED (
-                SELECT a.matchId, a.userId, a.deviceId, a.generation, s.token, s.hash, d.osVersion,
+                SELECT a.matchId, a.userId, a.deviceId, a.instance, s.token, s.hash, d.osVersion,
                     s.version, c.channelId
                 FROM liveActivities a JOIN devices d ON d.userId = a.userId AND d.deviceId = a.deviceId
                 \(StartTargets.token(for: "a.attributesType"))
                 \(ChannelQueries.join(channels))
                 WHERE a.matchId = \(subject.id) AND a.status = 'pending' AND a.nextStartAt <= \(now) AND \(fence) AND \(wanted)
-                  AND \(kept.exclusion(of: "a"))
+                  AND \(excluded.exclusion(of: "a"))
                   AND \(StartTargets.usable(at: now)) AND NOT \(waits)
                   AND (SELECT count(*) FILTER (WHERE e.claimedAt > \(now) - interval '1 hour') < \(policy.perHour)
                           AND count(*) < \(policy.perDay)
                        FROM activityStarts e WHERE e.deviceId = a.deviceId AND e.claimedAt > \(now) - interval '1 day'
-                         AND e.outcome IS DISTINCT FROM 'refused')
+                         AND e.outcome IS DISTINCT FROM 'rejected')
                 ORDER BY a.startOrder LIMIT \(limit) FOR UPDATE OF a SKIP LOCKED
             ), claimed AS (
                 UPDATE liveActivities a SET startAttempts = startAttempts + 1, startsDelivered = startsDelivered + 1, startSentAt = \(now),
                     nextStartAt = CASE WHEN startsDelivered + 1 < \(policy.deliveredLimit) THEN \(now + policy.grace) END
                 FROM due WHERE a.matchId = due.matchId AND a.userId = due.userId AND a.deviceId = due.deviceId
-                  AND a.generation = due.generation
-                RETURNING a.userId, a.deviceId, a.generation, a.startAttempts, a.startsDelivered, a.app, a.environment, due.osVersion,
+                  AND a.instance = due.instance
+                RETURNING a.userId, a.deviceId, a.instance, a.startAttempts, a.startsDelivered, a.app, a.environment, due.osVersion,
                     due.token, due.hash, due.version, due.channelId, a.startOrder
             ), noted AS (
-                INSERT INTO activityStarts (matchId, userId, deviceId, generation, claimedAt, tokenHash, attemptNumber, byChannel)
-                SELECT \(subject.id), userId, deviceId, generation, \(now), hash, startAttempts, channelId IS NOT NULL
+                INSERT INTO activityStarts (matchId, userId, deviceId, instance, claimedAt, tokenHash, attemptNumber, byChannel)
+                SELECT \(subject.id), userId, deviceId, instance, \(now), hash, startAttempts, channelId IS NOT NULL
                 FROM claimed
                 ORDER BY startOrder
                 RETURNING startId, userId, deviceId
             )
-            SELECT c.userId, c.deviceId, c.generation, c.startAttempts, c.startsDelivered, c.app, c.environment, c.osVersion,
+            SELECT c.userId, c.deviceId, c.instance, c.startAttempts, c.startsDelivered, c.app, c.environment, c.osVersion,
                 c.token, c.hash, n.startId, c.version, c.channelId
             FROM claimed c JOIN noted n ON n.userId = c.userId AND n.deviceId = c.deviceId ORDER BY n.startId
             """
@@ -143,10 +143,10 @@ enum StartQueries {
         WITH lost AS (
             UPDATE activityStarts SET outcome = 'unknown' WHERE startId IN (
                 SELECT startId FROM activityStarts WHERE outcome IS NULL AND claimedAt < \(limit) LIMIT 500 FOR UPDATE SKIP LOCKED)
-            RETURNING matchId, userId, deviceId, generation, claimedAt, tokenHash, attemptNumber
+            RETURNING matchId, userId, deviceId, instance, claimedAt, tokenHash, attemptNumber
         )
-        SELECT l.matchId, l.userId, l.deviceId, l.generation, l.claimedAt, l.tokenHash, l.attemptNumber, a.app, a.environment
-        FROM lost l JOIN liveActivities a USING (matchId, userId, deviceId, generation)
+        SELECT l.matchId, l.userId, l.deviceId, l.instance, l.claimedAt, l.tokenHash, l.attemptNumber, a.app, a.environment
+        FROM lost l JOIN liveActivities a USING (matchId, userId, deviceId, instance)
         """
     }
 }

@@ -39,7 +39,7 @@ private struct MatchFacts {
     var status: String?
 
     init(displayState: String) {
-        guard case .object(let members)? = try? JSONText.parse(Array(displayState.utf8)) else { return }
+        guard case .object(let members)? = try? JSONParser.parse(Array(displayState.utf8)) else { return }
         func text(_ name: String) -> String? {
             if case .string(let text)? = members[name] { text } else { nil }
         }

@@ -7,7 +7,7 @@ package struct LiveSubject: Sendable, Hashable {
     /// A matchId, or `<attributesType>/<activityId>`.
     package var id: String
     package var attributesType: String
-    /// One JSON object; a start adds the generation to it.
+    /// One JSON object; a start adds the instance to it.
     package var attributes: String
     /// The content state, byte for byte as it is sent.
     package var state: String

@@ -16,7 +16,7 @@ package struct SubjectStore: Sendable {
     /// Takes subjects that nobody holds, or whose holder is late, and keeps those held; all that are held then.
     ///
     /// The epoch rises with each change of hands; whoever writes for a subject names it.
-    package func hold(owner: String, lease: Duration) async throws -> [LiveSubject] {
+    package func claim(owner: String, lease: Duration) async throws -> [LiveSubject] {
         let matches = try await pool.query(
             """
             UPDATE activeMatches SET \(SubjectStore.take(owner, lease)) WHERE matchId IN (
@@ -35,7 +35,7 @@ package struct SubjectStore: Sendable {
     }
 
     /// Whether there is a subject that nobody holds.
-    package func isAnyFree() async throws -> Bool {
+    package func isAnyUnleased() async throws -> Bool {
         let free: Query = """
             (owner IS NULL OR leaseUntil IS NULL OR leaseUntil < clock_timestamp()) AND coalesce(expiresAt, 'infinity') > clock_timestamp()
             """
@@ -85,7 +85,7 @@ package struct SubjectStore: Sendable {
     }
 
     /// Gives live subjects that have been silent for long a new timestamp, and nothing else: no event is told twice.
-    package func beat(owner: String, now: Timestamp) async throws {
+    package func sendHeartbeats(owner: String, now: Timestamp) async throws {
         let limit = (now - SubjectStore.heartbeat).seconds
         for table in ["activeMatches", "activitySubjects"] {
             let live = table == "activeMatches" ? "phase IN ('live', 'break', 'interrupted')" : "endedAt IS NULL"

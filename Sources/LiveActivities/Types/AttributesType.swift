@@ -8,24 +8,24 @@ package struct AttributesType: Sendable, Hashable {
     package var contentState: ValueSchema
 
     /// Reads one file of the directory: `name`, `attributes`, `contentState`, and words about them.
-    package init(file: JSONValue) throws(SchemaFault) {
-        guard case .object(let members) = file else { throw SchemaFault(pointer: "", sentence: "the file holds one JSON object") }
+    package init(file: JSONValue) throws(SchemaError) {
+        guard case .object(let members) = file else { throw SchemaError(pointer: "", message: "the file holds one JSON object") }
         if let unknown = members.keys.sorted().first(where: {
             !["name", "description", "$schema", "attributes", "contentState"].contains($0)
         }) {
-            throw SchemaFault(
+            throw SchemaError(
                 pointer: "/\(unknown)",
-                sentence: "there is no such member; known are name, description, attributes, contentState"
+                message: "there is no such member; known are name, description, attributes, contentState"
             )
         }
         guard case .string(let name)? = members["name"], AttributesType.isName(name) else {
-            throw SchemaFault(pointer: "/name", sentence: "\"name\" is the name of a Swift struct, such as PagerActivityAttributes")
+            throw SchemaError(pointer: "/name", message: "\"name\" is the name of a Swift struct, such as PagerActivityAttributes")
         }
         guard name != MatchSubject.attributesType else {
-            throw SchemaFault(pointer: "/name", sentence: "\(name) is built in; matches are started by the orchestrator")
+            throw SchemaError(pointer: "/name", message: "\(name) is built in; matches are started by the orchestrator")
         }
         guard let attributes = members["attributes"], let contentState = members["contentState"] else {
-            throw SchemaFault(pointer: "", sentence: "\"attributes\" and \"contentState\" are both needed")
+            throw SchemaError(pointer: "", message: "\"attributes\" and \"contentState\" are both needed")
         }
         self.name = name
         self.attributes = try ValueSchema(attributes, at: "/attributes")

@@ -18,11 +18,11 @@ package struct AttributesTypes: Sendable {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: directory))?.filter { $0.hasSuffix(".json") }.sorted() ?? []
         for file in files {
             let path = directory + "/" + file
-            guard let bytes = FileManager.default.contents(atPath: path), let json = try? JSONText.parse(Array(bytes)) else {
+            guard let bytes = FileManager.default.contents(atPath: path), let json = try? JSONParser.parse(Array(bytes)) else {
                 throw AttributesTypesError(file: path, reason: "it cannot be read as JSON")
             }
             let type: AttributesType
-            do throws(SchemaFault) {
+            do throws(SchemaError) {
                 type = try AttributesType(file: json)
             } catch {
                 throw AttributesTypesError(file: path, reason: error.description)

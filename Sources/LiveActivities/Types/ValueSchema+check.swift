@@ -66,8 +66,8 @@ extension ValueSchema.Rules {
         }
     }
 
-    private func fault(_ sentence: String, _ pointer: String) -> Problem {
-        .invalid(sentence, code: "schema_mismatch", pointer: pointer)
+    private func fault(_ message: String, _ pointer: String) -> Problem {
+        .invalid(message, code: "schema_mismatch", pointer: pointer)
     }
 
     private func escaped(_ name: String) -> String { name.replacing("~", with: "~0").replacing("/", with: "~1") }

@@ -2,19 +2,19 @@ package import HTTPServer
 package import ServiceKit
 
 /// A schema file that cannot be meant so: where and why.
-package struct SchemaFault: Error, Sendable, Hashable, CustomStringConvertible {
+package struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
     package var pointer: String
-    package var sentence: String
+    package var message: String
 
-    package var description: String { pointer.isEmpty ? sentence : "\(pointer): \(sentence)" }
+    package var description: String { pointer.isEmpty ? message : "\(pointer): \(message)" }
 }
 
 extension ValueSchema {
     private static let silent: Set<String> = ["title", "description", "$schema", "$id", "$comment", "examples", "default"]
 
     /// Reads a schema. A keyword that is not understood is a fault: to ignore it would be to promise a check that is not made.
-    package init(_ json: JSONValue, at pointer: String = "") throws(SchemaFault) {
-        guard case .object(let members) = json else { throw SchemaFault(pointer: pointer, sentence: "a schema is an object") }
+    package init(_ json: JSONValue, at pointer: String = "") throws(SchemaError) {
+        guard case .object(let members) = json else { throw SchemaError(pointer: pointer, message: "a schema is an object") }
         var rules = Rules()
         for (keyword, value) in members where !ValueSchema.silent.contains(keyword) {
             try ValueSchema.read(keyword, value, into: &rules, at: "\(pointer)/\(keyword)")
@@ -23,12 +23,12 @@ extension ValueSchema {
         rules.count = try ValueSchema.bounds("minItems", "maxItems", members, pointer)
         rules.range = try ValueSchema.range(members, pointer)
         if let missing = rules.required.first(where: { rules.properties[$0] == nil }), !rules.isOpen {
-            throw SchemaFault(pointer: pointer, sentence: "\"\(missing)\" is required and not among the properties")
+            throw SchemaError(pointer: pointer, message: "\"\(missing)\" is required and not among the properties")
         }
         self = .rules(rules)
     }
 
-    private static func read(_ keyword: String, _ value: JSONValue, into rules: inout Rules, at pointer: String) throws(SchemaFault) {
+    private static func read(_ keyword: String, _ value: JSONValue, into rules: inout Rules, at pointer: String) throws(SchemaError) {
         switch (keyword, value) {
         case ("type", .string(let name)): rules.kinds = [try kind(name, pointer)]
         case ("type", .array(let names)):
@@ -47,12 +47,12 @@ extension ValueSchema {
             ("maximum", _):
             break
         default:
-            throw SchemaFault(pointer: pointer, sentence: "this keyword, or its value, is not understood here (docs/live-activities.md)")
+            throw SchemaError(pointer: pointer, message: "this keyword, or its value, is not understood here (docs/live-activities.md)")
         }
     }
 
-    private static func kind(_ name: String, _ pointer: String) throws(SchemaFault) -> Kind {
-        guard let kind = Kind(rawValue: name) else { throw SchemaFault(pointer: pointer, sentence: "there is no type \"\(name)\"") }
+    private static func kind(_ name: String, _ pointer: String) throws(SchemaError) -> Kind {
+        guard let kind = Kind(rawValue: name) else { throw SchemaError(pointer: pointer, message: "there is no type \"\(name)\"") }
         return kind
     }
 
@@ -61,29 +61,29 @@ extension ValueSchema {
         _ high: String,
         _ members: [String: JSONValue],
         _ pointer: String
-    ) throws(SchemaFault) -> ClosedRange<Int>? {
+    ) throws(SchemaError) -> ClosedRange<Int>? {
         guard members[low] != nil || members[high] != nil else { return nil }
         var lower = 0
         var upper = Int.max
         if case .integer(let number)? = members[low] { lower = Int(number) }
         if case .integer(let number)? = members[high] { upper = Int(number) }
-        guard lower >= 0, lower <= upper else { throw SchemaFault(pointer: pointer, sentence: "\(low) is above \(high)") }
+        guard lower >= 0, lower <= upper else { throw SchemaError(pointer: pointer, message: "\(low) is above \(high)") }
         return lower...upper
     }
 
-    private static func range(_ members: [String: JSONValue], _ pointer: String) throws(SchemaFault) -> ClosedRange<Double>? {
+    private static func range(_ members: [String: JSONValue], _ pointer: String) throws(SchemaError) -> ClosedRange<Double>? {
         guard members["minimum"] != nil || members["maximum"] != nil else { return nil }
-        func number(_ name: String, else other: Double) throws(SchemaFault) -> Double {
+        func number(_ name: String, else other: Double) throws(SchemaError) -> Double {
             switch members[name] {
             case nil: return other
             case .integer(let number)?: return Double(number)
             case .number(let number)?: return number
-            default: throw SchemaFault(pointer: "\(pointer)/\(name)", sentence: "this is not a number")
+            default: throw SchemaError(pointer: "\(pointer)/\(name)", message: "this is not a number")
             }
         }
         let lower = try number("minimum", else: -.greatestFiniteMagnitude)
         let upper = try number("maximum", else: .greatestFiniteMagnitude)
-        guard lower <= upper else { throw SchemaFault(pointer: pointer, sentence: "minimum is above maximum") }
+        guard lower <= upper else { throw SchemaError(pointer: pointer, message: "minimum is above maximum") }
         return lower...upper
     }
 }

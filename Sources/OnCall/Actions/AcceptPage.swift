@@ -13,19 +13,19 @@ struct AcceptPage {
     let level: String
     let multiple: String
 
-    init(_ episode: AlertEpisode, reader: String, now: Timestamp) {
-        frame = PageFrame(title: "Accept \(episode.rule) · Pushwatch", person: reader, now: now)
-        name = AlertWords.name(episode)
-        back = episode.pagePath
-        path = episode.pagePath + "/accept"
-        isFiring = episode.state == .firing
-        level = "\(episode.evidence.worstText), \(AlertWords.counts(episode.evidence.worst))"
-        multiple = episode.evidence.level == .reference ? episode.evidence.thresholdText : "the rule's multiple"
+    init(_ alert: Alert, reader: String, now: Timestamp) {
+        frame = PageFrame(title: "Accept \(alert.rule) · Pushwatch", person: reader, now: now)
+        name = AlertWords.name(alert)
+        back = alert.pagePath
+        path = alert.pagePath + "/accept"
+        isFiring = alert.state == .firing
+        level = "\(alert.evidence.worstText), \(AlertWords.counts(alert.evidence.worst))"
+        multiple = alert.evidence.level == .reference ? alert.evidence.thresholdText : "the rule's multiple"
     }
 }
 
 /// A level that was called normal, on the pages that show it.
-struct AcceptanceLine {
+struct AcceptanceRow {
     let name: String
     let path: String
     let text: String
@@ -34,9 +34,9 @@ struct AcceptanceLine {
     let undoPath: String?
     let back: String
 
-    init(_ accepted: AcceptedNormal, mayUndo: Bool, back: String, now: Timestamp) {
+    init(_ accepted: AcceptanceRecord, mayUndo: Bool, back: String, now: Timestamp) {
         name = accepted.group.values.isEmpty ? accepted.rule : "\(accepted.rule) · \(accepted.group)"
-        path = "/oncall/alerts/\(accepted.episodeId.uuidString.lowercased())"
+        path = "/oncall/alerts/\(accepted.alertId.uuidString.lowercased())"
         let standing =
             accepted.effectiveFrom.map { "in force since \(ClockText.moment($0, now: now))" } ?? "takes effect within a minute"
         text = "Accepted as normal by \(accepted.author), \(ClockText.moment(accepted.acceptedAt, now: now)); \(standing)"

@@ -11,7 +11,7 @@ struct FormChoice {
 
 /// What a silence would hold back, before it is made.
 struct SilencePage {
-    struct Held {
+    struct MutedAlert {
         let name: String
         let path: String
     }
@@ -21,23 +21,23 @@ struct SilencePage {
     let path: String
     let back: String
     let matchers: String
-    let held: [Held]
-    let holdsSome: Bool
+    let muted: [MutedAlert]
+    let mutesSome: Bool
     let choices: [FormChoice]
 
     /// - Parameter firing: every alert that fires now.
-    init(_ episode: AlertEpisode, firing: [AlertEpisode], reader: String, now: Timestamp) {
-        frame = PageFrame(title: "Silence \(episode.rule) · Pushwatch", person: reader, now: now)
-        name = AlertWords.name(episode)
-        back = episode.pagePath
-        path = episode.pagePath + "/silence"
-        let matchers = SilenceDraft.matchers(of: episode)
+    init(_ alert: Alert, firing: [Alert], reader: String, now: Timestamp) {
+        frame = PageFrame(title: "Silence \(alert.rule) · Pushwatch", person: reader, now: now)
+        name = AlertWords.name(alert)
+        back = alert.pagePath
+        path = alert.pagePath + "/silence"
+        let matchers = SilenceDraft.matchers(of: alert)
         self.matchers = matchers.map { "\($0.name) = \($0.value)" }.joined(separator: " and ")
-        held = firing.filter { other in matchers.allSatisfy { $0.matches(other.labels) } }
-            .map { Held(name: AlertWords.summary($0), path: $0.pagePath) }
-        holdsSome = !held.isEmpty
+        muted = firing.filter { other in matchers.allSatisfy { $0.matches(other.labels) } }
+            .map { MutedAlert(name: AlertWords.summary($0), path: $0.pagePath) }
+        mutesSome = !muted.isEmpty
         choices = SilenceDraft.choices.map {
-            FormChoice(value: "\($0)", label: SpanText.span(.seconds($0 * 60)), isChosen: $0 == SilenceDraft.choices[1])
+            FormChoice(value: "\($0)", label: DurationText.span(.seconds($0 * 60)), isChosen: $0 == SilenceDraft.choices[1])
         }
     }
 }
@@ -62,8 +62,8 @@ struct ThrottlePage {
     init(_ throttles: [SendThrottle], backlog: Backlog, provider: Provider?, back: ReturnPath, reader: String, now: Timestamp) {
         frame = PageFrame(title: "Throttle · Pushwatch", person: reader, now: now)
         self.back = back.path
-        let held = backlog.lanes.filter { !$0.lane.isCritical && (provider == nil || $0.lane.provider == provider) }
-        waiting = NumberText.count(held.reduce(0) { $0 + $1.ready + $1.retrying })
+        let throttled = backlog.queues.filter { !$0.queue.isCritical && (provider == nil || $0.queue.provider == provider) }
+        waiting = NumberText.count(throttled.reduce(0) { $0 + $1.ready + $1.retrying })
         current = throttles.map { throttle in
             Current(
                 text: "\(ProviderName.text(throttle.provider))\(throttle.app.map { ", \($0)" } ?? ""): at most "
@@ -86,7 +86,7 @@ struct ThrottlePage {
             )
         }
         choices = ThrottleDraft.choices.map {
-            FormChoice(value: "\($0)", label: SpanText.span(.seconds($0 * 60)), isChosen: $0 == ThrottleDraft.choices[1])
+            FormChoice(value: "\($0)", label: DurationText.span(.seconds($0 * 60)), isChosen: $0 == ThrottleDraft.choices[1])
         }
     }
 }

@@ -14,14 +14,14 @@ struct SilenceDraft: Hashable {
     var reason: String
 
     /// The alert's rule in the alert's group: the narrowest that holds this alert and its successors.
-    static func matchers(of episode: AlertEpisode) -> [SilenceMatcher] {
-        [SilenceMatcher(name: "alertname", value: episode.rule)]
-            + episode.group.values.map { SilenceMatcher(name: $0.rawValue, value: $1) }.sorted { $0.name < $1.name }
+    static func matchers(of alert: Alert) -> [SilenceMatcher] {
+        [SilenceMatcher(name: "alertname", value: alert.rule)]
+            + alert.group.values.map { SilenceMatcher(name: $0.rawValue, value: $1) }.sorted { $0.name < $1.name }
     }
 
     /// From the form on the page.
-    init(_ form: [String: String], of episode: AlertEpisode) throws(Problem) {
-        matchers = Self.matchers(of: episode)
+    init(_ form: [String: String], of alert: Alert) throws(Problem) {
+        matchers = Self.matchers(of: alert)
         guard let minutes = form["minutes"].flatMap({ Int($0) }), Self.choices.contains(minutes) else {
             throw .invalid("Choose for how long.", pointer: "/minutes")
         }

@@ -4,14 +4,14 @@ import PushContract
 
 /// Everything an alert's page shows.
 struct AlertData {
-    var episode: AlertEpisode
+    var alert: Alert
     var series: AlertSeries?
-    var lanes: [LaneRecord]
-    var deliveries: [DeliveryRecord]
+    var notifications: [NotificationRecord]
+    var notificationAttempts: [NotificationAttemptRecord]
     /// Some of those who failed in the window the alert was decided by, or is now; the newest first.
     var people: [AffectedPerson] = []
     /// Who called its level normal, when somebody did.
-    var acceptance: AcceptedNormal?
+    var acceptance: AcceptanceRecord?
     /// Whether the rule counts refusals of our credentials.
     var concernsCredentials = false
     /// The runbook's markdown, when it lies in the alerts directory.

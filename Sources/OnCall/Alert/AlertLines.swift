@@ -3,7 +3,7 @@ import Alerting
 import PushContract
 
 /// Who has the failures.
-struct ContributorLine {
+struct ContributorRow {
     let name: String
     let counts: String
     let share: String
@@ -18,7 +18,7 @@ struct ContributorLine {
 }
 
 /// Somebody who failed.
-struct PersonLine {
+struct PersonRow {
     let uid: String
     let path: String
     let when: String
@@ -37,30 +37,30 @@ struct PersonLine {
 }
 
 /// Where a receiver's message stands.
-struct LaneLine {
+struct NotificationRow {
     let receiver: String
     let kind: String
     let state: String
     let error: String?
 
-    init(_ lane: LaneRecord, now: Timestamp) {
-        receiver = lane.receiver
-        kind = lane.kind
-        error = lane.lastError
+    init(_ notification: NotificationRecord, now: Timestamp) {
+        receiver = notification.receiver
+        kind = notification.kind
+        error = notification.lastError
         state =
-            switch lane.state {
+            switch notification.state {
             case "pending":
-                lane.attempts == 0 ? "waiting" : "tried \(lane.attempts) times, next \(SpanText.ago(lane.nextAttemptAt, now: now))"
-            case "parked": "refused for good"
-            case "coalesced": "told by a later message"
+                notification.attempts == 0 ? "waiting" : "tried \(notification.attempts) times, next \(DurationText.ago(notification.nextAttemptAt, now: now))"
+            case "deadLettered": "refused for good"
+            case "superseded": "superseded by a later notification"
             case "undelivered": "given up"
-            default: lane.attempts > 1 ? "\(lane.state) at try \(lane.attempts)" : lane.state
+            default: notification.attempts > 1 ? "\(notification.state) at try \(notification.attempts)" : notification.state
             }
     }
 }
 
 /// One try at delivering.
-struct TryLine {
+struct NotificationAttemptRow {
     let when: String
     let whenAttribute: String
     let receiver: String
@@ -68,7 +68,7 @@ struct TryLine {
     let result: String
     let latency: String
 
-    init(_ record: DeliveryRecord, now: Timestamp) {
+    init(_ record: NotificationAttemptRecord, now: Timestamp) {
         when = ClockText.exact(record.attemptedAt, now: now)
         whenAttribute = record.attemptedAt.rfc3339
         receiver = record.receiver

@@ -7,8 +7,8 @@ struct AlertNumber {
     let name: String
     let value: String
 
-    static func list(_ episode: AlertEpisode, now: Timestamp) -> [AlertNumber] {
-        let evidence = episode.evidence
+    static func list(_ alert: Alert, now: Timestamp) -> [AlertNumber] {
+        let evidence = alert.evidence
         var list = [
             AlertNumber(name: "Observed", value: "\(evidence.observedText), \(AlertWords.counts(evidence.observed))"),
             AlertNumber(name: "Window", value: window(evidence.observed, now: now)),
@@ -17,7 +17,7 @@ struct AlertNumber {
         if let expected = evidence.expected {
             list.append(AlertNumber(name: "Expected", value: "\(Fraction.rounded(expected)) bad attempts in that window"))
         }
-        if let held = evidence.heldText { list.append(AlertNumber(name: "Held", value: held)) }
+        if let circuits = evidence.openCircuitsText { list.append(AlertNumber(name: "Open circuits", value: circuits)) }
         if evidence.worst != evidence.observed {
             list.append(
                 AlertNumber(
@@ -26,26 +26,26 @@ struct AlertNumber {
                 )
             )
         }
-        if let affected = episode.affected { list.append(AlertNumber(name: "Affected", value: "devices: \(affected.text) since it began")) }
-        list.append(AlertNumber(name: "Began", value: ClockText.moment(episode.startsAt, now: now)))
-        list.append(AlertNumber(name: "Fired", value: ClockText.moment(episode.firedAt, now: now)))
-        if let resolved = episode.resolvedAt {
-            list.append(AlertNumber(name: "Resolved", value: ClockText.moment(resolved, now: now) + reason(episode.resolvedReason)))
+        if let affected = alert.affected { list.append(AlertNumber(name: "Affected", value: "devices: \(affected.text) since it began")) }
+        list.append(AlertNumber(name: "Began", value: ClockText.moment(alert.startsAt, now: now)))
+        list.append(AlertNumber(name: "Fired", value: ClockText.moment(alert.firedAt, now: now)))
+        if let resolved = alert.resolvedAt {
+            list.append(AlertNumber(name: "Resolved", value: ClockText.moment(resolved, now: now) + reason(alert.resolvedReason)))
         }
-        if let backlog = episode.backlog { list.append(AlertNumber(name: "Backlog then", value: words(backlog))) }
-        list.append(AlertNumber(name: "Rule", value: "\(episode.rule), \(evidence.definition), version \(episode.ruleVersion.prefix(12))"))
+        if let backlog = alert.backlog { list.append(AlertNumber(name: "Backlog then", value: words(backlog))) }
+        list.append(AlertNumber(name: "Rule", value: "\(alert.rule), \(evidence.definition), version \(alert.ruleVersion.prefix(12))"))
         return list
     }
 
     private static func threshold(_ evidence: Evidence) -> String {
         switch evidence.level {
         case .threshold: "above \(evidence.thresholdText)"
-        case .held: "above \(evidence.thresholdText), or a credential refused throughout"
+        case .blocked: "above \(evidence.thresholdText), or a credential refused throughout"
         case .learning: "above \(evidence.thresholdText), fixed: the baseline is still learning"
         case .reference: "above \(evidence.thresholdText) what the last days let expect"
-        case .growth: "above \(evidence.thresholdText), and growing"
+        case .backlog: "above \(evidence.thresholdText), and growing"
         case .absence, .firstSight: evidence.thresholdText
-        case .returning: "below \(evidence.thresholdText)"
+        case .reregistration: "below \(evidence.thresholdText)"
         }
     }
 
@@ -58,7 +58,7 @@ struct AlertNumber {
     private static func reason(_ reason: String?) -> String { reason.map { " (\($0.replacing("_", with: " ")))" } ?? "" }
 
     private static func words(_ backlog: BacklogNumbers) -> String {
-        let oldest = backlog.oldestSeconds.map { ", the oldest for \(SpanText.span(.seconds($0)))" } ?? ""
+        let oldest = backlog.oldestSeconds.map { ", the oldest for \(DurationText.span(.seconds($0)))" } ?? ""
         return "\(NumberText.count(backlog.waiting)) waiting\(oldest)"
     }
 }

@@ -19,7 +19,7 @@ struct AlertPage {
     let markPath: String?
     /// Where its level can be called normal, and who did.
     let acceptPath: String?
-    let acceptance: AcceptanceLine?
+    let acceptance: AcceptanceRow?
     let verdict: String?
     let remarks: [String]
     let action: String?
@@ -27,16 +27,16 @@ struct AlertPage {
     let chart: String?
     let chartCaption: String
     let numbers: [AlertNumber]
-    let contributors: [ContributorLine]
+    let contributors: [ContributorRow]
     let impacts: [ImpactView]
     let hasImpacts: Bool
-    let people: [PersonLine]
+    let people: [PersonRow]
     let hasPeople: Bool
     let checkPath: String?
     let hasContributors: Bool
-    let lanes: [LaneLine]
-    let hasLanes: Bool
-    let tries: [TryLine]
+    let notifications: [NotificationRow]
+    let hasNotifications: Bool
+    let tries: [NotificationAttemptRow]
     let hasTries: Bool
     let sql: String
     let runbookHTML: String?
@@ -48,11 +48,11 @@ struct AlertPage {
         reader: NowPage.Reader,
         now: Timestamp
     ) {
-        let episode = data.episode
-        isFiring = episode.state == .firing
-        summary = isFiring ? AlertWords.summary(episode) : AlertWords.over(episode)
-        name = AlertWords.name(episode)
-        severity = episode.severity.rawValue
+        let alert = data.alert
+        isFiring = alert.state == .firing
+        summary = isFiring ? AlertWords.summary(alert) : AlertWords.over(alert)
+        name = AlertWords.name(alert)
+        severity = alert.severity.rawValue
         frame = PageFrame(
             title: "\(isFiring ? "Firing" : "Resolved"): \(name) · Pushwatch",
             mood: isFiring ? .alarmed : .calm,
@@ -60,50 +60,50 @@ struct AlertPage {
             person: reader.name,
             now: now
         )
-        state = Self.state(episode, now: now)
-        acknowledged = AlertWords.acknowledged(episode, now: now)
-        let canAcknowledge = isFiring && reader.mayAcknowledge && episode.acknowledgedAt == nil
-        acknowledgePath = canAcknowledge ? episode.pagePath + "/acknowledge" : nil
-        silencePath = isFiring && reader.mayAcknowledge ? episode.pagePath + "/silence" : nil
-        throttlePath = isFiring && reader.mayAcknowledge ? Self.throttlePath(episode) : nil
+        state = Self.state(alert, now: now)
+        acknowledged = AlertWords.acknowledged(alert, now: now)
+        let canAcknowledge = isFiring && reader.mayAcknowledge && alert.acknowledgedAt == nil
+        acknowledgePath = canAcknowledge ? alert.pagePath + "/acknowledge" : nil
+        silencePath = isFiring && reader.mayAcknowledge ? alert.pagePath + "/silence" : nil
+        throttlePath = isFiring && reader.mayAcknowledge ? Self.throttlePath(alert) : nil
         acceptPath =
-            reader.mayAcknowledge && data.acceptance == nil && episode.isAcceptable(at: now) ? episode.pagePath + "/accept" : nil
-        acceptance = data.acceptance.map { AcceptanceLine($0, mayUndo: reader.mayAcknowledge, back: episode.pagePath, now: now) }
-        markPath = reader.mayAcknowledge ? episode.pagePath + "/mark" : nil
+            reader.mayAcknowledge && data.acceptance == nil && alert.isAcceptable(at: now) ? alert.pagePath + "/accept" : nil
+        acceptance = data.acceptance.map { AcceptanceRow($0, mayUndo: reader.mayAcknowledge, back: alert.pagePath, now: now) }
+        markPath = reader.mayAcknowledge ? alert.pagePath + "/mark" : nil
         self.verdict = verdict.map { "Marked as \($0.verdict) by \($0.author)." }
-        remarks = AlertWords.remarks(episode, now: now)
-        action = episode.annotations["action"]
-        meaning = episode.annotations["meaning"].map { StoredMoments.text($0, now: now) }
-        chart = data.series.map { Self.chart($0, episode, now: now) }
+        remarks = AlertWords.remarks(alert, now: now)
+        action = alert.annotations["action"]
+        meaning = alert.annotations["meaning"].map { StoredMoments.text($0, now: now) }
+        chart = data.series.map { Self.chart($0, alert, now: now) }
         chartCaption = Self.caption(data.series)
-        numbers = AlertNumber.list(episode, now: now)
-        contributors = episode.contributors.map(ContributorLine.init)
-        hasContributors = !episode.contributors.isEmpty
-        impacts = ImpactView.list(episode, now: now)
+        numbers = AlertNumber.list(alert, now: now)
+        contributors = alert.contributors.map(ContributorRow.init)
+        hasContributors = !alert.contributors.isEmpty
+        impacts = ImpactView.list(alert, now: now)
         hasImpacts = !impacts.isEmpty
-        people = data.people.map { PersonLine($0, now: now) }
+        people = data.people.map { PersonRow($0, now: now) }
         hasPeople = !people.isEmpty
         checkPath = isFiring && reader.mayAcknowledge && data.concernsCredentials ? "/oncall/credentials/check" : nil
-        path = episode.pagePath
-        lanes = data.lanes.map { LaneLine($0, now: now) }
-        hasLanes = !data.lanes.isEmpty
-        tries = data.deliveries.reversed().map { TryLine($0, now: now) }
-        hasTries = !data.deliveries.isEmpty
-        sql = episode.reproduceSQL
+        path = alert.pagePath
+        notifications = data.notifications.map { NotificationRow($0, now: now) }
+        hasNotifications = !data.notifications.isEmpty
+        tries = data.notificationAttempts.reversed().map { NotificationAttemptRow($0, now: now) }
+        hasTries = !data.notificationAttempts.isEmpty
+        sql = alert.reproduceSQL
         runbookHTML = data.runbook.map { MarkdownHTML.html($0, headingsFrom: 3) }
-        runbookPath = AlertWords.runbookPath(episode)
+        runbookPath = AlertWords.runbookPath(alert)
     }
 
-    private static func throttlePath(_ episode: AlertEpisode) -> String {
-        let provider = episode.group.values.first { $0.key == .provider }.map { "provider=\($0.value)&" } ?? ""
-        return "/oncall/throttle?\(provider)back=\(episode.pagePath)"
+    private static func throttlePath(_ alert: Alert) -> String {
+        let provider = alert.group.values.first { $0.key == .provider }.map { "provider=\($0.value)&" } ?? ""
+        return "/oncall/throttle?\(provider)back=\(alert.pagePath)"
     }
 
-    private static func state(_ episode: AlertEpisode, now: Timestamp) -> String {
-        let began = ClockText.moment(episode.startsAt, now: now)
-        guard episode.state == .resolved else { return "Firing since \(began), \(SpanText.ago(episode.startsAt, now: now))" }
-        let end = episode.endsAt ?? episode.resolvedAt ?? now
-        return "Resolved: lasted \(SpanText.span(end - episode.startsAt)), from \(began) to \(ClockText.moment(end, now: now))"
+    private static func state(_ alert: Alert, now: Timestamp) -> String {
+        let began = ClockText.moment(alert.startsAt, now: now)
+        guard alert.state == .resolved else { return "Firing since \(began), \(DurationText.ago(alert.startsAt, now: now))" }
+        let end = alert.endsAt ?? alert.resolvedAt ?? now
+        return "Resolved: lasted \(DurationText.span(end - alert.startsAt)), from \(began) to \(ClockText.moment(end, now: now))"
     }
 
     private static func caption(_ series: AlertSeries?) -> String {
@@ -115,17 +115,17 @@ struct AlertPage {
         return "Share of bad attempts per \(step), UTC\(own). Shaded: the time of the alert."
     }
 
-    private static func chart(_ series: AlertSeries, _ episode: AlertEpisode, now: Timestamp) -> String {
-        var markers = [RatioChart.Marker(moment: episode.firedAt, label: "fired \(ClockText.time(episode.firedAt))", isLeft: true)]
-        if let resolved = episode.resolvedAt {
+    private static func chart(_ series: AlertSeries, _ alert: Alert, now: Timestamp) -> String {
+        var markers = [RatioChart.Marker(moment: alert.firedAt, label: "fired \(ClockText.time(alert.firedAt))", isLeft: true)]
+        if let resolved = alert.resolvedAt {
             markers.append(.init(moment: resolved, label: "resolved \(ClockText.time(resolved))", isLeft: false))
         }
         return RatioChart.svg(
             series.shares,
             time: series.time,
-            threshold: AlertWords.thresholdShare(episode.evidence),
-            thresholdLabel: AlertWords.threshold(episode.evidence),
-            bad: (episode.startsAt, episode.endsAt ?? now),
+            threshold: AlertWords.thresholdShare(alert.evidence),
+            thresholdLabel: AlertWords.threshold(alert.evidence),
+            bad: (alert.startsAt, alert.endsAt ?? now),
             markers: markers
         )
     }

@@ -16,14 +16,14 @@ struct AlertSeries: Hashable {
     var slots: [AttemptCounts]
 
     /// The minutes that belong on the chart.
-    static func span(of episode: AlertEpisode, now: Timestamp) -> (from: Timestamp, minutes: Int) {
-        let end = min(now, (episode.resolvedAt ?? now) + .seconds(900)).flooredToMinute()
-        let first = min(episode.startsAt, Timestamp(seconds: episode.evidence.observed.first.second)).flooredToMinute() - .seconds(3_600)
+    static func span(of alert: Alert, now: Timestamp) -> (from: Timestamp, minutes: Int) {
+        let end = min(now, (alert.resolvedAt ?? now) + .seconds(900)).flooredToMinute()
+        let first = min(alert.startsAt, Timestamp(seconds: alert.evidence.observed.first.second)).flooredToMinute() - .seconds(3_600)
         let minutes = Int(max(1, end.minute - first.minute))
         return minutes > minuteLimit ? (end - .seconds(minuteLimit * 60), minuteLimit) : (first, minutes)
     }
 
-    /// Which rollups the episode's rule counts, narrowed to the episode's group.
+    /// Which rollups the alert's rule counts, narrowed to the alert's group.
     static func selection(_ rule: AlertRule, group: GroupKey) -> RollupSelection {
         var allowed: [RollupDimension: [String]] = [:]
         for (dimension, values) in rule.condition.of.allowed {

@@ -3,18 +3,18 @@ import Alerting
 import Foundation
 import PushContract
 
-/// The sentences in which pages speak of an episode.
+/// The sentences in which pages speak of an alert.
 enum AlertWords {
     /// `ProviderUnavailable · provider=fcm`
-    static func name(_ episode: AlertEpisode) -> String {
-        episode.group.values.isEmpty ? episode.rule : "\(episode.rule) · \(episode.group)"
+    static func name(_ alert: Alert) -> String {
+        alert.group.values.isEmpty ? alert.rule : "\(alert.rule) · \(alert.group)"
     }
 
-    static func summary(_ episode: AlertEpisode) -> String { episode.annotations["summary"] ?? name(episode) }
+    static func summary(_ alert: Alert) -> String { alert.annotations["summary"] ?? name(alert) }
 
     /// Of an alert that is over: its last words told of the numbers it ended with, which were good.
-    static func over(_ episode: AlertEpisode) -> String {
-        "It is over: at worst \(episode.evidence.worstText), \(threshold(episode.evidence))"
+    static func over(_ alert: Alert) -> String {
+        "It is over: at worst \(alert.evidence.worstText), \(threshold(alert.evidence))"
     }
 
     /// `312 of 4,950 attempts in 15 min`
@@ -36,46 +36,46 @@ enum AlertWords {
         return evidence.threshold.double * expected / Double(evidence.observed.counts.attempts)
     }
 
-    static func acknowledged(_ episode: AlertEpisode, now: Timestamp) -> String? {
-        episode.acknowledgedAt.map { "Acknowledged by \(episode.acknowledgedBy ?? "somebody") \(SpanText.ago($0, now: now))" }
+    static func acknowledged(_ alert: Alert, now: Timestamp) -> String? {
+        alert.acknowledgedAt.map { "Acknowledged by \(alert.acknowledgedBy ?? "somebody") \(DurationText.ago($0, now: now))" }
     }
 
     /// What makes this alert different from the usual one.
-    static func remarks(_ episode: AlertEpisode, now: Timestamp) -> [String] {
+    static func remarks(_ alert: Alert, now: Timestamp) -> [String] {
         var remarks: [String] = []
-        if episode.silencedBy != nil { remarks.append("Silenced: recorded, not delivered.") }
-        if let cause = episode.heldBack, episode.state == .firing {
+        if alert.silencedBy != nil { remarks.append("Silenced: recorded, not delivered.") }
+        if let cause = alert.suppressedBy, alert.state == .firing {
             remarks.append(
-                "Held back because of \(cause.name), which explains it. Whoever was told of that is told of this only if it outlasts it."
+                "Suppressed by \(cause.name), which explains it. Whoever was told of that is told of this only if it outlasts it."
             )
-        } else if let cause = episode.heldBack {
-            remarks.append("Was held back because of \(cause.name), which explained it. Whoever was told of that was not told of this.")
+        } else if let cause = alert.suppressedBy {
+            remarks.append("Was suppressed because of \(cause.name), which explained it. Whoever was told of that was not told of this.")
         }
-        if let held = episode.heldSince, episode.state == .firing {
+        if let noDataSince = alert.noDataSince, alert.state == .firing {
             remarks.append(
-                "Held since \(ClockText.moment(held, now: now)): too little traffic to prove recovery. It stays open until there is."
+                "No data since \(ClockText.moment(noDataSince, now: now)): too little traffic to prove recovery. It stays open until there is."
             )
         }
-        if episode.revised { remarks.append("Late attempts have changed the numbers it fired with.") }
-        if episode.detectedLateBySeconds >= 120 {
-            remarks.append("Found \(SpanText.span(.seconds(episode.detectedLateBySeconds))) late: rules were not evaluated in time.")
+        if alert.revised { remarks.append("Late attempts have changed the numbers it fired with.") }
+        if alert.detectedLateBySeconds >= 120 {
+            remarks.append("Found \(DurationText.span(.seconds(alert.detectedLateBySeconds))) late: rules were not evaluated in time.")
         }
         return remarks
     }
 
-    static func runbookPath(_ episode: AlertEpisode) -> String? {
-        guard let runbook = episode.annotations["runbook"] else { return nil }
-        if let name = RunbookShelf.name(of: runbook) { return "/runbooks/\(name)" }
+    static func runbookPath(_ alert: Alert) -> String? {
+        guard let runbook = alert.annotations["runbook"] else { return nil }
+        if let name = RunbookDirectory.name(of: runbook) { return "/runbooks/\(name)" }
         return runbook.hasPrefix("https://") || runbook.hasPrefix("http://") ? runbook : nil
     }
 }
 
-extension AlertEpisode {
+extension Alert {
     /// Where people look at it; `GET /alerts/{id}` is for machines.
     var pagePath: String { "/oncall/alerts/\(id.uuidString.lowercased())" }
 }
 
 extension RuleDuration {
     /// `15 min`, `2 h`
-    var words: String { SpanText.span(.seconds(minutes * 60)) }
+    var words: String { DurationText.span(.seconds(minutes * 60)) }
 }

@@ -6,25 +6,25 @@ import PushContract
 struct ImpactView {
     let heading: String
     let summary: String
-    let lines: [ContributorLine]
+    let lines: [ContributorRow]
     let hasLines: Bool
 
     /// The worst window and now; nothing before the first look.
-    static func list(_ episode: AlertEpisode, now: Timestamp) -> [ImpactView] {
-        guard let impact = episode.impact else { return [] }
-        let last = episode.state == .firing ? "Now" : "At the last look"
+    static func list(_ alert: Alert, now: Timestamp) -> [ImpactView] {
+        guard let impact = alert.impact else { return [] }
+        let last = alert.state == .firing ? "Now" : "At the last look"
         return [impact.worst.map { ImpactView("In the worst window", $0, now: now) }, ImpactView(last, impact.now, now: now)].compactMap {
             $0
         }
     }
 
-    private init(_ when: String, _ look: EpisodeImpact.Look, now: Timestamp) {
+    private init(_ when: String, _ look: AlertImpact.Snapshot, now: Timestamp) {
         heading = "\(when), \(ClockText.span(look.window.first.timestamp, to: (look.window.last + 1).timestamp, now: now))"
         summary = [
             look.window.counts.attempts > 0 ? AlertWords.counts(look.window) : nil, look.affected.map { "devices: \($0.text)" },
-            look.backlog?.text(count: { NumberText.count($0) }, span: { SpanText.span(.seconds($0)) }),
+            look.backlog?.text(count: { NumberText.count($0) }, span: { DurationText.span(.seconds($0)) }),
         ].compactMap { $0 }.joined(separator: "; ")
-        lines = look.contributors.map(ContributorLine.init)
+        lines = look.contributors.map(ContributorRow.init)
         hasLines = !lines.isEmpty
     }
 }

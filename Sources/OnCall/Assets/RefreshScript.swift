@@ -51,7 +51,7 @@ enum RefreshScript {
           const control = e => [e.tagName, e.getAttribute("href"), e.form?.getAttribute("action"), e.textContent].join("|");
 
           function put(fresh) {
-            // A page that told of a fault has nothing around it yet.
+            // A page that reported a fault has nothing around it yet.
             if (document.querySelector("nav") === null) return location.reload();
             const at = parts().find(part => part.getBoundingClientRect().bottom > 0);
             const place = at && { name: name(at), index: parts().indexOf(at), top: at.getBoundingClientRect().top };

@@ -5,7 +5,7 @@ import PushContract
 struct AuditPage {
     static let limit = 200
 
-    struct Line {
+    struct Row {
         let when: String
         let whenAttribute: String
         let actor: String
@@ -15,13 +15,13 @@ struct AuditPage {
     }
 
     let frame: PageFrame
-    let entries: [Line]
+    let entries: [Row]
     let hasEntries: Bool
 
     init(_ entries: [AuditEntry], reader: String, now: Timestamp) {
         frame = PageFrame(title: "Audit · Pushwatch", person: reader, now: now)
         self.entries = entries.map { entry in
-            Line(
+            Row(
                 when: ClockText.moment(entry.at, now: now),
                 whenAttribute: entry.at.rfc3339,
                 actor: entry.actor,

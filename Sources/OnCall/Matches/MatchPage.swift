@@ -14,7 +14,7 @@ struct MatchPage {
         let isBad: Bool
     }
 
-    struct LaggardLine {
+    struct LaggardRow {
         let uid: String
         let path: String
         let detail: String
@@ -36,7 +36,7 @@ struct MatchPage {
     let hasStandings: Bool
     let starts: String
     let startFailures: String?
-    let laggards: [LaggardLine]
+    let laggards: [LaggardRow]
     let hasLaggards: Bool
     let state: String
 
@@ -59,12 +59,12 @@ struct MatchPage {
         starts = Self.words(data.starts)
         startFailures = Self.failures(data.starts)
         laggards = data.laggards.map { laggard in
-            LaggardLine(
+            LaggardRow(
                 uid: laggard.uid,
                 path: PersonPath.path(uid: laggard.uid),
                 detail: "device \(laggard.deviceId), \(laggard.status)",
                 trouble: laggard.trouble,
-                since: SpanText.ago(laggard.since, now: now)
+                since: DurationText.ago(laggard.since, now: now)
             )
         }
         hasLaggards = !laggards.isEmpty
@@ -72,7 +72,7 @@ struct MatchPage {
     }
 
     private static func facts(_ data: SubjectData, now: Timestamp) -> [Count] {
-        var facts = [Count(name: "State", value: "no. \(data.seq), \(SpanText.ago(data.fanOut.builtAt, now: now))")]
+        var facts = [Count(name: "State", value: "no. \(data.seq), \(DurationText.ago(data.fanOut.builtAt, now: now))")]
         if let followers = data.summary.followers { facts.append(Count(name: "Followers", value: NumberText.count(followers))) }
         if let feed = data.feed { facts.append(Count(name: "Score feed", value: feed)) }
         let holds = data.leaseUntil.map { $0 > now } ?? false
@@ -101,7 +101,7 @@ struct MatchPage {
     }
 
     private static func failures(_ starts: SubjectData.Starts) -> String? {
-        let failed = [(starts.refused, "refused by the provider"), (starts.unknown, "without a known outcome")].filter { $0.0 > 0 }
+        let failed = [(starts.rejected, "refused by the provider"), (starts.unknown, "without a known outcome")].filter { $0.0 > 0 }
         return failed.isEmpty ? nil : failed.map { "\(NumberText.count($0.0)) \($0.1)" }.joined(separator: ", ")
     }
 
@@ -115,7 +115,7 @@ struct MatchPage {
     }
 
     private static func seconds(_ value: Double) -> String {
-        value < 10 ? "\((max(0, value) * 10).rounded() / 10) s" : SpanText.span(.seconds(Int64(value.rounded())))
+        value < 10 ? "\((max(0, value) * 10).rounded() / 10) s" : DurationText.span(.seconds(Int64(value.rounded())))
     }
 }
 

@@ -60,7 +60,7 @@ struct SubjectData {
     struct Starts: Hashable {
         var claimed: Int
         var accepted: Int
-        var refused: Int
+        var rejected: Int
         var unknown: Int
         /// Answered by a device with its update token.
         var adopted: Int

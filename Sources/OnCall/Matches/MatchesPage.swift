@@ -2,7 +2,7 @@ import PushContract
 
 /// The page of matches as its template sees it.
 struct MatchesPage {
-    struct Line {
+    struct Row {
         let name: String
         let path: String
         let status: String
@@ -19,7 +19,7 @@ struct MatchesPage {
     let headline: String
     let pushes: String
     let failures: [String]
-    let subjects: [Line]
+    let subjects: [Row]
     let hasSubjects: Bool
 
     init(_ data: MatchesData, reader: String, now: Timestamp) {
@@ -47,13 +47,13 @@ struct MatchesPage {
             + "\(failed == 0 ? "none" : NumberText.share(failed, of: pushes.attempts)) failed."
     }
 
-    private static func line(_ subject: SubjectSummary, now: Timestamp) -> Line {
-        Line(
+    private static func line(_ subject: SubjectSummary, now: Timestamp) -> Row {
+        Row(
             name: subject.title ?? subject.subject,
             path: MatchPath.path(subject: subject.subject),
             status: subject.status ?? subject.phase,
             detail:
-                "\(subject.phase), \(subject.title == nil ? "" : "\(subject.subject), ")updated \(SpanText.ago(subject.updatedAt, now: now))",
+                "\(subject.phase), \(subject.title == nil ? "" : "\(subject.subject), ")updated \(DurationText.ago(subject.updatedAt, now: now))",
             followers: subject.followers.map { NumberText.count($0) } ?? "–",
             pending: NumberText.count(subject.pending),
             active: NumberText.count(subject.active),

@@ -112,7 +112,7 @@ extension MatchesStore {
     private func starts(_ name: String, since: Timestamp) async throws -> SubjectData.Starts {
         let row = try await pool.query(
             """
-            SELECT count(*), count(*) FILTER (WHERE outcome = 'accepted'), count(*) FILTER (WHERE outcome = 'refused'),
+            SELECT count(*), count(*) FILTER (WHERE outcome = 'accepted'), count(*) FILTER (WHERE outcome = 'rejected'),
                 count(*) FILTER (WHERE outcome = 'unknown'), count(adoptedAt),
                 percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM adoptedAt - claimedAt)::float8)
             FROM activityStarts WHERE matchId = \(name) AND claimedAt >= \(since)
@@ -122,7 +122,7 @@ extension MatchesStore {
         return SubjectData.Starts(
             claimed: values.0,
             accepted: values.1,
-            refused: values.2,
+            rejected: values.2,
             unknown: values.3,
             adopted: values.4,
             medianToToken: values.5
@@ -142,9 +142,9 @@ extension MatchesStore {
                 WHERE matchId = \(name) AND status = 'pending' AND createdAt < clock_timestamp() - interval '2 minutes'
                 UNION ALL
                 SELECT userId, deviceId, status, coalesce(lastSentAt, activatedAt, createdAt),
-                    CASE WHEN suspicions > 0 THEN 'its token was refused' ELSE 'not sent the newest state' END
+                    CASE WHEN suspectRefusals > 0 THEN 'its token was rejected' ELSE 'not sent the newest state' END
                 FROM liveActivities
-                WHERE matchId = \(name) AND status = 'active' AND channelId IS NULL AND (suspicions > 0 OR
+                WHERE matchId = \(name) AND status = 'active' AND channelId IS NULL AND (suspectRefusals > 0 OR
                     (lastTimestampSent < \(head.stateTimestamp) AND \(head.builtAt) < clock_timestamp() - interval '1 minute'))
             ) AS late ORDER BY since, userId, deviceId LIMIT \(Self.laggardLimit)
             """

@@ -18,19 +18,19 @@ struct AlertCard {
     let remarks: [String]
     let acknowledgePath: String?
 
-    init(_ episode: AlertEpisode, now: Timestamp, mayAcknowledge: Bool) {
-        path = episode.pagePath
-        name = AlertWords.name(episode)
-        severity = episode.severity.rawValue
-        summary = AlertWords.summary(episode)
-        since = "since \(ClockText.moment(episode.startsAt, now: now)), \(SpanText.ago(episode.startsAt, now: now))"
-        observed = episode.evidence.observedText
-        threshold = AlertWords.threshold(episode.evidence)
-        counts = AlertWords.counts(episode.evidence.observed)
-        action = episode.annotations["action"]
-        runbook = AlertWords.runbookPath(episode)
-        acknowledged = AlertWords.acknowledged(episode, now: now)
-        remarks = AlertWords.remarks(episode, now: now)
-        acknowledgePath = mayAcknowledge && episode.acknowledgedAt == nil ? episode.pagePath + "/acknowledge" : nil
+    init(_ alert: Alert, now: Timestamp, mayAcknowledge: Bool) {
+        path = alert.pagePath
+        name = AlertWords.name(alert)
+        severity = alert.severity.rawValue
+        summary = AlertWords.summary(alert)
+        since = "since \(ClockText.moment(alert.startsAt, now: now)), \(DurationText.ago(alert.startsAt, now: now))"
+        observed = alert.evidence.observedText
+        threshold = AlertWords.threshold(alert.evidence)
+        counts = AlertWords.counts(alert.evidence.observed)
+        action = alert.annotations["action"]
+        runbook = AlertWords.runbookPath(alert)
+        acknowledged = AlertWords.acknowledged(alert, now: now)
+        remarks = AlertWords.remarks(alert, now: now)
+        acknowledgePath = mayAcknowledge && alert.acknowledgedAt == nil ? alert.pagePath + "/acknowledge" : nil
     }
 }

@@ -4,11 +4,11 @@ import Delivery
 
 /// Everything the page *Now* shows, as read in one go.
 struct NowData {
-    var firing: [AlertEpisode]
-    var recent: [AlertEpisode]
+    var firing: [Alert]
+    var recent: [Alert]
     var traffic: Traffic
     var backlog: Backlog
     var throttles: [SendThrottle]
-    var delivery: AlertDeliveryHealth
+    var notificationHealth: NotificationHealth
     var evaluation: EvaluationHealth
 }

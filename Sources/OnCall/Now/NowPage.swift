@@ -4,7 +4,7 @@ import PushContract
 
 /// The page *Now* as its template sees it: a pure function of the data, the reader and the time.
 struct NowPage {
-    struct RecentLine {
+    struct RecentAlertRow {
         let path: String
         let name: String
         let when: String
@@ -25,13 +25,13 @@ struct NowPage {
     let evaluated: String
     let traffic: TrafficView
     let queue: QueueView
-    let watch: WatchView
+    let systemStatus: SystemStatusView
     let delivered: String
-    let deliveryError: String?
-    let recent: [RecentLine]
+    let notificationError: String?
+    let recent: [RecentAlertRow]
     let hasRecent: Bool
 
-    init(_ data: NowData, watch: WatchData = WatchData(), reader: Reader, now: Timestamp) {
+    init(_ data: NowData, systemStatus: SystemStatus = SystemStatus(), reader: Reader, now: Timestamp) {
         let firing = data.firing
         let title = firing.isEmpty ? "All quiet" : "\(firing.count) firing"
         frame = PageFrame(
@@ -42,21 +42,21 @@ struct NowPage {
             now: now
         )
         alerts = firing.map { AlertCard($0, now: now, mayAcknowledge: reader.mayAcknowledge) }
-        notices = NowNotices.texts(delivery: data.delivery, evaluation: data.evaluation, now: now)
+        notices = NowNotices.texts(notificationHealth: data.notificationHealth, evaluation: data.evaluation, now: now)
         isQuiet = firing.isEmpty
         (headline, headlineClass) = Self.headline(firing, hasNotices: !notices.isEmpty)
         evaluated = Self.evaluated(data.evaluation, now: now)
         traffic = TrafficView(data.traffic)
         queue = QueueView(data.backlog, throttles: data.throttles, now: now)
-        self.watch = WatchView(watch, mayCheck: reader.mayAcknowledge, now: now)
-        delivered = Self.delivered(data.delivery.last, now: now)
-        deliveryError = data.delivery.last.flatMap { $0.result == "delivered" ? nil : $0.error }
+        self.systemStatus = SystemStatusView(systemStatus, mayCheck: reader.mayAcknowledge, now: now)
+        delivered = Self.delivered(data.notificationHealth.last, now: now)
+        notificationError = data.notificationHealth.last.flatMap { $0.result == "delivered" ? nil : $0.error }
         recent = data.recent.map { Self.line($0, now: now) }
         hasRecent = !data.recent.isEmpty
     }
 
     /// "All quiet" is claimed only when somebody looked.
-    private static func headline(_ firing: [AlertEpisode], hasNotices: Bool) -> (String, String) {
+    private static func headline(_ firing: [Alert], hasNotices: Bool) -> (String, String) {
         if firing.isEmpty { return hasNotices ? ("No alert is firing", "unsure") : ("All quiet", "quiet") }
         let open = firing.filter { $0.acknowledgedAt == nil }.count
         let noun = firing.count == 1 ? "alert" : "alerts"
@@ -73,10 +73,10 @@ struct NowPage {
         }
     }
 
-    private static func delivered(_ last: AlertDeliveryHealth.Last?, now: Timestamp) -> String {
+    private static func delivered(_ last: NotificationHealth.Last?, now: Timestamp) -> String {
         guard let last else { return "No alert has been delivered yet." }
         let answer = last.status.map { ", answered \($0)" } ?? ""
-        let when = "\(ClockText.moment(last.attemptedAt, now: now)) (\(SpanText.ago(last.attemptedAt, now: now)))"
+        let when = "\(ClockText.moment(last.attemptedAt, now: now)) (\(DurationText.ago(last.attemptedAt, now: now)))"
         return switch last.result {
         case "delivered": "Last alert message delivered to \(last.receiver) at \(when)\(answer)."
         case "retry": "Last try to reach \(last.receiver) failed at \(when)\(answer); it is tried again."
@@ -84,13 +84,13 @@ struct NowPage {
         }
     }
 
-    private static func line(_ episode: AlertEpisode, now: Timestamp) -> RecentLine {
-        let end = episode.endsAt ?? episode.resolvedAt ?? now
-        return RecentLine(
-            path: episode.pagePath,
-            name: AlertWords.name(episode),
-            when: "\(ClockText.moment(episode.startsAt, now: now)), for \(SpanText.span(end - episode.startsAt))",
-            worst: episode.evidence.worstText
+    private static func line(_ alert: Alert, now: Timestamp) -> RecentAlertRow {
+        let end = alert.endsAt ?? alert.resolvedAt ?? now
+        return RecentAlertRow(
+            path: alert.pagePath,
+            name: AlertWords.name(alert),
+            when: "\(ClockText.moment(alert.startsAt, now: now)), for \(DurationText.span(end - alert.startsAt))",
+            worst: alert.evidence.worstText
         )
     }
 }

@@ -15,17 +15,17 @@ enum NowQueries {
     }
 
     /// By the primary key, backwards.
-    static let lastDelivery: Query =
-        "SELECT receiver, result, attemptedAt, status, error FROM alertDeliveries ORDER BY deliveryId DESC LIMIT 1"
+    static let lastNotificationAttempt: Query =
+        "SELECT receiver, result, attemptedAt, status, error FROM notificationAttempts ORDER BY notificationAttemptId DESC LIMIT 1"
 
     /// By the partial index on pending rows. What waits for its group or for the end of quiet hours is not late.
-    static let pendingDeliveries: Query = """
+    static let pendingNotifications: Query = """
         SELECT count(*), min(createdAt) FILTER (WHERE severity IN ('critical', 'page') OR attempts > 0)
-        FROM alertOutbox JOIN alertEpisodes USING (episodeId) WHERE alertOutbox.state = 'pending'
+        FROM notifications JOIN alerts USING (alertId) WHERE notifications.state = 'pending'
         """
 
     /// The outbox is as small as alerts are rare.
-    static func lostDeliveries(since: Timestamp) -> Query {
-        "SELECT count(*) FROM alertOutbox WHERE state IN ('parked', 'undelivered') AND settledAt >= \(since)"
+    static func lostNotifications(since: Timestamp) -> Query {
+        "SELECT count(*) FROM notifications WHERE state IN ('deadLettered', 'undelivered') AND settledAt >= \(since)"
     }
 }

@@ -4,14 +4,14 @@ package import Postgres
 import PushContract
 package import Delivery
 
-/// Reads what the pages show: rollups, queue and episodes, in a few indexed queries, never the attempts themselves.
+/// Reads what the pages show: rollups, queue and alerts, in a few indexed queries, never the attempts themselves.
 package struct NowStore: Sendable {
     /// How far back *Now* looks.
     static let minutes = 180
 
     private let pool: PostgresPool
-    private let rules: RuleBook
-    private let receivers: ReceiverBook?
+    private let rules: RuleRegistry
+    private let receivers: ReceiverRegistry?
     let backlog: @Sendable () async throws -> Backlog
     private let throttles: @Sendable () async throws -> [SendThrottle]
 
@@ -21,8 +21,8 @@ package struct NowStore: Sendable {
     ///   - throttles: those in force, of `ThrottleStore`.
     package init(
         pool: PostgresPool,
-        rules: RuleBook,
-        receivers: ReceiverBook? = nil,
+        rules: RuleRegistry,
+        receivers: ReceiverRegistry? = nil,
         backlog: @escaping @Sendable () async throws -> Backlog,
         throttles: @escaping @Sendable () async throws -> [SendThrottle]
     ) {
@@ -38,12 +38,12 @@ package struct NowStore: Sendable {
         rules.refresh()
         receivers?.refresh()
         return NowData(
-            firing: try await EpisodeStore.open(on: pool),
-            recent: try await EpisodeStore.resolved(limit: 5, on: pool),
+            firing: try await AlertStore.open(on: pool),
+            recent: try await AlertStore.resolved(limit: 5, on: pool),
             traffic: try await traffic(now: now),
             backlog: try await backlog(),
             throttles: try await throttles(),
-            delivery: try await delivery(now: now),
+            notificationHealth: try await notificationHealth(now: now),
             evaluation: try await evaluation(now: now)
         )
     }
@@ -67,14 +67,14 @@ package struct NowStore: Sendable {
         return Traffic(from: from, minutes: Self.minutes, cells: cells)
     }
 
-    private func delivery(now: Timestamp) async throws -> AlertDeliveryHealth {
-        let last = try await pool.query(NowQueries.lastDelivery).first.map { row in
+    private func notificationHealth(now: Timestamp) async throws -> NotificationHealth {
+        let last = try await pool.query(NowQueries.lastNotificationAttempt).first.map { row in
             let (receiver, result, at, status, error) = try row.decode((String, String, Timestamp, Int?, String?).self)
-            return AlertDeliveryHealth.Last(receiver: receiver, result: result, attemptedAt: at, status: status, error: error)
+            return NotificationHealth.Last(receiver: receiver, result: result, attemptedAt: at, status: status, error: error)
         }
-        let (pending, oldest) = try await pool.query(NowQueries.pendingDeliveries)[0].decode((Int, Timestamp?).self)
-        let lost = try await pool.query(NowQueries.lostDeliveries(since: now - .seconds(86_400)))[0].decode(Int.self)
-        return AlertDeliveryHealth(last: last, pending: pending, oldestPendingAt: oldest, lost: lost, fileFault: receivers?.fault)
+        let (pending, oldest) = try await pool.query(NowQueries.pendingNotifications)[0].decode((Int, Timestamp?).self)
+        let lost = try await pool.query(NowQueries.lostNotifications(since: now - .seconds(86_400)))[0].decode(Int.self)
+        return NotificationHealth(last: last, pending: pending, oldestPendingAt: oldest, lost: lost, fileFault: receivers?.fault)
     }
 
     private func evaluation(now: Timestamp) async throws -> EvaluationHealth {

@@ -3,12 +3,12 @@ import Delivery
 
 /// The queue in numbers and one sentence.
 struct QueueView {
-    struct LaneLine {
+    struct QueueRow {
         let name: String
         let waiting: String
         let oldest: String
-        let laneIn: String
-        let laneOut: String
+        let queueIn: String
+        let queueOut: String
     }
 
     let depth: String
@@ -21,8 +21,8 @@ struct QueueView {
     let oldest: String
     let arrived: String
     let ended: String
-    let lanes: [LaneLine]
-    let hasLanes: Bool
+    let queues: [QueueRow]
+    let hasQueues: Bool
     let throttles: [String]
     let hasThrottles: Bool
 
@@ -34,31 +34,31 @@ struct QueueView {
         retrying = NumberText.count(backlog.retrying)
         scheduled = NumberText.count(backlog.scheduled)
         sending = NumberText.count(backlog.sending)
-        oldest = backlog.oldestReadyAt.map { SpanText.span(now - $0) } ?? "–"
-        let lanes = backlog.lanes
-        arrived = Self.rate(lanes.reduce(0) { $0 + $1.arrived }) + "/min"
-        ended = Self.rate(lanes.reduce(0) { $0 + $1.ended }) + "/min"
-        let busy = lanes.filter { $0.ready + $0.retrying > 0 }.sorted { $0.ready + $0.retrying > $1.ready + $1.retrying }
-        self.lanes = busy.prefix(6).map { Self.line($0, now: now) }
-        hasLanes = !busy.isEmpty
+        oldest = backlog.oldestReadyAt.map { DurationText.span(now - $0) } ?? "–"
+        let queues = backlog.queues
+        arrived = Self.rate(queues.reduce(0) { $0 + $1.arrived }) + "/min"
+        ended = Self.rate(queues.reduce(0) { $0 + $1.ended }) + "/min"
+        let busy = queues.filter { $0.ready + $0.retrying > 0 }.sorted { $0.ready + $0.retrying > $1.ready + $1.retrying }
+        self.queues = busy.prefix(6).map { Self.line($0, now: now) }
+        hasQueues = !busy.isEmpty
         self.throttles = throttles.map { Self.words($0, now: now) }
         hasThrottles = !throttles.isEmpty
     }
 
-    private static func line(_ lane: LaneBacklog, now: Timestamp) -> LaneLine {
-        LaneLine(
-            name: "\(lane.lane.provider.rawValue) \(lane.lane.app)\(lane.lane.isCritical ? " (critical)" : "")",
-            waiting: NumberText.count(lane.ready + lane.retrying),
-            oldest: lane.oldestReadyAt.map { SpanText.span(now - $0) } ?? "–",
-            laneIn: rate(lane.arrived),
-            laneOut: rate(lane.ended)
+    private static func line(_ queue: QueueBacklog, now: Timestamp) -> QueueRow {
+        QueueRow(
+            name: "\(queue.queue.provider.rawValue) \(queue.queue.app)\(queue.queue.isCritical ? " (critical)" : "")",
+            waiting: NumberText.count(queue.ready + queue.retrying),
+            oldest: queue.oldestReadyAt.map { DurationText.span(now - $0) } ?? "–",
+            queueIn: rate(queue.arrived),
+            queueOut: rate(queue.ended)
         )
     }
 
     private static func words(_ drain: DrainEstimate) -> String {
         switch drain {
         case .empty: "Nothing waits."
-        case .after(let span): "Drained in about \(SpanText.span(max(span, .seconds(1)))) at this pace."
+        case .after(let span): "Drained in about \(DurationText.span(max(span, .seconds(1)))) at this pace."
         case .growing: "Not draining: as much comes in as leaves, or more."
         }
     }

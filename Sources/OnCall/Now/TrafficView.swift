@@ -2,7 +2,7 @@ import PushContract
 
 /// Send rate, failures and latency.
 struct TrafficView {
-    struct ReasonLine {
+    struct ReasonRow {
         let reason: String
         let cssClass: String
         let recent: String
@@ -10,7 +10,7 @@ struct TrafficView {
         let whole: String
     }
 
-    struct ProviderLine {
+    struct ProviderRow {
         let provider: String
         let rate: String
         let failed: String
@@ -18,7 +18,7 @@ struct TrafficView {
         let latency: String
     }
 
-    struct TableLine {
+    struct TrafficRow {
         let time: String
         let timeAttribute: String
         let attempts: String
@@ -35,11 +35,11 @@ struct TrafficView {
     let rateChart: String
     let failed: String
     let reasonChart: String
-    let reasons: [ReasonLine]
+    let reasons: [ReasonRow]
     let hasReasons: Bool
-    let providers: [ProviderLine]
+    let providers: [ProviderRow]
     let hasProviders: Bool
-    let table: [TableLine]
+    let table: [TrafficRow]
 
     init(_ traffic: Traffic) {
         let recent = traffic.newest(Self.recentMinutes)
@@ -56,9 +56,9 @@ struct TrafficView {
     }
 
     /// In the order of the bars, from the top down.
-    private static func reasons(recent: ReasonBucket, whole: ReasonBucket) -> [ReasonLine] {
+    private static func reasons(recent: ReasonBucket, whole: ReasonBucket) -> [ReasonRow] {
         ReasonCode.drawingOrder.reversed().filter { whole.bad[$0] ?? 0 > 0 }.map { reason in
-            ReasonLine(
+            ReasonRow(
                 reason: reason.rawValue,
                 cssClass: reason.cssClass,
                 recent: NumberText.count(recent.bad[reason] ?? 0),
@@ -68,11 +68,11 @@ struct TrafficView {
         }
     }
 
-    private static func line(_ provider: Provider, _ traffic: Traffic) -> ProviderLine? {
+    private static func line(_ provider: Provider, _ traffic: Traffic) -> ProviderRow? {
         guard traffic.newest(traffic.minutes, provider: provider).bucket.attempts > 0 else { return nil }
         let recent = traffic.newest(recentMinutes, provider: provider)
         let most = recent.bucket.bad.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }
-        return ProviderLine(
+        return ProviderRow(
             provider: provider.rawValue,
             rate: NumberText.rate(recent.perMinute),
             failed: NumberText.share(recent.bucket.allBad, of: recent.bucket.attempts),
@@ -82,10 +82,10 @@ struct TrafficView {
     }
 
     /// Newest first: who reads numbers asks about now.
-    private static func table(_ traffic: Traffic) -> [TableLine] {
+    private static func table(_ traffic: Traffic) -> [TrafficRow] {
         traffic.buckets(of: tableMinutes).enumerated().reversed().map { index, bucket in
             let from = traffic.from + .seconds(index * tableMinutes * 60)
-            return TableLine(
+            return TrafficRow(
                 time: ClockText.moment(from, now: from),
                 timeAttribute: from.rfc3339,
                 attempts: NumberText.count(bucket.attempts),

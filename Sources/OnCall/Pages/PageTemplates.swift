@@ -3,7 +3,7 @@ import Mustache
 /// All templates, parsed once.
 struct PageTemplates: Sendable {
     enum Page: String, CaseIterable {
-        case now, alert, person, search, matches, match, rules, deliveries, audit, silence, accept, throttle, credentials, runbook, zone,
+        case now, alert, person, search, matches, match, rules, notifications, audit, silence, accept, throttle, credentials, runbook, zone,
             signIn
         case bounce
         case fault
@@ -22,11 +22,11 @@ struct PageTemplates: Sendable {
 
     private static let texts: [(String, String)] = [
         ("head", HeadTemplate.text), ("foot", FootTemplate.text), ("alertCard", AlertCardTemplate.text), ("traffic", TrafficTemplate.text),
-        ("queue", QueueTemplate.text), ("watch", WatchTemplate.text), (Page.matches.rawValue, MatchesTemplate.text),
+        ("queue", QueueTemplate.text), ("systemStatus", SystemStatusTemplate.text), (Page.matches.rawValue, MatchesTemplate.text),
         (Page.match.rawValue, MatchTemplate.text), (Page.credentials.rawValue, CredentialsTemplate.text),
         (Page.now.rawValue, NowTemplate.text), (Page.alert.rawValue, AlertTemplate.text),
         (Page.person.rawValue, PersonTemplate.text), (Page.search.rawValue, SearchTemplate.text),
-        (Page.rules.rawValue, RulesTemplate.text), (Page.deliveries.rawValue, DeliveriesTemplate.text),
+        (Page.rules.rawValue, RulesTemplate.text), (Page.notifications.rawValue, NotificationsTemplate.text),
         (Page.audit.rawValue, AuditTemplate.text), (Page.silence.rawValue, SilenceTemplate.text),
         (Page.accept.rawValue, AcceptTemplate.text), ("acceptance", AcceptanceTemplate.text),
         (Page.throttle.rawValue, ThrottleTemplate.text), (Page.runbook.rawValue, RunbookTemplate.text),

@@ -23,7 +23,7 @@ struct PersonData {
     struct Activity: Hashable {
         var subject: String
         var deviceId: String
-        var generation: Int
+        var instance: Int
         /// `pending`, `active` or `ended`.
         var status: String
         var endReason: String?
@@ -43,7 +43,7 @@ struct PersonData {
         var state: String
         var reasonCode: String?
         var createdAt: Timestamp
-        var nextTryAt: Timestamp?
+        var nextAttemptAt: Timestamp?
     }
 
     var uid: String

@@ -2,7 +2,7 @@ import PushContract
 
 /// A person's page as its template sees it.
 struct PersonPage {
-    struct DeviceLine {
+    struct DeviceRow {
         let name: String
         let detail: String
         let app: String
@@ -13,21 +13,21 @@ struct PersonPage {
         let hash: String
     }
 
-    struct ActivityLine {
+    struct ActivityRow {
         let subject: String
         let detail: String
         let state: String
         let when: String
     }
 
-    struct WaitingLine {
+    struct WaitingRow {
         let send: String
         let detail: String
         let state: String
         let next: String
     }
 
-    struct AttemptLine {
+    struct AttemptRow {
         let when: String
         let whenAttribute: String
         let what: String
@@ -41,13 +41,13 @@ struct PersonPage {
     let frame: PageFrame
     let uid: String
     let sentences: [String]
-    let devices: [DeviceLine]
+    let devices: [DeviceRow]
     let hasDevices: Bool
-    let activities: [ActivityLine]
+    let activities: [ActivityRow]
     let hasActivities: Bool
-    let waiting: [WaitingLine]
+    let waiting: [WaitingRow]
     let hasWaiting: Bool
-    let attempts: [AttemptLine]
+    let attempts: [AttemptRow]
     let hasAttempts: Bool
     let attemptsCaption: String
 
@@ -67,45 +67,45 @@ struct PersonPage {
         attemptsCaption = person.hasMoreAttempts ? "The latest \(PersonStore.limit) attempts \(kept)." : "All attempts \(kept)."
     }
 
-    private static func line(_ device: PersonData.Device, now: Timestamp) -> DeviceLine {
+    private static func line(_ device: PersonData.Device, now: Timestamp) -> DeviceRow {
         let isExpired = device.expiresAt <= now
         let versions = [device.platform.rawValue, device.osVersion].compactMap { $0 }.joined(separator: " ")
-        return DeviceLine(
+        return DeviceRow(
             name: device.deviceId,
             detail: "\(versions), \(ProviderName.text(device.provider)) \(device.environment)"
                 + (device.hasStartToken ? ", can start Live Activities" : ""),
             app: [device.app, device.appVersion].compactMap { $0 }.joined(separator: " "),
             state: isExpired ? "not seen for 90 days" : device.tokenState,
             isBad: isExpired || device.tokenState != "active",
-            cause: device.tokenStateCause.map { "\($0), \(SpanText.ago(device.tokenStateSince, now: now))" },
-            seen: SpanText.ago(device.lastSeenAt, now: now),
+            cause: device.tokenStateCause.map { "\($0), \(DurationText.ago(device.tokenStateSince, now: now))" },
+            seen: DurationText.ago(device.lastSeenAt, now: now),
             hash: String(device.tokenHash.prefix(15))
         )
     }
 
-    private static func line(_ activity: PersonData.Activity, now: Timestamp) -> ActivityLine {
+    private static func line(_ activity: PersonData.Activity, now: Timestamp) -> ActivityRow {
         let latest = activity.endedAt ?? activity.lastSentAt ?? activity.activatedAt ?? activity.createdAt
-        return ActivityLine(
+        return ActivityRow(
             subject: activity.subject,
-            detail: "device \(activity.deviceId), start \(activity.generation)",
+            detail: "device \(activity.deviceId), start \(activity.instance)",
             state: activity.endReason.map { "\(activity.status): \($0)" } ?? activity.status,
-            when: SpanText.ago(latest, now: now)
+            when: DurationText.ago(latest, now: now)
         )
     }
 
-    private static func line(_ waiting: PersonData.Waiting, now: Timestamp) -> WaitingLine {
-        WaitingLine(
+    private static func line(_ waiting: PersonData.Waiting, now: Timestamp) -> WaitingRow {
+        WaitingRow(
             send: waiting.sendId,
             detail: [ProviderName.text(waiting.provider), waiting.app, waiting.deviceId].compactMap { $0 }.joined(separator: ", "),
             state: waiting.reasonCode.map { "\(waiting.state), after \($0)" } ?? waiting.state,
-            next: waiting.nextTryAt.map { SpanText.ago($0, now: now) } ?? "asked for \(SpanText.ago(waiting.createdAt, now: now))"
+            next: waiting.nextAttemptAt.map { DurationText.ago($0, now: now) } ?? "asked for \(DurationText.ago(waiting.createdAt, now: now))"
         )
     }
 
-    private static func line(_ attempt: Attempt, now: Timestamp) -> AttemptLine {
+    private static func line(_ attempt: Attempt, now: Timestamp) -> AttemptRow {
         let result = [attempt.status.rawValue, attempt.reasonCode?.rawValue].compactMap { $0 }.joined(separator: ": ")
         let latency = attempt.latencyMs.map { "\(NumberText.count($0)) ms" }
-        return AttemptLine(
+        return AttemptRow(
             when: ClockText.exact(attempt.attemptedAt, now: now),
             whenAttribute: attempt.attemptedAt.rfc3339,
             what: [attempt.eventType.rawValue, attempt.pushType].compactMap { $0 }.joined(separator: " "),

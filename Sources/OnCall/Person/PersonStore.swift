@@ -111,7 +111,7 @@ package struct PersonStore: Sendable {
     private func activities(_ uid: String) async throws -> [PersonData.Activity] {
         try await pool.query(
             """
-            SELECT matchId, deviceId, generation, status, endReason, createdAt, activatedAt, endedAt, lastSentAt
+            SELECT matchId, deviceId, instance, status, endReason, createdAt, activatedAt, endedAt, lastSentAt
             FROM liveActivities WHERE userId = \(uid) ORDER BY createdAt DESC, deviceId LIMIT 50
             """
         ).map { row in
@@ -119,7 +119,7 @@ package struct PersonStore: Sendable {
             return PersonData.Activity(
                 subject: values.0,
                 deviceId: values.1,
-                generation: values.2,
+                instance: values.2,
                 status: values.3,
                 endReason: values.4,
                 createdAt: values.5,
@@ -133,7 +133,7 @@ package struct PersonStore: Sendable {
     private func waiting(_ uid: String, now: Timestamp) async throws -> [PersonData.Waiting] {
         try await pool.query(
             """
-            SELECT sendId, deviceId, provider, app, state, reasonCode, createdAt, nextTryAt FROM pushDeliveryStates
+            SELECT sendId, deviceId, provider, app, state, reasonCode, createdAt, nextAttemptAt FROM pushDeliveryStates
             WHERE uid = \(uid) AND createdAt >= \(now - .seconds(Self.days * 86_400)) AND state IN ('ready', 'scheduled', 'sending')
             ORDER BY createdAt LIMIT 50
             """
@@ -148,7 +148,7 @@ package struct PersonStore: Sendable {
                 state: values.4,
                 reasonCode: values.5,
                 createdAt: values.6,
-                nextTryAt: values.7
+                nextAttemptAt: values.7
             )
         }
     }

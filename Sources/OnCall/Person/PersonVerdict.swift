@@ -18,12 +18,12 @@ enum PersonVerdict {
             guard person.devices.isEmpty else { return "No device has been seen for 90 days, so nothing is sent until the app is opened." }
             let left = person.attempts.first { $0.eventType == .unregister }
             return "No device is registered, so a send to this person reaches nobody"
-                + (left.map { ": the last one was removed \(SpanText.ago($0.attemptedAt, now: now))." } ?? ".")
+                + (left.map { ": the last one was removed \(DurationText.ago($0.attemptedAt, now: now))." } ?? ".")
         }
-        let reachable = present.filter { $0.tokenState != "off" }
+        let reachable = present.filter { $0.tokenState != "inactive" }
         if reachable.isEmpty {
             return "Every token is switched off (\(newest.tokenStateCause ?? "no cause stored"), "
-                + "\(SpanText.ago(newest.tokenStateSince, now: now))), so nothing is sent until the app registers a new one."
+                + "\(DurationText.ago(newest.tokenStateSince, now: now))), so nothing is sent until the app registers a new one."
         }
         let suspect = reachable.filter { $0.tokenState == "suspect" }.count
         let text = "\(counted(reachable.count, "device")) of \(present.count) can be reached"
@@ -35,7 +35,7 @@ enum PersonVerdict {
         guard let attempt = person.attempts.first(where: { $0.eventType == .send }) else {
             return "Nothing was sent to this person in the last \(PersonStore.days) days."
         }
-        let when = SpanText.ago(attempt.attemptedAt, now: now)
+        let when = DurationText.ago(attempt.attemptedAt, now: now)
         let provider = ProviderName.text(attempt.provider)
         switch attempt.status {
         case .queued: return "The last push was reported as queued \(when), and never what came of it."
@@ -51,10 +51,10 @@ enum PersonVerdict {
 
     private static func waiting(_ person: PersonData, now: Timestamp) -> String? {
         guard !person.waiting.isEmpty else { return nil }
-        let next = person.waiting.compactMap(\.nextTryAt).min()
+        let next = person.waiting.compactMap(\.nextAttemptAt).min()
         return "\(counted(person.waiting.count, "delivery", "deliveries")) "
             + (person.waiting.count == 1 ? "is" : "are") + " not over yet"
-            + (next.map { ", the next try \(SpanText.ago($0, now: now))." } ?? ".")
+            + (next.map { ", the next try \(DurationText.ago($0, now: now))." } ?? ".")
     }
 
     private static func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {

@@ -15,9 +15,9 @@ struct RulesData {
         /// Those alerts, newest first.
         var past: [Past]
         /// What the rule as it is now would have raised; nil until it was computed.
-        var backtest: BacktestShelf.Entry?
+        var backtest: BacktestCache.Entry?
         /// Nil for rules that compare with a past of their own, and where there is no traffic.
-        var distance: RuleDistance?
+        var ruleStatus: WorstGroupStatus?
     }
 
     struct Past: Hashable {
@@ -33,7 +33,7 @@ struct RulesData {
     /// The alerts of 28 days, newest first.
     var past: [Past]
     /// Levels that were called normal and still are, newest first.
-    var acceptances: [AcceptedNormal] = []
+    var acceptances: [AcceptanceRecord] = []
     /// What is wrong with the files.
     var faults: [String]
 }

@@ -4,13 +4,13 @@ import PushContract
 
 /// The page of rules as its template sees it.
 struct RulesPage {
-    struct Line {
+    struct Row {
         let name: String
         let severity: String
         let says: String
         let state: String
         let isFiring: Bool
-        let distance: String
+        let ruleStatus: String
         let detail: String?
         /// For `<meter>`: 0 to 100, where 100 is the threshold.
         let meter: String?
@@ -24,7 +24,7 @@ struct RulesPage {
         let runbook: String?
     }
 
-    struct PastLine {
+    struct PastAlertRow {
         let when: String
         let whenAttribute: String
         let name: String
@@ -37,11 +37,11 @@ struct RulesPage {
     let headline: String
     let isFiring: Bool
     let faults: [String]
-    let rules: [Line]
-    let past: [PastLine]
+    let rules: [Row]
+    let past: [PastAlertRow]
     let hasPast: Bool
     let days: String
-    let acceptances: [AcceptanceLine]
+    let acceptances: [AcceptanceRow]
     let hasAcceptances: Bool
 
     init(_ data: RulesData, reader: NowPage.Reader, now: Timestamp) {
@@ -55,30 +55,30 @@ struct RulesPage {
         rules = data.entries.enumerated().map { index, entry in Self.line(entry, index, now: now) }
         past = data.past.map { Self.line($0, now: now) }
         hasPast = !past.isEmpty
-        acceptances = data.acceptances.map { AcceptanceLine($0, mayUndo: reader.mayAcknowledge, back: "/oncall/rules", now: now) }
+        acceptances = data.acceptances.map { AcceptanceRow($0, mayUndo: reader.mayAcknowledge, back: "/oncall/rules", now: now) }
         hasAcceptances = !acceptances.isEmpty
         days = "\(RulesStore.days)"
     }
 
-    private static func line(_ entry: RulesData.Entry, _ index: Int, now: Timestamp) -> Line {
+    private static func line(_ entry: RulesData.Entry, _ index: Int, now: Timestamp) -> Row {
         let rule = entry.rule
-        return Line(
+        return Row(
             name: rule.name,
             severity: rule.severity.rawValue,
             says: says(rule),
             state: entry.firing > 0 ? "firing" : "quiet",
             isFiring: entry.firing > 0,
-            distance: entry.distance.map { "\(NumberText.percent($0.share)) of \(NumberText.percent($0.threshold))" } ?? "–",
-            detail: entry.distance.map {
+            ruleStatus: entry.ruleStatus.map { "\(NumberText.percent($0.share)) of \(NumberText.percent($0.threshold))" } ?? "–",
+            detail: entry.ruleStatus.map {
                 "\($0.group): \(NumberText.count($0.bad)) of \(NumberText.count($0.attempts)) attempts in its window"
             },
-            meter: entry.distance.map { "\(Int(min(100, ($0.fraction * 100).rounded())))" },
-            evaluated: entry.progress.map { SpanText.ago($0.evaluatedAt, now: now) } ?? "not yet",
+            meter: entry.ruleStatus.map { "\(Int(min(100, ($0.fraction * 100).rounded())))" },
+            evaluated: entry.progress.map { DurationText.ago($0.evaluatedAt, now: now) } ?? "not yet",
             fired: "\(entry.fired)",
             marks: entry.real + entry.noise > 0 ? "\(entry.real) real, \(entry.noise) noise" : nil,
-            strip: RuleStrip(past: entry.past, backtest: entry.backtest, now: now).svg(rule: rule.name, id: "rule-\(index)"),
+            strip: RuleTimelineChart(past: entry.past, backtest: entry.backtest, now: now).svg(rule: rule.name, id: "rule-\(index)"),
             backtest: BacktestWords.text(entry.backtest, now: now),
-            runbook: RunbookShelf.name(of: rule.annotations.runbook).map { "/runbooks/\($0)" }
+            runbook: RunbookDirectory.name(of: rule.annotations.runbook).map { "/runbooks/\($0)" }
         )
     }
 
@@ -91,20 +91,20 @@ struct RulesPage {
             case .ratio(let ratio): "\(reasons) above \(ratio.above.percent) for \(ratio.duration.words)"
             case .baseline: "\(reasons) above \(rule.condition.threshold.multiple) of its baseline"
             case .absence: "sends, and no success"
-            case .growth: "a backlog that grows"
+            case .backlog: "a backlog that grows"
             case .firstSight: "a code of the provider that was never seen"
             case .reregistration: "devices that stay away after token_not_registered"
             }
         return says + by
     }
 
-    private static func line(_ past: RulesData.Past, now: Timestamp) -> PastLine {
-        PastLine(
+    private static func line(_ past: RulesData.Past, now: Timestamp) -> PastAlertRow {
+        PastAlertRow(
             when: ClockText.moment(past.firedAt, now: now),
             whenAttribute: past.firedAt.rfc3339,
             name: past.group == "all" ? past.rule : "\(past.rule) · \(past.group)",
             path: "/oncall/alerts/\(past.id)",
-            lasted: past.resolvedAt.map { SpanText.span($0 - past.firedAt) } ?? "firing",
+            lasted: past.resolvedAt.map { DurationText.span($0 - past.firedAt) } ?? "firing",
             verdict: past.verdict ?? ""
         )
     }

@@ -7,17 +7,17 @@ import PushContract
 
 /// Reads what the page of rules shows, and keeps what people thought of an alert.
 package struct RulesStore: Sendable {
-    static let days = Int64(BacktestKeeper.days)
+    static let days = Int64(BacktestRefresher.days)
 
     private let pool: PostgresPool
-    private let rules: RuleBook
-    private let receivers: ReceiverBook?
-    private let backtests: BacktestShelf
+    private let rules: RuleRegistry
+    private let receivers: ReceiverRegistry?
+    private let backtests: BacktestCache
 
     /// - Parameters:
     ///   - receivers: asked for what is wrong with their file.
-    ///   - backtests: filled by `BacktestKeeper`.
-    package init(pool: PostgresPool, rules: RuleBook, receivers: ReceiverBook? = nil, backtests: BacktestShelf = BacktestShelf()) {
+    ///   - backtests: filled by `BacktestRefresher`.
+    package init(pool: PostgresPool, rules: RuleRegistry, receivers: ReceiverRegistry? = nil, backtests: BacktestCache = BacktestCache()) {
         self.pool = pool
         self.rules = rules
         self.receivers = receivers
@@ -43,7 +43,7 @@ package struct RulesStore: Sendable {
                     noise: own.filter { $0.verdict == "noise" }.count,
                     past: own,
                     backtest: backtests.entry(of: rule),
-                    distance: try await distance(rule, now: now)
+                    ruleStatus: try await ruleStatus(rule, now: now)
                 )
             )
         }
@@ -57,26 +57,26 @@ package struct RulesStore: Sendable {
     }
 
     /// How near each rule is to firing.
-    func distances(now: Timestamp) async throws -> [(name: String, distance: RuleDistance?)] {
-        var distances: [(name: String, distance: RuleDistance?)] = []
-        for rule in rules.rules { distances.append((rule.name, try await distance(rule, now: now))) }
-        return distances
+    func ruleStatuses(now: Timestamp) async throws -> [(name: String, ruleStatus: WorstGroupStatus?)] {
+        var ruleStatuses: [(name: String, ruleStatus: WorstGroupStatus?)] = []
+        for rule in rules.rules { ruleStatuses.append((rule.name, try await ruleStatus(rule, now: now))) }
+        return ruleStatuses
     }
 
     /// False when there is no such alert.
     func mark(_ id: UUID, verdict: String, by author: String, at now: Timestamp) async throws -> Bool {
         try await pool.execute(
             """
-            INSERT INTO alertMarks (episodeId, verdict, author, markedAt)
-            SELECT episodeId, \(verdict), \(author), \(now) FROM alertEpisodes WHERE episodeId = \(id)
-            ON CONFLICT (episodeId) DO UPDATE SET verdict = excluded.verdict, author = excluded.author, markedAt = excluded.markedAt
+            INSERT INTO alertMarks (alertId, verdict, author, markedAt)
+            SELECT alertId, \(verdict), \(author), \(now) FROM alerts WHERE alertId = \(id)
+            ON CONFLICT (alertId) DO UPDATE SET verdict = excluded.verdict, author = excluded.author, markedAt = excluded.markedAt
             """
         ) == 1
     }
 
     /// What somebody thought of an alert, and who: `real`, by maria.
     func verdict(of id: UUID) async throws -> (verdict: String, author: String)? {
-        try await pool.query("SELECT verdict, author FROM alertMarks WHERE episodeId = \(id)").first.map { row in
+        try await pool.query("SELECT verdict, author FROM alertMarks WHERE alertId = \(id)").first.map { row in
             let (verdict, author) = try row.decode((String, String).self)
             return (verdict, author)
         }
@@ -85,10 +85,10 @@ package struct RulesStore: Sendable {
     private func past(now: Timestamp) async throws -> [RulesData.Past] {
         try await pool.query(
             """
-            SELECT episode.episodeId::text, rule, groupKey, firedAt, resolvedAt, verdict
-            FROM alertEpisodes AS episode LEFT JOIN alertMarks USING (episodeId)
+            SELECT alert.alertId::text, rule, groupKey, firedAt, resolvedAt, verdict
+            FROM alerts AS alert LEFT JOIN alertMarks USING (alertId)
             WHERE firedAt >= \(now - .seconds(Self.days * 86_400)) OR state = 'firing'
-            ORDER BY firedAt DESC, episode.episodeId LIMIT 1000
+            ORDER BY firedAt DESC, alert.alertId LIMIT 1000
             """
         ).map { row in
             let values = try row.decode((String, String, String, Timestamp, Timestamp?, String?).self)
@@ -103,7 +103,7 @@ package struct RulesStore: Sendable {
         }
     }
 
-    private func distance(_ rule: AlertRule, now: Timestamp) async throws -> RuleDistance? {
+    private func ruleStatus(_ rule: AlertRule, now: Timestamp) async throws -> WorstGroupStatus? {
         guard case .ratio(let ratio) = rule.condition else { return nil }
         let dimensions = rule.by.compactMap { RollupDimension(rawValue: $0.rawValue) }
         guard dimensions.count == rule.by.count else { return nil }
@@ -122,6 +122,6 @@ package struct RulesStore: Sendable {
                 attempts: counts.reduce(0) { $0 + $1.attempts }
             )
         }
-        return RuleDistance.worst(groups, threshold: ratio.above.double)
+        return WorstGroupStatus.worst(groups, threshold: ratio.above.double)
     }
 }

@@ -27,7 +27,7 @@ enum SameOrigin {
         return origin[separator.upperBound...].lowercased() == host.lowercased()
     }
 
-    /// True when the request follows a link on another site, so that the browser held back the session cookie.
+    /// True when the request follows a link on another site, so that the browser suppressed the session cookie.
     static func isLinkFromElsewhere(_ request: Request) -> Bool {
         request.headers[HTTPField.Name("Sec-Fetch-Site")!] == "cross-site"
     }

@@ -9,7 +9,7 @@ import PushContract
 /// signed in. Such a request is answered with a page that goes on to the wanted one by itself: that step comes from this very site, and
 /// carries the cookie. Who has none is sent here again, and then sees the form.
 struct SignInRoutes: Sendable {
-    let desk: SignInDesk
+    let signInHandler: SignInHandler
     let templates: PageTemplates
     let now: @Sendable () -> Timestamp
 
@@ -35,7 +35,7 @@ struct SignInRoutes: Sendable {
     private func withTicket(_ ticket: String, _ next: ReturnPath) async throws -> Response {
         do {
             var response = PageResponse.html(templates.html(.bounce, BouncePage(next: next)))
-            response.headers[.setCookie] = try await desk.openWithTicket(ticket)
+            response.headers[.setCookie] = try await signInHandler.openWithTicket(ticket)
             return response
         } catch let problem as Problem where problem.isRefusal {
             return answer(next, problem)
@@ -49,7 +49,7 @@ struct SignInRoutes: Sendable {
         let next = ReturnPath(form["next"])
         let key = (form["key"] ?? "")[...].trimmed
         do {
-            return PageResponse.seeOther(next.path, setCookie: try await desk.openWithKey(String(key)))
+            return PageResponse.seeOther(next.path, setCookie: try await signInHandler.openWithKey(String(key)))
         } catch let problem as Problem where problem.isRefusal {
             return answer(next, problem)
         }
@@ -58,7 +58,7 @@ struct SignInRoutes: Sendable {
     @Sendable
     private func close(_ request: Request, context: PushwatchContext) async throws -> Response {
         try SameOrigin.require(request)
-        return PageResponse.seeOther("/sign-in", setCookie: try await desk.close(request))
+        return PageResponse.seeOther("/sign-in", setCookie: try await signInHandler.close(request))
     }
 
     private func answer(_ next: ReturnPath, _ problem: Problem? = nil) -> Response {

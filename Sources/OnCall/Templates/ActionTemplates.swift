@@ -8,12 +8,12 @@ enum SilenceTemplate {
         <p>Alerts with {{matchers}} will be recorded and shown, and nobody will be told of them.</p>
         </div>
         <section class="panel">
-        <h2>It would hold back now</h2>
-        {{#holdsSome}}<ul class="plainList">
-        {{#held}}<li><a href="{{path}}">{{name}}</a></li>
-        {{/held}}
-        </ul>{{/holdsSome}}
-        {{^holdsSome}}<p class="soft">Nothing that fires now.</p>{{/holdsSome}}
+        <h2>It would mute now</h2>
+        {{#mutesSome}}<ul class="plainList">
+        {{#muted}}<li><a href="{{path}}">{{name}}</a></li>
+        {{/muted}}
+        </ul>{{/mutesSome}}
+        {{^mutesSome}}<p class="soft">Nothing that fires now.</p>{{/mutesSome}}
         <form class="fields" method="post" action="{{path}}">
         <fieldset><legend>For how long</legend>
         {{#choices}}<label><input type="radio" name="minutes" value="{{value}}"{{#isChosen}} checked{{/isChosen}}> {{label}}</label>

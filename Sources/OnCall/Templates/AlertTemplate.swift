@@ -83,16 +83,16 @@ enum AlertTemplate {
         </section>
         {{/hasPeople}}
         <section class="panel">
-        <h2>Who was told</h2>
-        {{#hasLanes}}
+        <h2>Notifications</h2>
+        {{#hasNotifications}}
         <div class="scroll" tabindex="0"><table>
         <thead><tr><th scope="col">Receiver</th><th scope="col">Message</th><th scope="col">State</th></tr></thead>
         <tbody>
-        {{#lanes}}<tr><td>{{receiver}}</td><td>{{kind}}</td><td>{{state}}{{#error}}<span class="detail">{{.}}</span>{{/error}}</td></tr>
-        {{/lanes}}
+        {{#notifications}}<tr><td>{{receiver}}</td><td>{{kind}}</td><td>{{state}}{{#error}}<span class="detail">{{.}}</span>{{/error}}</td></tr>
+        {{/notifications}}
         </tbody></table></div>
-        {{/hasLanes}}
-        {{^hasLanes}}<p class="soft">Nobody: no receiver wants it, or it is silenced.</p>{{/hasLanes}}
+        {{/hasNotifications}}
+        {{^hasNotifications}}<p class="soft">Nobody: no receiver wants it, or it is silenced.</p>{{/hasNotifications}}
         {{#hasTries}}
         <details><summary>Every try</summary>
         <div class="scroll" tabindex="0"><table class="stack">

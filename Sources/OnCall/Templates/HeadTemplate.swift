@@ -24,7 +24,7 @@ enum HeadTemplate {
         Sign out</button></form>{{/frame.person}}
         </header>
         {{#frame.person}}<nav class="bar sub" aria-label="Pages">
-        <a href="/">Now</a><a href="/oncall/matches">Matches</a><a href="/oncall/rules">Rules</a><a href="/oncall/deliveries">Deliveries</a><a href="/oncall/audit">Audit</a>
+        <a href="/">Now</a><a href="/oncall/matches">Matches</a><a href="/oncall/rules">Rules</a><a href="/oncall/notifications">Notifications</a><a href="/oncall/audit">Audit</a>
         <form class="search" method="post" action="/search" role="search"><input name="q" type="search" required maxlength="4096" \
         aria-label="uid, deviceId, attemptId, sendId or tokenHash" placeholder="uid, device, attempt, send, token" autocomplete="off">\
         <button class="plain">Find</button></form>

@@ -13,11 +13,11 @@ enum NowTemplate {
         {{/alerts}}
         {{> traffic}}
         {{> queue}}
-        {{> watch}}
+        {{> systemStatus}}
         <section class="panel">
         <h2>Alert delivery</h2>
         <p>{{delivered}}</p>
-        {{#deliveryError}}<p class="detail">{{.}}</p>{{/deliveryError}}
+        {{#notificationError}}<p class="detail">{{.}}</p>{{/notificationError}}
         {{#hasRecent}}
         <h3>Resolved lately</h3>
         <div class="scroll" tabindex="0"><table>

@@ -17,16 +17,16 @@ enum QueueTemplate {
         </dl>
         {{#hasThrottles}}<h3>Throttled</h3>
         <ul class="plainList">{{#throttles}}<li>{{.}}</li>{{/throttles}}</ul>{{/hasThrottles}}
-        {{#hasLanes}}
+        {{#hasQueues}}
         <div class="scroll" tabindex="0"><table>
-        <thead><tr><th scope="col">Lane</th><th scope="col" class="n">Waiting</th><th scope="col" class="n">Oldest</th>\
+        <thead><tr><th scope="col">SendQueue</th><th scope="col" class="n">Waiting</th><th scope="col" class="n">Oldest</th>\
         <th scope="col" class="n">In/min</th><th scope="col" class="n">Out/min</th></tr></thead>
         <tbody>
-        {{#lanes}}<tr><td>{{name}}</td><td class="n">{{waiting}}</td><td class="n">{{oldest}}</td>\
-        <td class="n">{{laneIn}}</td><td class="n">{{laneOut}}</td></tr>
-        {{/lanes}}
+        {{#queues}}<tr><td>{{name}}</td><td class="n">{{waiting}}</td><td class="n">{{oldest}}</td>\
+        <td class="n">{{queueIn}}</td><td class="n">{{queueOut}}</td></tr>
+        {{/queues}}
         </tbody></table></div>
-        {{/hasLanes}}
+        {{/hasQueues}}
         </section>
         {{/queue}}
 

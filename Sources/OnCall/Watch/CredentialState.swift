@@ -18,7 +18,7 @@ package struct CredentialState: Sendable, Hashable {
 }
 
 /// What a provider said of a credential when it was tried.
-package struct CredentialTrial: Sendable, Hashable {
+package struct CredentialCheckResult: Sendable, Hashable {
     package var name: String
     package var environment: String
     /// `accepted`, `refused` or `unreachable`.

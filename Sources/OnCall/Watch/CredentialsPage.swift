@@ -2,7 +2,7 @@ import PushContract
 
 /// What the providers said of the credentials, as its template sees it.
 struct CredentialsPage {
-    struct Line {
+    struct Row {
         let name: String
         let environment: String
         let state: String
@@ -16,39 +16,39 @@ struct CredentialsPage {
     let frame: PageFrame
     let headline: String
     let isBad: Bool
-    let trials: [Line]
-    let hasTrials: Bool
+    let checks: [Row]
+    let hasChecks: Bool
     let back: String
 
-    init(_ trials: [CredentialTrial], back: ReturnPath, reader: String, now: Timestamp) {
-        let refused = trials.filter { $0.state == "refused" }.count
-        let unreachable = trials.filter { $0.state == "unreachable" }.count
+    init(_ checks: [CredentialCheckResult], back: ReturnPath, reader: String, now: Timestamp) {
+        let refused = checks.filter { $0.state == "refused" }.count
+        let unreachable = checks.filter { $0.state == "unreachable" }.count
         isBad = refused + unreachable > 0
         frame = PageFrame(title: "Credentials · Pushwatch", mood: isBad ? .alarmed : .calm, isAnswer: true, person: reader, now: now)
         headline =
-            trials.isEmpty
+            checks.isEmpty
             ? "There is nothing to try"
             : !isBad
                 ? "Every credential was accepted"
                 : [(refused, "refused"), (unreachable, "not answered")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(
                     separator: ", "
                 )
-        self.trials = trials.map(Self.line)
-        hasTrials = !trials.isEmpty
+        self.checks = checks.map(Self.line)
+        hasChecks = !checks.isEmpty
         self.back = back.path
     }
 
-    private static func line(_ trial: CredentialTrial) -> Line {
-        var detail = [trial.detail]
-        if let days = trial.keyAgeDays { detail.append("key file \(days) days old") }
-        if let seconds = trial.clockAheadSeconds, abs(seconds) >= clockLimit {
+    private static func line(_ check: CredentialCheckResult) -> Row {
+        var detail = [check.detail]
+        if let days = check.keyAgeDays { detail.append("key file \(days) days old") }
+        if let seconds = check.clockAheadSeconds, abs(seconds) >= clockLimit {
             detail.append("this machine's clock is \(abs(seconds)) s \(seconds > 0 ? "ahead" : "behind")")
         }
-        return Line(
-            name: trial.name,
-            environment: trial.environment,
-            state: trial.state,
-            isBad: trial.state != "accepted",
+        return Row(
+            name: check.name,
+            environment: check.environment,
+            state: check.state,
+            isBad: check.state != "accepted",
             detail: detail.joined(separator: "; ")
         )
     }

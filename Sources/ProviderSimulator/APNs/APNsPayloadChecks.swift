@@ -1,3 +1,5 @@
+package import ServiceKit
+
 /// The checks on the body. Apple says APNs "may refuse, delay or drop" a payload that contradicts its push type; here it is
 /// refused as `InvalidPushType`, so that a mistake shows in the first test and not on a customer's phone.
 enum APNsPayloadChecks {
@@ -7,7 +9,7 @@ enum APNsPayloadChecks {
             throw APNsRefusal(.payloadTooLarge, "the body has \(body.count) bytes; at most \(pushType.payloadLimit) are allowed")
         }
         // Apple documents no reason for text that is not JSON; to a device such a payload is an empty one.
-        guard let payload = JSONValue(bytes: body), payload.object != nil else {
+        guard let payload = JSONValue(bytes: body), payload.members != nil else {
             throw APNsRefusal(.payloadEmpty, "the body is not a JSON object")
         }
         switch pushType {

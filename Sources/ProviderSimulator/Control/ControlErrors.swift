@@ -1,3 +1,4 @@
+package import ServiceKit
 import HTTPTypes
 import Hummingbird
 import NIOCore

@@ -1,3 +1,4 @@
+package import ServiceKit
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -110,7 +111,7 @@ struct ControlRoutes: Sendable {
     }
 
     private var faultList: JSONValue {
-        .array(simulator.faults.map { .object($0.rule.json.merging(["hits": .number(Double($0.hits))]) { $1 }) })
+        .array(simulator.faults.map { .object($0.rule.json.merging(["hits": .integer(Int64($0.hits))]) { $1 }) })
     }
 
     private static func json(_ value: some Encodable) -> Response {

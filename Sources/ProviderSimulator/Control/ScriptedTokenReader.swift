@@ -1,3 +1,5 @@
+package import ServiceKit
+
 /// Reads the JSON of `PUT /tokens/{token}`.
 enum ScriptedTokenReader {
     static func token(from json: JSONValue) throws(ControlError) -> ScriptedToken {

@@ -1,10 +1,12 @@
+package import ServiceKit
+
 /// A JSON object read member by member; every complaint names its place (`faults[0].share: must be a number`).
 struct StrictObject: Sendable {
     let members: [String: JSONValue]
     let path: String
 
     init(_ json: JSONValue, at path: String) throws(ControlError) {
-        guard let members = json.object else { throw ControlError("\(path): must be an object") }
+        guard let members = json.members else { throw ControlError("\(path): must be an object") }
         self.members = members
         self.path = path
     }
@@ -43,7 +45,7 @@ struct StrictObject: Sendable {
 
     func strings(_ key: String) throws(ControlError) -> [String]? {
         guard let value = members[key] else { return nil }
-        guard let items = value.array else { throw ControlError("\(path).\(key): must be a list of strings") }
+        guard let items = value.elements else { throw ControlError("\(path).\(key): must be a list of strings") }
         var texts: [String] = []
         for item in items {
             guard let text = item.string else { throw ControlError("\(path).\(key): must be a list of strings") }

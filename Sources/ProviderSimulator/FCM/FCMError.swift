@@ -86,7 +86,7 @@ extension FCMError {
     static let tooBig = FCMError(status: 400, name: "INVALID_ARGUMENT", message: "Android message is too big")
 
     /// An error that a fault rule asks for: an FcmError code, or a canonical name, or a status alone.
-    static func scripted(_ fault: FaultAnswer) -> FCMError {
+    static func scripted(_ fault: FaultResponse) -> FCMError {
         var error = FCMError(status: fault.status, name: canonicalName(of: fault.status), message: fault.reason ?? "Scripted fault.")
         guard let reason = fault.reason else { return error }
         if fcmErrorCodes.contains(reason) {

@@ -1,3 +1,5 @@
+package import ServiceKit
+
 /// Checks that Google's JSON front makes before FCM sees a request.
 enum FCMFieldChecks {
     static func refuseUnknown(_ members: [String: JSONValue], known: Set<String>, at path: String) throws(FCMError) {
@@ -9,7 +11,7 @@ enum FCMFieldChecks {
     /// A map of strings to strings, absent allowed; a value of another type is named by its position in the map.
     static func stringMap(_ value: JSONValue?, at path: String) throws(FCMError) {
         guard let value else { return }
-        guard let members = value.object else { throw .unparsable(path, "Invalid value at '\(path)'") }
+        guard let members = value.members else { throw .unparsable(path, "Invalid value at '\(path)'") }
         for (index, key) in members.keys.sorted().enumerated() where members[key]?.string == nil {
             let field = "\(path)[\(index)].value"
             throw .unparsable(field, "Invalid value at '\(field)' (TYPE_STRING)")

@@ -1,3 +1,5 @@
+package import ServiceKit
+
 /// The checks on the `message` of a send ("REST Resource: projects.messages").
 enum FCMMessageChecks {
     /// Bytes of payload to a token, and to a topic or condition.
@@ -8,7 +10,7 @@ enum FCMMessageChecks {
 
     static func check(_ message: JSONValue) throws(FCMError) -> FCMTarget {
         try FCMFieldChecks.refuseUnknown(
-            message.object ?? [:],
+            message.members ?? [:],
             known: [
                 "name", "data", "notification", "android", "webpush", "apns", "fcm_options", "fcmOptions", "token", "topic", "condition",
                 "fid",
@@ -53,7 +55,7 @@ enum FCMMessageChecks {
 
     private static func checkNotification(_ notification: JSONValue?) throws(FCMError) {
         guard let notification else { return }
-        guard let members = notification.object else {
+        guard let members = notification.members else {
             throw .unparsable("message.notification", "Invalid value at 'message.notification'")
         }
         try FCMFieldChecks.refuseUnknown(members, known: ["title", "body", "image"], at: "message.notification")
@@ -61,7 +63,7 @@ enum FCMMessageChecks {
     }
 
     private static func checkDataKeys(_ data: JSONValue?) throws(FCMError) {
-        for key in (data?.object ?? [:]).keys.sorted()
+        for key in (data?.members ?? [:]).keys.sorted()
         where ["from", "message_type"].contains(key) || key.hasPrefix("google.") || key.hasPrefix("gcm.") {
             throw .invalid("message.data", "Invalid data payload key: \(key)")
         }
@@ -89,14 +91,14 @@ enum FCMMessageChecks {
 
     private static func checkAPNs(_ apns: JSONValue?) throws(FCMError) {
         try FCMFieldChecks.stringMap(apns?["headers"], at: "message.apns.headers")
-        if let payload = apns?["payload"], payload.object == nil {
+        if let payload = apns?["payload"], payload.members == nil {
             throw .unparsable("message.apns.payload", "Invalid value at 'message.apns.payload'")
         }
     }
 
     /// Names and texts of what is delivered. Google does not publish its count; this is the part all descriptions agree on.
     static func payloadSize(of message: JSONValue) -> Int {
-        let texts = ["notification", "data"].compactMap { message[$0]?.object }.joined().reduce(0) { size, member in
+        let texts = ["notification", "data"].compactMap { message[$0]?.members }.joined().reduce(0) { size, member in
             size + member.key.utf8.count + (member.value.string?.utf8.count ?? 0)
         }
         let apple = message["apns"]?["payload"].map { $0.bytes.count } ?? 0

@@ -1,3 +1,4 @@
+package import ServiceKit
 import PushContract
 
 /// The checks on one `messages:send` request. Pure.
@@ -15,11 +16,11 @@ enum FCMRequestChecks {
     static func check(_ request: SimulatedRequest, project: String, holder: AccessTokens.Grant?) throws(FCMError) -> FCMSend {
         guard let holder else { throw .unauthenticated }
         guard holder.projectId == project else { throw .projectDenied(project) }
-        guard let body = JSONValue(bytes: request.body), let members = body.object else {
+        guard let body = JSONValue(bytes: request.body), let members = body.members else {
             throw .unparsable("", "Invalid JSON payload received. Expected an object.")
         }
         try FCMFieldChecks.refuseUnknown(members, known: ["message", "validate_only", "validateOnly"], at: "")
-        guard let message = members["message"], message.object != nil else {
+        guard let message = members["message"], message.members != nil else {
             throw .invalid("message", "The message is not set.")
         }
         let target = try FCMMessageChecks.check(message)

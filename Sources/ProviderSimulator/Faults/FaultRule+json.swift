@@ -1,21 +1,23 @@
+package import ServiceKit
+
 extension FaultRule {
     /// The rule as `PUT /faults` takes it.
     var json: [String: JSONValue] {
         var members: [String: JSONValue] = ["provider": .string(provider.rawValue), "share": .number(share)]
         members["tokens"] = tokens.map { .array($0.sorted().map(JSONValue.string)) }
         members["tokenPrefix"] = tokenPrefix.map(JSONValue.string)
-        members["times"] = times.map { .number(Double($0)) }
-        members["afterMs"] = afterMs.map { .number(Double($0)) }
-        members["lastsMs"] = lastsMs.map { .number(Double($0)) }
-        members["delayMs"] = delayMs.map { .number(Double($0)) }
+        members["times"] = times.map { .integer(Int64($0)) }
+        members["afterMs"] = afterMs.map { .integer(Int64($0)) }
+        members["lastsMs"] = lastsMs.map { .integer(Int64($0)) }
+        members["delayMs"] = delayMs.map { .integer(Int64($0)) }
         switch effect {
         case .answer(let answer):
             members["answer"] = .object(answer.json)
-            members["retryAfter"] = answer.retryAfter.map { .number(Double($0)) }
-            members["timestamp"] = answer.timestamp.map { .number(Double($0)) }
+            members["retryAfter"] = answer.retryAfter.map { .integer(Int64($0)) }
+            members["timestamp"] = answer.timestamp.map { .integer(Int64($0)) }
         case .html(let status):
             members["html"] = true
-            members["answer"] = ["status": .number(Double(status))]
+            members["answer"] = ["status": .integer(Int64(status))]
         case .hang, .reset, .refuseStream, .resetStream, .goaway, .goawayAbrupt, .slowBody: members[effect.flag] = true
         case .delayOnly: break
         }
@@ -33,9 +35,9 @@ extension FaultEffect {
     fileprivate var flag: String { FaultEffect.flags.first { $0.effect == self }?.name ?? "" }
 }
 
-extension FaultAnswer {
+extension FaultResponse {
     fileprivate var json: [String: JSONValue] {
-        var members: [String: JSONValue] = ["status": .number(Double(status))]
+        var members: [String: JSONValue] = ["status": .integer(Int64(status))]
         members["reason"] = reason.map(JSONValue.string)
         members["field"] = field.map(JSONValue.string)
         return members

@@ -72,7 +72,7 @@ package struct FaultRule: Sendable, Hashable, Codable {
 
 /// What a rule does to a request it hits.
 package enum FaultEffect: Sendable, Hashable, Codable {
-    case answer(FaultAnswer)
+    case answer(FaultResponse)
     /// An HTML page instead of the provider's JSON, as load balancers send it.
     case html(status: Int)
     /// No answer; the request stays open until the sender gives up or the simulator stops.
@@ -94,7 +94,7 @@ package enum FaultEffect: Sendable, Hashable, Codable {
 }
 
 /// The answer of a rule.
-package struct FaultAnswer: Sendable, Hashable, Codable {
+package struct FaultResponse: Sendable, Hashable, Codable {
     package var status: Int
     /// APNs: the reason. FCM: the FcmError code, or a bare status such as PERMISSION_DENIED. OAuth: the error.
     package var reason: String?

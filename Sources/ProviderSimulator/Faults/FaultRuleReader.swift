@@ -1,7 +1,9 @@
+package import ServiceKit
+
 /// Reads the JSON of `PUT /faults`. Unknown keys, wrong types and rules that say nothing are errors that name the place.
 enum FaultRuleReader {
     static func rules(from json: JSONValue) throws(ControlError) -> [FaultRule] {
-        guard let items = json.array else { throw ControlError("the body must be a JSON list of fault rules") }
+        guard let items = json.elements else { throw ControlError("the body must be a JSON list of fault rules") }
         var rules: [FaultRule] = []
         for (index, item) in items.enumerated() {
             rules.append(try rule(from: StrictObject(item, at: "faults[\(index)]")))
@@ -51,7 +53,7 @@ enum FaultRuleReader {
         }
     }
 
-    private static func answer(from rule: StrictObject) throws(ControlError) -> FaultAnswer? {
+    private static func answer(from rule: StrictObject) throws(ControlError) -> FaultResponse? {
         guard let value = rule.members["answer"] else {
             for key in ["retryAfter", "timestamp"] where rule.members[key] != nil {
                 throw ControlError("\(rule.path).\(key): needs an answer beside it")
@@ -63,7 +65,7 @@ enum FaultRuleReader {
         guard let status = try object.integer("status", in: 200...599) else {
             throw ControlError("\(object.path).status: is missing")
         }
-        return FaultAnswer(
+        return FaultResponse(
             status: Int(status),
             reason: try object.string("reason"),
             retryAfter: try rule.integer("retryAfter", in: 0...86_400).map(Int.init),

@@ -1,3 +1,4 @@
+package import ServiceKit
 import Crypto
 import CryptoExtras
 

@@ -1,3 +1,4 @@
+package import ServiceKit
 import Crypto
 import CryptoExtras
 import Foundation
@@ -13,7 +14,7 @@ struct SignedToken: Sendable, Hashable {
         let parts = compact.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3,
             let header = Self.base64URL(parts[0]), let claims = Self.base64URL(parts[1]), let signature = Self.base64URL(parts[2]),
-            let headerObject = JSONValue(bytes: Array(header))?.object, let claimsObject = JSONValue(bytes: Array(claims))?.object
+            let headerObject = JSONValue(bytes: Array(header))?.members, let claimsObject = JSONValue(bytes: Array(claims))?.members
         else { return nil }
         self.header = headerObject
         self.claims = claimsObject

@@ -36,7 +36,7 @@ package struct RepeatedMatch: Service {
     private let rest: Duration
     private let feeder: @Sendable (ReplayFeed) -> MatchFeeder
     private let unfinished: Fixture?
-    private let tell: @Sendable (News) async -> Void
+    private let notify: @Sendable (News) async -> Void
 
     /// - Parameters:
     ///   - lead: from the announcement to the first ball, so that there is time to follow it.
@@ -50,7 +50,7 @@ package struct RepeatedMatch: Service {
         rest: Duration = .seconds(20),
         unfinished: Fixture? = nil,
         feeder: @escaping @Sendable (ReplayFeed) -> MatchFeeder,
-        tell: @escaping @Sendable (News) async -> Void
+        notify: @escaping @Sendable (News) async -> Void
     ) {
         self.script = script
         self.tempo = tempo
@@ -58,7 +58,7 @@ package struct RepeatedMatch: Service {
         self.rest = rest
         self.unfinished = unfinished
         self.feeder = feeder
-        self.tell = tell
+        self.notify = notify
     }
 
     package func run() async throws {
@@ -75,12 +75,12 @@ package struct RepeatedMatch: Service {
     /// One match from its announcement to its last state.
     package func playOnce(now: Timestamp = .now()) async throws {
         let fixture = Fixture(startAt: now + lead)
-        await tell(.announced(fixture))
+        await notify(.announced(fixture))
         do {
             _ = try await feeder(feed(of: fixture)).run()
-            await tell(.over(fixture))
+            await notify(.over(fixture))
         } catch let refused as MatchFeeder.Refused {
-            await tell(.refused(fixture, why: refused.message))
+            await notify(.refused(fixture, why: refused.message))
         }
     }
 

@@ -1,3 +1,4 @@
+package import ServiceKit
 import CryptoExtras
 import Foundation
 import PushContract

@@ -1,10 +1,11 @@
+package import ServiceKit
 package import PushContract
 
 /// An activity on a simulated phone's lock screen.
 package struct ShownActivity: Sendable, Hashable {
     package let activityId: String
     package let matchId: String
-    package let generation: Int?
+    package let instance: Int?
     package let startedAt: Timestamp
     /// Started by a push: it has no update token before the person allows it.
     package let byPush: Bool

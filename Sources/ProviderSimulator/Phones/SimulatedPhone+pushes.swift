@@ -1,3 +1,4 @@
+package import ServiceKit
 import PushContract
 import PushClient
 
@@ -30,7 +31,7 @@ extension SimulatedPhone {
         var activity = ShownActivity(
             activityId: identity.identifier("activity\(setup.boot)", serial),
             matchId: attributes["matchId"]?.string ?? "",
-            generation: attributes["generation"]?.integer.map(Int.init),
+            instance: attributes["instance"]?.integer.map(Int.init),
             startedAt: moment,
             byPush: true,
             timestamp: aps["timestamp"]?.integer ?? 0
@@ -85,7 +86,7 @@ extension SystemActivity {
         self.init(
             activityId: activity.activityId,
             matchId: activity.matchId,
-            generation: activity.generation,
+            instance: activity.instance,
             updateToken: activity.updateToken
         )
     }

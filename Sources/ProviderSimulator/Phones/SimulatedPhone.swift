@@ -130,7 +130,7 @@ package actor SimulatedPhone {
         await settle()
     }
 
-    package func bell(of matchId: String) async -> Bell? { await client?.bell(of: matchId) }
+    package func bell(of matchId: String) async -> FollowButton? { await client?.followButton(of: matchId) }
     package var pending: [PendingOperation] { get async { await client?.operations ?? [] } }
     package var followed: Set<String> { get async { await client?.followedMatches ?? [] } }
 }

@@ -34,7 +34,7 @@ struct ProviderChannel: ServerChildChannel {
     private let context: NIOSSLContext
     private let expiredContext: NIOSSLContext
     private let demandingContext: NIOSSLContext
-    private let connections: ConnectionBoard
+    private let connections: ConnectionRegistry
     private let responder: HTTPChannelHandler.Responder
     private let http1: HTTP1Channel
 
@@ -42,7 +42,7 @@ struct ProviderChannel: ServerChildChannel {
         tls: TLSConfiguration,
         expiredTLS: TLSConfiguration,
         demandingTLS: TLSConfiguration,
-        connections: ConnectionBoard,
+        connections: ConnectionRegistry,
         responder: @escaping HTTPChannelHandler.Responder
     ) throws {
         func context(_ tls: TLSConfiguration) throws -> NIOSSLContext {

@@ -5,7 +5,7 @@ import NIOCore
 import PushContract
 import ServiceLifecycle
 
-/// The shell between a provider's desk and its sockets: reads the request, records it, waits, answers, hangs or hangs up.
+/// The shell between a provider's request handler and its sockets: reads the request, records it, waits, answers, hangs or hangs up.
 struct ProviderResponder: HTTPResponder {
     typealias Context = SimulatorContext
 
@@ -13,17 +13,17 @@ struct ProviderResponder: HTTPResponder {
     private static let bodyLimit = 64 * 1024
 
     let provider: @Sendable (SimulatedRequest) -> SimulatedProvider
-    let decide: @Sendable (SimulatedRequest, Timestamp, AnswerIdentifiers) -> Verdict
+    let decide: @Sendable (SimulatedRequest, Timestamp, ResponseIdentifiers) -> Verdict
     let state: SimulatorState
     let phones: PhoneNetwork
-    let connections: ConnectionBoard
+    let connections: ConnectionRegistry
     let now: @Sendable () -> Timestamp
     let clock: any Clock<Duration>
 
     func respond(to request: Request, context: SimulatorContext) async throws -> Response {
         let simulated = try await read(request, connection: context.connectionName)
         let moment = now()
-        let identifiers = AnswerIdentifiers(message: UUID().uuidString, unique: UUID().uuidString.replacing("-", with: ""))
+        let identifiers = ResponseIdentifiers(message: UUID().uuidString, unique: UUID().uuidString.replacing("-", with: ""))
         let verdict = decide(simulated, moment, identifiers)
         if verdict.answer?.status == 200 { connections.authorise(context.connection) }
         record(simulated, verdict, at: moment, connection: context.connectionName)
@@ -59,7 +59,7 @@ struct ProviderResponder: HTTPResponder {
         throw ConnectionDropped()
     }
 
-    private func slow(_ answer: SimulatedAnswer, _ delay: Duration) -> Response {
+    private func slow(_ answer: SimulatedResponse, _ delay: Duration) -> Response {
         var response = Response(answer)
         let clock = clock
         response.body = ResponseBody { writer in
@@ -124,7 +124,7 @@ enum StreamReset: Sendable {
 }
 
 extension Response {
-    init(_ answer: SimulatedAnswer) {
+    init(_ answer: SimulatedResponse) {
         var fields = HTTPFields()
         for header in answer.headers {
             if let name = HTTPField.Name(header.name) { fields.append(HTTPField(name: name, value: header.value)) }

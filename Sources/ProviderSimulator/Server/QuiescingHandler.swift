@@ -10,9 +10,9 @@ final class QuiescingHandler: ChannelInboundHandler {
     /// How long a connection may go on: with answers under way; with none, to hear of GOAWAY; and before it speaks HTTP/2.
     private static let grace = (busy: TimeAmount.seconds(5), idle: TimeAmount.milliseconds(200), other: TimeAmount.seconds(1))
 
-    private let connections: ConnectionBoard
+    private let connections: ConnectionRegistry
 
-    init(connections: ConnectionBoard) {
+    init(connections: ConnectionRegistry) {
         self.connections = connections
     }
 

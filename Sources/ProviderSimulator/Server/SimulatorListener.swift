@@ -11,7 +11,7 @@ struct SimulatorListener: Service {
     let host: String
     let port: Int
     private let application: any Service
-    private let connections: ConnectionBoard?
+    private let connections: ConnectionRegistry?
 
     /// Plain HTTP/1.1.
     init(
@@ -41,7 +41,7 @@ struct SimulatorListener: Service {
         port: Int,
         responder: some HTTPResponder<SimulatorContext>,
         identity: (valid: ServerIdentity, expired: ServerIdentity),
-        connections: ConnectionBoard,
+        connections: ConnectionRegistry,
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void
     ) throws {
@@ -88,7 +88,7 @@ struct SimulatorListener: Service {
         port: Int,
         responder: some HTTPResponder<SimulatorContext>,
         server: HTTPServerBuilder,
-        connections: ConnectionBoard?,
+        connections: ConnectionRegistry?,
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void
     ) {

@@ -1,5 +1,4 @@
 import HTTPClient
-import HTTPServer
 import PushContract
 package import ServiceKit
 
@@ -34,14 +33,14 @@ enum APNsChannelRequest {
 
     /// A channel as `GET` describes it; nil when the answer is not one.
     static func channel(_ id: String, in response: OutboundResponse) -> BroadcastChannel? {
-        guard let policy = (try? JSONText.parse(response.body))?["message-storage-policy"]?.integer,
+        guard let policy = (try? JSONParser.read(response.body))?["message-storage-policy"]?.integer,
             let storage = BroadcastChannel.Storage(rawValue: Int(clamping: policy))
         else { return nil }
         return BroadcastChannel(id: id, storage: storage)
     }
 
     static func ids(in response: OutboundResponse) -> [String]? {
-        (try? JSONText.parse(response.body))?["channels"]?.elements.map { $0.compactMap(\.string) }
+        (try? JSONParser.read(response.body))?["channels"]?.elements.map { $0.compactMap(\.string) }
     }
 
     private static let json = ("content-type", "application/json")

@@ -7,9 +7,9 @@ enum APNsChannelRules {
     static let longestStorage = Duration.seconds(8 * 3600)
 
     /// The payload of a broadcast.
-    static func payload(_ push: LiveActivityPush, channel: BroadcastChannel) throws(PushFault) -> [UInt8] {
+    static func payload(_ push: LiveActivityPush, channel: BroadcastChannel) throws(PushError) -> [UInt8] {
         if case .start = push.event {
-            throw PushFault(
+            throw PushError(
                 field: "event",
                 code: "InvalidPushType",
                 "A start cannot be broadcast; start each activity by its push-to-start token and let it listen to the channel."
@@ -17,7 +17,7 @@ enum APNsChannelRules {
         }
         try check(channel: channel.id)
         if channel.storage == .none, let expiresAt = push.expiresAt, expiresAt > push.timestamp {
-            throw PushFault(
+            throw PushError(
                 field: "expiresAt",
                 code: "BadExpirationDate",
                 "This channel keeps no message, so its messages cannot expire later; leave \"expiresAt\" out."
@@ -34,13 +34,13 @@ enum APNsChannelRules {
         }
     }
 
-    static func check(channel id: String) throws(PushFault) {
+    static func check(channel id: String) throws(PushError) {
         guard !id.isEmpty, PushValidation.isHeaderText(id) else {
-            throw PushFault(field: "channel", code: "BadChannelId", "\"channel\" must be the id the channel was made with.")
+            throw PushError(field: "channel", code: "BadChannelId", "\"channel\" must be the id the channel was made with.")
         }
     }
 
-    static func check(app: String) throws(PushFault) {
+    static func check(app: String) throws(PushError) {
         try APNsRules.check(topic: app, of: .alert, field: "app")
     }
 }

@@ -54,11 +54,11 @@ struct APNsExchange: Sendable {
     private func exchange(_ request: OutboundRequest, now: Timestamp) async -> Reply {
         do throws(OutboundFailure) {
             let response = try await client.send(request)
-            var outcome = APNsAnswer(response, now: now).outcome(latency: response.latency)
+            var outcome = APNsResponse(response, now: now).outcome(latency: response.latency)
             outcome.providerTime = response.header("date").flatMap(RetryAfter.date)
             return Reply(outcome: outcome, response: response)
         } catch {
-            return Reply(outcome: .unreached(error), response: nil)
+            return Reply(outcome: .notSent(error), response: nil)
         }
     }
 }

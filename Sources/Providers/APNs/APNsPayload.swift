@@ -1,4 +1,3 @@
-import HTTPServer
 package import ServiceKit
 
 /// The JSON body of an APNs request.
@@ -7,7 +6,7 @@ enum APNsPayload {
     static func json(_ message: PushMessage) -> JSONValue {
         var payload = message.data
         payload["aps"] = .object(aps(message))
-        return JSONValue.object(payload).overlaid(with: .object(message.apns))
+        return JSONValue.object(payload).merged(with: .object(message.apns))
     }
 
     static func bytes(_ message: PushMessage) -> [UInt8] { message.payload?.bytes ?? Array(json(message).text.utf8) }

@@ -6,30 +6,30 @@ extension APNsProvider: BroadcastProvider {
         _ storage: BroadcastChannel.Storage,
         in scope: BroadcastScope,
         now: Timestamp
-    ) async -> ChannelAnswer<BroadcastChannel> {
+    ) async -> ChannelResult<BroadcastChannel> {
         await manage(scope, now: now, APNsChannelRequest.create(storage, app: scope.app, base: channelBase(scope))) { response in
             response.header("apns-channel-id").map { BroadcastChannel(id: $0, storage: storage) }
         }
     }
 
-    package func readChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelAnswer<BroadcastChannel> {
+    package func readChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<BroadcastChannel> {
         await manage(scope, channel: id, now: now, APNsChannelRequest.read(id, app: scope.app, base: channelBase(scope))) {
             APNsChannelRequest.channel(id, in: $0)
         }
     }
 
-    package func deleteChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelAnswer<Void> {
-        let answer: ChannelAnswer<Void> = await manage(
+    package func deleteChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<Void> {
+        let result: ChannelResult<Void> = await manage(
             scope,
             channel: id,
             now: now,
             APNsChannelRequest.delete(id, app: scope.app, base: channelBase(scope))
         ) { _ in () }
-        if case .failure(let refusal) = answer, refusal.outcome.providerErrorCode == "ChannelNotRegistered" { return .success(()) }
-        return answer
+        if case .failure(let refusal) = result, refusal.outcome.providerErrorCode == "ChannelNotRegistered" { return .success(()) }
+        return result
     }
 
-    package func listChannels(in scope: BroadcastScope, now: Timestamp) async -> ChannelAnswer<[String]> {
+    package func listChannels(in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<[String]> {
         await manage(scope, now: now, APNsChannelRequest.list(app: scope.app, base: channelBase(scope))) { APNsChannelRequest.ids(in: $0) }
     }
 
@@ -41,11 +41,11 @@ extension APNsProvider: BroadcastProvider {
         now: Timestamp
     ) async -> PushOutcome {
         let body: [UInt8]
-        do throws(PushFault) {
+        do throws(PushError) {
             try APNsChannelRules.check(app: scope.app)
             body = try APNsChannelRules.payload(push, channel: channel)
         } catch {
-            return .refusedHere(error)
+            return .rejectedLocally(error)
         }
         guard let base = configuration.endpoints[scope.environment] else { return noEndpoint(scope) }
         var request = APNsChannelRequest.send(push, body, to: channel, app: scope.app, base: base)
@@ -63,13 +63,13 @@ extension APNsProvider: BroadcastProvider {
         now: Timestamp,
         _ request: OutboundRequest,
         read: (OutboundResponse) -> Value?
-    ) async -> ChannelAnswer<Value> {
+    ) async -> ChannelResult<Value> {
         guard configuration.channelEndpoints[scope.environment] != nil else { return .failure(.init(outcome: noEndpoint(scope))) }
-        do throws(PushFault) {
+        do throws(PushError) {
             try APNsChannelRules.check(app: scope.app)
             if let channel { try APNsChannelRules.check(channel: channel) }
         } catch {
-            return .failure(ChannelRefusal(outcome: .refusedHere(error)))
+            return .failure(ChannelRefusal(outcome: .rejectedLocally(error)))
         }
         let reply = await perform(request, now: now)
         guard let response = reply.response, (200..<300).contains(response.status) else {

@@ -20,10 +20,10 @@ package struct APNsProvider: PushProvider {
     }
 
     package func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
-        do throws(PushFault) {
+        do throws(PushError) {
             try APNsRules.check(message, app: target.app)
         } catch {
-            return .refusedHere(error)
+            return .rejectedLocally(error)
         }
         guard let path = APNsRequest.path(target.token), let base = configuration.endpoints[target.environment] else {
             return .failed(

@@ -1,30 +1,30 @@
-import HTTPServer
+import ServiceKit
 
 /// What APNs refuses, checked before it is asked.
 enum APNsRules {
-    static func check(_ message: PushMessage, app: String) throws(PushFault) {
+    static func check(_ message: PushMessage, app: String) throws(PushError) {
         if message.validateOnly {
-            throw PushFault(field: "validateOnly", code: "BadPath", "APNs cannot check a push without delivering it; FCM can.")
+            throw PushError(field: "validateOnly", code: "BadPath", "APNs cannot check a push without delivering it; FCM can.")
         }
         try checkTopic(message, app: app)
         try PushValidation.checkCollapseId(message)
         try checkPriority(message)
         if let payload = message.payload { return try check(payload, in: message) }
         if message.data["aps"] != nil {
-            throw PushFault(field: "data/aps", code: "PayloadEmpty", "\"aps\" is Apple's own name; put its members into \"apns\".")
+            throw PushError(field: "data/aps", code: "PayloadEmpty", "\"aps\" is Apple's own name; put its members into \"apns\".")
         }
         let payload = APNsPayload.json(message)
         guard payload["aps"]?.members != nil else {
-            throw PushFault(field: "apns/aps", code: "PayloadEmpty", "\"apns.aps\" must be an object.")
+            throw PushError(field: "apns/aps", code: "PayloadEmpty", "\"apns.aps\" must be an object.")
         }
         try checkSize(payload.text.utf8.count, of: message.pushType)
         try APNsContentRules.check(payload["aps"]?.members ?? [:], as: message.pushType)
     }
 
     /// An encoded payload was checked when it was made; what is left is that it is used as what it is.
-    private static func check(_ payload: EncodedPayload, in message: PushMessage) throws(PushFault) {
+    private static func check(_ payload: EncodedPayload, in message: PushMessage) throws(PushError) {
         guard payload.pushType == message.pushType else {
-            throw PushFault(
+            throw PushError(
                 field: "pushType",
                 code: "InvalidPushType",
                 "The payload was made for a \(payload.pushType.rawValue) push, \"pushType\" says \(message.pushType.rawValue)."
@@ -34,13 +34,13 @@ enum APNsRules {
 
     static func topic(_ message: PushMessage, app: String) -> String { message.topic ?? app + message.pushType.topicSuffix }
 
-    private static func checkTopic(_ message: PushMessage, app: String) throws(PushFault) {
+    private static func checkTopic(_ message: PushMessage, app: String) throws(PushError) {
         try check(topic: topic(message, app: app), of: message.pushType, field: message.topic == nil ? "app" : "topic")
     }
 
-    static func check(topic: String, of pushType: APNsPushType, field: String) throws(PushFault) {
+    static func check(topic: String, of pushType: APNsPushType, field: String) throws(PushError) {
         guard (1...255).contains(topic.utf8.count), topic.utf8.allSatisfy(isTopicByte) else {
-            throw PushFault(
+            throw PushError(
                 field: field,
                 code: "BadTopic",
                 "\"\(field)\" must be a bundle identifier: letters, digits, dots, hyphens, underscores, 255 at most with the suffix of the "
@@ -49,18 +49,18 @@ enum APNsRules {
         }
         let suffix = pushType.topicSuffix
         guard topic.hasSuffix(suffix), topic.utf8.count > suffix.utf8.count else {
-            throw PushFault(field: field, code: "BadTopic", "The topic of a \(pushType.rawValue) push must end in \"\(suffix)\".")
+            throw PushError(field: field, code: "BadTopic", "The topic of a \(pushType.rawValue) push must end in \"\(suffix)\".")
         }
     }
 
-    private static func checkPriority(_ message: PushMessage) throws(PushFault) {
+    private static func checkPriority(_ message: PushMessage) throws(PushError) {
         guard message.pushType == .liveactivity, message.priority == .low else { return }
-        throw PushFault(field: "priority", code: "BadPriority", "A Live Activity push takes priority high or normal.")
+        throw PushError(field: "priority", code: "BadPriority", "A Live Activity push takes priority high or normal.")
     }
 
-    static func checkSize(_ size: Int, of pushType: APNsPushType) throws(PushFault) {
+    static func checkSize(_ size: Int, of pushType: APNsPushType) throws(PushError) {
         guard size > pushType.payloadLimit else { return }
-        throw PushFault(
+        throw PushError(
             field: "",
             code: "PayloadTooLarge",
             "The APNs payload has \(size) bytes; a \(pushType.rawValue) push may have \(pushType.payloadLimit). Shorten body or data."

@@ -40,14 +40,14 @@ actor FCMAccessTokens {
     @discardableResult
     private func renew(now: Timestamp) async -> PushOutcome? {
         isRenewing = true
-        let answer = await ask(now: now)
+        let response = await requestToken(now: now)
         isRenewing = false
         defer {
             let waiting = waiters
             waiters = []
             for waiter in waiting { waiter.resume() }
         }
-        switch answer {
+        switch response {
         case .issued(let token, let lifetime):
             state.issued(token, lifetime: lifetime, now: now)
             return nil
@@ -58,7 +58,7 @@ actor FCMAccessTokens {
         }
     }
 
-    private func ask(now: Timestamp) async -> OAuthAnswer {
+    private func requestToken(now: Timestamp) async -> OAuthResponse {
         do {
             let request = OutboundRequest(
                 url: account.tokenURL,
@@ -70,9 +70,9 @@ actor FCMAccessTokens {
                 ),
                 timeout: timeout
             )
-            return OAuthAnswer(try await client.send(request), now: now)
+            return OAuthResponse(try await client.send(request), now: now)
         } catch let failure as OutboundFailure {
-            var outcome = PushOutcome.unreached(failure)
+            var outcome = PushOutcome.notSent(failure)
             // The push itself was not sent, whatever became of this request.
             outcome.outcomeUnknown = false
             outcome.detail = "Google's token endpoint: \(outcome.detail)"

@@ -1,4 +1,3 @@
-import HTTPServer
 import PushContract
 package import ServiceKit
 
@@ -11,7 +10,7 @@ enum FCMMessage {
     static func bytes(_ message: PushMessage, to target: PushTarget, validateOnly: Bool = false, now: Timestamp) -> [UInt8] {
         if let payload = message.payload { return liveActivity(payload, message, to: target, validateOnly: validateOnly) }
         let address = JSONValue.object([target.address.rawValue: .string(target.token)])
-        var request: [String: JSONValue] = ["message": json(message, now: now).overlaid(with: address)]
+        var request: [String: JSONValue] = ["message": json(message, now: now).merged(with: address)]
         if validateOnly { request["validate_only"] = .bool(true) }
         return Array(JSONValue.object(request).text.utf8)
     }
@@ -48,7 +47,7 @@ enum FCMMessage {
         parts["android"] = .object(android(message, now: now))
         parts["apns"] = .object(apns(message))
         parts["webpush"] = .object(["headers": .object(web(message, now: now))])
-        return JSONValue.object(parts).overlaid(with: .object(message.fcm))
+        return JSONValue.object(parts).merged(with: .object(message.fcm))
     }
 
     /// Whole seconds until the message expires, within what FCM takes.

@@ -28,21 +28,21 @@ package struct FCMProvider: PushProvider {
     }
 
     package func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
-        do throws(PushFault) {
+        do throws(PushError) {
             try FCMRules.check(message)
             try FCMRules.check(message, for: target)
         } catch {
-            return .refusedHere(error)
+            return .rejectedLocally(error)
         }
         let body = FCMMessage.bytes(message, to: target, validateOnly: message.validateOnly, now: now)
-        var answer = await send(body, to: target, now: now)
-        if answer.isAmbiguous, await isTokenAtFault(target, now: now) {
-            answer.outcome.reasonCode = .tokenInvalid
-            answer.outcome.tokenAction = .suspect
-            answer.outcome.detail += " A message without content is refused too, so the token is at fault."
+        var reply = await send(body, to: target, now: now)
+        if reply.isAmbiguous, await isTokenInvalid(target, now: now) {
+            reply.outcome.reasonCode = .tokenInvalid
+            reply.outcome.tokenAction = .suspect
+            reply.outcome.detail += " A message without content is refused too, so the token is at fault."
         }
-        metrics.note(answer.outcome)
-        return answer.outcome
+        metrics.note(reply.outcome)
+        return reply.outcome
     }
 
     /// What one request came to, and what it says beyond the outcome.
@@ -53,7 +53,7 @@ package struct FCMProvider: PushProvider {
     }
 
     /// Has FCM check the smallest message there is; nothing is delivered.
-    private func isTokenAtFault(_ target: PushTarget, now: Timestamp) async -> Bool {
+    private func isTokenInvalid(_ target: PushTarget, now: Timestamp) async -> Bool {
         let probe = FCMMessage.probe(target)
         return await send(probe, to: target, now: now).outcome.providerErrorCode == "INVALID_ARGUMENT"
     }
@@ -83,16 +83,16 @@ package struct FCMProvider: PushProvider {
         let headers = [("authorization", "Bearer \(bearer)"), ("content-type", "application/json; charset=utf-8")]
         do throws(OutboundFailure) {
             let response = try await client.send(OutboundRequest(url: url, headers: headers, body: body, timeout: timeout))
-            let answer = FCMAnswer(response, now: now)
-            var outcome = answer.outcome(latency: response.latency, target: target)
+            let reply = FCMResponse(response, now: now)
+            var outcome = reply.outcome(latency: response.latency, target: target)
             outcome.providerTime = response.header("date").flatMap(RetryAfter.date)
             return Reply(
                 outcome: outcome,
-                isAccessTokenRefused: answer.isAccessTokenRefused,
-                isAmbiguous: answer.isAmbiguous
+                isAccessTokenRefused: reply.isAccessTokenRefused,
+                isAmbiguous: reply.isAmbiguous
             )
         } catch {
-            return Reply(outcome: .unreached(error))
+            return Reply(outcome: .notSent(error))
         }
     }
 }

@@ -1,4 +1,3 @@
-import HTTPServer
 import PushContract
 package import ServiceKit
 
@@ -6,7 +5,7 @@ package import ServiceKit
 enum FCMRules {
     static let payloadLimit = 4096
 
-    static func check(_ message: PushMessage) throws(PushFault) {
+    static func check(_ message: PushMessage) throws(PushError) {
         try PushValidation.checkCollapseId(message)
         guard message.payload == nil else { return try checkEncoded(message) }
         try checkType(message)
@@ -16,7 +15,7 @@ enum FCMRules {
         try checkShape(json)
         let size = payloadSize(json)
         guard size <= payloadLimit else {
-            throw PushFault(
+            throw PushError(
                 field: "",
                 code: "INVALID_ARGUMENT",
                 "The FCM payload has \(size) bytes; a message may have \(payloadLimit). Shorten body or data."
@@ -25,41 +24,41 @@ enum FCMRules {
     }
 
     /// An encoded payload was checked when it was made.
-    private static func checkEncoded(_ message: PushMessage) throws(PushFault) {
+    private static func checkEncoded(_ message: PushMessage) throws(PushError) {
         guard message.pushType == .liveactivity else {
-            throw PushFault(field: "payload", code: "INVALID_ARGUMENT", "FCM carries an encoded APNs payload for Live Activities only.")
+            throw PushError(field: "payload", code: "INVALID_ARGUMENT", "FCM carries an encoded APNs payload for Live Activities only.")
         }
     }
 
     /// What the message asks of the address it goes to.
-    static func check(_ message: PushMessage, for target: PushTarget) throws(PushFault) {
+    static func check(_ message: PushMessage, for target: PushTarget) throws(PushError) {
         guard message.payload != nil, target.liveActivityToken?.isEmpty != false else { return }
-        throw PushFault(
+        throw PushError(
             field: "liveActivityToken",
             code: "INVALID_ARGUMENT",
             "A Live Activity through FCM needs the activity's own token beside the app's registration token."
         )
     }
 
-    private static func checkType(_ message: PushMessage) throws(PushFault) {
+    private static func checkType(_ message: PushMessage) throws(PushError) {
         switch message.pushType {
         case .alert: return
         case .background where message.title == nil && message.body == nil && message.sound == nil && message.badge == nil: return
         case .background:
-            throw PushFault(
+            throw PushError(
                 field: "title",
                 code: "INVALID_ARGUMENT",
                 "A background push shows nothing; take away title, body, sound and badge, or set \"pushType\" to alert."
             )
         case .liveactivity where message.fcm["apns"]?["live_activity_token"] != nil: return
         case .liveactivity:
-            throw PushFault(
+            throw PushError(
                 field: "fcm/apns/live_activity_token",
                 code: "INVALID_ARGUMENT",
                 "A Live Activity push through FCM needs \"fcm.apns.live_activity_token\"."
             )
         default:
-            throw PushFault(
+            throw PushError(
                 field: "pushType",
                 code: "INVALID_ARGUMENT",
                 "FCM carries alert, background and Live Activity pushes; \(message.pushType.rawValue) needs a device registered with APNs."
@@ -68,26 +67,26 @@ enum FCMRules {
     }
 
     /// Google, "REST Resource: projects.messages": reserved words of `data`.
-    private static func checkData(_ data: [String: JSONValue]) throws(PushFault) {
+    private static func checkData(_ data: [String: JSONValue]) throws(PushError) {
         for key in data.keys.sorted()
         where key.isEmpty || ["from", "message_type"].contains(key) || key.hasPrefix("google.") || key.hasPrefix("gcm.") {
-            throw PushFault(field: "data/\(key)", code: "INVALID_ARGUMENT", "\"\(key)\" in \"data\" is a name FCM keeps for itself.")
+            throw PushError(field: "data/\(key)", code: "INVALID_ARGUMENT", "\"\(key)\" in \"data\" is a name FCM keeps for itself.")
         }
     }
 
     /// The target comes from the send, never from its content.
-    private static func checkOverrides(_ fcm: [String: JSONValue]) throws(PushFault) {
+    private static func checkOverrides(_ fcm: [String: JSONValue]) throws(PushError) {
         guard let name = ["token", "fid", "topic", "condition", "name"].first(where: { fcm[$0] != nil }) else { return }
-        throw PushFault(field: "fcm/\(name)", code: "INVALID_ARGUMENT", "\"fcm.\(name)\" cannot be set: a send names its own target.")
+        throw PushError(field: "fcm/\(name)", code: "INVALID_ARGUMENT", "\"fcm.\(name)\" cannot be set: a send names its own target.")
     }
 
-    private static func checkShape(_ json: JSONValue) throws(PushFault) {
+    private static func checkShape(_ json: JSONValue) throws(PushError) {
         for name in ["notification", "data", "android", "apns", "webpush", "fcm_options"] {
             guard let part = json[name], part.members == nil else { continue }
-            throw PushFault(field: "fcm/\(name)", code: "INVALID_ARGUMENT", "\"fcm.\(name)\" must be an object.")
+            throw PushError(field: "fcm/\(name)", code: "INVALID_ARGUMENT", "\"fcm.\(name)\" must be an object.")
         }
         for (key, value) in json["data"]?.members ?? [:] where value.string == nil {
-            throw PushFault(field: "fcm/data/\(key)", code: "INVALID_ARGUMENT", "The values of \"fcm.data\" must be strings.")
+            throw PushError(field: "fcm/data/\(key)", code: "INVALID_ARGUMENT", "The values of \"fcm.data\" must be strings.")
         }
     }
 

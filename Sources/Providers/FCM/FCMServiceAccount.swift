@@ -1,4 +1,3 @@
-import HTTPServer
 import JWTKit
 import PushContract
 package import ServiceKit
@@ -16,7 +15,7 @@ struct FCMServiceAccount: Sendable {
 
     /// - Parameter file: the content of the key file.
     init(file: String, tokenURL override: String? = nil) throws(CredentialError) {
-        guard let json = try? JSONText.parse(Array(file.utf8)), let members = json.members else {
+        guard let json = try? JSONParser.read(Array(file.utf8)), let members = json.members else {
             throw CredentialError(
                 "The service account file is not a JSON object. Use the key file of the service account as the Google Cloud console gave it "
                     + "out."

@@ -1,4 +1,3 @@
-import HTTPServer
 package import ServiceKit
 
 /// A complete APNs payload, as the bytes that leave. Checked when it was made, so that the same bytes can go to any number of devices
@@ -8,9 +7,9 @@ package struct EncodedPayload: Sendable, Hashable {
     package let pushType: APNsPushType
 
     /// Checks JSON text that is to be a push's payload.
-    package init(_ bytes: [UInt8], pushType: APNsPushType) throws(PushFault) {
-        guard let json = try? JSONText.parse(bytes), let aps = json["aps"]?.members else {
-            throw PushFault(field: "payload", code: "PayloadEmpty", "The payload must be a JSON object with an object \"aps\".")
+    package init(_ bytes: [UInt8], pushType: APNsPushType) throws(PushError) {
+        guard let json = try? JSONParser.read(bytes), let aps = json["aps"]?.members else {
+            throw PushError(field: "payload", code: "PayloadEmpty", "The payload must be a JSON object with an object \"aps\".")
         }
         try APNsRules.checkSize(bytes.count, of: pushType)
         try APNsContentRules.check(aps, as: pushType)

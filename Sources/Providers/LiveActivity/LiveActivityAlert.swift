@@ -1,4 +1,3 @@
-package import HTTPServer
 package import ServiceKit
 
 /// What is shown, or heard, when a Live Activity starts or changes.
@@ -34,7 +33,7 @@ package struct LiveActivityAlert: Sendable, Hashable {
     }
 
     /// Whether there is something to read, which a start must have.
-    var hasWords: Bool { title?.isEmpty == false || body?.isEmpty == false }
+    var hasText: Bool { title?.isEmpty == false || body?.isEmpty == false }
 }
 
 extension LiveActivityAlert.Text {

@@ -1,4 +1,3 @@
-import HTTPServer
 import PushContract
 package import ServiceKit
 
@@ -10,7 +9,7 @@ extension LiveActivityPush {
     ///
     /// APNs: to the push-to-start token for a start, to the activity's update token otherwise. FCM: to the app's registration token, with
     /// the activity's token as the target's `liveActivityToken`.
-    package func message() throws(PushFault) -> PushMessage {
+    package func message() throws(PushError) -> PushMessage {
         let payload = try payload(limit: APNsPushType.liveactivity.payloadLimit)
         var message = PushMessage(
             pushType: .liveactivity,
@@ -25,11 +24,11 @@ extension LiveActivityPush {
 
     /// The checked payload.
     /// - Parameter limit: bytes it may have at most.
-    func payload(limit: Int) throws(PushFault) -> EncodedPayload {
+    func payload(limit: Int) throws(PushError) -> EncodedPayload {
         try LiveActivityRules.check(self)
         let bytes = encoded
         guard bytes.count <= limit else {
-            throw PushFault(
+            throw PushError(
                 field: "contentState",
                 code: "PayloadTooLarge",
                 "The Live Activity payload has \(bytes.count) bytes; it may have \(limit). Shorten attributes or content state."

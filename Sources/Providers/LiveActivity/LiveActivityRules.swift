@@ -1,4 +1,3 @@
-import HTTPServer
 import PushContract
 package import ServiceKit
 
@@ -7,9 +6,9 @@ enum LiveActivityRules {
     /// How long an ended activity may stay on the Lock Screen.
     static let longestDismissal = Duration.seconds(4 * 3600)
 
-    static func check(_ push: LiveActivityPush) throws(PushFault) {
+    static func check(_ push: LiveActivityPush) throws(PushError) {
         if push.priority == .low {
-            throw PushFault(field: "priority", code: "BadPriority", "A Live Activity push takes priority high or normal.")
+            throw PushError(field: "priority", code: "BadPriority", "A Live Activity push takes priority high or normal.")
         }
         guard push.timestamp.seconds > 0 else {
             throw fault("timestamp", "\"timestamp\" must be the moment of this state, in seconds since 1970.")
@@ -24,7 +23,7 @@ enum LiveActivityRules {
         }
     }
 
-    private static func checkState(_ push: LiveActivityPush) throws(PushFault) {
+    private static func checkState(_ push: LiveActivityPush) throws(PushError) {
         guard let state = push.contentState else {
             if case .end = push.event { return }
             throw fault("contentState", "The \(push.event.name) of a Live Activity needs \"contentState\".")
@@ -32,7 +31,7 @@ enum LiveActivityRules {
         try checkObject(state, "contentState")
     }
 
-    private static func checkEvent(_ push: LiveActivityPush) throws(PushFault) {
+    private static func checkEvent(_ push: LiveActivityPush) throws(PushError) {
         switch push.event {
         case .start(let start): try check(start, of: push)
         case .update: return
@@ -42,7 +41,7 @@ enum LiveActivityRules {
         }
     }
 
-    private static func check(_ start: LiveActivityPush.Start, of push: LiveActivityPush) throws(PushFault) {
+    private static func check(_ start: LiveActivityPush.Start, of push: LiveActivityPush) throws(PushError) {
         guard !start.attributesType.isEmpty else {
             throw fault(
                 "attributesType",
@@ -50,14 +49,14 @@ enum LiveActivityRules {
             )
         }
         try checkObject(start.attributes, "attributes")
-        guard push.alert?.hasWords == true else {
+        guard push.alert?.hasText == true else {
             throw fault("alert", "The start of a Live Activity needs \"alert\" with a title or a body: the person is told of it.")
         }
         if case .channel("") = start.input {
-            throw PushFault(field: "inputPushChannel", code: "BadChannelId", "\"inputPushChannel\" must be the id of a broadcast channel.")
+            throw PushError(field: "inputPushChannel", code: "BadChannelId", "\"inputPushChannel\" must be the id of a broadcast channel.")
         }
         if let expiresAt = push.expiresAt, expiresAt <= push.timestamp {
-            throw PushFault(
+            throw PushError(
                 field: "expiresAt",
                 code: "BadExpirationDate",
                 "A start that expires at once is lost by any device offline for a moment; give it some minutes."
@@ -65,13 +64,13 @@ enum LiveActivityRules {
         }
     }
 
-    private static func checkObject(_ bytes: [UInt8], _ field: String) throws(PushFault) {
-        guard let json = try? JSONText.parse(bytes), json.members != nil else {
+    private static func checkObject(_ bytes: [UInt8], _ field: String) throws(PushError) {
+        guard let json = try? JSONParser.read(bytes), json.members != nil else {
             throw fault(field, "\"\(field)\" must be one JSON object in UTF-8.")
         }
     }
 
-    private static func fault(_ field: String, _ sentence: String) -> PushFault {
-        PushFault(field: field, code: "InvalidPushType", sentence)
+    private static func fault(_ field: String, _ message: String) -> PushError {
+        PushError(field: field, code: "InvalidPushType", message)
     }
 }

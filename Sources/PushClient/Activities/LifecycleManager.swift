@@ -11,7 +11,7 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         /// Which match it shows.
         public var matchId: String
         /// Which start of the server's it is; nil when the app started it.
-        public var generation: Int?
+        public var instance: Int?
         /// Since when it is known here.
         public var adoptedAt: Timestamp
         /// When new content last arrived.
@@ -25,7 +25,7 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         /// Take it off the screen.
         case end(activityId: String)
         /// Tell the server that it is gone.
-        case report(matchId: String, generation: Int?, DismissalCause)
+        case report(matchId: String, instance: Int?, DismissalCause)
         /// The person does not want the match any more.
         case unfollow(matchId: String)
     }
@@ -45,7 +45,7 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         let vanished = tracked.filter { !ids.contains($0.activityId) }
         tracked.removeAll { !ids.contains($0.activityId) }
         // While the app was not running nobody saw why: the system may have ended it just as well.
-        let reports = vanished.map { Step.report(matchId: $0.matchId, generation: $0.generation, $0.endCause ?? .system) }
+        let reports = vanished.map { Step.report(matchId: $0.matchId, instance: $0.instance, $0.endCause ?? .system) }
         return reports + present.flatMap { adopt($0, now: now) } + check(now: now)
     }
 
@@ -57,7 +57,7 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
             Tracked(
                 activityId: activity.activityId,
                 matchId: activity.matchId,
-                generation: activity.generation,
+                instance: activity.instance,
                 adoptedAt: now,
                 lastUpdateAt: now
             )
@@ -90,7 +90,7 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         guard let index = tracked.firstIndex(where: { $0.activityId == activityId }) else { return [] }
         let activity = tracked.remove(at: index)
         let cause = activity.endCause ?? (isDismissed ? .user : .system)
-        let report = Step.report(matchId: activity.matchId, generation: activity.generation, cause)
+        let report = Step.report(matchId: activity.matchId, instance: activity.instance, cause)
         return cause == .user ? [report, .unfollow(matchId: activity.matchId)] : [report]
     }
 

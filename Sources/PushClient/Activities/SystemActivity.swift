@@ -5,15 +5,15 @@ public struct SystemActivity: Sendable, Hashable {
     /// From its attributes.
     public var matchId: String
     /// From its attributes: which start of the server's it is; nil when the app started it.
-    public var generation: Int?
+    public var instance: Int?
     /// The token updates go to, once the system has handed it out. Memory only.
     public var updateToken: String?
 
     /// Describes one.
-    public init(activityId: String, matchId: String, generation: Int? = nil, updateToken: String? = nil) {
+    public init(activityId: String, matchId: String, instance: Int? = nil, updateToken: String? = nil) {
         self.activityId = activityId
         self.matchId = matchId
-        self.generation = generation
+        self.instance = instance
         self.updateToken = updateToken
     }
 }

@@ -34,9 +34,9 @@ public struct TokenManager: Codable, Sendable, Hashable {
     }
 
     /// An activity's update token: to be sent unless it is the one the server has.
-    public func updateToken(_ hash: TokenHash, matchId: String, generation: Int?) -> Submission? {
+    public func updateToken(_ hash: TokenHash, matchId: String, instance: Int?) -> Submission? {
         guard updateTokens[matchId] != hash else { return nil }
-        return Submission(kind: .activityToken(matchId: matchId, generation: generation), tokenHash: hash)
+        return Submission(kind: .activityToken(matchId: matchId, instance: instance), tokenHash: hash)
     }
 
     /// The server has it.
@@ -56,7 +56,7 @@ public struct TokenManager: Codable, Sendable, Hashable {
     }
 
     /// The start tokens that the server has and uses: where it is another than ours, or none, the next look sends ours again.
-    public mutating func serverHas(startToken hash: TokenHash?, ofTypes typed: [String: TokenHash] = [:]) {
+    public mutating func updateFromServer(startToken hash: TokenHash?, ofTypes typed: [String: TokenHash] = [:]) {
         if hash != startToken { startToken = nil }
         typedStartTokens = typedStartTokens?.filter { typed[$0.key] == $0.value }
     }

@@ -40,19 +40,19 @@ struct OperationRequest {
                     )
                 )
             }
-        case .activityToken(let matchId, let generation):
+        case .activityToken(let matchId, let instance):
             return token.map { token in
                 request(
                     "POST",
                     "/matches/\(Self.escaped(matchId))/activity-token",
-                    ActivityToken(deviceId: device.deviceId, updateToken: token, generation: generation)
+                    ActivityToken(deviceId: device.deviceId, updateToken: token, instance: instance)
                 )
             }
-        case .dismissal(let matchId, let generation, let cause):
+        case .dismissal(let matchId, let instance, let cause):
             return request(
                 "POST",
                 "/matches/\(Self.escaped(matchId))/activity-dismissed",
-                Dismissal(deviceId: device.deviceId, generation: generation, cause: cause)
+                Dismissal(deviceId: device.deviceId, instance: instance, cause: cause)
             )
         case .follow(let matchId):
             return request("POST", "/user/follow/match", Follow(matchId: matchId, deviceId: device.deviceId))
@@ -102,12 +102,12 @@ struct OperationRequest {
     private struct ActivityToken: Encodable {
         var deviceId: String
         var updateToken: String
-        var generation: Int?
+        var instance: Int?
     }
 
     private struct Dismissal: Encodable {
         var deviceId: String
-        var generation: Int?
+        var instance: Int?
         var cause: DismissalCause
     }
 

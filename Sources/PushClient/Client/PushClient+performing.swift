@@ -3,8 +3,8 @@ import PushContract
 
 /// Does what the client's values decided.
 extension PushClient {
-    func take(_ stimulus: TokenLifecycle.Stimulus) async {
-        let effects = state.lifecycle.handle(stimulus, at: now(), hasToken: { rawTokens[$0] != nil }, newId: newId)
+    func take(_ input: TokenLifecycle.Input) async {
+        let effects = state.lifecycle.handle(input, at: now(), hasToken: { rawTokens[$0] != nil }, newId: newId)
         save()
         for effect in effects { await perform(effect) }
     }
@@ -37,17 +37,17 @@ extension PushClient {
             await take(.result(operationId: operation.operationId, .unanswered))
             return
         }
-        let answer = ServerAnswer(response)
-        if (200..<300).contains(response.status) { note(answer, of: operation) }
-        let result = OperationResult.answered(status: response.status, code: answer?.code, retryAfter: response.retryAfter)
+        let document = ServerResponse(response)
+        if (200..<300).contains(response.status) { note(document, of: operation) }
+        let result = OperationResult.answered(status: response.status, code: document?.code, retryAfter: response.retryAfter)
         await take(.result(operationId: operation.operationId, result))
     }
 
     /// What a confirmation brings: the secret of a registration, or that there is none any more.
-    private func note(_ answer: ServerAnswer?, of operation: PendingOperation) {
+    private func note(_ document: ServerResponse?, of operation: PendingOperation) {
         switch operation.kind {
         case .register:
-            guard let secret = answer?.unregisterSecret else { return }
+            guard let secret = document?.unregisterSecret else { return }
             secrets.setSecret(secret, of: operation.uid)
             state.lifecycle.noteSecret(of: operation.uid, isKept: true)
         case .unregister: secrets.setSecret(nil, of: operation.uid)
@@ -60,9 +60,9 @@ extension PushClient {
         for step in steps {
             switch step {
             case .end(let activityId): await system.endActivity(activityId)
-            case .report(let matchId, let generation, let cause):
+            case .report(let matchId, let instance, let cause):
                 state.tokens.forget(matchId: matchId)
-                await take(.queue(.dismissal(matchId: matchId, generation: generation, cause: cause), nil))
+                await take(.queue(.dismissal(matchId: matchId, instance: instance, cause: cause), nil))
             case .unfollow(let matchId):
                 state.follows.dismissed(matchId)
                 save()
@@ -71,7 +71,7 @@ extension PushClient {
     }
 
     /// An app cannot see what providers answer; the server tells it.
-    func askServer() async {
+    func fetchDeviceState() async {
         guard let submitted = state.lifecycle.registration.lastSubmitted else { return }
         let request = PushRequest(
             method: "GET",
@@ -81,11 +81,11 @@ extension PushClient {
             requestId: newId()
         )
         guard let response = await transport.send(request) else { return }
-        let answer = ServerAnswer(response)
-        if response.status == 404, answer?.code == "device_not_registered" { return await take(.deviceUnknown) }
-        guard response.status == 200, let answer else { return }
-        state.tokens.serverHas(startToken: answer.pushToStartToken?.usableHash, ofTypes: answer.usableStartTokens)
-        if let token = answer.pushToken, token.state == "off", let reason = token.reasonCode {
+        let document = ServerResponse(response)
+        if response.status == 404, document?.code == "device_not_registered" { return await take(.deviceUnknown) }
+        guard response.status == 200, let document else { return }
+        state.tokens.updateFromServer(startToken: document.pushToStartToken?.usableHash, ofTypes: document.usableStartTokens)
+        if let token = document.pushToken, token.state == "inactive", let reason = token.reasonCode {
             await take(.serverTokenState(token.tokenHash, reason))
         }
     }

@@ -64,7 +64,7 @@ public actor PushClient {
     public func foreground() async {
         await take(.foreground)
         await perform(state.activities.check(now: now()))
-        await askServer()
+        await fetchDeviceState()
         await lookAtActivityTokens()
     }
 
@@ -125,7 +125,7 @@ public actor PushClient {
             let activity = state.activities.tracked.first(where: { $0.activityId == activityId && $0.endCause == nil })
         else { return }
         rawTokens[hash] = token
-        let submission = state.tokens.updateToken(hash, matchId: activity.matchId, generation: activity.generation)
+        let submission = state.tokens.updateToken(hash, matchId: activity.matchId, instance: activity.instance)
         guard let submission else { return }
         await take(.queue(submission.kind, submission.tokenHash))
     }
@@ -166,7 +166,7 @@ public actor PushClient {
     }
 
     /// What the bell of a match shows.
-    public func bell(of matchId: String) async -> Bell {
+    public func followButton(of matchId: String) async -> FollowButton {
         let isInFlight = state.lifecycle.queue.operations.contains { operation in
             [.queued, .inFlight].contains(operation.state)
                 && (operation.kind == .follow(matchId: matchId) || operation.kind == .unfollow(matchId: matchId))

@@ -9,16 +9,16 @@ public enum OperationKind: Codable, Sendable, Hashable {
     /// `POST /devices/push-to-start-token`: for activities of this type, or of every type that has no token of its own.
     case startToken(attributesType: String? = nil)
     /// `POST /matches/{matchId}/activity-token`.
-    case activityToken(matchId: String, generation: Int?)
+    case activityToken(matchId: String, instance: Int?)
     /// `POST /matches/{matchId}/activity-dismissed`.
-    case dismissal(matchId: String, generation: Int?, cause: DismissalCause)
+    case dismissal(matchId: String, instance: Int?, cause: DismissalCause)
     /// `POST /user/follow/match`.
     case follow(matchId: String)
     /// `DELETE /user/follow/match/{matchId}`.
     case unfollow(matchId: String)
 
-    /// Operations of one lane are tried one at a time and in order.
-    var lane: Lane {
+    /// Operations of one orderingKey are tried one at a time and in order.
+    var orderingKey: OrderingKey {
         switch self {
         case .register, .unregister, .startToken: .device
         case .activityToken(let matchId, _), .dismissal(let matchId, _, _): .activity(matchId)
@@ -34,7 +34,7 @@ public enum OperationKind: Codable, Sendable, Hashable {
         }
     }
 
-    enum Lane: Hashable { case device, activity(String), follow(String) }
+    enum OrderingKey: Hashable { case device, activity(String), follow(String) }
 
     /// Whether `newer`, queued later for the same user, makes this one pointless while it waits.
     func isSuperseded(by newer: OperationKind) -> Bool {

@@ -11,7 +11,7 @@ enum OperationVerdict: Hashable {
     case success
     case retry(after: Duration?)
     /// The session is not good any more.
-    case hold
+    case waitForSession
     /// The server does not know the device: register it, then try again.
     case registerFirst
     /// The activity is over, or not wanted: drop the token, end the activity.
@@ -25,7 +25,7 @@ enum OperationVerdict: Hashable {
         }
         switch status {
         case 200..<300: self = .success
-        case 401: self = .hold
+        case 401: self = .waitForSession
         case 404: self = Self.missing(kind, code: code)
         case 409: self = Self.conflict(kind)
         case 408, 425, 429, 500...599: self = .retry(after: retryAfter.map { .seconds($0) })

@@ -9,7 +9,7 @@ public struct PendingOperation: Codable, Sendable, Hashable {
         /// Being tried this moment.
         case inFlight
         /// Waits for its user's session; the window goes on.
-        case held
+        case waitingForSession
         /// Tried for 24 hours, or refused for good: kept and shown, not tried any more.
         case needsAttention = "needs_attention"
     }

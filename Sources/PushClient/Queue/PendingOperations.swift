@@ -24,7 +24,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         case success(PendingOperation)
         /// Tried again at `nextAttemptAt`.
         case retry(PendingOperation)
-        case held(PendingOperation)
+        case waitingForSession(PendingOperation)
         case needsAttention(PendingOperation)
         /// Waits behind a registration that has to be queued now.
         case needsRegistration(PendingOperation)
@@ -48,7 +48,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
                 && !isFollowedByItsOpposite($0)
         }
         if let same {
-            hurry(kind.lane, now: now)
+            makeDue(kind.orderingKey, now: now)
             return .waitsAlready(operationId: same.operationId)
         }
         let superseded = operations.filter { $0.uid == uid && $0.state != .inFlight && $0.kind.isSuperseded(by: kind) }
@@ -56,7 +56,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         var operation = PendingOperation(operationId: operationId, kind: kind, uid: uid, tokenHash: tokenHash, enqueuedAt: now)
         operation.nextAttemptAt = now
         operations.append(operation)
-        hurry(kind.lane, now: now)
+        makeDue(kind.orderingKey, now: now)
         return .added(operation, superseded: superseded)
     }
 
@@ -77,19 +77,19 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         return cancelled
     }
 
-    /// The operations to try now: at most the first of each lane. They are in flight from here on.
+    /// The operations to try now: at most the first of each orderingKey. They are in flight from here on.
     ///
-    /// - Parameter mayTry: whether there is a session, or another credential, for this one.
-    public mutating func take(now: Timestamp, mayTry: (PendingOperation) -> Bool) -> [PendingOperation] {
+    /// - Parameter mayAttempt: whether there is a session, or another credential, for this one.
+    public mutating func take(now: Timestamp, mayAttempt: (PendingOperation) -> Bool) -> [PendingOperation] {
         let now = advance(to: now)
-        var busy: Set<OperationKind.Lane> = []
+        var busy: Set<OperationKind.OrderingKey> = []
         var taken: [PendingOperation] = []
         for index in operations.indices {
             let operation = operations[index]
-            guard [.queued, .inFlight].contains(operation.state), !busy.contains(operation.kind.lane) else { continue }
+            guard [.queued, .inFlight].contains(operation.state), !busy.contains(operation.kind.orderingKey) else { continue }
             // One that nobody may try now does not block those behind it.
-            guard operation.state == .inFlight || mayTry(operation) else { continue }
-            busy.insert(operation.kind.lane)
+            guard operation.state == .inFlight || mayAttempt(operation) else { continue }
+            busy.insert(operation.kind.orderingKey)
             guard operation.state == .queued, let due = operation.nextAttemptAt, due <= now else { continue }
             operations[index].state = .inFlight
             taken.append(operations[index])
@@ -110,9 +110,9 @@ public struct PendingOperations: Codable, Sendable, Hashable {
             operations[index].state = .needsAttention
             operations[index].nextAttemptAt = nil
             return .needsAttention(operations[index])
-        case .hold:
-            operations[index].state = .held
-            return .held(operations[index])
+        case .waitForSession:
+            operations[index].state = .waitingForSession
+            return .waitingForSession(operations[index])
         case .registerFirst:
             _ = reschedule(index, after: nil, now: now)
             // At once behind the registration; a server that goes on saying so is asked on the schedule like any other.
@@ -138,11 +138,11 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         return .retry(operations[index])
     }
 
-    /// Moves an operation before everything else of its lane that is not in flight.
+    /// Moves an operation before everything else of its orderingKey that is not in flight.
     mutating func moveFirst(_ operationId: String) {
         guard let index = operations.firstIndex(where: { $0.operationId == operationId }) else { return }
         let operation = operations.remove(at: index)
-        let place = operations.firstIndex { $0.kind.lane == operation.kind.lane && $0.state != .inFlight } ?? operations.endIndex
+        let place = operations.firstIndex { $0.kind.orderingKey == operation.kind.orderingKey && $0.state != .inFlight } ?? operations.endIndex
         operations.insert(operation, at: place)
     }
 
@@ -157,7 +157,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
     /// A session of this user is there: what was held for it is tried now.
     public mutating func release(uid: String, now: Timestamp) {
         let now = advance(to: now)
-        for index in operations.indices where operations[index].uid == uid && operations[index].state == .held {
+        for index in operations.indices where operations[index].uid == uid && operations[index].state == .waitingForSession {
             operations[index].state = .queued
             operations[index].nextAttemptAt = now
         }
@@ -168,7 +168,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         let now = advance(to: now)
         var expired: [PendingOperation] = []
         for index in operations.indices {
-            guard [.queued, .held].contains(operations[index].state), operations[index].windowEnd <= now else { continue }
+            guard [.queued, .waitingForSession].contains(operations[index].state), operations[index].windowEnd <= now else { continue }
             operations[index].state = .needsAttention
             operations[index].nextAttemptAt = nil
             expired.append(operations[index])
@@ -190,15 +190,15 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         operations.compactMap { operation in
             switch operation.state {
             case .queued: min(operation.nextAttemptAt ?? operation.windowEnd, operation.windowEnd)
-            case .held: operation.windowEnd
+            case .waitingForSession: operation.windowEnd
             case .inFlight, .needsAttention: nil
             }
         }.min()
     }
 
-    /// What is before it in its lane is tried at once, too: order is kept, and nothing waits for half an hour behind an old failure.
-    private mutating func hurry(_ lane: OperationKind.Lane, now: Timestamp) {
-        for index in operations.indices where operations[index].state == .queued && operations[index].kind.lane == lane {
+    /// What is before it in its orderingKey is tried at once, too: order is kept, and nothing waits for half an hour behind an old failure.
+    private mutating func makeDue(_ orderingKey: OperationKind.OrderingKey, now: Timestamp) {
+        for index in operations.indices where operations[index].state == .queued && operations[index].kind.orderingKey == orderingKey {
             operations[index].nextAttemptAt = min(operations[index].nextAttemptAt ?? now, now)
         }
     }

@@ -118,8 +118,8 @@ public struct RegistrationState: Codable, Sendable, Hashable {
 
     private mutating func registration(force: Bool) -> [Step] {
         guard let uid, let tokenHash, permission.allowsRegistration, isPushEnabled else { return [] }
-        let isNews = lastSubmitted?.tokenHash != tokenHash || lastSubmitted?.uid != uid
-        guard force || awaitsFirstRegistration || isNews else { return [] }
+        let isNew = lastSubmitted?.tokenHash != tokenHash || lastSubmitted?.uid != uid
+        guard force || awaitsFirstRegistration || isNew else { return [] }
         awaitsFirstRegistration = false
         return [.register(uid: uid, tokenHash)]
     }

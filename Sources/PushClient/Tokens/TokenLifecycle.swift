@@ -6,7 +6,7 @@ public import PushContract
 /// Persist it after each change: it holds hashes and never a token.
 public struct TokenLifecycle: Codable, Sendable, Hashable {
     /// What happened on the device.
-    public enum Stimulus: Sendable, Hashable {
+    public enum Input: Sendable, Hashable {
         case launch
         case foreground
         case sessionEstablished(uid: String)
@@ -60,15 +60,15 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
     ///   - hasToken: whether the raw token of this hash is in memory; without it an operation waits for the system to hand it out.
     ///   - newId: makes the id of a new operation.
     public mutating func handle(
-        _ stimulus: Stimulus,
+        _ input: Input,
         at now: Timestamp,
         hasToken: (TokenHash) -> Bool = { _ in true },
         newId: () -> String
     ) -> [Effect] {
         // Whoever signs out still has the session this moment.
-        let session = stimulus == .signOut ? registration.uid : nil
+        let session = input == .signOut ? registration.uid : nil
         var effects = queue.expire(now: now).map(Effect.needsAttention)
-        switch stimulus {
+        switch input {
         case .launch:
             queue.wake(now: now)
             effects += apply(.launch, now, newId)
@@ -157,7 +157,7 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         case .activityEnded(let operation):
             guard case .activityToken(let matchId, _) = operation.kind else { return [.cancelled(operation)] }
             return [.cancelled(operation), .endActivity(matchId: matchId)]
-        case .retry, .held, .unknown: return []
+        case .retry, .waitingForSession, .unknown: return []
         }
     }
 

@@ -13,6 +13,10 @@ extension JSONValue {
         if case .string(let text) = self { text } else { nil }
     }
 
+    package var bool: Bool? {
+        if case .bool(let flag) = self { flag } else { nil }
+    }
+
     package var integer: Int64? {
         switch self {
         case .integer(let value): value
@@ -30,8 +34,8 @@ extension JSONValue {
     }
 
     /// This value with `other` laid over it: objects member by member, anything else replaced.
-    package func overlaid(with other: JSONValue) -> JSONValue {
+    package func merged(with other: JSONValue) -> JSONValue {
         guard let mine = members, let theirs = other.members else { return other }
-        return .object(mine.merging(theirs) { $0.overlaid(with: $1) })
+        return .object(mine.merging(theirs) { $0.merged(with: $1) })
     }
 }

@@ -1,4 +1,4 @@
-/// Any JSON, read strictly: what `JSONText` accepts.
+/// Any JSON, read strictly: what `JSONParser` accepts.
 package indirect enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)

@@ -26,7 +26,7 @@ struct AlertBench {
     }
 
     private static let alert = "BenchCrossing"
-    /// From the preparation of a round to the close of its minute: longer than any pause of evaluator and courier.
+    /// From the preparation of a round to the close of its minute: longer than any pause of evaluator and notifier.
     private static let lead = Duration.seconds(4)
 
     let database: BenchDatabase
@@ -39,7 +39,7 @@ struct AlertBench {
         _ = try await Migrator(configuration: configuration, directory: try ProjectFiles.locate("sql/migrations"), logger: logger).migrate()
         let pool = PostgresPool(configuration: configuration, logger: logger)
         defer { pool.close() }
-        try await PartitionKeeper(pool: pool, logger: logger).keep()
+        try await PartitionMaintenance(pool: pool, logger: logger).maintain()
         let clock = MovedClock()
         let arrivals = Arrivals()
         let sink = WebhookSink(logger: logger) { arrivals.take($0, at: clock.now()) }
@@ -47,24 +47,24 @@ struct AlertBench {
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await sink.run() }
             defer { tasks.cancelAll() }
-            let receivers = ReceiverBook(fixed: [.webhook("bench", url: await sink.url(), secret: nil)], logger: logger)
+            let receivers = ReceiverRegistry(fixed: [.webhook("bench", url: await sink.url(), secret: nil)], logger: logger)
             let evaluator = RuleEvaluator(
                 pool: pool,
-                rules: RuleBook(rules: rules + [Self.rule], logger: logger),
+                rules: RuleRegistry(rules: rules + [Self.rule], logger: logger),
                 receivers: receivers,
                 logger: logger,
                 now: clock.now
             )
-            let courier = AlertCourier(
+            let notifier = Notifier(
                 pool: pool,
                 receivers: receivers,
-                configuration: CourierConfiguration(externalURL: "http://127.0.0.1"),
+                configuration: NotifierConfiguration(externalURL: "http://127.0.0.1"),
                 logger: logger,
                 now: clock.now,
                 send: { try await client.send($0) }
             )
             tasks.addTask { try await evaluator.run() }
-            tasks.addTask { try await courier.run() }
+            tasks.addTask { try await notifier.run() }
             var times: [Double] = []
             for round in 1...rounds {
                 times.append(try await self.round(round, clock, arrivals, evaluator, pool))
@@ -168,12 +168,12 @@ struct AlertBench {
     /// When the alerts of apps arrived.
     private final class Arrivals: Sendable {
         private struct Body: Decodable {
-            struct Alert: Decodable {
+            struct ReceivedAlert: Decodable {
                 var status: String
                 var labels: [String: String]
             }
 
-            var alerts: [Alert]
+            var alerts: [ReceivedAlert]
         }
 
         private let times = Mutex<[String: Timestamp]>([:])

@@ -7,16 +7,16 @@ import PushContract
 /// generation that is then rotated out of use, as after some days of operation.
 struct BenchPreload: Sendable {
     let pool: PostgresPool
-    let keeper: PartitionKeeper
+    let maintenance: PartitionMaintenance
     let rows: Int
 
     private static let rowsPerBatch = 5_000
-    private static let lanes = 2
+    private static let workers = 2
 
     func run() async throws {
         let half = rows / 2
         try await store(half, done: 0)
-        try await keeper.rotateLedgerNow()
+        try await maintenance.rotateLedgerNow()
         try await store(rows - half, done: half)
         Terminal.progress("\(rows) rows stored; ANALYZE, CHECKPOINT", isLast: true)
         try await pool.execute("ANALYZE")
@@ -28,7 +28,7 @@ struct BenchPreload: Sendable {
         let start = Timestamp.now() - .seconds(6 * 86_400)
         let hints = LedgerHints()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<BenchPreload.lanes {
+            for worker in 0..<BenchPreload.workers {
                 group.addTask {
                     let parser = AttemptParser()
                     var body = BenchBody(
@@ -39,16 +39,16 @@ struct BenchPreload: Sendable {
                         key: "",
                         seed: .random(in: 0 ... .max)
                     )
-                    for number in stride(from: lane, to: batches, by: BenchPreload.lanes) {
+                    for number in stride(from: worker, to: batches, by: BenchPreload.workers) {
                         body.renew(at: (start + .seconds(Int64(number) * 5 * 86_400 / Int64(batches))).benchText)
                         let padded = Array(body.body) + [UInt8](repeating: 0, count: AttemptParser.padding)
                         let batch = try padded.withUnsafeBytes {
                             try parser.parseDocument($0, length: body.body.count, window: .live(now: .now()), itemLimit: .max).batch
                         }
                         _ = try await pool.withRetriedBatch { connection in
-                            try AttemptWriter.write(batch, on: connection, slot: Int16(lane), receivedAt: .now(), hints: hints)
+                            try AttemptWriter.write(batch, on: connection, slot: Int16(worker), receivedAt: .now(), hints: hints)
                         }
-                        if lane == 0 { Terminal.progress("storing \(rows) rows: \(done + number * BenchPreload.rowsPerBatch)") }
+                        if worker == 0 { Terminal.progress("storing \(rows) rows: \(done + number * BenchPreload.rowsPerBatch)") }
                     }
                 }
             }

@@ -30,7 +30,7 @@ struct BenchServeCommand: AsyncParsableCommand {
         configuration.migrationsDirectory = try ProjectFiles.locate("sql/migrations")
         configuration.alertsDirectory = try ProjectFiles.locate("alerts")
         configuration.roles = sends ? [.api, .send] : [.api]
-        configuration.tokenKeys = try TokenKeyRing(parsing: Self.tokenKeys)
+        configuration.tokenKeys = try TokenKeySet(parsing: Self.tokenKeys)
         var hooks = PushwatchServer.Hooks()
         hooks.migrates = true
         hooks.routes = { router in
@@ -44,7 +44,7 @@ struct BenchServeCommand: AsyncParsableCommand {
                 )
             }
         }
-        hooks.onListening = { url in Terminal.say(url) }
+        hooks.onListening = { url in Terminal.printLine(url) }
         Thread.detachNewThread {
             while readLine() != nil {}
             end(0)

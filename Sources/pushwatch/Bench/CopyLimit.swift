@@ -37,10 +37,10 @@ struct CopyLimit: Sendable {
         let statement = FactCopy.statement(into: CopyLimit.table)
         let start = ContinuousClock.now
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<connections {
+            for queue in 0..<connections {
                 group.addTask {
                     try await pool.withConnection { connection in
-                        for index in stride(from: lane, to: streams.count, by: connections) {
+                        for index in stride(from: queue, to: streams.count, by: connections) {
                             try await connection.copyIn(statement, data: streams[index])
                         }
                     }

@@ -21,7 +21,7 @@ struct IngestBench {
     private let settings: Settings
     private let database: BenchDatabase
     private let pool: PostgresPool
-    private let keeper: PartitionKeeper
+    private let maintenance: PartitionMaintenance
 
     /// Larger batches need fewer connections to keep the writers busy. Batches of 500 once with few and once with many: what waits
     /// shares a transaction, and a transaction costs less for each row the more it has.
@@ -42,7 +42,7 @@ struct IngestBench {
             ),
             logger: logger
         )
-        keeper = PartitionKeeper(pool: pool, logger: logger)
+        maintenance = PartitionMaintenance(pool: pool, logger: logger)
     }
 
     func run() async throws -> BenchReport {
@@ -54,7 +54,7 @@ struct IngestBench {
         if settings.preload > 0 {
             Terminal.note("first with nothing stored")
             report.empty = try await batches(server)
-            try await BenchPreload(pool: pool, keeper: keeper, rows: settings.preload).run()
+            try await BenchPreload(pool: pool, maintenance: maintenance, rows: settings.preload).run()
             await settle(server)
         }
         report.measurements = try await batches(server)

@@ -83,7 +83,7 @@ struct RulesBench {
         defer { pool.close() }
         let end = Minute(Timestamp.now())
         let days = Set((end - historyDays * 1440).day...(end + 1440).day)
-        try await PartitionKeeper(pool: pool, logger: logger).ensurePartitions(forDays: days)
+        try await PartitionMaintenance(pool: pool, logger: logger).ensurePartitions(forDays: days)
         var loads: [Load] = []
         let same = settings.factors.map { ("\($0)×", $0, settings.apps) }
         for (name, factor, apps) in same + [("1×, 4× the keys", 1, 4 * settings.apps)] {
@@ -110,8 +110,8 @@ struct RulesBench {
         Terminal.note("\(name): \(rows) rollup rows in \(Int(filling)) s; evaluating")
         let evaluator = RuleEvaluator(
             pool: pool,
-            rules: RuleBook(rules: rules, logger: logger),
-            receivers: ReceiverBook(fixed: [.log], logger: logger),
+            rules: RuleRegistry(rules: rules, logger: logger),
+            receivers: ReceiverRegistry(fixed: [.log], logger: logger),
             logger: logger
         )
         let start = end - settings.evaluations
@@ -155,7 +155,7 @@ struct RulesBench {
     private func fill(_ pool: PostgresPool, _ name: String, through end: Minute, factor: Int64, apps: Int32) async throws {
         try await pool.execute(
             """
-            TRUNCATE attemptRollups, alertRuleProgress, alertCheckpoints, alertEpisodes, alertBaselineDays, alertSeriesProgress CASCADE
+            TRUNCATE attemptRollups, alertRuleProgress, alertCheckpoints, alerts, alertBaselineDays, alertSeriesProgress CASCADE
             """
         )
         for day in 1...historyDays {

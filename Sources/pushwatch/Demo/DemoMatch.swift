@@ -18,7 +18,7 @@ struct DemoMatch: Service {
         let transport = HTTPPushTransport(url: url, client: client) { [issuer = run.installation.issuer] uid in
             try? await issuer.token(userId: uid, now: Date())
         }
-        let crowd = MatchCrowd(MatchCrowd.mixed(boot: "\(Timestamp.now().seconds)-") { "demo-fan-\($0)" }) {
+        let followers = FollowerFleet(FollowerFleet.mixed(boot: "\(Timestamp.now().seconds)-") { "demo-fan-\($0)" }) {
             SimulatedPhone($0, transport: PhoneTransport(transport), simulator: run.simulator)
         }
         let kept = KeptFixture(directory: run.installation.directory)
@@ -29,9 +29,9 @@ struct DemoMatch: Service {
             feeder: { [url, client, key = run.installation.apiKey] feed in
                 MatchFeeder(feed: feed, url: url, key: key) { try await client.send($0) }
             },
-            tell: { news in await tell(news, crowd, kept) }
+            notify: { news in await notify(news, followers, kept) }
         )
-        let fleet = PhoneFleet(crowd.phones) { await crowd.live($0) }
+        let fleet = PhoneFleet(followers.phones) { await followers.live($0) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await match.run() }
             group.addTask { try await fleet.run() }
@@ -39,22 +39,22 @@ struct DemoMatch: Service {
         }
     }
 
-    private func tell(_ news: RepeatedMatch.News, _ crowd: MatchCrowd, _ kept: KeptFixture) async {
+    private func notify(_ news: RepeatedMatch.News, _ followers: FollowerFleet, _ kept: KeptFixture) async {
         switch news {
         case .announced(let fixture):
             kept.fixture = fixture
-            crowd.turn(to: fixture.matchId)
-            Terminal.say(
+            followers.turn(to: fixture.matchId)
+            Terminal.printLine(
                 """
-                ── MATCH  \(fixture.matchId) begins in 20 seconds; \(crowd.phones.count) simulated phones follow it
+                ── MATCH  \(fixture.matchId) begins in 20 seconds; \(followers.phones.count) simulated phones follow it
                    curl -s \(url)/matches/\(fixture.matchId) -H 'Authorization: Bearer \(run.installation.apiKey)'
                 """
             )
         case .over(let fixture):
             kept.fixture = nil
             var tally = PhoneTally()
-            for phone in crowd.phones { tally = tally + (await phone.tally) }
-            Terminal.say(
+            for phone in followers.phones { tally = tally + (await phone.tally) }
+            Terminal.printLine(
                 "── MATCH OVER  \(fixture.matchId); so far \(tally.starts) Live Activities appeared and were updated \(tally.updates) times"
             )
         case .refused(let fixture, let why):

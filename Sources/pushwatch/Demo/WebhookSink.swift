@@ -37,8 +37,8 @@ struct WebhookSink: Service {
         return ""
     }
 
-    private struct Delivery: Decodable {
-        struct Alert: Decodable {
+    private struct WebhookBody: Decodable {
+        struct ReceivedAlert: Decodable {
             var status: String
             var labels: [String: String]
             var annotations: [String: String]
@@ -46,16 +46,16 @@ struct WebhookSink: Service {
         }
 
         var receiver: String
-        var alerts: [Alert]
+        var alerts: [ReceivedAlert]
     }
 
     private static func show(_ body: Data) {
-        guard let delivery = try? JSONDecoder().decode(Delivery.self, from: body) else {
-            Terminal.say("── a delivery arrived that is not an Alertmanager webhook body (\(body.count) bytes)")
+        guard let payload = try? JSONDecoder().decode(WebhookBody.self, from: body) else {
+            Terminal.printLine("── a delivery arrived that is not an Alertmanager webhook body (\(body.count) bytes)")
             return
         }
-        for alert in delivery.alerts {
-            Terminal.say(
+        for alert in payload.alerts {
+            Terminal.printLine(
                 """
                 ── ALERT DELIVERED  \(alert.status.uppercased())  \(alert.labels["alertname"] ?? "?")  severity \(alert.labels["severity"] ?? "?")
                    \(alert.annotations["summary"] ?? "")

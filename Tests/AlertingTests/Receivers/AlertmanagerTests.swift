@@ -13,8 +13,8 @@ struct AlertmanagerTests {
     private struct Parts: Sendable {
         var pool: PostgresPool
         var clock: HandClock
-        var courier: AlertCourier
-        var keeper: AlertmanagerKeeper
+        var notifier: Notifier
+        var service: AlertmanagerResender
         var url: String
         var hook: Hook
         let client = TestHTTP()
@@ -45,16 +45,16 @@ struct AlertmanagerTests {
                 let receivers = [ReceiverConfiguration(name: "am", kind: .alertmanager(cluster))]
                 try await fireOnce(pool, receivers: receivers, clock: clock)
                 let client = TestHTTP()
-                let keeper = AlertmanagerKeeper(
+                let service = AlertmanagerResender(
                     pool: pool,
-                    receivers: ReceiverBook(fixed: receivers, logger: .silent),
+                    receivers: ReceiverRegistry(fixed: receivers, logger: .silent),
                     externalURL: "https://push.example.org",
                     logger: .silent,
                     now: { clock.now },
                     send: client.send
                 )
-                let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock, send: client.send)
-                try await body(Parts(pool: pool, clock: clock, courier: courier, keeper: keeper, url: alertmanager.url, hook: hook))
+                let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: client.send)
+                try await body(Parts(pool: pool, clock: clock, notifier: notifier, service: service, url: alertmanager.url, hook: hook))
             }
         }
     }
@@ -63,23 +63,23 @@ struct AlertmanagerTests {
     func lifecycle() async throws {
         try await withAlertmanager { (parts: Parts) async throws -> Void in
             parts.clock.set(.now())
-            #expect(try await parts.courier.deliverDue() == 1)
+            #expect(try await parts.notifier.deliverDue() == 1)
             #expect(await parts.next() == "firing")
             #expect(try await parts.active() == ["ProviderUnavailable"])
-            #expect(await parts.keeper.keep() == 1)
+            #expect(await parts.service.resend() == 1)
             try await resolve(parts.pool)
-            // The end waits in the outbox: telling "firing" now would be wrong, telling "resolved" is the courier's.
-            #expect(await parts.keeper.keep() == 0)
+            // The end waits in the outbox: telling "firing" now would be wrong, telling "resolved" is the notifier's.
+            #expect(await parts.service.resend() == 0)
             parts.clock.set(.now())
-            #expect(try await parts.courier.deliverDue() == 1)
+            #expect(try await parts.notifier.deliverDue() == 1)
             #expect(await parts.next() == "resolved")
             #expect(try await parts.active() == [])
-            #expect(await parts.keeper.keep() == 1)
+            #expect(await parts.service.resend() == 1)
             #expect(try await parts.active() == [])
             #expect(parts.hook.got.map(\.status) == ["firing", "resolved"])
             // A quarter of an hour later everybody knows.
             parts.clock.advance(.seconds(16 * 60))
-            #expect(await parts.keeper.keep() == 0)
+            #expect(await parts.service.resend() == 0)
         }
     }
 
@@ -88,11 +88,11 @@ struct AlertmanagerTests {
         try await withAlertmanager { (parts: Parts) async throws -> Void in
             // Told for the last time 16 minutes ago: forgotten by now.
             parts.clock.set(.now() - .seconds(16 * 60))
-            try await parts.courier.deliverDue()
+            try await parts.notifier.deliverDue()
             #expect(try await parts.active() == [])
             // Told for the last time 14 minutes ago: still there.
             parts.clock.set(.now() - .seconds(14 * 60))
-            #expect(await parts.keeper.keep() == 1)
+            #expect(await parts.service.resend() == 1)
             #expect(try await parts.active() == ["ProviderUnavailable"])
             #expect(await parts.next() == "firing")
             #expect(parts.hook.got.map(\.status) == ["firing"])
@@ -103,17 +103,17 @@ struct AlertmanagerTests {
     func databaseAway() async throws {
         try await withAlertmanager { (parts: Parts) async throws -> Void in
             parts.clock.set(.now())
-            let lookedAt = parts.clock.now
-            try await parts.courier.deliverDue()
-            #expect(await parts.keeper.keep() == 1)
-            try await parts.pool.execute("ALTER TABLE alertOutbox RENAME TO away")
+            let searchedAt = parts.clock.now
+            try await parts.notifier.deliverDue()
+            #expect(await parts.service.resend() == 1)
+            try await parts.pool.execute("ALTER TABLE notifications RENAME TO away")
             parts.clock.advance(.seconds(60))
-            #expect(await parts.keeper.keep() == 1)
+            #expect(await parts.service.resend() == 1)
             let response = try await parts.client.send(OutboundRequest(method: "GET", url: parts.url + "/api/v2/alerts"))
             let alerts = try #require(JSONSerialization.jsonObject(with: Data(response.body)) as? [[String: Any]])
-            #expect((alerts.first?["annotations"] as? [String: String])?["stale_since"] == lookedAt.rfc3339)
-            try await parts.pool.execute("ALTER TABLE away RENAME TO alertOutbox")
-            #expect(await parts.keeper.keep() == 1)
+            #expect((alerts.first?["annotations"] as? [String: String])?["stale_since"] == searchedAt.rfc3339)
+            try await parts.pool.execute("ALTER TABLE away RENAME TO notifications")
+            #expect(await parts.service.resend() == 1)
             #expect(try await parts.active() == ["ProviderUnavailable"])
         }
     }
@@ -126,7 +126,7 @@ struct AlertmanagerTests {
 }
 
 @Suite("Telling Alertmanager again")
-struct AlertmanagerKeeperTests {
+struct AlertmanagerResenderTests {
     @Test("an alert that ends while it is being told as firing is told as resolved right after")
     func race() async throws {
         try await withDatabase { pool in
@@ -140,11 +140,11 @@ struct AlertmanagerKeeperTests {
                 told.withLock { $0.append(end > clock.now ? "firing" : "resolved") }
                 return OutboundResponse(status: 200)
             }
-            let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock) { try record($0) }
-            try await courier.deliverDue()
-            let keeper = AlertmanagerKeeper(
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { try record($0) }
+            try await notifier.deliverDue()
+            let service = AlertmanagerResender(
                 pool: pool,
-                receivers: ReceiverBook(fixed: receivers, logger: .silent),
+                receivers: ReceiverRegistry(fixed: receivers, logger: .silent),
                 externalURL: "https://push.example.org",
                 logger: .silent,
                 now: { clock.now }
@@ -153,13 +153,13 @@ struct AlertmanagerKeeperTests {
                     clock.set((Traffic.start + 60).timestamp + .seconds(60))
                     try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
                     try await RuleEvaluator.forTest(pool, clock: clock).evaluate(minutes: 60)
-                    try await courier.deliverDue()
+                    try await notifier.deliverDue()
                     told.withLock { $0.append("firing, late") }
                     return OutboundResponse(status: 200)
                 }
                 return try record(request)
             }
-            await keeper.keep()
+            await service.resend()
             #expect(told.withLock { $0 } == ["firing", "resolved", "firing, late", "resolved"])
         }
     }

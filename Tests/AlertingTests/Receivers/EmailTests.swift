@@ -17,7 +17,7 @@ struct EmailTests {
         )
     }
 
-    private func mail(_ mailbox: Mailbox, _ message: AlertMessage = Messages.firing) throws -> OutboundMail {
+    private func mail(_ mailbox: Mailbox, _ message: AlertNotification = Messages.firing) throws -> OutboundMail {
         guard case .mail(let mail) = EmailReceiver(name: "mail", mailbox: mailbox).action(for: message, now: Messages.now) else {
             throw CancellationError()
         }
@@ -73,7 +73,7 @@ struct EmailTests {
     func refusals() async throws {
         let receiver = EmailReceiver(name: "mail", mailbox: try mailbox("smtp://localhost"))
         let plain = try RealSMTPServer(.plain)
-        for (to, code, verdict) in [("gone@example.org", 550, DeliveryVerdict.parked), ("busy@example.org", 451, .retry(after: nil))] {
+        for (to, code, verdict) in [("gone@example.org", 550, ResponseVerdict.deadLettered), ("busy@example.org", 451, .retry(after: nil))] {
             var box = try mailbox("smtp://localhost:\(plain.port)", to: to)
             box.encryption = .off
             let reply = try await SMTPClient.send(try mail(box))
@@ -84,12 +84,12 @@ struct EmailTests {
         var box = try mailbox("smtp://localhost:\(strict.port)")
         (box.caFile, box.user, box.password) = (strict.certificate, "watch", "wrong")
         let reply = try await SMTPClient.send(try mail(box))
-        #expect(reply.code == 535 && receiver.verdict(on: reply) == .parked)
+        #expect(reply.code == 535 && receiver.verdict(on: reply) == .deadLettered)
         let failure = await #expect(throws: OutboundFailure.self) { try await SMTPClient.send(try mail(try mailbox("smtp://127.0.0.1:1"))) }
         #expect(failure?.kind == .connect && failure?.phase == .notWritten)
     }
 
-    @Test("the courier sends an episode as one thread, and records each mail")
+    @Test("the notifier sends an alert as one thread, and records each mail")
     func thread() async throws {
         try await withDatabase { pool in
             let server = try RealSMTPServer(.plain)
@@ -98,20 +98,20 @@ struct EmailTests {
             let receivers = [ReceiverConfiguration(name: "mail", kind: .email(box))]
             let clock = HandClock()
             try await fireOnce(pool, receivers: receivers, clock: clock)
-            let courier = AlertCourier.forTest(pool, receivers: receivers, clock: clock) { _ in throw CancellationError() }
-            try await courier.deliverDue()
-            let id = try #require(try await EpisodeStore.open(on: pool).first?.id)
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in throw CancellationError() }
+            try await notifier.deliverDue()
+            let id = try #require(try await AlertStore.open(on: pool).first?.id)
             try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
             clock.set((Traffic.start + 60).timestamp + .seconds(60))
             try await RuleEvaluator.forTest(pool, clock: clock).evaluate(minutes: 60)
-            try await courier.deliverDue()
+            try await notifier.deliverDue()
             let mails = try server.mails().map(\.data)
             #expect(mails.count == 2)
             for name in ["Subject", "In-Reply-To", "References", "List-Id"] {
                 #expect(header(name, mails[0]) != nil && header(name, mails[0]) == header(name, mails[1]))
             }
             #expect(header("Message-ID", mails[0]) != header("Message-ID", mails[1]))
-            #expect(try await DeliveryStore.deliveries(of: id, on: pool).map(\.status) == [250, 250])
+            #expect(try await NotificationHistory.notificationAttempts(of: id, on: pool).map(\.status) == [250, 250])
         }
     }
 

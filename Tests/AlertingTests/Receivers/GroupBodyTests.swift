@@ -8,20 +8,20 @@ import Testing
 @Suite("Several alerts as each receiver gets them, byte for byte")
 struct GroupBodyTests {
     /// A ticket that fires and one that ended.
-    private static let group: MessageGroup = {
+    private static let group: NotificationGroup = {
         var firing = Messages.firing
         firing.severity = .ticket
         firing.rule = "UnknownProviderErrors"
         firing.labels = ["alertname": "UnknownProviderErrors", "severity": "ticket", "provider": "fcm", "team": "push"]
         firing.annotations["summary"] = "fcm: 2 % of sends fail for a reason Pushwatch does not know"
         var resolved = Messages.resolved
-        resolved.episodeId = UUID(uuidString: "0198A1B2-0000-7E5F-8A9B-0C1D2E3F4A5B") ?? resolved.episodeId
+        resolved.alertId = UUID(uuidString: "0198A1B2-0000-7E5F-8A9B-0C1D2E3F4A5B") ?? resolved.alertId
         resolved.severity = .ticket
         resolved.rule = "ProviderUnreachable"
         resolved.labels = ["alertname": "ProviderUnreachable", "severity": "ticket", "provider": "apns", "team": "push"]
         resolved.group = ["provider": "apns"]
         resolved.annotations["summary"] = "apns: 7 % of sends get no answer"
-        return MessageGroup([resolved, firing], id: "group-12af8791578d4aba")
+        return NotificationGroup([resolved, firing], id: "group-12af8791578d4aba")
     }()
 
     private func request(_ receiver: any AlertReceiver) throws -> OutboundRequest {
@@ -70,10 +70,10 @@ struct GroupBodyTests {
 
     @Test("forty alerts as long as somebody could make them are within every receiver's limits")
     func extreme() throws {
-        let many = MessageGroup(
+        let many = NotificationGroup(
             (0..<40).map { index in
                 var message = Messages.extreme
-                message.episodeId = UUID()
+                message.alertId = UUID()
                 message.severity = .ticket
                 message.seq = index
                 return message
@@ -93,7 +93,7 @@ struct GroupBodyTests {
 
     @Test("what fires comes first, in whatever order it was taken")
     func order() {
-        #expect(MessageGroup(Self.group.messages.reversed(), id: "x").messages == Self.group.messages)
+        #expect(NotificationGroup(Self.group.messages.reversed(), id: "x").messages == Self.group.messages)
         #expect(Self.group.messages.map(\.kind) == [.firing, .resolved])
     }
 

@@ -33,8 +33,8 @@ struct ReceiverContractTests {
         try await deliver(Contracts.pagerDuty) { PagerDutyReceiver(name: "pager", routingKey: String(repeating: "k", count: 32), url: $0) }
     }
 
-    /// Everything a receiver says of an episode, in any size.
-    private static var episode: [AlertMessage] {
+    /// Everything a receiver says of an alert, in any size.
+    private static var alert: [AlertNotification] {
         Messages.all + [Messages.extreme]
             + [Messages.firing, Messages.extreme].map { message in
                 var message = message
@@ -49,7 +49,7 @@ struct ReceiverContractTests {
         let client = TestHTTP()
         try await withHook(Hook(checking: Contracts.slackApp)) { [now] url in
             let receiver = SlackBotReceiver(name: "app", token: "xoxb-1", channel: "C1", url: url)
-            for var message in Self.episode {
+            for var message in Self.alert {
                 for thread in [nil, "C1/1.2"] {
                     message.thread = thread
                     let requests: [OutboundRequest]
@@ -74,7 +74,7 @@ struct ReceiverContractTests {
     func pagerDutyAcknowledge() throws {
         let receiver = PagerDutyReceiver(name: "pager", routingKey: String(repeating: "k", count: 32))
         let trigger = Hook.Got(headers: [:], body: try Messages.request(receiver, Messages.firing).body)
-        for message in Self.episode where message.event == .acknowledged {
+        for message in Self.alert where message.event == .acknowledged {
             let got = Hook.Got(headers: [:], body: try Messages.request(receiver, message).body)
             #expect(Contracts.pagerDuty(got).status == 202)
             #expect(got.json["event_action"] as? String == "acknowledge")
@@ -85,7 +85,7 @@ struct ReceiverContractTests {
     @Test("messages of any size are within ntfy's limits")
     func ntfy() async throws { try await deliver(Contracts.ntfy) { NtfyReceiver(name: "phone", topic: "on-call", server: $0) } }
 
-    @Test("an episode's Slack messages begin with the same line")
+    @Test("an alert's Slack messages begin with the same line")
     func sameFirstLine() throws {
         let receiver = SlackReceiver(name: "chat", url: "http://slack/")
         let lines = try Messages.all.map { message -> String in
@@ -98,28 +98,28 @@ struct ReceiverContractTests {
     @Test(
         "Slack has taken a message when it says ok",
         arguments: [
-            (200, "ok", DeliveryVerdict.delivered), (200, #"{"ok":true}"#, .delivered),
+            (200, "ok", ResponseVerdict.delivered), (200, #"{"ok":true}"#, .delivered),
             (200, #"{"ok":false,"error":"ratelimited"}"#, .retry(after: nil)),
-            (200, #"{"ok":false,"error":"channel_not_found"}"#, .parked), (200, "<html>Sign in to the Wi-Fi</html>", .retry(after: nil)),
-            (400, "invalid_payload", .parked), (403, "action_prohibited", .parked), (404, "no_service", .parked),
-            (410, "channel_is_archived", .parked), (429, "", .retry(after: nil)), (500, "", .retry(after: nil)),
+            (200, #"{"ok":false,"error":"channel_not_found"}"#, .deadLettered), (200, "<html>Sign in to the Wi-Fi</html>", .retry(after: nil)),
+            (400, "invalid_payload", .deadLettered), (403, "action_prohibited", .deadLettered), (404, "no_service", .deadLettered),
+            (410, "channel_is_archived", .deadLettered), (429, "", .retry(after: nil)), (500, "", .retry(after: nil)),
         ]
     )
-    func slackVerdict(_ status: Int, _ body: String, _ verdict: DeliveryVerdict) {
+    func slackVerdict(_ status: Int, _ body: String, _ verdict: ResponseVerdict) {
         let response = OutboundResponse(status: status, body: Array(body.utf8))
         #expect(SlackReceiver(name: "chat", url: "http://slack/").verdict(on: response, now: now) == verdict)
     }
 
     @Test(
         "PagerDuty accepts with 202 alone",
-        arguments: [(202, DeliveryVerdict.delivered), (200, .retry(after: nil)), (400, .parked), (429, .retry(after: nil))]
+        arguments: [(202, ResponseVerdict.delivered), (200, .retry(after: nil)), (400, .deadLettered), (429, .retry(after: nil))]
     )
-    func pagerDutyVerdict(_ status: Int, _ verdict: DeliveryVerdict) {
+    func pagerDutyVerdict(_ status: Int, _ verdict: ResponseVerdict) {
         let receiver = PagerDutyReceiver(name: "pager", routingKey: "k")
         #expect(receiver.verdict(on: OutboundResponse(status: status), now: now) == verdict)
     }
 
-    @Test("one incident an episode: the same key for trigger and resolve, and a short one for long names")
+    @Test("one incident an alert: the same key for trigger and resolve, and a short one for long names")
     func dedupKey() throws {
         let receiver = PagerDutyReceiver(name: "pager", routingKey: "k")
         var keys: [String] = []
@@ -148,9 +148,9 @@ struct ReceiverContractTests {
                         ),
                     ]
                     try await fireOnce(pool, receivers: receivers, clock: clock, resolved: true)
-                    try await AlertCourier.forTest(pool, receivers: receivers, clock: clock, send: client.send).deliverDue()
+                    try await Notifier.forTest(pool, receivers: receivers, clock: clock, send: client.send).deliverDue()
                     let states = try await pool.query(
-                        "SELECT receiver || ' ' || kind || ' ' || state FROM alertOutbox ORDER BY receiver, seq"
+                        "SELECT receiver || ' ' || kind || ' ' || state FROM notifications ORDER BY receiver, seq"
                     )
                     #expect(
                         try states.map { try $0.decode(String.self) }
@@ -173,10 +173,10 @@ struct ReceiverContractTests {
                 let key = "s3cretkeys3cretkeys3cretkeys3cre"
                 let receivers = [ReceiverConfiguration(name: "pager", kind: .pagerDuty(routingKey: key, url: url))]
                 try await fireOnce(pool, receivers: receivers, clock: clock)
-                try await AlertCourier.forTest(pool, receivers: receivers, clock: clock, send: client.send).deliverDue()
-                let id = try #require(try await EpisodeStore.open(on: pool).first?.id)
-                let record = try #require(try await DeliveryStore.deliveries(of: id, on: pool).first)
-                #expect(record.result == "parked")
+                try await Notifier.forTest(pool, receivers: receivers, clock: clock, send: client.send).deliverDue()
+                let id = try #require(try await AlertStore.open(on: pool).first?.id)
+                let record = try #require(try await NotificationHistory.notificationAttempts(of: id, on: pool).first)
+                #expect(record.result == "deadLettered")
                 #expect(record.responsePrefix?.contains("bad: ") == true && record.responsePrefix?.contains("s3cret") == false)
             }
         }

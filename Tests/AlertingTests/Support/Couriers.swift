@@ -5,7 +5,7 @@ import Postgres
 import PushContract
 import TestDatabase
 
-extension AlertCourier {
+extension Notifier {
     static func forTest(
         _ pool: PostgresPool,
         receivers: [ReceiverConfiguration],
@@ -13,18 +13,18 @@ extension AlertCourier {
         leaseDuration: Duration = .seconds(60),
         claimDuration: Duration = .seconds(60),
         send: @escaping AlertHTTP
-    ) -> AlertCourier {
-        AlertCourier(
+    ) -> Notifier {
+        Notifier(
             pool: pool,
-            receivers: ReceiverBook(fixed: receivers, logger: .silent),
-            configuration: CourierConfiguration(
+            receivers: ReceiverRegistry(fixed: receivers, logger: .silent),
+            configuration: NotifierConfiguration(
                 externalURL: "https://push.example.org",
                 leaseDuration: leaseDuration,
                 claimDuration: claimDuration
             ),
             logger: .silent,
             now: { clock.now },
-            chance: { 1 },
+            jitter: { 1 },
             send: send
         )
     }

@@ -29,8 +29,8 @@ extension RuleEvaluator {
     ) -> RuleEvaluator {
         RuleEvaluator(
             pool: pool,
-            rules: RuleBook(rules: rules, logger: .silent),
-            receivers: ReceiverBook(fixed: receivers, logger: .silent),
+            rules: RuleRegistry(rules: rules, logger: .silent),
+            receivers: ReceiverRegistry(fixed: receivers, logger: .silent),
             configuration: EvaluatorConfiguration(leaseDuration: leaseDuration),
             logger: .silent,
             now: { clock.now }
@@ -55,7 +55,7 @@ struct Recorded: Hashable, CustomStringConvertible {
     static func transitions(_ pool: PostgresPool) async throws -> [Recorded] {
         try await pool.query(
             """
-            SELECT e.groupKey, t.kind, t.minute FROM alertTransitions t JOIN alertEpisodes e USING (episodeId)
+            SELECT e.groupKey, t.kind, t.minute FROM alertTransitions t JOIN alerts e USING (alertId)
             ORDER BY t.minute, e.groupKey, t.seq
             """
         ).map(Recorded.init(row:))
@@ -65,7 +65,7 @@ struct Recorded: Hashable, CustomStringConvertible {
         try await pool.query(
             """
             SELECT e.groupKey || ' ' || o.receiver, o.kind, t.minute
-            FROM alertOutbox o JOIN alertTransitions t USING (episodeId, seq) JOIN alertEpisodes e USING (episodeId)
+            FROM notifications o JOIN alertTransitions t USING (alertId, seq) JOIN alerts e USING (alertId)
             ORDER BY t.minute, 1, o.seq
             """
         ).map(Recorded.init(row:))

@@ -65,7 +65,7 @@ extension Traffic {
 }
 
 /// Evidence as it is stored.
-enum JSONText {
+enum JSONParser {
     static func text(_ evidence: Evidence) throws -> String { String(decoding: try JSONEncoder().encode(evidence), as: UTF8.self) }
 
     static func evidence(_ text: String) throws -> Evidence { try JSONDecoder().decode(Evidence.self, from: Data(text.utf8)) }

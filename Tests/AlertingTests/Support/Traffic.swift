@@ -16,7 +16,7 @@ struct Traffic {
     init(_ pool: PostgresPool, daysBack: Int64 = 1) async throws {
         self.pool = pool
         let day = Traffic.start.day
-        try await PartitionKeeper(pool: pool, logger: .silent).ensurePartitions(forDays: Set(day - daysBack...day + 1))
+        try await PartitionMaintenance(pool: pool, logger: .silent).ensurePartitions(forDays: Set(day - daysBack...day + 1))
     }
 
     /// `attempts` sends in a minute, `bad` of them failed for `reason`. Adds to what is there.

@@ -8,16 +8,16 @@ enum GrafanaAnswers {
             ('2026-03-09 20:00Z', 'apns', 'ios', 'send', 'sent', '', 'ios.app', '', '', 0, 98, 0, 0),
             ('2026-03-09 20:00Z', 'apns', 'ios', 'send', 'failed', 'token_not_registered', 'ios.app', '', '', 0, 2, 0, 0),
             ('2026-03-10 11:50Z', 'apns', 'ios', 'send', 'deactivated', 'token_invalid', 'ios.app', '', '', 0, 1, 0, 0);
-        INSERT INTO alertDeliveries (episodeId, receiver, seq, result, attemptedAt, status, latencyMs)
+        INSERT INTO notificationAttempts (alertId, receiver, seq, result, attemptedAt, status, latencyMs)
             VALUES ('00000000-0000-0000-0000-000000000001', 'webhook', 1, 'retry', '2026-03-10 10:05:01Z', 503, 80),
                    ('00000000-0000-0000-0000-000000000001', 'webhook', 1, 'delivered', '2026-03-10 10:05:06Z', 200, 40);
         INSERT INTO alertTransitions VALUES
             ('00000000-0000-0000-0000-000000000001', 1, 'firing', 'r', '2026-03-10 10:04Z', '{}', '{}', 1, '2026-03-10 10:05Z');
-        INSERT INTO alertOutbox (episodeId, receiver, seq, kind, state, nextAttemptAt, createdAt)
+        INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
             VALUES ('00000000-0000-0000-0000-000000000001', 'mail', 1, 'firing', 'pending', '2026-03-10 10:05Z', '2026-03-10 10:05Z');
         INSERT INTO alertRuleProgress VALUES ('A', 'v', '2026-03-10 11:58Z', '2026-03-10 12:00Z'), ('B', 'v', '2026-03-10 11:55Z', '2026-03-10 12:00Z');
         INSERT INTO devices VALUES
-            ('u-2', 'tablet', 'android', 'fcm', 'production', 'android.app', 'raw', 'sha256:\(String(repeating: "02", count: 32))', 'off',
+            ('u-2', 'tablet', 'android', 'fcm', 'production', 'android.app', 'raw', 'sha256:\(String(repeating: "02", count: 32))', 'inactive',
              'UNREGISTERED', '2026-03-10 09:00Z', NULL, NULL, '15', '2.0', 3, '2026-01-01Z', '2026-01-02Z', '2026-01-20Z', '2026-04-20Z');
         INSERT INTO pushSends (sendId, requestId, author, content, contentHash, critical, policy, createdAt, notBefore, expiresAt)
             VALUES ('S1', 'r', 'key', '{}', ''::bytea, false, 'at_least_once', '2026-03-10 10:00Z', NULL, '2026-03-11Z');
@@ -137,7 +137,7 @@ enum GrafanaAnswers {
         "pushwatch-ingest-and-queue/Attempts without an outcome": [
             #"(1773133200,android.app,1)"#
         ],
-        "pushwatch-ingest-and-queue/Queue, by lane": [
+        "pushwatch-ingest-and-queue/Queue, by queue": [
             #"(android.app,fcm,non-critical,1,7200,1,0,1)"#,
             #"(ios.app,apns,critical,0,,0,0,0)"#,
         ],

@@ -81,14 +81,14 @@ struct RegistryPropertyTests {
                 let facts = try await bench.pool.query(
                     """
                     SELECT count(*) - count(DISTINCT (userId, deviceId)),
-                        count(*) FILTER (WHERE tokenState <> 'off')
-                            - count(DISTINCT (pushTokenHash, app)) FILTER (WHERE tokenState <> 'off'),
-                        count(*) FILTER (WHERE pushToStartTokenState <> 'off')
-                            - count(DISTINCT (pushToStartTokenHash, app)) FILTER (WHERE pushToStartTokenState <> 'off'),
-                        count(*) FILTER (WHERE pushToStartTokenState <> 'off' AND pushToStartToken IS NULL),
-                        count(*) FILTER (WHERE tokenState = 'off' AND pushToStartTokenState <> 'off' AND tokenStateCause = 'moved'
+                        count(*) FILTER (WHERE tokenState <> 'inactive')
+                            - count(DISTINCT (pushTokenHash, app)) FILTER (WHERE tokenState <> 'inactive'),
+                        count(*) FILTER (WHERE pushToStartTokenState <> 'inactive')
+                            - count(DISTINCT (pushToStartTokenHash, app)) FILTER (WHERE pushToStartTokenState <> 'inactive'),
+                        count(*) FILTER (WHERE pushToStartTokenState <> 'inactive' AND pushToStartToken IS NULL),
+                        count(*) FILTER (WHERE tokenState = 'inactive' AND pushToStartTokenState <> 'inactive' AND tokenStateCause = 'moved'
                             AND pushToStartRegisteredAt < tokenStateSince),
-                        count(*) FILTER (WHERE pushToken NOT LIKE 'sealed:%' OR pushToStartToken NOT LIKE 'sealed:%')
+                        count(*) FILTER (WHERE pushToken NOT LIKE 'encrypted:%' OR pushToStartToken NOT LIKE 'encrypted:%')
                     FROM devices
                     """
                 )

@@ -116,7 +116,7 @@ struct RegistryTests {
             #expect(try await bench.count("devices") == 2)
             #expect(try await bench.store.sweep(now: bench.clock.now) == 1)
             #expect(try await bench.count("devices") == 1)
-            #expect(bench.departures.all == [DeviceDeparture(userId: "ann", deviceId: "phone", cause: .expired)])
+            #expect(bench.removals.all == [DeviceRemoval(userId: "ann", deviceId: "phone", cause: .expired)])
         }
     }
 
@@ -170,7 +170,7 @@ struct RegistryTests {
             #expect(try await bench.count("devices") == 0)
             #expect(try await bench.pushTargets(of: ["ann"]).isEmpty)
             #expect(try await bench.starts(of: ["ann"]).isEmpty)
-            #expect(bench.departures.all == [DeviceDeparture(userId: "ann", deviceId: "phone", cause: .unregistered)])
+            #expect(bench.removals.all == [DeviceRemoval(userId: "ann", deviceId: "phone", cause: .unregistered)])
             #expect(
                 try await bench.attempts().sorted() == [
                     "register ann", "register ann liveactivity", "unregister ann", "unregister ann liveactivity",
@@ -198,8 +198,8 @@ struct RegistryTests {
     func states() async throws {
         try await RegistryBench.with { bench in
             let device = try await bench.register("ann", "phone", token: 1)
-            let strike = TokenStrike(
-                verdict: .off(goneAt: nil),
+            let feedback = TokenFeedback(
+                verdict: .deactivate(goneAt: nil),
                 tokenHash: device.tokenHash,
                 provider: .apns,
                 app: "com.example.app",
@@ -208,10 +208,10 @@ struct RegistryTests {
                 sentAt: bench.clock.now
             )
             let now = bench.clock.now
-            _ = try await bench.pool.performTransaction { try DeviceTokens.apply([strike], on: $0, now: now) }
+            _ = try await bench.pool.performTransaction { try DeviceTokens.apply([feedback], on: $0, now: now) }
             try await bench.withRoutes { client in
                 let shown = try await client.call(.get, "/devices/phone", as: "ann")
-                #expect(shown.string("pushToken", "state") == "off")
+                #expect(shown.string("pushToken", "state") == "inactive")
                 #expect(shown.string("pushToken", "cause") == "Unregistered")
                 #expect(shown.string("pushToken", "reasonCode") == "token_not_registered")
                 let again = try await client.call(.post, "/devices", as: "ann", body + #""pushToken": "\#(RegistryBench.token(1))"}"#)

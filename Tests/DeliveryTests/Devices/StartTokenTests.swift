@@ -167,8 +167,8 @@ struct StartTokenTests {
             #expect(try await bench.starts(of: ["ann", "bob"]).map(\.userId) == ["bob"])
             #expect(try await bench.pushTargets(of: ["ann", "bob"]).map(\.userId) == ["bob"])
             let left = try await bench.device("ann", "phone")
-            #expect(left?.tokenStateCause == "moved" && left?.startToken?.cause == "moved" && left?.startToken?.state == .off)
-            #expect(bench.departures.all == [DeviceDeparture(userId: "ann", deviceId: "phone", cause: .moved)])
+            #expect(left?.tokenStateCause == "moved" && left?.startToken?.cause == "moved" && left?.startToken?.state == .inactive)
+            #expect(bench.removals.all == [DeviceRemoval(userId: "ann", deviceId: "phone", cause: .moved)])
             try await bench.register("ann", "phone", token: 1)
             #expect(try await bench.starts(of: ["ann", "bob"]).map(\.userId) == ["ann"])
         }
@@ -202,16 +202,16 @@ struct StartTokenTests {
             #expect(found.map(\.deviceId) == ["device-0", "device-3", "device-1", "device-2", "device-5"])
             #expect(found.map(\.token.rawValue) == [0, 3, 1, 2, 5].map(RegistryBench.startToken))
             #expect(try await bench.starts(of: ["user-2"], app: "other").map(\.deviceId) == ["device-5"])
-            let (vault, now) = (bench.vault, bench.clock.now)
+            let (cipher, now) = (bench.cipher, bench.clock.now)
             let named = try await bench.pool.performTransaction {
-                try StartTargets.of(devices: [("user-1", "device-1"), ("user-1", "device-4"), ("x", "y")], on: $0, vault: vault, now: now)
+                try StartTargets.of(devices: [("user-1", "device-1"), ("user-1", "device-4"), ("x", "y")], on: $0, cipher: cipher, now: now)
             }
             #expect(named.map(\.deviceId) == ["device-1"])
         }
     }
 
-    private func strike(_ target: StartTarget, _ verdict: TokenStrike.Verdict, at now: Timestamp) -> TokenStrike {
-        TokenStrike(
+    private func feedback(_ target: StartTarget, _ verdict: TokenFeedback.Verdict, at now: Timestamp) -> TokenFeedback {
+        TokenFeedback(
             verdict: verdict,
             tokenHash: target.token.hash,
             provider: .apns,
@@ -228,16 +228,16 @@ struct StartTokenTests {
             try await bench.register("ann", "phone", token: 1)
             try await bench.registerStart("ann", "phone", start: 1)
             let target = try await bench.starts(of: ["ann"])[0]
-            let strike = strike(target, .off(goneAt: nil), at: bench.clock.now)
+            let feedback = feedback(target, .deactivate(goneAt: nil), at: bench.clock.now)
             let now = bench.clock.now
-            let off = try await bench.pool.performTransaction { try StartTokens.apply([strike], on: $0, now: now) }
+            let off = try await bench.pool.performTransaction { try StartTokens.apply([feedback], on: $0, now: now) }
             #expect(off == [0])
             #expect(try await bench.starts(of: ["ann"]).isEmpty)
             let device = try await bench.device("ann", "phone")
-            #expect(device?.tokenState == .active && device?.startToken?.state == .off && device?.startToken?.cause == "Unregistered")
+            #expect(device?.tokenState == .active && device?.startToken?.state == .inactive && device?.startToken?.cause == "Unregistered")
             #expect(try await bench.count("devices WHERE pushToStartToken IS NOT NULL") == 0)
             // The same strike on the push token's guard finds nothing: the kinds never cross.
-            let crossed = try await bench.pool.performTransaction { try DeviceTokens.apply([strike], on: $0, now: now) }
+            let crossed = try await bench.pool.performTransaction { try DeviceTokens.apply([feedback], on: $0, now: now) }
             #expect(crossed.isEmpty)
         }
     }
@@ -252,8 +252,8 @@ struct StartTokenTests {
             bench.clock.advance(by: .seconds(10))
             try await bench.registerStart("ann", "phone", start: 1)
             let now = bench.clock.now
-            let strikes = [strike(target, .off(goneAt: nil), at: sentAt), strike(target, .off(goneAt: sentAt), at: sentAt)]
-            let off = try await bench.pool.performTransaction { try StartTokens.apply(strikes, on: $0, now: now) }
+            let feedbackBatch = [feedback(target, .deactivate(goneAt: nil), at: sentAt), feedback(target, .deactivate(goneAt: sentAt), at: sentAt)]
+            let off = try await bench.pool.performTransaction { try StartTokens.apply(feedbackBatch, on: $0, now: now) }
             #expect(off.isEmpty)
             #expect(try await bench.starts(of: ["ann"]).count == 1)
         }
@@ -265,21 +265,21 @@ struct StartTokenTests {
             try await bench.register("ann", "phone", token: 1)
             try await bench.registerStart("ann", "phone", start: 1)
             let target = try await bench.starts(of: ["ann"])[0]
-            func apply(_ verdict: TokenStrike.Verdict) async throws {
-                let (strike, now) = (strike(target, verdict, at: bench.clock.now), bench.clock.now)
-                _ = try await bench.pool.performTransaction { try StartTokens.apply([strike], on: $0, now: now) }
+            func apply(_ verdict: TokenFeedback.Verdict) async throws {
+                let (feedback, now) = (feedback(target, verdict, at: bench.clock.now), bench.clock.now)
+                _ = try await bench.pool.performTransaction { try StartTokens.apply([feedback], on: $0, now: now) }
             }
             try await apply(.suspect)
             #expect(try await bench.starts(of: ["ann"]).isEmpty)
             try await apply(.suspect)
             bench.clock.advance(by: .seconds(3601))
             #expect(try await bench.starts(of: ["ann"]).first?.state == .suspect)
-            try await apply(.proven)
+            try await apply(.valid)
             #expect(try await bench.starts(of: ["ann"]).first?.state == .active)
             try await apply(.suspect)
             bench.clock.advance(by: .seconds(3601))
             try await apply(.suspect)
-            #expect(try await bench.device("ann", "phone")?.startToken?.state == .off)
+            #expect(try await bench.device("ann", "phone")?.startToken?.state == .inactive)
         }
     }
 }

@@ -47,8 +47,8 @@ struct TypedStartTokenTests {
             try await bench.registerTyped("ann", "phone", start: 3, "Pager")
             #expect(try await bench.count("deviceStartTokens") == 1, "in place")
             let hash = try TokenHash.apns(RegistryBench.startToken(3))
-            let strike = TokenStrike(
-                verdict: .off(goneAt: nil),
+            let feedback = TokenFeedback(
+                verdict: .deactivate(goneAt: nil),
                 tokenHash: hash,
                 provider: .apns,
                 app: "com.example.app",
@@ -57,11 +57,11 @@ struct TypedStartTokenTests {
                 sentAt: bench.clock.now + .seconds(1)
             )
             let now = bench.clock.now
-            #expect(try await bench.pool.performTransaction { try StartTokens.apply([strike], on: $0, now: now) } == [0])
+            #expect(try await bench.pool.performTransaction { try StartTokens.apply([feedback], on: $0, now: now) } == [0])
             #expect(try await bench.starts("ann", "Pager").isEmpty)
             #expect(try await bench.starts("ann", "Match") == [RegistryBench.startToken(1)])
             let device = try #require(try await bench.device("ann", "phone"))
-            #expect(device.typedStartTokens.map(\.token.state) == [.off] && device.startToken?.state == .active)
+            #expect(device.typedStartTokens.map(\.token.state) == [.inactive] && device.startToken?.state == .active)
             try await bench.registerTyped("ann", "phone", start: 4, "Pager")
             try await bench.registerTyped("ann", "phone", start: nil, "Pager")
             #expect(try await bench.count("deviceStartTokens") == 0)
@@ -106,9 +106,9 @@ struct TypedStartTokenTests {
 
 extension RegistryBench {
     fileprivate func starts(_ userId: String, _ type: String) async throws -> [String] {
-        let (vault, now) = (vault, clock.now)
+        let (cipher, now) = (cipher, clock.now)
         return try await pool.performTransaction {
-            try StartTargets.of(users: [userId], type: type, on: $0, vault: vault, now: now).map(\.token.rawValue)
+            try StartTargets.of(users: [userId], type: type, on: $0, cipher: cipher, now: now).map(\.token.rawValue)
         }
     }
 

@@ -36,7 +36,7 @@ struct AudienceTests {
             try await register(bench, 1...5)
             try await bench.register("u1", "tablet", token: SendingBench.token(100))
             _ = try await bench.devices.unregister(userId: "u4", deviceId: "phone-4", requestId: "out", now: .now())
-            try await bench.pool.execute("UPDATE devices SET tokenState = 'off' WHERE userId = 'u5'")
+            try await bench.pool.execute("UPDATE devices SET tokenState = 'inactive' WHERE userId = 'u5'")
             let store = AudienceStore(pool: bench.pool)
             _ = try await store.change(.replace, "fans", uids: ["u1", "u2", "u4", "u5", "nobody"], author: "test")
             let body = #"{"sendId": "s1", "audience": "fans", "title": "Goal"}"#
@@ -113,7 +113,7 @@ struct AudienceTests {
         ]
     )
     func unreadable(body: String, pointer: String) throws {
-        let json = try JSONText.parse(Array(body.utf8))
+        let json = try JSONParser.parse(Array(body.utf8))
         let problem = #expect(throws: Problem.self) { _ = try SendRequest(json, now: .now()) }
         #expect(problem?.pointer == pointer)
     }
@@ -128,7 +128,7 @@ struct AudienceTests {
                 INSERT INTO devices (userId, deviceId, platform, provider, environment, app, pushToken, pushTokenHash, tokenState,
                     tokenStateSince, registrationVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt)
                 SELECT 'm' || n, 'd', platform, provider, environment, app, pushToken,
-                    'sha256:' || encode(sha256(convert_to(n::text, 'UTF8')), 'hex'), 'off', now(), n, now(), now(), now(), expiresAt
+                    'sha256:' || encode(sha256(convert_to(n::text, 'UTF8')), 'hex'), 'inactive', now(), n, now(), now(), now(), expiresAt
                 FROM devices, generate_series(1, \(count)) n WHERE userId = 'template'
                 """
             )

@@ -13,7 +13,7 @@ struct ClaimPlanTests {
             try await bench.fill(50_000)
             let lines: [String] = try await pool.withConnection { connection in
                 try await connection.perform { connection in
-                    let claim = ClaimQueries.claim(lane: 1, floor: 0, limit: 250, lease: .seconds(60), worker: "w")
+                    let claim = ClaimQueries.claim(queue: 1, cursor: 0, limit: 250, lease: .seconds(60), worker: "w")
                     return try connection.query("EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) \(claim)").map { try $0.decode(String.self) }
                 }
             }

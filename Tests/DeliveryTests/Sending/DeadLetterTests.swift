@@ -41,13 +41,13 @@ struct DeadLetterTests {
     }
 
     @Test("a redrive is the next try: one send, what expired with a new lifetime, and a cancelled one never")
-    func redrive() async throws {
+    func retryDeadLetters() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench)
             var one = since()
             one.sendId = "s1"
-            #expect(try await bench.store.redrive(one, lifetime: .seconds(600)) == 1)
-            #expect(try await bench.store.redrive(one, lifetime: .seconds(600)) == 0)
+            #expect(try await bench.store.retryDeadLetters(one, lifetime: .seconds(600)) == 1)
+            #expect(try await bench.store.retryDeadLetters(one, lifetime: .seconds(600)) == 0)
             try await bench.dispatch(ScriptedSender())
             let send = try await bench.send("s1")
             #expect(send.state == .sent)
@@ -56,12 +56,12 @@ struct DeadLetterTests {
 
             var expired = since()
             expired.outcome = .expired
-            #expect(try await bench.store.redrive(expired, lifetime: .seconds(600)) == 1)
+            #expect(try await bench.store.retryDeadLetters(expired, lifetime: .seconds(600)) == 1)
             try await bench.dispatch(ScriptedSender())
             #expect(try await bench.status(of: "s2") == [.sent])
             // The device is there again.
             try await bench.register("u3", "phone-3", token: SendingBench.token(3))
-            #expect(try await bench.store.redrive(since(), lifetime: .seconds(600)) == 1)
+            #expect(try await bench.store.retryDeadLetters(since(), lifetime: .seconds(600)) == 1)
             try await bench.dispatch(ScriptedSender())
             #expect(try await bench.send("s3").state == .sent)
             #expect(try await bench.send("s5").state == .cancelled)
@@ -76,7 +76,7 @@ struct DeadLetterTests {
             try await prepare(bench)
             let filter = since()
             let counts = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<4 { group.addTask { try await bench.store.redrive(filter, lifetime: .seconds(600)) } }
+                for _ in 0..<4 { group.addTask { try await bench.store.retryDeadLetters(filter, lifetime: .seconds(600)) } }
                 return try await group.reduce(0, +)
             }
             #expect(counts == 3)

@@ -14,12 +14,12 @@ struct DeviceStoreTests {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)
             try await bench.register("bob", "phone", token: token)
-            #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .off)
+            #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .inactive)
             #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenStateCause == "moved")
             #expect(try await bench.devices.device(userId: "bob", deviceId: "phone", now: .now())?.tokenState == .active)
             try await bench.register("ann", "phone", token: token)
             #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .active)
-            #expect(try await bench.devices.device(userId: "bob", deviceId: "phone", now: .now())?.tokenState == .off)
+            #expect(try await bench.devices.device(userId: "bob", deviceId: "phone", now: .now())?.tokenState == .inactive)
         }
     }
 
@@ -91,7 +91,7 @@ struct DeviceStoreTests {
         ]
     )
     func refusals(json: String, pointer: String) {
-        let problem = #expect(throws: Problem.self) { try DeviceRegistration(try JSONText.parse(Array(json.utf8)), userId: "ann") }
+        let problem = #expect(throws: Problem.self) { try DeviceRegistration(try JSONParser.parse(Array(json.utf8)), userId: "ann") }
         #expect(problem?.pointer == pointer)
         #expect(problem?.detail.contains("550e8400") != true)
     }

@@ -6,7 +6,7 @@ import TestDatabase
 import Testing
 
 private struct Accepting: DeliverySender {
-    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult {
+    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming SendPermit) async -> DeliveryResult {
         DeliveryResult(.accepted(providerMessageId: "m"))
     }
 

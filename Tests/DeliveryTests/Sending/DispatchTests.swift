@@ -58,7 +58,7 @@ struct DispatchTests {
             #expect(send.attempts[0].reasonCode == .tokenNotRegistered)
             #expect(send.state == .failed)
             let device = try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())
-            #expect(device?.tokenState == .off)
+            #expect(device?.tokenState == .inactive)
             #expect(device?.tokenStateCause == "Unregistered")
             let receipts = try await bench.enqueue(#"{"uid": "ann", "title": "Goal"}"#)
             guard case .refused(let problem) = receipts[0] else { return #expect(Bool(false), "\(receipts)") }
@@ -113,14 +113,14 @@ struct DispatchTests {
             let send = try await bench.send("s1")
             #expect(send.attempts.map(\.reasonCode) == [.auth])
             #expect(send.state == .held)
-            let hold = try #require(try await bench.store.holds().first)
-            #expect(hold.nextProbeAt >= Timestamp.now() + .seconds(25))
+            let circuit = try #require(try await bench.store.circuits().first)
+            #expect(circuit.nextProbeAt >= Timestamp.now() + .seconds(25))
             #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .active)
         }
     }
 
     @Test("BadDeviceToken only makes a token suspect; it rests, a success clears it, a second strike ends it")
-    func suspicion() async throws {
+    func suspectPeriod() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)
             let bad = DeliveryResult.apns(400, "BadDeviceToken")
@@ -144,7 +144,7 @@ struct DispatchTests {
             #expect(try await send("s4", [bad]) == .failed)
             try await rest()
             #expect(try await send("s5", [bad]) == .failed)
-            #expect(try await state() == .off)
+            #expect(try await state() == .inactive)
             #expect(try await bench.status(of: "s5") == [.deactivated])
         }
     }

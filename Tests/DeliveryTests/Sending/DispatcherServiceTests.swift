@@ -11,7 +11,7 @@ private struct GatedSender: DeliverySender {
     let asked: AsyncStream<Void>.Continuation
     let gate: AsyncStream<Void>
 
-    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult {
+    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming SendPermit) async -> DeliveryResult {
         asked.yield()
         for await _ in gate { break }
         return DeliveryResult(.accepted(providerMessageId: "m"))

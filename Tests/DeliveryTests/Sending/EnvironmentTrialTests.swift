@@ -1,4 +1,4 @@
-import Delivery
+@testable import Delivery
 import Postgres
 import PushContract
 import Testing
@@ -52,17 +52,17 @@ struct EnvironmentTrialTests {
             #expect(first.deliveries.map(\.providerErrorCode) == ["BadDeviceToken"])
             #expect(first.attempts.map(\.environment) == [.production, .sandbox])
             #expect(try await trial(bench) == ["production", "neither", "suspect"])
-            let judged = try await bench.pool.query("SELECT environment::text, sum(judged)::int8 FROM tokenOutcomes GROUP BY 1")
-            let counts = try judged.map { try $0.decode((String, Int).self) }
+            let total = try await bench.pool.query("SELECT environment::text, sum(total)::int8 FROM tokenOutcomes GROUP BY 1")
+            let counts = try total.map { try $0.decode((String, Int).self) }
             #expect(counts.map(\.0) == ["production"] && counts.map(\.1) == [1])
             try await bench.pool.execute("UPDATE devices SET tokenStateSince = tokenStateSince - interval '61 minutes'")
             #expect(try await send(bench, "s2", sender).attempts.map(\.environment) == [.production])
-            #expect(try await trial(bench) == ["production", "neither", "off"])
+            #expect(try await trial(bench) == ["production", "neither", "inactive"])
         }
     }
 
     @Test("one that was ever taken here belongs here")
-    func proven() async throws {
+    func valid() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: Self.token)
             #expect(try await send(bench, "s1", ScriptedSender(environments: Self.both)).state == .sent)
@@ -84,7 +84,7 @@ struct EnvironmentTrialTests {
             #expect(send.state == .failed)
             #expect(send.attempts.map(\.reasonCode) == [.tokenInvalid, .auth])
             #expect(try await trial(bench) == ["production", "neither", "suspect"])
-            #expect(try await bench.store.holds().isEmpty)
+            #expect(try await bench.store.circuits().isEmpty)
         }
     }
 

@@ -52,7 +52,7 @@ struct FairnessTests {
             try await bench.dispatch(sender)
             #expect(sender.calls.count { !$0.isCritical } == 3)
 
-            #expect(try await bench.throttles.lift(provider: .apns, app: nil) == 1)
+            #expect(try await bench.throttles.remove(provider: .apns, app: nil) == 1)
             try await bench.dispatch(sender)
             #expect(sender.calls.count == 35)
         }

@@ -1,4 +1,4 @@
-import Delivery
+@testable import Delivery
 import Postgres
 import PushContract
 import Testing
@@ -18,18 +18,18 @@ struct LargeBacklogTests {
         try await SendingBench.with { bench in
             try await bench.fill(200_000)
             let dispatcher = bench.dispatcher(ScriptedSender()) { $0.capacity = 500 }
-            var board = LaneBoard(policy: LaneScheduler.Policy())
+            var queueClaims = QueueClaims(policy: QueueScheduler.Policy())
             // As long as anything more is to be had: the places for others are all taken then.
             var others = 0
             while true {
-                let claimed = try await dispatcher.round(&board).deliveries
+                let claimed = try await dispatcher.round(&queueClaims).deliveries
                 guard !claimed.isEmpty else { break }
                 others += claimed.count
                 #expect(claimed.allSatisfy { !$0.isCritical })
             }
             #expect(others == 400)
             try await bench.enqueue(Self.critical(100))
-            let claimed = try await dispatcher.round(&board).deliveries
+            let claimed = try await dispatcher.round(&queueClaims).deliveries
             #expect(claimed.count == 100)
             #expect(claimed.allSatisfy { $0.isCritical })
         }
@@ -41,8 +41,8 @@ struct LargeBacklogTests {
             try await bench.fill(2000)
             try await bench.enqueue(Self.critical(5000))
             let dispatcher = bench.dispatcher(ScriptedSender()) { $0.capacity = 90 }
-            var board = LaneBoard(policy: LaneScheduler.Policy())
-            let claimed = try await dispatcher.round(&board).deliveries
+            var queueClaims = QueueClaims(policy: QueueScheduler.Policy())
+            let claimed = try await dispatcher.round(&queueClaims).deliveries
             #expect(claimed.count { $0.isCritical } == 80)
             #expect(claimed.count { !$0.isCritical } == 10)
         }
@@ -56,11 +56,11 @@ struct LargeBacklogTests {
             // What a process does not see before its next sweep, and how long it may rest before that.
             #expect(configuration.sweep + configuration.longestPause < .seconds(2))
             let dispatchers = (0..<2).map { number in bench.dispatcher(ScriptedSender()) { $0.worker = "worker-\(number)" } }
-            var boards = (0..<2).map { _ in LaneBoard(policy: LaneScheduler.Policy()) }
+            var allQueueClaims = (0..<2).map { _ in QueueClaims(policy: QueueScheduler.Policy()) }
             let start = ContinuousClock.now
             var claimed: [[Int64]] = [[], []]
             for (index, dispatcher) in dispatchers.enumerated() {
-                claimed[index] += try await dispatcher.round(&boards[index], now: start).deliveries.map(\.deliveryId)
+                claimed[index] += try await dispatcher.round(&allQueueClaims[index], now: start).deliveries.map(\.deliveryId)
             }
             #expect(claimed.allSatisfy { !$0.isEmpty })
             #expect(Set(claimed[0]).isDisjoint(with: claimed[1]))
@@ -80,11 +80,11 @@ struct LargeBacklogTests {
             // Both have places left; what they took before the sweep was theirs to take.
             var throttled = 0
             for (index, dispatcher) in dispatchers.enumerated() {
-                throttled += try await dispatcher.round(&boards[index], now: start + configuration.sweep).deliveries.count
+                throttled += try await dispatcher.round(&allQueueClaims[index], now: start + configuration.sweep).deliveries.count
             }
             // The bucket begins with one and gains one in fifteen seconds.
             #expect((1...2).contains(throttled), "one probe for both, out of one bucket")
-            #expect(boards.allSatisfy { $0.throttles.count == 1 })
+            #expect(allQueueClaims.allSatisfy { $0.throttles.count == 1 })
         }
     }
 }

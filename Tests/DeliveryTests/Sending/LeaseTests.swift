@@ -15,8 +15,8 @@ struct LeaseTests {
             try await bench.register("ann", "phone", token: SendingBench.token(1))
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
             let claimed = try await bench.claim()
-            let own = HeldLease(deliveryId: claimed[0].deliveryId, leaseToken: claimed[0].leaseToken)
-            let other = HeldLease(deliveryId: claimed[0].deliveryId, leaseToken: claimed[0].leaseToken + 1)
+            let own = LeaseKey(deliveryId: claimed[0].deliveryId, leaseToken: claimed[0].leaseToken)
+            let other = LeaseKey(deliveryId: claimed[0].deliveryId, leaseToken: claimed[0].leaseToken + 1)
             // Fresh: nothing is written.
             #expect(try await bench.store.renew([own], lease: .seconds(60)) == 0)
             try await overdue(bench)

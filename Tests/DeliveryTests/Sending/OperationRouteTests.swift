@@ -1,4 +1,4 @@
-import Delivery
+@testable import Delivery
 import HTTPServer
 import HTTPTypes
 import Hummingbird
@@ -8,15 +8,15 @@ import ServiceKit
 import Testing
 
 
-/// What on-call and operators do about a queue: holds, breakers, dead letters, audiences.
+/// What on-call and operators do about a queue: holds, limiters, dead letters, audiences.
 @Suite("Routes of operation")
 struct OperationRouteTests {
     private func withRoutes(_ body: @Sendable (SendingBench, any TestClientProtocol) async throws -> Void) async throws {
         try await SendingBench.with { bench in
-            let router = EdgeRouter(authentication: AuthenticationMiddleware(NamedCallers()))
+            let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
             SendRoutes(store: bench.store, check: { _, _, _, _ in nil }, wake: WakeSignal()).add(to: router)
-            HoldRoutes(store: bench.store, wake: WakeSignal(), audit: AuditTrail { _ in }).add(to: router)
-            TokenBreakerRoutes(store: bench.store.tokenBreakers, audit: AuditTrail { _ in }).add(to: router)
+            CircuitRoutes(store: bench.store, wake: WakeSignal(), audit: AuditTrail { _ in }).add(to: router)
+            DeactivationLimiterRoutes(store: bench.store.deactivationLimiters, audit: AuditTrail { _ in }).add(to: router)
             DeadLetterRoutes(store: bench.store, wake: WakeSignal(), audit: AuditTrail { _ in }).add(to: router)
             AudienceRoutes(store: AudienceStore(pool: bench.pool)).add(to: router)
             try await Application(router: router).test(.router) { client in try await body(bench, client) }
@@ -26,31 +26,31 @@ struct OperationRouteTests {
     private func slowly(_ configuration: inout DispatcherConfiguration) { configuration.delays = .quick(.seconds(3600)) }
 
     @Test("a hold is shown with its cause, and released by whom it may be; what waited goes")
-    func holds() async throws {
+    func circuits() async throws {
         try await withRoutes { bench, client in
             try await bench.register("ann", "phone", token: SendingBench.token(1))
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
             try await bench.dispatch(ScriptedSender([SendingBench.token(1): [.apns(403, "InvalidProviderToken")]]), slowly)
-            let shown = try await client.call("/sends/holds", .get, as: "reader")
+            let shown = try await client.call("/sends/circuits", .get, as: "reader")
             #expect(shown.status == .ok)
             #expect(shown.text.contains(#""cause":"InvalidProviderToken""#) && shown.text.contains(#""app":"com.example.app""#))
-            let id = try #require(try await bench.store.holds().first?.id)
-            #expect(try await client.call("/sends/holds/\(id)", .delete, as: "reader").status == .forbidden)
-            #expect(try await client.call("/sends/holds/\(id)", .delete, as: nil).status == .unauthorized)
-            #expect(try await client.call("/sends/holds/none", .delete, as: "service").status == .notFound)
-            let released = try await client.call("/sends/holds/\(id)", .delete, as: "service")
-            #expect(released.status == .ok && released.text.contains(#""holds":[]"#))
-            #expect(try await client.call("/sends/holds/\(id)", .delete, as: "service").status == .notFound)
+            let id = try #require(try await bench.store.circuits().first?.id)
+            #expect(try await client.call("/sends/circuits/\(id)", .delete, as: "reader").status == .forbidden)
+            #expect(try await client.call("/sends/circuits/\(id)", .delete, as: nil).status == .unauthorized)
+            #expect(try await client.call("/sends/circuits/none", .delete, as: "service").status == .notFound)
+            let released = try await client.call("/sends/circuits/\(id)", .delete, as: "service")
+            #expect(released.status == .ok && released.text.contains(#""circuits":[]"#))
+            #expect(try await client.call("/sends/circuits/\(id)", .delete, as: "service").status == .notFound)
             try await bench.dispatch(ScriptedSender(), slowly)
             #expect(try await bench.send("s1").state == .sent)
         }
     }
 
     @Test(
-        "a breaker is shown with its counts; undoing it gives the tokens back, releasing it switches them off",
+        "a limiter is shown with its counts; undoing it gives the tokens back, releasing it switches them off",
         arguments: ["undo", "release"]
     )
-    func breakers(action: String) async throws {
+    func limiters(action: String) async throws {
         try await withRoutes { bench, client in
             let count = 30
             var scripts: [String: [DeliveryResult]] = [:]
@@ -60,16 +60,16 @@ struct OperationRouteTests {
                 scripts[SendingBench.token(number)] = [.apns(410, "Unregistered")]
             }
             try await bench.dispatch(ScriptedSender(scripts))
-            let open = try await bench.store.tokenBreakers.open()
+            let open = try await bench.store.deactivationLimiters.open()
             let id = try #require(open.first?.id)
-            let shown = try await client.call("/sends/token-breakers", .get, as: "reader")
-            #expect(shown.status == .ok && shown.text.contains(#""breakerId":\#(id)"#) && shown.text.contains(#""cause":"Unregistered""#))
-            #expect(try await client.call("/sends/token-breakers/\(id)/\(action)", .post, as: "reader").status == .forbidden)
-            #expect(try await client.call("/sends/token-breakers/0/\(action)", .post, as: "service").status == .notFound)
-            let done = try await client.call("/sends/token-breakers/\(id)/\(action)", .post, as: "service")
-            #expect(done.status == .ok && done.text.contains(#""breakers":[]"#) && done.text.contains(#""tokens":"#))
-            #expect(try await client.call("/sends/token-breakers/\(id)/\(action)", .post, as: "service").status == .notFound)
-            let state = action == "undo" ? "active" : "off"
+            let shown = try await client.call("/sends/deactivation-limiters", .get, as: "reader")
+            #expect(shown.status == .ok && shown.text.contains(#""limiterId":\#(id)"#) && shown.text.contains(#""cause":"Unregistered""#))
+            #expect(try await client.call("/sends/deactivation-limiters/\(id)/\(action)", .post, as: "reader").status == .forbidden)
+            #expect(try await client.call("/sends/deactivation-limiters/0/\(action)", .post, as: "service").status == .notFound)
+            let done = try await client.call("/sends/deactivation-limiters/\(id)/\(action)", .post, as: "service")
+            #expect(done.status == .ok && done.text.contains(#""limiters":[]"#) && done.text.contains(#""tokens":"#))
+            #expect(try await client.call("/sends/deactivation-limiters/\(id)/\(action)", .post, as: "service").status == .notFound)
+            let state = action == "undo" ? "active" : "inactive"
             #expect(try await bench.count("devices WHERE tokenState = '\(state)'") == count)
         }
     }
@@ -83,9 +83,9 @@ struct OperationRouteTests {
             let listed = try await client.call("/sends/dead?providerErrorCode=PayloadTooLarge", .get, as: "reader")
             #expect(listed.status == .ok && listed.text.contains(#""sendId":"s1""#), "\(listed.text)")
             #expect(try await client.call("/sends/dead?limit=0", .get, as: "reader").status == .badRequest)
-            #expect(try await client.call("/sends/dead/redrive", .post, as: "reader", #"{"sendId": "s1"}"#).status == .forbidden)
-            let redriven = try await client.call("/sends/dead/redrive", .post, as: "service", #"{"sendId": "s1"}"#)
-            #expect(redriven.status == .ok && redriven.text.contains(#""redriven":1"#), "\(redriven.text)")
+            #expect(try await client.call("/sends/dead/retry", .post, as: "reader", #"{"sendId": "s1"}"#).status == .forbidden)
+            let retried = try await client.call("/sends/dead/retry", .post, as: "service", #"{"sendId": "s1"}"#)
+            #expect(retried.status == .ok && retried.text.contains(#""retried":1"#), "\(retried.text)")
             try await bench.dispatch(ScriptedSender())
             #expect(try await bench.send("s1").state == .sent)
         }
@@ -116,8 +116,4 @@ struct OperationRouteTests {
             #expect(try await client.call("/audiences/fans", .delete, as: "service").status == .notFound)
         }
     }
-}
-
-extension TestResponse {
-    fileprivate var text: String { String(buffer: body) }
 }

@@ -1,17 +1,17 @@
 import HTTPClient
-import Delivery
+@testable import Delivery
 import PushContract
 import Testing
 
 @testable import Providers
 
 /// One case for every row of the providers' error tables that a send can meet, from the answer through the real queue: what the attempt's row
-/// says, where the delivery goes, what becomes of the token, and what of the lane. `OutcomeMatrixTests` shows the way from the wire to the
+/// says, where the delivery goes, what becomes of the token, and what of the queue. `OutcomeMatrixTests` shows the way from the wire to the
 /// outcome; what concerns broadcast channels alone is in `BroadcastTests`.
 @Suite("What each answer does")
 struct OutcomeEffectTests {
-    enum Place: Sendable { case dead, retrying, held, sentByTheNextTry }
-    enum Lane: Sendable { case goesOn, paused, held, heldForOnePlatform }
+    enum Place: Sendable { case dead, retrying, held, sentByNextAttempt }
+    enum SendQueue: Sendable { case goesOn, paused, held, blockedForOnePlatform }
 
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
@@ -21,7 +21,7 @@ struct OutcomeEffectTests {
         var reason: ReasonCode
         var place: Place
         var token: TokenState
-        var lane: Lane
+        var queue: SendQueue
         var policy = DeliveryPolicy.atLeastOnce
     }
 
@@ -33,10 +33,10 @@ struct OutcomeEffectTests {
         _ reason: ReasonCode,
         _ place: Place,
         _ token: TokenState = .active,
-        _ lane: Lane = .goesOn,
+        _ queue: SendQueue = .goesOn,
         retryAfter: Duration? = nil
     ) -> Row {
-        let answer = APNsAnswer(status: status, reason: code, timestamp: status == 410 && code != nil ? gone : nil, retryAfter: retryAfter)
+        let answer = APNsResponse(status: status, reason: code, timestamp: status == 410 && code != nil ? gone : nil, retryAfter: retryAfter)
         return Row(
             testDescription: "APNs \(status) \(code ?? "–") \(retryAfter.map { "Retry-After \($0)" } ?? "")",
             platform: .ios,
@@ -45,7 +45,7 @@ struct OutcomeEffectTests {
             reason: reason,
             place: place,
             token: token,
-            lane: lane
+            queue: queue
         )
     }
 
@@ -55,13 +55,13 @@ struct OutcomeEffectTests {
         _ reason: ReasonCode,
         _ place: Place,
         _ token: TokenState = .active,
-        _ lane: Lane = .goesOn,
+        _ queue: SendQueue = .goesOn,
         status errorStatus: String? = nil,
         field: String? = nil,
         quota: [String] = [],
         platform: Platform = .android
     ) -> Row {
-        var answer = FCMAnswer(status: status)
+        var answer = FCMResponse(status: status)
         answer.errorCode = code
         answer.errorStatus = errorStatus
         answer.fields = field.map { [$0] } ?? []
@@ -75,11 +75,11 @@ struct OutcomeEffectTests {
             reason: reason,
             place: place,
             token: token,
-            lane: lane
+            queue: queue
         )
     }
 
-    private static func unreached(
+    private static func notSent(
         _ provider: Provider,
         _ phase: OutboundFailure.Phase,
         _ kind: OutboundFailure.Kind,
@@ -90,19 +90,19 @@ struct OutcomeEffectTests {
             testDescription: "\(provider) \(kind) \(phase) \(policy)",
             platform: provider == .apns ? .ios : .android,
             provider: provider,
-            outcome: .unreached(OutboundFailure(phase, kind, detail: "as told")),
+            outcome: .notSent(OutboundFailure(phase, kind, detail: "as told")),
             reason: .network,
             place: place,
             token: .active,
-            lane: .goesOn,
+            queue: .goesOn,
             policy: policy
         )
     }
 
     static let apnsRows: [Row] =
         [
-            apns(410, "Unregistered", .tokenNotRegistered, .dead, .off),
-            apns(410, "ExpiredToken", .tokenNotRegistered, .dead, .off),
+            apns(410, "Unregistered", .tokenNotRegistered, .dead, .inactive),
+            apns(410, "ExpiredToken", .tokenNotRegistered, .dead, .inactive),
             apns(410, nil, .tokenNotRegistered, .dead, .suspect),
             apns(410, "Novel", .tokenNotRegistered, .dead, .suspect),
             apns(400, "BadDeviceToken", .tokenInvalid, .dead, .suspect),
@@ -110,7 +110,7 @@ struct OutcomeEffectTests {
             apns(404, "BadPath", .unknown, .dead),
             apns(405, "MethodNotAllowed", .unknown, .dead),
             apns(413, "PayloadTooLarge", .unknown, .dead),
-            apns(403, "ExpiredProviderToken", .auth, .sentByTheNextTry),
+            apns(403, "ExpiredProviderToken", .auth, .sentByNextAttempt),
             apns(429, "TooManyProviderTokenUpdates", .auth, .retrying, .active, .paused),
             apns(429, "TooManyRequests", .unknown, .retrying),
             apns(429, "TooManyRequests", .unknown, .retrying, retryAfter: .seconds(90)),
@@ -118,8 +118,8 @@ struct OutcomeEffectTests {
             apns(500, "InternalServerError", .provider5xx, .retrying),
             apns(503, "ServiceUnavailable", .provider5xx, .retrying),
             apns(503, "ServiceUnavailable", .provider5xx, .retrying, .active, .paused, retryAfter: .seconds(90)),
-            apns(503, "Shutdown", .provider5xx, .sentByTheNextTry),
-            apns(400, "IdleTimeout", .network, .sentByTheNextTry),
+            apns(503, "Shutdown", .provider5xx, .sentByNextAttempt),
+            apns(400, "IdleTimeout", .network, .sentByNextAttempt),
             apns(400, "SomethingNew", .unknown, .dead),
             apns(500, "SomethingNew", .provider5xx, .retrying),
         ]
@@ -134,15 +134,15 @@ struct OutcomeEffectTests {
             "UnrelatedKeyIdInToken", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken",
         ].map { apns(403, $0, .auth, .held, .active, .held) }
         + [
-            unreached(.apns, .notWritten, .dns, .retrying), unreached(.apns, .notWritten, .connect, .retrying),
-            unreached(.apns, .notWritten, .tls, .retrying), unreached(.apns, .notWritten, .reset, .retrying),
-            unreached(.apns, .notWritten, .goaway, .sentByTheNextTry), unreached(.apns, .unanswered, .timeout, .retrying),
-            unreached(.apns, .unanswered, .reset, .retrying), unreached(.apns, .unanswered, .timeout, .dead, policy: .atMostOnce),
-            unreached(.apns, .notWritten, .connect, .retrying, policy: .atMostOnce),
+            notSent(.apns, .notWritten, .dns, .retrying), notSent(.apns, .notWritten, .connect, .retrying),
+            notSent(.apns, .notWritten, .tls, .retrying), notSent(.apns, .notWritten, .reset, .retrying),
+            notSent(.apns, .notWritten, .goaway, .sentByNextAttempt), notSent(.apns, .unanswered, .timeout, .retrying),
+            notSent(.apns, .unanswered, .reset, .retrying), notSent(.apns, .unanswered, .timeout, .dead, policy: .atMostOnce),
+            notSent(.apns, .notWritten, .connect, .retrying, policy: .atMostOnce),
         ]
 
     static let fcmRows: [Row] = [
-        fcm(404, "UNREGISTERED", .tokenNotRegistered, .dead, .off),
+        fcm(404, "UNREGISTERED", .tokenNotRegistered, .dead, .inactive),
         fcm(404, nil, .unknown, .held, .active, .held, status: "NOT_FOUND"),
         fcm(400, "INVALID_ARGUMENT", .tokenInvalid, .dead, .suspect, field: "message.token"),
         fcm(400, "INVALID_ARGUMENT", .tokenInvalid, .dead, .suspect, field: "message.fid"),
@@ -150,9 +150,9 @@ struct OutcomeEffectTests {
         fcm(400, "INVALID_ARGUMENT", .unknown, .dead),
         fcm(400, nil, .unknown, .dead, status: "INVALID_ARGUMENT"),
         fcm(403, "SENDER_ID_MISMATCH", .auth, .dead, .suspect),
-        fcm(401, "THIRD_PARTY_AUTH_ERROR", .auth, .held, .active, .heldForOnePlatform, platform: .ios),
-        fcm(401, "THIRD_PARTY_AUTH_ERROR", .auth, .held, .active, .heldForOnePlatform, platform: .web),
-        fcm(401, nil, .auth, .sentByTheNextTry, status: "UNAUTHENTICATED"),
+        fcm(401, "THIRD_PARTY_AUTH_ERROR", .auth, .held, .active, .blockedForOnePlatform, platform: .ios),
+        fcm(401, "THIRD_PARTY_AUTH_ERROR", .auth, .held, .active, .blockedForOnePlatform, platform: .web),
+        fcm(401, nil, .auth, .sentByNextAttempt, status: "UNAUTHENTICATED"),
         fcm(403, nil, .auth, .held, .active, .held, status: "PERMISSION_DENIED"),
         fcm(429, "QUOTA_EXCEEDED", .unknown, .retrying, .active, .paused, quota: ["project:demo"]),
         fcm(429, "QUOTA_EXCEEDED", .unknown, .retrying, .active, .paused),
@@ -164,26 +164,26 @@ struct OutcomeEffectTests {
         fcm(500, "INTERNAL", .provider5xx, .retrying),
         fcm(400, "UNSPECIFIED_ERROR", .unknown, .dead),
         fcm(500, "UNSPECIFIED_ERROR", .provider5xx, .retrying),
-        unreached(.fcm, .notWritten, .goaway, .sentByTheNextTry), unreached(.fcm, .unanswered, .timeout, .retrying),
-        unreached(.fcm, .notWritten, .connect, .retrying),
+        notSent(.fcm, .notWritten, .goaway, .sentByNextAttempt), notSent(.fcm, .unanswered, .timeout, .retrying),
+        notSent(.fcm, .notWritten, .connect, .retrying),
     ]
 
     /// Long enough that nothing is due again while the test looks; at once stays at once.
     private static let delays: RetryDelays = {
-        let growth = RetryDelays.Growth(base: .seconds(60), floor: .seconds(3600), cap: .seconds(3600))
-        return RetryDelays(apns: growth, fcm: growth, network: growth, throttled: growth, afterFix: growth, pause: growth)
+        let curve = RetryDelays.BackoffCurve(base: .seconds(60), minimum: .seconds(3600), cap: .seconds(3600))
+        return RetryDelays(apns: curve, fcm: curve, network: curve, throttled: curve, afterFix: curve, pause: curve)
     }()
 
     private static func token(_ number: Int, _ provider: Provider) -> String {
         provider == .apns ? SendingBench.token(number) : "fcm-token-of-row-\(number)"
     }
 
-    @Test("every row: the attempt's row, where the delivery goes, the token, the lane")
+    @Test("every row: the attempt's row, where the delivery goes, the token, the queue")
     func rows() async throws {
         try await SendingBench.with { bench in
             let rows = Self.apnsRows + Self.fcmRows
             var scripts: [String: [DeliveryResult]] = [:]
-            // An app a row: what one row does to its lane is not another's.
+            // An app a row: what one row does to its queue is not another's.
             for (number, row) in rows.enumerated() {
                 let registration = DeviceRegistration(
                     userId: "u\(number)",
@@ -201,20 +201,20 @@ struct OutcomeEffectTests {
             }
             try await bench.enqueue("[" + items.joined(separator: ",") + "]")
             try await bench.dispatch(ScriptedSender(scripts)) { $0.delays = Self.delays }
-            let holds = try await bench.store.holds()
-            let pauses = try await bench.store.pausesByTheirClock().pauses
+            let circuits = try await bench.store.circuits()
+            let pauses = try await bench.store.pausesWithDatabaseTime().pauses
             for (number, row) in rows.enumerated() {
-                try await check(row, number, bench, holds: holds, pauses: pauses)
+                try await check(row, number, bench, circuits: circuits, pauses: pauses)
             }
         }
     }
 
-    private func check(_ row: Row, _ number: Int, _ bench: SendingBench, holds: [SendHold], pauses: [LanePause]) async throws {
+    private func check(_ row: Row, _ number: Int, _ bench: SendingBench, circuits: [Circuit], pauses: [RateLimitPause]) async throws {
         let name = row.testDescription
         let send = try await bench.send("s\(number)")
         let first = try #require(send.attempts.first, "\(name)")
         let device = try #require(try await bench.devices.device(userId: "u\(number)", deviceId: "d", now: .now()))
-        #expect(first.status == (row.token == .off ? .deactivated : .failed), "\(name)")
+        #expect(first.status == (row.token == .inactive ? .deactivated : .failed), "\(name)")
         #expect(first.reasonCode == row.reason, "\(name)")
         #expect(first.providerErrorCode == row.outcome.providerErrorCode, "\(name)")
         #expect(device.tokenState == row.token, "\(name)")
@@ -223,16 +223,16 @@ struct OutcomeEffectTests {
             case .dead: .failed
             case .retrying: .retrying
             case .held: .held
-            case .sentByTheNextTry: .sent
+            case .sentByNextAttempt: .sent
             }
         #expect(send.state == state, "\(name)")
-        #expect(send.attempts.count == (row.place == .sentByTheNextTry ? 2 : 1), "\(name)")
-        let hold = holds.first { $0.scope.app == "app\(number)" }
-        switch row.lane {
-        case .goesOn, .paused: #expect(hold == nil, "\(name)")
-        case .held: #expect(hold != nil && hold?.scope.platform == nil, "\(name)")
-        case .heldForOnePlatform: #expect(hold?.scope.platform == row.platform, "\(name)")
+        #expect(send.attempts.count == (row.place == .sentByNextAttempt ? 2 : 1), "\(name)")
+        let circuit = circuits.first { $0.scope.app == "app\(number)" }
+        switch row.queue {
+        case .goesOn, .paused: #expect(circuit == nil, "\(name)")
+        case .held: #expect(circuit != nil && circuit?.scope.platform == nil, "\(name)")
+        case .blockedForOnePlatform: #expect(circuit?.scope.platform == row.platform, "\(name)")
         }
-        #expect(pauses.contains { $0.app == "app\(number)" } == (row.lane == .paused), "\(name)")
+        #expect(pauses.contains { $0.app == "app\(number)" } == (row.queue == .paused), "\(name)")
     }
 }

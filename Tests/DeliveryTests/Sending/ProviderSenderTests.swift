@@ -70,7 +70,7 @@ struct ProviderSenderTests {
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
             try await bench.dispatch(ProviderSender([.apns: FixedProvider(gone(at: .now()))]))
             #expect(try await bench.status(of: "s1") == [.deactivated])
-            #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .off)
+            #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .inactive)
         }
     }
 
@@ -92,12 +92,12 @@ struct ProviderSenderTests {
         let long = String(repeating: "x", count: 3900)
         let json =
             #"{"token": "\#(token)", "provider": "apns", "app": "com.example.app", "title": "t", "data": {"a": "\#(long)", "b": "\#(long)"}}"#
-        let request = try SendRequest(try JSONText.parse(Array(json.utf8)), now: .now())
+        let request = try SendRequest(try JSONParser.parse(Array(json.utf8)), now: .now())
         let problem = SendValidation.check(request, provider: .apns, platform: .ios, app: "com.example.app")
         #expect(problem?.code == "payload_refused")
         #expect(problem?.detail.contains("PayloadTooLarge") == true)
         let fine = try SendRequest(
-            try JSONText.parse(Array(#"{"uid": "ann", "title": "Goal"}"#.utf8)),
+            try JSONParser.parse(Array(#"{"uid": "ann", "title": "Goal"}"#.utf8)),
             now: .now()
         )
         #expect(SendValidation.check(fine, provider: .apns, platform: .ios, app: "com.example.app") == nil)

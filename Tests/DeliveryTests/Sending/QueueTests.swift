@@ -159,7 +159,7 @@ struct QueueTests {
         }
     }
 
-    @Test("the backlog counts each state by lane")
+    @Test("the backlog counts each state by queue")
     func backlog() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)
@@ -169,13 +169,13 @@ struct QueueTests {
             let backlog = try await bench.store.backlog()
             #expect(backlog.ready == 3)
             #expect(backlog.oldestReadyAt != nil)
-            #expect(backlog.lanes.first { $0.lane.isCritical }?.ready == 1)
+            #expect(backlog.queues.first { $0.queue.isCritical }?.ready == 1)
             #expect(backlog.drain == .growing)
             try await bench.dispatch(ScriptedSender())
             let after = try await bench.store.backlog()
             #expect(after.ready == 0)
             #expect(after.drain == .empty)
-            #expect(after.lanes.map(\.ended).reduce(0, +) == 3)
+            #expect(after.queues.map(\.ended).reduce(0, +) == 3)
         }
     }
 

@@ -14,7 +14,7 @@ struct RouteTests {
 
     private func withRoutes(_ body: @Sendable (SendingBench, any TestClientProtocol) async throws -> Void) async throws {
         try await SendingBench.with { bench in
-            let router = EdgeRouter(authentication: AuthenticationMiddleware(NamedCallers()))
+            let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
             DeviceRoutes(store: bench.devices).add(to: router)
             SendRoutes(store: bench.store, check: { _, _, _, _ in nil }, wake: WakeSignal()).add(to: router)
             ThrottleRoutes(store: bench.throttles, audit: AuditTrail { _ in }).add(to: router)

@@ -36,7 +36,7 @@ final class ScriptedSender: DeliverySender {
         state.withLock { $0.environments.contains(environment) ? $0.credential : "" }
     }
 
-    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult {
+    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming SendPermit) async -> DeliveryResult {
         state.withLock { state in
             state.calls.append(delivery)
             guard let next = state.scripts[token.rawValue]?.first else {
@@ -66,7 +66,7 @@ extension DeliveryResult {
             goneAt: goneAt,
             retryAfter: retryAfter,
             isThrottled: status == 429,
-            reach: .apns(status: status, reason: reason),
+            refusalScope: .apns(status: status, reason: reason),
             isOwnTopic: ownTopic
         )
         return DeliveryResult(.refused(refusal), latency: .milliseconds(5))
@@ -78,7 +78,7 @@ extension DeliveryResult {
             providerErrorCode: code,
             retryAfter: retryAfter,
             isThrottled: status == 429,
-            reach: .fcm(status: status, errorCode: code, quotaSubjects: [])
+            refusalScope: .fcm(status: status, errorCode: code, quotaSubjects: [])
         )
         return DeliveryResult(.refused(refusal))
     }

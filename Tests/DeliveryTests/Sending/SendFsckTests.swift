@@ -33,25 +33,25 @@ struct SendFsckTests {
     @Test(
         "what is planted is found",
         arguments: [
-            ("DELETE FROM pushDead", "sendPlaces"),
+            ("DELETE FROM pushDead", "deliveryTables"),
             (
-                "INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt) SELECT lane, deliveryId, 2, now() FROM pushDead",
-                "sendPlaces"
+                "INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt) SELECT queue, deliveryId, 2, now() FROM pushDead",
+                "deliveryTables"
             ),
-            ("DELETE FROM pushDeliveries WHERE sendId = 's3'", "sendPlaces"),
-            ("UPDATE pushFinished SET attempts = attempts + 1 WHERE attempts = 2", "sendTries"),
+            ("DELETE FROM pushDeliveries WHERE sendId = 's3'", "deliveryTables"),
+            ("UPDATE pushFinished SET attempts = attempts + 1 WHERE attempts = 2", "sendAttempts"),
             ("UPDATE notificationDeliveryAttempts SET status = 'sent', reasonCode = NULL WHERE sendId = 's1'", "sentOnce"),
             (
                 """
-                INSERT INTO pushLeases (deliveryId, lane, leaseToken, attemptNumber, worker, claimedAt, leaseUntil)
-                SELECT deliveryId, lane, 1, 2, 'gone', now(), now() - interval '10 minutes' FROM pushDead
+                INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, claimedAt, leaseUntil)
+                SELECT deliveryId, queue, 1, 2, 'gone', now(), now() - interval '10 minutes' FROM pushDead
                 """, "sendLeases"
             ),
             (
                 """
-                INSERT INTO pushScheduled (deliveryId, lane, runAt, attemptNumber, holdId)
-                SELECT deliveryId, lane, now() + interval '1 day', 2, 99 FROM pushDead
-                """, "sendHolds"
+                INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, circuitId)
+                SELECT deliveryId, queue, now() + interval '1 day', 2, 99 FROM pushDead
+                """, "sendCircuits"
             ),
         ]
     )

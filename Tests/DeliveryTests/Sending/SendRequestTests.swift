@@ -10,7 +10,7 @@ struct SendRequestTests {
     static let now = Timestamp(seconds: 1_770_000_000)
 
     private func read(_ json: String) throws -> SendRequest {
-        try SendRequest(try JSONText.parse(Array(json.utf8)), now: Self.now)
+        try SendRequest(try JSONParser.parse(Array(json.utf8)), now: Self.now)
     }
 
     @Test("the defaults: normal urgency, at least once, a day")
@@ -62,7 +62,7 @@ struct SendRequestTests {
     @Test("one bad element of an array does not spoil the others")
     func batch() throws {
         let batch = try SendBatch(
-            try JSONText.parse(Array(#"[{"uid": "ann"}, {"uid": ""}, {"uid": "bob"}]"#.utf8)),
+            try JSONParser.parse(Array(#"[{"uid": "ann"}, {"uid": ""}, {"uid": "bob"}]"#.utf8)),
             limit: 3,
             now: Self.now
         )

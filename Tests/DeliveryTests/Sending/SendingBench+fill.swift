@@ -1,9 +1,9 @@
 import Postgres
 
 extension SendingBench {
-    /// Puts `count` non-critical sends to users without devices into one lane, as fast as the database takes them.
+    /// Puts `count` non-critical sends to users without devices into one queue, as fast as the database takes them.
     func fill(_ count: Int) async throws {
-        try await pool.execute("INSERT INTO pushLanes (app, provider, critical) VALUES ('a', 'apns', false)")
+        try await pool.execute("INSERT INTO pushQueues (app, provider, critical) VALUES ('a', 'apns', false)")
         try await pool.execute(
             """
             INSERT INTO pushSends (sendId, contentHash, requestId, author, content, critical, policy, createdAt, expiresAt)
@@ -12,12 +12,12 @@ extension SendingBench {
         )
         try await pool.execute(
             """
-            INSERT INTO pushDeliveries (sendId, lane, uid, deviceId, platform, provider, environment, app, createdAt)
+            INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)
             SELECT 's' || n, 1, 'u' || n, 'd', 'ios', 'apns', 'production', 'a', now() FROM generate_series(1, \(count)) n
             """
         )
         try await pool.execute(
-            "INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt) SELECT lane, deliveryId, 1, now() FROM pushDeliveries ORDER BY 2"
+            "INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt) SELECT queue, deliveryId, 1, now() FROM pushDeliveries ORDER BY 2"
         )
         try await pool.execute("ANALYZE pushSends, pushDeliveries, pushReady, devices")
     }

@@ -13,20 +13,20 @@ struct SendingBench {
     let store: SendStore
     let throttles: ThrottleStore
     let devices: DeviceStore
-    let vault: TokenVault
+    let cipher: TokenCipher
 
     static func with(_ body: (SendingBench) async throws -> Void) async throws {
         try await withDatabase { pool in
-            try await PartitionKeeper(pool: pool, logger: .silent).keep()
+            try await PartitionMaintenance(pool: pool, logger: .silent).maintain()
             let recorder = AttemptRecording.recorder(slot: 9, logger: .silent)
-            let vault = TokenVault(.random())
+            let cipher = TokenCipher(.random())
             try await body(
                 SendingBench(
                     pool: pool,
-                    store: SendStore(pool: pool, vault: vault, record: recorder),
+                    store: SendStore(pool: pool, cipher: cipher, record: recorder),
                     throttles: ThrottleStore(pool: pool),
-                    devices: DeviceStore(pool: pool, vault: vault, record: recorder),
-                    vault: vault
+                    devices: DeviceStore(pool: pool, cipher: cipher, record: recorder),
+                    cipher: cipher
                 )
             )
         }
@@ -60,7 +60,7 @@ struct SendingBench {
 
     @discardableResult
     func enqueue(_ json: String, now: Timestamp = .now()) async throws -> [SendReceipt] {
-        let batch = try SendBatch(try JSONText.parse(Array(json.utf8)), limit: 10_000, now: now)
+        let batch = try SendBatch(try JSONParser.parse(Array(json.utf8)), limit: 10_000, now: now)
         let requests = batch.elements.compactMap { element in
             if case .request(let request) = element { request } else { nil }
         }
@@ -81,11 +81,11 @@ struct SendingBench {
         try await dispatcher(sender, change).runUntilIdle()
     }
 
-    /// Claims up to `limit` deliveries of the only lane, as a worker would.
+    /// Claims up to `limit` deliveries of the only queue, as a worker would.
     func claim(_ limit: Int = 10, lease: Duration = .seconds(60)) async throws -> [ClaimedDelivery] {
         var claimed: [ClaimedDelivery] = []
-        for lane in try await store.lanes() where lane.hasWork {
-            claimed += try await store.claim(lane: lane.lane.id, floor: 0, limit: limit, lease: lease, worker: "other")
+        for queue in try await store.queues() where queue.hasWork {
+            claimed += try await store.claim(queue: queue.queue.id, cursor: 0, limit: limit, lease: lease, worker: "other")
         }
         return claimed
     }

@@ -15,13 +15,13 @@ struct SnapshotTests {
     }
 
     /// Buffers that finding the next hundred takes: those looked at, in memory or not. What a checkpoint writes meanwhile is not counted.
-    private func buffers(_ pool: PostgresPool, floor: Int64) async throws -> Int {
+    private func buffers(_ pool: PostgresPool, cursor: Int64) async throws -> Int {
         let lines = try await pool.withConnection { connection in
             try await connection.perform { connection in
                 try connection.query(
                     """
                     EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, COSTS OFF)
-                    SELECT seq FROM pushReady WHERE lane = 1 AND seq >= \(floor) ORDER BY seq LIMIT 100 FOR UPDATE SKIP LOCKED
+                    SELECT seq FROM pushReady WHERE queue = 1 AND seq >= \(cursor) ORDER BY seq LIMIT 100 FOR UPDATE SKIP LOCKED
                     """
                 ).map { try $0.decode(String.self) }
             }
@@ -37,28 +37,28 @@ struct SnapshotTests {
         try await SendingBench.with { bench in
             let pool = bench.pool
             try await fill(bench)
-            let fresh = try await buffers(pool, floor: 0)
-            let (floored, unfloored) = try await pool.withConnection { analyst in
+            let fresh = try await buffers(pool, cursor: 0)
+            let (withCursor, withoutCursor) = try await pool.withConnection { analyst in
                 try await analyst.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ")
                 _ = try await analyst.query("SELECT count(*) FROM pushReady")
-                var floor: Int64 = 0
+                var cursor: Int64 = 0
                 for _ in 0..<20 {
-                    let claimed = try await bench.store.claim(lane: 1, floor: floor, limit: 500, lease: .seconds(60), worker: "w")
+                    let claimed = try await bench.store.claim(queue: 1, cursor: cursor, limit: 500, lease: .seconds(60), worker: "w")
                     #expect(claimed.count == 500)
-                    floor = (claimed.last?.seq ?? 0) + 1
+                    cursor = (claimed.last?.seq ?? 0) + 1
                 }
                 try await pool.execute("VACUUM pushReady")
-                let floored = try await buffers(pool, floor: floor)
-                let unfloored = try await buffers(pool, floor: 0)
+                let withCursor = try await buffers(pool, cursor: cursor)
+                let withoutCursor = try await buffers(pool, cursor: 0)
                 try await analyst.executeScript("ROLLBACK")
-                return (floored, unfloored)
+                return (withCursor, withoutCursor)
             }
             print(
-                "buffers of a claim's search: fresh \(fresh), with 10,000 claimed under a snapshot \(floored), without a floor \(unfloored)"
+                "buffers of a claim's search: fresh \(fresh), with 10,000 claimed under a snapshot \(withCursor), without a floor \(withoutCursor)"
             )
-            #expect(floored <= fresh * 2)
+            #expect(withCursor <= fresh * 2)
             // The test sees what the floor is for.
-            #expect(unfloored > floored * 3 / 2)
+            #expect(withoutCursor > withCursor * 3 / 2)
         }
     }
 }

@@ -15,8 +15,8 @@ struct TokenGuardTests {
             (0, 0, 0, false),
         ] as [(Int64, Int64, Int64, Bool)]
     )
-    func decision(judged: Int64, ambiguous: Int64, gone: Int64, opens: Bool) {
-        let counts = DeactivationDecision.Counts(judged: judged, ambiguous: ambiguous, gone: gone)
+    func decision(total: Int64, ambiguous: Int64, gone: Int64, opens: Bool) {
+        let counts = DeactivationDecision.Counts(total: total, ambiguous: ambiguous, gone: gone)
         #expect(DeactivationDecision.opens(counts, limits: .init()) == opens)
     }
 
@@ -48,12 +48,12 @@ struct TokenGuardTests {
             try await register(bench, 1...60)
             try await send(bench, 1...50, "good", answer: nil)
             try await send(bench, 51...55, "dead", answer: gone)
-            #expect(try await states(bench) == ["active": 55, "off": 5])
-            #expect(try await bench.store.tokenBreakers.open().isEmpty)
+            #expect(try await states(bench) == ["active": 55, "inactive": 5])
+            #expect(try await bench.store.deactivationLimiters.open().isEmpty)
             let rows = try await bench.pool.query(
                 """
                 SELECT count(*) FROM tokenDeactivations t JOIN notificationDeliveryAttempts a USING (attemptId)
-                WHERE t.cause = 'Unregistered' AND t.previousState = 'active' AND t.state = 'off' AND t.credential = 'key-1'
+                WHERE t.cause = 'Unregistered' AND t.previousState = 'active' AND t.state = 'inactive' AND t.credential = 'key-1'
                   AND a.status = 'deactivated'
                 """
             )
@@ -66,20 +66,20 @@ struct TokenGuardTests {
         try await SendingBench.with { bench in
             try await register(bench, 1...60)
             try await send(bench, 1...40, "bad", answer: .apns(400, "BadDeviceToken"))
-            // Suspect from before, and rested: without the breaker the next strike would switch them off.
+            // Suspect from before, and rested: without the limiter the next strike would switch them off.
             try await bench.pool.execute(
                 "UPDATE devices SET tokenState = 'suspect', tokenStateSince = now() - interval '2 hours' WHERE userId IN ('u41', 'u42', 'u43')"
             )
             try await send(bench, 41...60, "worse", answer: .apns(400, "BadDeviceToken"))
             #expect(try await states(bench) == ["suspect": 60])
-            let breaker = try #require(try await bench.store.tokenBreakers.open().first)
-            #expect(breaker.place.credential == "key-1" && breaker.cause == "BadDeviceToken")
-            #expect(breaker.withheld > 0)
+            let limiter = try #require(try await bench.store.deactivationLimiters.open().first)
+            #expect(limiter.scope.credential == "key-1" && limiter.cause == "BadDeviceToken")
+            #expect(limiter.deferred > 0)
             #expect(try await bench.count("notificationDeliveryAttempts WHERE status = 'deactivated'") == 0)
 
-            #expect(try await bench.store.tokenBreakers.undo(breaker.id, by: "ann") == 60)
+            #expect(try await bench.store.deactivationLimiters.undo(limiter.id, by: "ann") == 60)
             #expect(try await states(bench) == ["active": 60])
-            #expect(try await bench.store.tokenBreakers.undo(breaker.id, by: "ann") == nil)
+            #expect(try await bench.store.deactivationLimiters.undo(limiter.id, by: "ann") == nil)
             #expect(try await bench.count("tokenDeactivations WHERE undoneAt IS NULL") == 0)
             // The configuration is mended: everybody is reached again.
             try await send(bench, 1...60, "good", answer: nil)
@@ -92,21 +92,21 @@ struct TokenGuardTests {
         try await SendingBench.with { bench in
             try await register(bench, 1...90)
             try await send(bench, 1...30, "first", answer: gone)
-            let off = try await states(bench)["off"] ?? 0
+            let off = try await states(bench)["inactive"] ?? 0
             #expect(off < 30)
-            let breaker = try #require(try await bench.store.tokenBreakers.open().first)
-            #expect(breaker.withheld == Int64(30 - off))
+            let limiter = try #require(try await bench.store.deactivationLimiters.open().first)
+            #expect(limiter.deferred == Int64(30 - off))
             // A device that registers again meanwhile is not touched by what is decided about its old registration.
-            let withheld = try await bench.pool.query("SELECT userId FROM devices WHERE tokenState = 'suspect' ORDER BY userId LIMIT 1")[0]
+            let deferred = try await bench.pool.query("SELECT userId FROM devices WHERE tokenState = 'suspect' ORDER BY userId LIMIT 1")[0]
                 .decode(String.self)
-            let number = try #require(Int(withheld.dropFirst()))
-            try await bench.register(withheld, "phone", token: SendingBench.token(number))
+            let number = try #require(Int(deferred.dropFirst()))
+            try await bench.register(deferred, "phone", token: SendingBench.token(number))
 
-            #expect(try await bench.store.tokenBreakers.release(breaker.id, by: "ann") == 29 - off)
-            #expect(try await states(bench) == ["active": 61, "off": 29])
+            #expect(try await bench.store.deactivationLimiters.confirm(limiter.id, by: "ann") == 29 - off)
+            #expect(try await states(bench) == ["active": 61, "inactive": 29])
             try await send(bench, 31...60, "second", answer: gone)
-            #expect(try await states(bench) == ["active": 31, "off": 59])
-            #expect(try await bench.store.tokenBreakers.open().isEmpty)
+            #expect(try await states(bench) == ["active": 31, "inactive": 59])
+            #expect(try await bench.store.deactivationLimiters.open().isEmpty)
         }
     }
 
@@ -115,7 +115,7 @@ struct TokenGuardTests {
         try await SendingBench.with { bench in
             try await register(bench, 1...31)
             try await send(bench, 1...30, "bad", answer: .apns(400, "DeviceTokenNotForTopic"))
-            #expect(try await bench.store.tokenBreakers.open().count == 1)
+            #expect(try await bench.store.deactivationLimiters.open().count == 1)
             // The same place with another credential.
             let sender = ScriptedSender([SendingBench.token(31): [gone]])
             sender.use(credential: "key-2", scripts: [SendingBench.token(31): [gone]])
@@ -137,13 +137,13 @@ struct TokenGuardTests {
             let ids = try await bench.pool.query("SELECT deactivationId FROM tokenDeactivations ORDER BY userId").map {
                 try $0.decode(Int64.self)
             }
-            #expect(try await bench.store.tokenBreakers.undo(deactivation: ids[0], by: "ann"))
-            #expect(try await bench.store.tokenBreakers.undo(deactivation: ids[0], by: "ann") == false)
-            #expect(try await states(bench) == ["active": 1, "off": 1])
+            #expect(try await bench.store.deactivationLimiters.undo(deactivation: ids[0], by: "ann"))
+            #expect(try await bench.store.deactivationLimiters.undo(deactivation: ids[0], by: "ann") == false)
+            #expect(try await states(bench) == ["active": 1, "inactive": 1])
             // The second token is another device's now.
             try await bench.register("new", "phone", token: SendingBench.token(2))
-            #expect(try await bench.store.tokenBreakers.undo(deactivation: ids[1], by: "ann") == false)
-            #expect(try await states(bench) == ["active": 2, "off": 1])
+            #expect(try await bench.store.deactivationLimiters.undo(deactivation: ids[1], by: "ann") == false)
+            #expect(try await states(bench) == ["active": 2, "inactive": 1])
         }
     }
 }

@@ -8,7 +8,7 @@ import Testing
     @Test("ready only when started, not draining and every check is well")
     func phases() async {
         let health = Health()
-        health.addCheck("database") { .well }
+        health.addCheck("database") { .healthy }
         #expect(await health.readiness().status == "starting")
         health.markStarted()
         #expect(await health.readiness().isReady)
@@ -21,7 +21,7 @@ import Testing
     func failing() async {
         let health = Health()
         health.addCheck("database") { .failing("no connection") }
-        health.addCheck("migrations") { .well }
+        health.addCheck("migrations") { .healthy }
         health.addCheck("rules") { throw Broken() }
         health.markStarted()
         let readiness = await health.readiness()
@@ -37,7 +37,7 @@ import Testing
     @Test("a failing check that is not required leaves the process ready, and says so")
     func degraded() async {
         let health = Health()
-        health.addCheck("database") { .well }
+        health.addCheck("database") { .healthy }
         health.addCheck("rules", isRequired: false) { .failing("a rule file is broken") }
         health.markStarted()
         let readiness = await health.readiness()
@@ -50,17 +50,9 @@ import Testing
         let health = Health(clock: ElapsedClock())
         health.addCheck("database") {
             try await Task.sleep(for: .seconds(3_600))
-            return .well
+            return .healthy
         }
         health.markStarted()
         #expect(await health.readiness().checks.first?.detail == "no answer in time")
     }
-}
-
-/// A clock whose sleeps end at once.
-private struct ElapsedClock: Clock {
-    typealias Instant = ContinuousClock.Instant
-    var now: Instant { ContinuousClock.now }
-    var minimumResolution: Duration { .zero }
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {}
 }

@@ -44,7 +44,7 @@ import Testing
     func handler() {
         let sink = Sink()
         var logger = Logger(label: "test") { label in
-            LineLogHandler(logLevel: .info, label: label, format: .logfmt, write: { sink.add($0) })
+            StandardErrorLogHandler(logLevel: .info, label: label, format: .logfmt, write: { sink.add($0) })
         }
         logger[metadataKey: "a"] = "1"
         logger.debug("not printed")

@@ -16,7 +16,7 @@ extension WholeService {
         private static func fill(_ pool: PostgresPool, risenAt rise: Timestamp, until end: Timestamp) async throws {
             let start = end - .seconds(9 * 86_400)
             let days = Set(Minute(start).day...Minute(end).day + 1)
-            try await PartitionKeeper(pool: pool, logger: .silent).ensurePartitions(forDays: days)
+            try await PartitionMaintenance(pool: pool, logger: .silent).ensurePartitions(forDays: days)
             try await pool.execute(
                 """
                 INSERT INTO attemptRollups (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor,
@@ -42,8 +42,8 @@ extension WholeService {
                 try await Self.fill(server.pool, risenAt: end - .seconds(2400), until: end + .seconds(1800))
                 let evaluator = RuleEvaluator(
                     pool: server.pool,
-                    rules: RuleBook(directory: ProjectPlace.alerts, logger: .silent),
-                    receivers: ReceiverBook(fixed: [.log], logger: .silent),
+                    rules: RuleRegistry(directory: ProjectDirectory.alerts, logger: .silent),
+                    receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
                     logger: .silent,
                     now: { clock.now }
                 )
@@ -53,7 +53,7 @@ extension WholeService {
                 }
                 for minutes in stride(from: Int64(-40), through: 0, by: 5) { try await evaluate(minutesLater: minutes) }
                 try #require(evaluator.faults == [:])
-                try #require(try await EpisodeStore.open(on: server.pool).map(\.rule) == ["TokenNotRegisteredSpike"])
+                try #require(try await AlertStore.open(on: server.pool).map(\.rule) == ["TokenNotRegisteredSpike"])
                 try await Chromium.open { window in
                     try await BrowserStory.signIn(window, server)
                     try await window.click("article h2 a", containing: "sends to unregistered tokens")

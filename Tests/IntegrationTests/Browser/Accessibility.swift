@@ -4,7 +4,7 @@ import Testing
 /// What must hold on every page for everybody: axe-core's rules of WCAG 2.1 A and AA, and a few of our own.
 struct Accessibility: Sendable {
     /// axe-core as `scripts/bootstrap.sh test` lays it down; nil where it could not be had.
-    static let axe: String? = try? String(contentsOfFile: ProjectPlace.root + "/.build/axe/axe.min.js", encoding: .utf8)
+    static let axe: String? = try? String(contentsOfFile: ProjectDirectory.root + "/.build/axe/axe.min.js", encoding: .utf8)
 
     let window: BrowserWindow
 

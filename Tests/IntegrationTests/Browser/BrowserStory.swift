@@ -8,7 +8,7 @@ import TestDatabase
 /// What the browser tests begin with.
 enum BrowserStory {
     /// A server without evaluator (the story evaluates), a browser in front of it, and the first stage told.
-    static func tell(
+    static func notify(
         present: IncidentHistory.Present = .recovered,
         _ body: (_ window: BrowserWindow, _ server: RunningServer, _ story: IncidentHistory) async throws -> Void
     ) async throws {
@@ -21,7 +21,7 @@ enum BrowserStory {
             { server in
                 let story = IncidentHistory(on: server.pool, clock: clock, present: present)
                 try await story.tellQuiet(server.api)
-                try await withCourier(server.pool) {
+                try await withNotifier(server.pool) {
                     try await Chromium.open { window in try await body(window, server, story) }
                 }
             }
@@ -29,16 +29,16 @@ enum BrowserStory {
     }
 
     /// Alerts are delivered, to the log.
-    private static func withCourier(_ pool: PostgresPool, _ body: () async throws -> Void) async throws {
-        let courier = AlertCourier(
+    private static func withNotifier(_ pool: PostgresPool, _ body: () async throws -> Void) async throws {
+        let notifier = Notifier(
             pool: pool,
-            receivers: ReceiverBook(fixed: [.log], logger: .silent),
-            configuration: CourierConfiguration(externalURL: "http://127.0.0.1"),
+            receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
+            configuration: NotifierConfiguration(externalURL: "http://127.0.0.1"),
             logger: .silent,
             send: { _ in throw NeverHappened(description: "the log needs no network") }
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await courier.run() }
+            group.addTask { try await notifier.run() }
             defer { group.cancelAll() }
             try await body()
         }

@@ -10,7 +10,7 @@ extension WholeService {
     struct BrowserTests {
         @Test("sign in, see an alert appear, acknowledge, silence, throttle, lift, mark, watch it resolve, read who did what, sign out")
         func incident() async throws {
-            try await BrowserStory.tell { window, server, story in
+            try await BrowserStory.notify { window, server, story in
                 try await window.go(to: server.url + "/")
                 try await window.type("not a key", into: "#key")
                 try await window.click("button", containing: "Sign in")
@@ -27,7 +27,7 @@ extension WholeService {
                 try await window.see("Acknowledged by bootstrap")
 
                 try await window.click(".actions a", containing: "Silence")
-                try await window.see("It would hold back now")
+                try await window.see("It would mute now")
                 try await window.click("label", containing: "30 min")
                 try await window.type("FCM has told us", into: "#reason")
                 try await window.click("main button", containing: "Silence")
@@ -74,7 +74,7 @@ extension WholeService {
 
         @Test("from the first page to who is affected and why in at most three clicks")
         func threeClicks() async throws {
-            try await BrowserStory.tell { window, server, story in
+            try await BrowserStory.notify { window, server, story in
                 try await story.tellIncident(server.api)
                 try await BrowserStory.signIn(window, server)
                 let start = ContinuousClock.now

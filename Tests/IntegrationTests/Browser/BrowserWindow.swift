@@ -43,9 +43,9 @@ struct BrowserWindow: Sendable {
 
     func reload() async throws { try await ask("/refresh", [:]) }
 
-    var address: String { get async throws { try await tell("/url") as? String ?? "" } }
+    var address: String { get async throws { try await notify("/url") as? String ?? "" } }
 
-    var title: String { get async throws { try await tell("/title") as? String ?? "" } }
+    var title: String { get async throws { try await notify("/title") as? String ?? "" } }
 
     /// Everything a person can read on the page.
     var text: String { get async throws { try await run("return document.body.innerText") as? String ?? "" } }
@@ -162,7 +162,7 @@ struct BrowserWindow: Sendable {
         try await ask("/goog/cdp/execute", ["cmd": command, "params": parameters])
     }
 
-    private func tell(_ path: String) async throws -> Any? { try value(try await driver.get("/session/\(session)\(path)")) }
+    private func notify(_ path: String) async throws -> Any? { try value(try await driver.get("/session/\(session)\(path)")) }
 
     @discardableResult
     private func ask(_ path: String, _ body: [String: Any]) async throws -> Any? {

@@ -33,8 +33,8 @@ struct IncidentHistory: Sendable {
         now = Timestamp.now().flooredToMinute() + .seconds(present.rawValue * 60)
         evaluator = RuleEvaluator(
             pool: pool,
-            rules: RuleBook(directory: ProjectPlace.alerts, logger: .silent),
-            receivers: ReceiverBook(fixed: [.log], logger: .silent),
+            rules: RuleRegistry(directory: ProjectDirectory.alerts, logger: .silent),
+            receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
             logger: .silent,
             now: { clock.now }
         )

@@ -19,7 +19,7 @@ struct PagePictures: Sendable {
         ]
     }
 
-    static let directory = ProjectPlace.root + "/.build/pages"
+    static let directory = ProjectDirectory.root + "/.build/pages"
 
     let window: BrowserWindow
 

@@ -30,7 +30,7 @@ extension WholeService {
             "pages on a telephone and at a desk, by day and by night: pictures are kept, everybody can use them, Tab reaches everything"
         )
         func pages() async throws {
-            try await BrowserStory.tell(present: .firing) { window, server, story in
+            try await BrowserStory.notify(present: .firing) { window, server, story in
                 let tour = try Tour(window, server)
                 try await tour.look("sign-in", "/sign-in")
                 try await BrowserStory.signIn(window, server)
@@ -43,7 +43,7 @@ extension WholeService {
                 try await window.see("What to do")
                 try await tour.look("alert-firing")
                 try await window.click(".actions a", containing: "Silence")
-                try await window.see("It would hold back now")
+                try await window.see("It would mute now")
                 try await tour.look("silence")
                 try await window.type("FCM has told us", into: "#reason")
                 try await window.click("main button", containing: "Silence")
@@ -65,7 +65,7 @@ extension WholeService {
                 try await tour.look("zone", "/oncall/zone")
                 try await tour.look("person", "/people/person-2")
                 for (name, path) in [
-                    ("deliveries", "/oncall/deliveries"), ("audit", "/oncall/audit"), ("runbook", "/runbooks/provider-5xx.md"),
+                    ("deliveries", "/oncall/notifications"), ("audit", "/oncall/audit"), ("runbook", "/runbooks/provider-5xx.md"),
                     ("fault", "/oncall/alerts/nothing"),
                 ] {
                     try await tour.look(name, path)
@@ -75,14 +75,14 @@ extension WholeService {
 
         private func told(_ window: BrowserWindow, _ server: RunningServer) async throws {
             try await eventually("everything was delivered") {
-                try await window.go(to: server.url + "/oncall/deliveries")
+                try await window.go(to: server.url + "/oncall/notifications")
                 return try await window.text.contains("Every alert was delivered")
             }
         }
 
         @Test("an alert that is over, with the reader's own time beside UTC: pictures are kept, everybody can use them")
         func resolved() async throws {
-            try await BrowserStory.tell { window, server, story in
+            try await BrowserStory.notify { window, server, story in
                 try await window.liveIn("Asia/Tokyo")
                 try await BrowserStory.signIn(window, server)
                 try await story.tellIncident(server.api)

@@ -11,7 +11,7 @@ extension WholeService {
 
         @Test("the browser's zone is beside UTC from the first page on, follows the reader, and gives way to what they choose")
         func zones() async throws {
-            try await BrowserStory.tell { window, server, _ in
+            try await BrowserStory.notify { window, server, _ in
                 try await window.liveIn("Asia/Tokyo")
                 try await BrowserStory.signIn(window, server)
                 try await window.see("Tokyo)")

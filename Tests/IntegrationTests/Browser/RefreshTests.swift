@@ -19,7 +19,7 @@ extension WholeService {
 
         @Test("an alert that appears above what is read does not move it; what was unfolded stays so; the headline is spoken")
         func inPlace() async throws {
-            try await BrowserStory.tell { window, server, story in
+            try await BrowserStory.notify { window, server, story in
                 try await window.pretend(width: 390, height: 844, dark: false, phone: true)
                 try await BrowserStory.signIn(window, server)
                 try await window.click("summary", containing: "Numbers of the last 3 hours")
@@ -45,7 +45,7 @@ extension WholeService {
 
         @Test("while a button is pointed at, nothing is asked for or replaced; afterwards it is")
         func inUse() async throws {
-            try await BrowserStory.tell { window, server, story in
+            try await BrowserStory.notify { window, server, story in
                 try await story.tellIncident(server.api)
                 try await BrowserStory.signIn(window, server)
                 try await window.run("window.asked = 0; const real = fetch; fetch = (...all) => { window.asked++; return real(...all); }")
@@ -66,7 +66,7 @@ extension WholeService {
 
         @Test("without scripts: sign in, see the alert, acknowledge it, and the page asks for itself again")
         func withoutScripts() async throws {
-            try await BrowserStory.tell { window, server, story in
+            try await BrowserStory.notify { window, server, story in
                 try await window.allowScripts(false)
                 try await window.go(to: server.url + "/")
                 try await window.type(RunningServer.bootstrapKey, into: "#key")

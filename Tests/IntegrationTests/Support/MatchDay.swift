@@ -11,14 +11,14 @@ import Synchronization
 import TestDatabase
 import Testing
 
-/// A server of its own process, the provider simulator, and the crowd of phones.
+/// A server of its own process, the provider simulator, and the fleet of phones.
 struct MatchDay: Sendable {
     let server: ServerProcess
     let simulator: ProviderSimulator
     let pool: PostgresPool
-    let crowd: MatchCrowd
+    let followers: FollowerFleet
     let fleet: PhoneFleet
-    let match: @Sendable (_ tell: @escaping @Sendable (RepeatedMatch.News) async -> Void) -> RepeatedMatch
+    let match: @Sendable (_ notify: @escaping @Sendable (RepeatedMatch.News) async -> Void) -> RepeatedMatch
     private let seen: Seen
 
     fileprivate final class Seen: Sendable {
@@ -26,14 +26,14 @@ struct MatchDay: Sendable {
         let answers = Mutex<[String]>([])
     }
 
-    func phone(_ number: Int) -> SimulatedPhone { crowd.phones[number] }
+    func phone(_ number: Int) -> SimulatedPhone { followers.phones[number] }
     var metrics: String { seen.metrics.withLock { $0 } }
     var answers: [String] { seen.answers.withLock { $0 } }
 
     /// Of all phones: what the simulator was sent to, and what the phones told the API.
     var rawTokens: Set<String> {
         var tokens = Set(simulator.requests(provider: .apns).compactMap { $0.token?.lowercased() })
-        for phone in crowd.phones {
+        for phone in followers.phones {
             for request in phone.transport.sent {
                 guard let body = request.body, let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] else {
                     continue
@@ -51,14 +51,14 @@ struct MatchDay: Sendable {
         let played = Mutex<String?>(nil)
         let announced = match { news in
             switch news {
-            case .announced(let fixture): crowd.turn(to: fixture.matchId)
+            case .announced(let fixture): followers.turn(to: fixture.matchId)
             case .over(let fixture): played.withLock { $0 = fixture.matchId }
             case .refused(_, let why): Issue.record("the match was refused: \(why)")
             }
         }
         try await withStepping {
             try await announced.playOnce()
-            for path in ["/sends/token-breakers", "/sends/holds"] {
+            for path in ["/sends/deactivation-limiters", "/sends/holds"] {
                 let answer = try await server.api.get(path)
                 seen.answers.withLock { $0.append(answer.text) }
             }
@@ -73,7 +73,7 @@ struct MatchDay: Sendable {
         let current = Mutex<String?>(nil)
         let announced = match { news in
             guard case .announced(let fixture) = news else { return }
-            crowd.turn(to: fixture.matchId)
+            followers.turn(to: fixture.matchId)
             current.withLock { $0 = fixture.matchId }
         }
         try await withStepping {
@@ -103,15 +103,15 @@ struct MatchDay: Sendable {
         server: ServerProcess,
         simulator: ProviderSimulator,
         pool: PostgresPool,
-        crowd: MatchCrowd,
-        match: @escaping @Sendable (_ tell: @escaping @Sendable (RepeatedMatch.News) async -> Void) -> RepeatedMatch
+        followers: FollowerFleet,
+        match: @escaping @Sendable (_ notify: @escaping @Sendable (RepeatedMatch.News) async -> Void) -> RepeatedMatch
     ) {
         self.server = server
         self.simulator = simulator
         self.pool = pool
-        self.crowd = crowd
+        self.followers = followers
         self.match = match
-        fleet = PhoneFleet(crowd.phones) { await crowd.live($0) }
+        fleet = PhoneFleet(followers.phones) { await followers.live($0) }
         seen = Seen()
     }
 }
@@ -141,15 +141,15 @@ func withMatchDay(
                 let client = CurlClient(configuration: CurlClientConfiguration(), logger: .silent)
                 let url = server.api.url
                 let transport = HTTPPushTransport(url: url, client: client) { uid in try? issuer.token(userId: uid) }
-                let crowd = MatchCrowd(MatchCrowd.mixed(boot: "test", second: .milliseconds(100)) { "fan-\($0)" }) {
+                let followers = FollowerFleet(FollowerFleet.mixed(boot: "test", second: .milliseconds(100)) { "fan-\($0)" }) {
                     SimulatedPhone($0, transport: PhoneTransport(transport), simulator: simulator)
                 }
                 let script = MatchScript(
-                    try CricsheetMatch.read(json: Data(contentsOf: URL(fileURLWithPath: ProjectPlace.root + "/matches/demo.json")))
+                    try CricsheetMatch.read(json: Data(contentsOf: URL(fileURLWithPath: ProjectDirectory.root + "/matches/demo.json")))
                 )
                 try await withPool(database) { pool in
                     try await body(
-                        MatchDay(server: server, simulator: simulator, pool: pool, crowd: crowd) { tell in
+                        MatchDay(server: server, simulator: simulator, pool: pool, followers: followers) { notify in
                             RepeatedMatch(
                                 script,
                                 tempo: tempo,
@@ -157,7 +157,7 @@ func withMatchDay(
                                 feeder: { feed in
                                     MatchFeeder(feed: feed, url: url, key: RunningServer.bootstrapKey) { try await client.send($0) }
                                 },
-                                tell: tell
+                                notify: notify
                             )
                         }
                     )

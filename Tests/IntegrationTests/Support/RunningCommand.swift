@@ -15,7 +15,7 @@ final class RunningCommand: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: ServerProcess.binary)
         process.arguments = arguments
-        process.currentDirectoryURL = URL(fileURLWithPath: ProjectPlace.root)
+        process.currentDirectoryURL = URL(fileURLWithPath: ProjectDirectory.root)
         var environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "TMPDIR": NSTemporaryDirectory()]
         for (name, value) in settings { environment["PUSHWATCH_" + name] = value }
         process.environment = environment

@@ -108,12 +108,12 @@ extension ServerConfiguration {
     /// Without providers and users.
     static func bare(_ database: String) -> ServerConfiguration {
         var configuration = ServerConfiguration(databaseURL: database)
-        configuration.migrationsDirectory = ProjectPlace.migrations
-        configuration.alertsDirectory = ProjectPlace.alerts
+        configuration.migrationsDirectory = ProjectDirectory.migrations
+        configuration.alertsDirectory = ProjectDirectory.alerts
         configuration.httpPort = 0
         configuration.bootstrapKey = RunningServer.bootstrapKey
         // The same for every server of a test: several may share a database.
-        configuration.tokenKeys = TestTokenKeys.ring
+        configuration.tokenKeys = TestTokenKeys.keySet
         configuration.sendRetryBase = .milliseconds(50)
         return configuration
     }

@@ -36,7 +36,7 @@ final class ServerProcess: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: binary)
         process.arguments = ["serve"] + arguments
-        process.currentDirectoryURL = URL(fileURLWithPath: ProjectPlace.root)
+        process.currentDirectoryURL = URL(fileURLWithPath: ProjectDirectory.root)
         var environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "TMPDIR": NSTemporaryDirectory()]
         let own = [
             "DATABASE_URL": database, "BOOTSTRAP_KEY": RunningServer.bootstrapKey, "HTTP_PORT": "0", "LOG_FORMAT": "text",

@@ -11,7 +11,7 @@ func withTestDirectory<Value>(_ body: (String) async throws -> Value) async thro
 }
 
 /// Places in the source tree.
-enum ProjectPlace {
+enum ProjectDirectory {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
     static let migrations = root + "/sql/migrations"

@@ -3,11 +3,11 @@ import Foundation
 
 /// The keys that all servers of this test run seal tokens with, in memory and as the file that `pushwatch serve` reads.
 enum TestTokenKeys {
-    private static let line = TokenKeyRing.line(id: "test")
+    private static let line = TokenKeySet.line(id: "test")
 
-    static let ring: TokenKeyRing = {
-        guard let ring = try? TokenKeyRing(parsing: line) else { fatalError("a made key is not a key") }
-        return ring
+    static let keySet: TokenKeySet = {
+        guard let keySet = try? TokenKeySet(parsing: line) else { fatalError("a made key is not a key") }
+        return keySet
     }()
 
     static let file: String = {

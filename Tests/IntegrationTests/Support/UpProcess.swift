@@ -15,7 +15,7 @@ final class UpProcess: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: ServerProcess.binary)
         process.arguments = ["up", "--empty", "--port", "0", "--state", directory + "/.pushwatch"]
-        process.currentDirectoryURL = URL(fileURLWithPath: ProjectPlace.root)
+        process.currentDirectoryURL = URL(fileURLWithPath: ProjectDirectory.root)
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
         process.standardOutput = file
         process.standardError = file

@@ -27,7 +27,7 @@ struct MatchRoutesTests {
 
     private func withClient(_ body: @escaping @Sendable (any TestClientProtocol) async throws -> Void) async throws {
         try await withDatabase { pool in
-            let router = EdgeRouter(authentication: AuthenticationMiddleware(Callers()))
+            let router = HTTPRouter(authentication: AuthenticationMiddleware(Callers()))
             MatchRoutes(store: MatchStore(pool: pool), now: { MatchSamples.now }).add(to: router)
             try await Application(responder: router.buildResponder()).test(.router, body)
         }

@@ -40,11 +40,11 @@ enum MatchSamples {
 
     static func feed(
         _ matchId: String = "m1",
-        face: ReplayFace = .balls,
+        detail: ReplayDetail = .balls,
         faults: Set<ReplayFault> = [],
         seed: UInt64 = 1
     ) throws -> ReplayFeed {
-        ReplayFeed(ReplayPlan(try script(), startAt: now), matchId: matchId, face: face, faults: faults, seed: seed)
+        ReplayFeed(ReplayPlan(try script(), startAt: now), matchId: matchId, detail: detail, faults: faults, seed: seed)
     }
 
     static func scores(_ matchId: String = "m1") throws -> [MatchScore] {

@@ -14,18 +14,18 @@ import Testing
 @Suite("Polled score feeds")
 struct ScoreFeedPollerTests {
     @Test("a feed is asked every 5 s, less often when silent or over, with back-off when it fails")
-    func pace() {
-        var pace = FeedPace()
+    func pollInterval() {
+        var pollInterval = FeedPollInterval()
         let now = MatchSamples.now
-        #expect(pace.wait(after: .news, now: now) == .seconds(5))
-        #expect(pace.wait(after: .same, now: now + .seconds(299)) == .seconds(5))
-        #expect(pace.wait(after: .same, now: now + .seconds(300)) == .seconds(30))
-        #expect(pace.wait(after: .news, now: now + .seconds(330)) == .seconds(5))
-        #expect(pace.wait(after: .over, now: now + .seconds(335)) == .seconds(60))
-        let waits = (0..<8).map { _ in pace.wait(after: .failed(retryAfter: nil), now: now + .seconds(400)) }
+        #expect(pollInterval.wait(after: .changed, now: now) == .seconds(5))
+        #expect(pollInterval.wait(after: .same, now: now + .seconds(299)) == .seconds(5))
+        #expect(pollInterval.wait(after: .same, now: now + .seconds(300)) == .seconds(30))
+        #expect(pollInterval.wait(after: .changed, now: now + .seconds(330)) == .seconds(5))
+        #expect(pollInterval.wait(after: .over, now: now + .seconds(335)) == .seconds(60))
+        let waits = (0..<8).map { _ in pollInterval.wait(after: .failed(retryAfter: nil), now: now + .seconds(400)) }
         #expect(waits == [10, 20, 40, 80, 160, 300, 300, 300].map { .seconds($0) })
-        #expect(pace.wait(after: .failed(retryAfter: .seconds(900)), now: now) == .seconds(900))
-        #expect(pace.wait(after: .same, now: now + .seconds(401)) == .seconds(5))
+        #expect(pollInterval.wait(after: .failed(retryAfter: .seconds(900)), now: now) == .seconds(900))
+        #expect(pollInterval.wait(after: .same, now: now + .seconds(401)) == .seconds(5))
     }
 
     /// A feed that answers as a web server would, and remembers what it was asked.
@@ -72,10 +72,10 @@ struct ScoreFeedPollerTests {
             var reader = FeedReader(url: "https://feed.example/m1?token=secret")
             let poller = poller(pool, feed)
             feed.show([scores[1]], tag: "a")
-            #expect(await poller.ask(&reader) == .news)
+            #expect(await poller.ask(&reader) == .changed)
             #expect(await poller.ask(&reader) == .same)
             feed.show([scores[2]], tag: "b")
-            #expect(await poller.ask(&reader) == .news)
+            #expect(await poller.ask(&reader) == .changed)
             feed.state.withLock {
                 $0.body = Array("[{]".utf8); $0.tag = "c"
             }
@@ -166,7 +166,7 @@ struct ScoreFeedPollerTests {
             var first = FeedReader(url: "https://feed.example/m1")
             var second = first
             let (one, two) = (poller(pool, feed, owner: "one"), poller(pool, feed, owner: "two"))
-            #expect(await one.ask(&first) == .news)
+            #expect(await one.ask(&first) == .changed)
             #expect(await one.ask(&first) == .same)
             #expect(await two.ask(&second) == nil)
             #expect(feed.state.withLock { $0.asked.count } == 2)

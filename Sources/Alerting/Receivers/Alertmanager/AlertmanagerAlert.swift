@@ -14,7 +14,7 @@ struct AlertmanagerAlert: Encodable, Sendable {
     var generatorURL: String
 
     /// `staleSince`: since when we could not look whether it still fires.
-    init(_ message: AlertMessage, now: Timestamp, staleSince: Timestamp? = nil) {
+    init(_ message: AlertNotification, now: Timestamp, staleSince: Timestamp? = nil) {
         labels = Dictionary(
             message.labels.filter { !$0.value.isEmpty }.map { (Self.labelName($0.key), $0.value) },
             uniquingKeysWith: { first, _ in first }
@@ -24,7 +24,7 @@ struct AlertmanagerAlert: Encodable, Sendable {
         annotations["runbook_url"] = message.runbookURL
         annotations["observed"] = message.evidence.observedText
         annotations["threshold"] = message.evidence.thresholdText
-        annotations["episode"] = message.episodeId.uuidString.lowercased()
+        annotations["alert"] = message.alertId.uuidString.lowercased()
         annotations["stale_since"] = staleSince?.rfc3339
         startsAt = message.startsAt.rfc3339
         switch message.kind {

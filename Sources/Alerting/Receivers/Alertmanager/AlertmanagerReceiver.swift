@@ -4,7 +4,7 @@ package import PushContract
 
 /// Posts to every member of an Alertmanager cluster; there must be no load balancer in between.
 ///
-/// `AlertmanagerKeeper` posts again while the alert fires. An alert that ended before it could be told is unknown there.
+/// `AlertmanagerResender` posts again while the alert fires. An alert that ended before it could be told is unknown there.
 package struct AlertmanagerReceiver: AlertReceiver {
     package let name: String
     private let cluster: AlertmanagerCluster
@@ -14,10 +14,10 @@ package struct AlertmanagerReceiver: AlertReceiver {
         self.cluster = cluster
     }
 
-    package var coalescing: Coalescing { .tellNothing }
-    package var events: Set<AlertMessage.Event> { [.fired, .resolved] }
+    package var supersededPolicy: SupersededPolicy { .sendNothing }
+    package var events: Set<AlertNotification.Event> { [.fired, .resolved] }
 
-    package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
+    package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
         .requests(try cluster.requests([AlertmanagerAlert(message, now: now)]))
     }
 }

@@ -17,7 +17,7 @@ struct EmailDigest {
     /// Complete, with CRLF line ends.
     var text: String {
         let id = group.group.id
-        let roots = group.group.messages.map { "<\($0.episodeId.uuidString.lowercased())@\(mailbox.from.domain)>" }
+        let roots = group.group.messages.map { "<\($0.alertId.uuidString.lowercased())@\(mailbox.from.domain)>" }
         let headers = [
             ("From", MailHeader.address(mailbox.from)),
             ("To", mailbox.to.map(MailHeader.address).joined(separator: ",\r\n ")),

@@ -4,7 +4,7 @@ import AlertRules
 enum EmailHTML {
     static func page(_ alert: AlertText) -> String {
         let lines =
-            head(alert.title, preheader: "\(alert.state): \(alert.summary)") + story(alert, heading: "h1") + ["</body>", "</html>"]
+            head(alert.title, preheader: "\(alert.state): \(alert.summary)") + alertSection(alert, heading: "h1") + ["</body>", "</html>"]
         return lines.joined(separator: "\n")
     }
 
@@ -14,7 +14,7 @@ enum EmailHTML {
         lines += ["<h1 style=\"margin:0 0 12px;font-size:18px\">\(escaped(group.title))</h1>", "<ul style=\"margin-top:0\">"]
         lines += group.alerts.map { "<li>\(escaped($0.state)): \(escaped($0.summary))</li>" }
         lines += ["</ul>", "<p><a href=\"\(escaped(group.link.url))\">\(escaped(group.link.text))</a></p>"]
-        for alert in group.alerts { lines += ["<hr>"] + story(alert, heading: "h2") }
+        for alert in group.alerts { lines += ["<hr>"] + alertSection(alert, heading: "h2") }
         return (lines + ["</body>", "</html>"]).joined(separator: "\n")
     }
 
@@ -27,7 +27,7 @@ enum EmailHTML {
         ]
     }
 
-    private static func story(_ alert: AlertText, heading: String) -> [String] {
+    private static func alertSection(_ alert: AlertText, heading: String) -> [String] {
         let color = alert.message.kind == .resolved ? "#1a7f37" : alert.message.severity.pages ? "#b42318" : "#9a6700"
         var lines = [
             "<p style=\"margin:0 0 4px;font-weight:700;color:\(color)\">\(escaped(alert.state))</p>",

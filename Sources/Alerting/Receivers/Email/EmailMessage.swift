@@ -2,7 +2,7 @@ import AlertRules
 import Foundation
 import PushContract
 
-/// A mail about an alert: headers that keep an episode in one thread, a text and an HTML part.
+/// A mail about an alert: headers that keep an alertId in one thread, a text and an HTML part.
 ///
 /// Firing or resolved stands in the first line of the body, never in the subject: Gmail threads by the subject too.
 struct EmailMessage {
@@ -19,19 +19,19 @@ struct EmailMessage {
     /// Complete, with CRLF line ends.
     var text: String { MailParts.text(headers, id: message.id, plain: alert.plain, html: EmailHTML.page(alert)) }
 
-    private var message: AlertMessage { alert.message }
-    private var episode: String { message.episodeId.uuidString.lowercased() }
+    private var message: AlertNotification { alert.message }
+    private var alertId: String { message.alertId.uuidString.lowercased() }
 
     private var headers: [(String, String)] {
         // The first message of the thread does not exist: every mail answers the same one.
-        let root = "<\(episode)@\(mailbox.from.domain)>"
+        let root = "<\(alertId)@\(mailbox.from.domain)>"
         return [
             ("From", MailHeader.address(mailbox.from)),
             ("To", mailbox.to.map(MailHeader.address).joined(separator: ",\r\n ")),
             ("Subject", MailHeader.text(alert.title)),
             ("Date", MailHeader.date(now)),
             // The same for every try, so that a repeated mail is recognised.
-            ("Message-ID", "<\(episode).\(message.seq).\(MailHeader.atom(message.receiver))@\(mailbox.from.domain)>"),
+            ("Message-ID", "<\(alertId).\(message.seq).\(MailHeader.atom(message.receiver))@\(mailbox.from.domain)>"),
             ("In-Reply-To", root),
             ("References", root),
             ("Auto-Submitted", "auto-generated"),

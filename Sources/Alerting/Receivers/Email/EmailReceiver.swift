@@ -2,7 +2,7 @@ import HTTPClient
 import Foundation
 package import PushContract
 
-/// Sends mails over SMTP, one thread for each episode.
+/// Sends mails over SMTP, one thread for each alert.
 package struct EmailReceiver: AlertReceiver {
     package let name: String
     private let mailbox: Mailbox
@@ -12,11 +12,11 @@ package struct EmailReceiver: AlertReceiver {
         self.mailbox = mailbox
     }
 
-    package func action(for message: AlertMessage, now: Timestamp) -> ReceiverAction {
+    package func action(for message: AlertNotification, now: Timestamp) -> ReceiverAction {
         post(EmailMessage(AlertText(message), mailbox: mailbox, now: now).text)
     }
 
-    package func action(for group: MessageGroup, now: Timestamp) -> ReceiverAction? {
+    package func action(for group: NotificationGroup, now: Timestamp) -> ReceiverAction? {
         post(EmailDigest(GroupText(group), mailbox: mailbox, now: now).text)
     }
 

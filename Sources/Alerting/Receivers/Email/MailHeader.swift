@@ -34,14 +34,14 @@ enum MailHeader {
     /// Lines of at most 76 characters, broken at spaces.
     private static func folded(_ text: String) -> String {
         var lines = [""]
-        for word in text.split(separator: " ") {
+        for report in text.split(separator: " ") {
             let last = lines[lines.count - 1]
             if last.isEmpty {
-                lines[lines.count - 1] = String(word)
-            } else if last.count + word.count < 66 {
-                lines[lines.count - 1] = "\(last) \(word)"
+                lines[lines.count - 1] = String(report)
+            } else if last.count + report.count < 66 {
+                lines[lines.count - 1] = "\(last) \(report)"
             } else {
-                lines.append(String(word))
+                lines.append(String(report))
             }
         }
         return lines.joined(separator: "\r\n ")

@@ -8,9 +8,9 @@ struct PolicySettings {
 
     let yaml: ReceiverYAML
 
-    /// `combines`: one message to a receiver of this kind may tell several alerts.
-    func policy(_ keys: [String: Node], kind: String, combines: Bool, at node: Node) throws -> ReceiverPolicy {
-        var policy = ReceiverPolicy(grouping: try grouping(keys, combines: combines))
+    /// `supportsGrouping`: one message to a receiver of this kind may tell several alerts.
+    func policy(_ keys: [String: Node], kind: String, supportsGrouping: Bool, at node: Node) throws -> ReceiverPolicy {
+        var policy = ReceiverPolicy(grouping: try grouping(keys, supportsGrouping: supportsGrouping))
         if let limit = keys["per_minute"] {
             guard let count = limit.scalar.flatMap({ Int($0.string) }), (1...6000).contains(count) else {
                 throw yaml.fault(limit, "per_minute is a number from 1 to 6000")
@@ -38,15 +38,15 @@ struct PolicySettings {
         return policy
     }
 
-    private func grouping(_ keys: [String: Node], combines: Bool) throws -> MessageGrouping? {
+    private func grouping(_ keys: [String: Node], supportsGrouping: Bool) throws -> NotificationGrouping? {
         let given = [keys["group_wait"], keys["group_interval"]].compactMap { $0 }
-        if let first = given.first, !combines {
+        if let first = given.first, !supportsGrouping {
             throw yaml.fault(
                 first,
                 "this receiver is told of each alert by itself: only webhook, slack with a url, ntfy and email are told together"
             )
         }
-        guard combines else { return nil }
+        guard supportsGrouping else { return nil }
         // YAML reads a bare `off` as false; its text is the same.
         if keys["group_wait"]?.scalar?.string == "off" {
             if let interval = keys["group_interval"] { throw yaml.fault(interval, "without group_wait there is no group_interval") }
@@ -59,8 +59,8 @@ struct PolicySettings {
             }
             return duration
         }
-        let standard = MessageGrouping()
-        return MessageGrouping(
+        let standard = NotificationGrouping()
+        return NotificationGrouping(
             wait: try duration("group_wait", standard.wait, 1...60, "a duration from 1m to 1h, or off"),
             interval: try duration("group_interval", standard.interval, 1...1440, "a duration from 1m to 1d")
         )

@@ -19,7 +19,7 @@ struct ReceiverSettings {
             throw yaml.fault(node, "the receiver '\(name)' needs exactly one of \(Self.kinds.joined(separator: ", "))")
         }
         let kind = try kind(given[0], settings)
-        let policy = try PolicySettings(yaml: yaml).policy(keys, kind: given[0], combines: kind.combines, at: node)
+        let policy = try PolicySettings(yaml: yaml).policy(keys, kind: given[0], supportsGrouping: kind.supportsGrouping, at: node)
         return ReceiverConfiguration(name: name, kind: kind, policy: policy)
     }
 

@@ -9,7 +9,7 @@ struct NtfyMessage: Encodable {
     }
 
     /// Of the whole body; ntfy turns a longer message into an attachment, which a locked telephone does not show.
-    static let mostBytes = 4096
+    static let maxBytes = 4096
 
     let topic: String
     let title: String
@@ -48,14 +48,14 @@ struct NtfyMessage: Encodable {
         var shorter = self
         while true {
             let data = try AlertJSON.data(shorter)
-            let excess = data.count - Self.mostBytes
+            let excess = data.count - Self.maxBytes
             guard excess > 0, !shorter.message.isEmpty else { return Array(data) }
             // Escapes make the JSON longer than the text, so cutting the excess off the text always suffices in the end.
             shorter.message = shorter.message.cut(toBytes: max(0, shorter.message.utf8.count - max(excess / 2, 8)))
         }
     }
 
-    static func priority(_ message: AlertMessage) -> Int {
+    static func priority(_ message: AlertNotification) -> Int {
         guard message.kind == .firing else { return message.severity.pages ? 3 : 2 }
         switch message.severity {
         case .critical: return 5

@@ -19,11 +19,11 @@ package struct NtfyReceiver: AlertReceiver {
         self.token = token
     }
 
-    package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
+    package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
         try post(NtfyMessage(AlertText(message), topic: topic))
     }
 
-    package func action(for group: MessageGroup, now: Timestamp) throws -> ReceiverAction? {
+    package func action(for group: NotificationGroup, now: Timestamp) throws -> ReceiverAction? {
         try post(NtfyMessage(GroupText(group), topic: topic))
     }
 

@@ -28,9 +28,9 @@ struct PagerDutyEvent: Encodable {
     }
 
     /// The whole event, in bytes.
-    static let mostBytes = 512 * 1024
-    static let mostInSummary = 1024
-    static let mostInKey = 255
+    static let maxBytes = 512 * 1024
+    static let maxSummaryLength = 1024
+    static let maxKeyLength = 255
 
     let routing_key: String
     let event_action: Action
@@ -41,13 +41,13 @@ struct PagerDutyEvent: Encodable {
     let client = "Pushwatch"
     let client_url: String
 
-    init(_ message: AlertMessage, action: Action, routingKey: String) {
+    init(_ message: AlertNotification, action: Action, routingKey: String) {
         let text = AlertText(message)
         routing_key = routingKey
         event_action = action
         dedup_key = Self.dedupKey(message)
         payload = Payload(
-            summary: "\(text.summary) (\(message.rule) #\(text.shortId))".cut(toCharacters: Self.mostInSummary),
+            summary: "\(text.summary) (\(message.rule) #\(text.shortId))".cut(toCharacters: Self.maxSummaryLength),
             source: Self.host(message.externalURL),
             severity: Self.severity(message.severity),
             timestamp: (action == .resolve ? message.endsAt ?? message.firedAt : message.firedAt).rfc3339,
@@ -65,20 +65,20 @@ struct PagerDutyEvent: Encodable {
         var event = self
         for shrink in PagerDutyDetails.shrinking {
             let data = try AlertJSON.data(event)
-            if data.count <= Self.mostBytes { return data }
+            if data.count <= Self.maxBytes { return data }
             event.payload.custom_details.map { event.payload.custom_details = shrink($0) }
         }
         event.payload.custom_details = nil
         return try AlertJSON.data(event)
     }
 
-    /// `<install>:<rule>:<group>:<episode>`: one incident for each episode, whatever is repeated. Long names are replaced by their hash.
-    static func dedupKey(_ message: AlertMessage) -> String {
-        let episode = message.episodeId.uuidString.lowercased()
-        let whole = "\(host(message.externalURL)):\(message.rule):\(group(message)):\(episode)"
-        guard whole.count > mostInKey else { return whole }
+    /// `<install>:<rule>:<group>:<alert>`: one incident for each alert, whatever is repeated. Long names are replaced by their hash.
+    static func dedupKey(_ message: AlertNotification) -> String {
+        let alert = message.alertId.uuidString.lowercased()
+        let whole = "\(host(message.externalURL)):\(message.rule):\(group(message)):\(alert)"
+        guard whole.count > maxKeyLength else { return whole }
         let digest = SHA256.hash(data: Data(whole.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        return "pushwatch:\(digest):\(episode)"
+        return "pushwatch:\(digest):\(alert)"
     }
 
     static func severity(_ severity: Severity) -> String {
@@ -90,7 +90,7 @@ struct PagerDutyEvent: Encodable {
         }
     }
 
-    private static func group(_ message: AlertMessage) -> String {
+    private static func group(_ message: AlertNotification) -> String {
         message.group.isEmpty ? "all" : message.group.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
     }
 

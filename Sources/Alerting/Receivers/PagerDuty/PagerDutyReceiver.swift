@@ -19,10 +19,10 @@ package struct PagerDutyReceiver: AlertReceiver {
         self.url = url
     }
 
-    package var coalescing: Coalescing { .tellNothing }
-    package var events: Set<AlertMessage.Event> { [.fired, .acknowledged, .resolved] }
+    package var supersededPolicy: SupersededPolicy { .sendNothing }
+    package var events: Set<AlertNotification.Event> { [.fired, .acknowledged, .resolved] }
 
-    package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
+    package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
         let action: PagerDutyEvent.Action = message.kind == .resolved ? .resolve : message.event == .acknowledged ? .acknowledge : .trigger
         let body = try PagerDutyEvent(message, action: action, routingKey: routingKey).data()
         let headers = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
@@ -30,8 +30,8 @@ package struct PagerDutyReceiver: AlertReceiver {
     }
 
     /// Accepted is 202 and nothing else: another 2xx does not come from PagerDuty.
-    package func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict {
-        let byStatus = DeliveryVerdict(status: response.status, retryAfter: response.header("retry-after"), now: now)
+    package func verdict(on response: OutboundResponse, now: Timestamp) -> ResponseVerdict {
+        let byStatus = ResponseVerdict(status: response.status, retryAfter: response.header("retry-after"), now: now)
         return byStatus == .delivered && response.status != 202 ? .retry(after: nil) : byStatus
     }
 }

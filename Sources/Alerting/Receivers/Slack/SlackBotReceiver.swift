@@ -3,7 +3,7 @@ package import HTTPClient
 import Foundation
 package import PushContract
 
-/// Posts as a Slack app: one message for each episode, edited as it goes on, and a thread below it for each thing that happens.
+/// Posts as a Slack app: one message for each alert, edited as it goes on, and a thread below it for each thing that happens.
 ///
 /// Slack knows no key by which it would recognise a repetition: after an answer that never came a second message is possible, which shows the same short id.
 package struct SlackBotReceiver: AlertReceiver {
@@ -22,9 +22,9 @@ package struct SlackBotReceiver: AlertReceiver {
         self.url = url
     }
 
-    package var events: Set<AlertMessage.Event> { Set(AlertMessage.Event.allCases) }
+    package var events: Set<AlertNotification.Event> { Set(AlertNotification.Event.allCases) }
 
-    package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
+    package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
         let alert = AlertText(message)
         let root = SlackMessage(alert)
         // `channel/ts`, as the answer to the first message named it.
@@ -38,7 +38,7 @@ package struct SlackBotReceiver: AlertReceiver {
         return .sequence([try request("chat.update", edit), try request("chat.postMessage", reply)])
     }
 
-    package func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict {
+    package func verdict(on response: OutboundResponse, now: Timestamp) -> ResponseVerdict {
         SlackReceiver.verdict(on: response, now: now, isPlainTextFine: false)
     }
 

@@ -17,11 +17,11 @@ struct SlackMessage: Encodable {
         var elements: [Text]?
     }
 
-    static let mostCharacters = 12_000
-    static let mostInSection = 3000
-    static let mostInField = 2000
+    static let maxCharacters = 12_000
+    static let maxSectionLength = 3000
+    static let maxFieldLength = 2000
 
-    /// What notifications and screen readers show. The same first line for every message of an episode.
+    /// What notifications and screen readers show. The same first line for every message of an alert.
     let text: String
     let blocks: [Block]
 
@@ -54,7 +54,7 @@ struct SlackMessage: Encodable {
         var sections: [String] = []
         for alert in group.alerts {
             let line = Self.line(alert)
-            if let last = sections.last, last.count + line.count < Self.mostInSection {
+            if let last = sections.last, last.count + line.count < Self.maxSectionLength {
                 sections[sections.count - 1] = last + "\n" + line
             } else {
                 sections.append(line)
@@ -83,7 +83,7 @@ struct SlackMessage: Encodable {
     }
 
     private static func section(_ text: String) -> Block {
-        Block(type: "section", text: Text(type: "mrkdwn", text: text.cut(toCharacters: mostInSection)))
+        Block(type: "section", text: Text(type: "mrkdwn", text: text.cut(toCharacters: maxSectionLength)))
     }
 
     private static func mark(_ alert: AlertText) -> String {

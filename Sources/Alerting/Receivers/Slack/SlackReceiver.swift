@@ -13,11 +13,11 @@ package struct SlackReceiver: AlertReceiver {
         self.url = url
     }
 
-    package func action(for message: AlertMessage, now: Timestamp) throws -> ReceiverAction {
+    package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
         try post(SlackMessage(AlertText(message)))
     }
 
-    package func action(for group: MessageGroup, now: Timestamp) throws -> ReceiverAction? {
+    package func action(for group: NotificationGroup, now: Timestamp) throws -> ReceiverAction? {
         try post(SlackMessage(GroupText(group)))
     }
 
@@ -29,18 +29,18 @@ package struct SlackReceiver: AlertReceiver {
 
     /// Success is the text `ok`. A 200 with anything else may be Slack's `{"ok": false}`, or a proxy's page; only what Slack itself calls
     /// wrong is given up.
-    package func verdict(on response: OutboundResponse, now: Timestamp) -> DeliveryVerdict {
+    package func verdict(on response: OutboundResponse, now: Timestamp) -> ResponseVerdict {
         Self.verdict(on: response, now: now, isPlainTextFine: true)
     }
 
-    static func verdict(on response: OutboundResponse, now: Timestamp, isPlainTextFine: Bool) -> DeliveryVerdict {
-        let byStatus = DeliveryVerdict(status: response.status, retryAfter: response.header("retry-after"), now: now)
+    static func verdict(on response: OutboundResponse, now: Timestamp, isPlainTextFine: Bool) -> ResponseVerdict {
+        let byStatus = ResponseVerdict(status: response.status, retryAfter: response.header("retry-after"), now: now)
         guard byStatus == .delivered else { return byStatus }
         let text = String(decoding: response.body.prefix(4096), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         if isPlainTextFine, text == "ok" { return .delivered }
         guard let answer = try? AlertJSON.value(Answer.self, from: text) else { return .retry(after: nil) }
         if answer.ok { return .delivered }
-        return Self.passing.contains(answer.error ?? "") ? .retry(after: nil) : .parked
+        return Self.passing.contains(answer.error ?? "") ? .retry(after: nil) : .deadLettered
     }
 
     private struct Answer: Decodable {

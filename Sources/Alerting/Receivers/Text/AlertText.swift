@@ -4,7 +4,7 @@ import PushContract
 
 /// An alert in words, the same for every receiver made for people.
 struct AlertText {
-    struct Fact: Hashable {
+    struct TextField: Hashable {
         var name: String
         var value: String
     }
@@ -14,11 +14,11 @@ struct AlertText {
         var url: String
     }
 
-    let message: AlertMessage
+    let message: AlertNotification
 
-    init(_ message: AlertMessage) { self.message = message }
+    init(_ message: AlertNotification) { self.message = message }
 
-    /// Names the episode and never changes within it, so that receivers and people can tell what belongs together.
+    /// Names the alert and never changes within it, so that receivers and people can tell what belongs together.
     var title: String {
         let group =
             message.group.isEmpty
@@ -26,18 +26,18 @@ struct AlertText {
         return "[\(message.severity.rawValue)] \(message.rule)\(group) #\(shortId)"
     }
 
-    /// Enough of the episode's id to tell a repeated message from a second alert.
-    var shortId: String { String(message.episodeId.uuidString.lowercased().prefix(8)) }
+    /// Enough of the alert's id to tell a repeated message from a second alert.
+    var shortId: String { String(message.alertId.uuidString.lowercased().prefix(8)) }
 
     /// `FIRING`, `RESOLVED`, or both in one when the firing message never got through.
     var state: String {
         switch message.kind {
         case .firing: Self.firing(message)
-        case .resolved: message.coalesced ? "FIRED AND RESOLVED" : "RESOLVED"
+        case .resolved: message.supersedesFiring ? "FIRED AND RESOLVED" : "RESOLVED"
         }
     }
 
-    private static func firing(_ message: AlertMessage) -> String {
+    private static func firing(_ message: AlertNotification) -> String {
         switch message.event {
         case .acknowledged: "ACKNOWLEDGED" + (message.acknowledgedBy.map { " by \($0)" } ?? "")
         case .repeated: "STILL FIRING"
@@ -49,28 +49,28 @@ struct AlertText {
     var meaning: String? { message.annotations["meaning"] }
     var action: String? { message.kind == .firing ? message.annotations["action"] : nil }
 
-    var facts: [Fact] {
+    var facts: [TextField] {
         let evidence = message.evidence
         var facts = [
-            Fact(
+            TextField(
                 name: "Observed",
                 value: "\(evidence.observedText) (\(evidence.observed.counts.bad) of \(evidence.observed.counts.attempts))"
             ),
-            Fact(name: "Threshold", value: evidence.thresholdText),
-            Fact(name: "Window", value: "\(evidence.observed.first.timestamp.rfc3339) – \((evidence.observed.last + 1).timestamp.rfc3339)"),
-            Fact(name: "Since", value: message.startsAt.rfc3339),
+            TextField(name: "Threshold", value: evidence.thresholdText),
+            TextField(name: "Window", value: "\(evidence.observed.first.timestamp.rfc3339) – \((evidence.observed.last + 1).timestamp.rfc3339)"),
+            TextField(name: "Since", value: message.startsAt.rfc3339),
         ]
-        if let held = evidence.heldText { facts.append(Fact(name: "Held", value: held)) }
-        if evidence.worst != evidence.observed { facts.append(Fact(name: "Worst", value: evidence.worstText)) }
-        if let endsAt = message.endsAt { facts.append(Fact(name: "Until", value: endsAt.rfc3339)) }
-        if let reason = message.resolvedReason { facts.append(Fact(name: "Ended", value: reason)) }
-        if let accepted = message.annotations["accepted"] { facts.append(Fact(name: "Accepted", value: accepted)) }
+        if let circuits = evidence.openCircuitsText { facts.append(TextField(name: "Open circuits", value: circuits)) }
+        if evidence.worst != evidence.observed { facts.append(TextField(name: "Worst", value: evidence.worstText)) }
+        if let endsAt = message.endsAt { facts.append(TextField(name: "Until", value: endsAt.rfc3339)) }
+        if let reason = message.resolvedReason { facts.append(TextField(name: "Ended", value: reason)) }
+        if let accepted = message.annotations["accepted"] { facts.append(TextField(name: "Accepted", value: accepted)) }
         if message.detectedLateBySeconds >= 60 {
-            facts.append(Fact(name: "Detected late by", value: Self.duration(message.detectedLateBySeconds)))
+            facts.append(TextField(name: "Detected late by", value: Self.duration(message.detectedLateBySeconds)))
         }
-        if let affected = message.affected { facts.append(Fact(name: "Devices", value: affected.text)) }
-        if let backlog = message.backlog { facts.append(Fact(name: "Backlog", value: Self.text(backlog))) }
-        if message.revised { facts.append(Fact(name: "Revised", value: "late rows changed the numbers it fired with")) }
+        if let affected = message.affected { facts.append(TextField(name: "Devices", value: affected.text)) }
+        if let backlog = message.backlog { facts.append(TextField(name: "Backlog", value: Self.text(backlog))) }
+        if message.revised { facts.append(TextField(name: "Revised", value: "late rows changed the numbers it fired with")) }
         return facts
     }
 

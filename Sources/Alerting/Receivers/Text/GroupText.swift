@@ -3,10 +3,10 @@ import PushContract
 
 /// Several alerts in words, the same for every receiver made for people.
 struct GroupText {
-    let group: MessageGroup
+    let group: NotificationGroup
     let alerts: [AlertText]
 
-    init(_ group: MessageGroup) {
+    init(_ group: NotificationGroup) {
         self.group = group
         alerts = group.messages.map(AlertText.init)
     }

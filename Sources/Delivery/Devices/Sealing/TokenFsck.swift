@@ -21,7 +21,7 @@ package struct TokenFsck: Sendable {
 
     package func run() async throws -> [Line] {
         var lines: [Line] = []
-        for column in SealedColumn.all {
+        for column in EncryptedColumn.all {
             let (tokens, clear) = try await pool.query(column.count())[0].decode((Int, Int).self)
             lines.append(Line(column: column.name, tokens: tokens, clear: clear))
         }

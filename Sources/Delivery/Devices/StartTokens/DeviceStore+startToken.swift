@@ -9,11 +9,11 @@ extension DeviceStore {
     /// Throws a `Problem` for an unknown device (404 `device_not_registered`), one that cannot be started by a push, or the alias without
     /// a deviceId where the user has several devices (409).
     package func register(_ registration: StartTokenRegistration, requestId: String, now: Timestamp) async throws -> Device {
-        let sealed = try registration.token.map { try vault.seal($0, as: .pushToStart) }
+        let encrypted = try registration.token.map { try cipher.encrypt($0, as: .pushToStart) }
         return try await transaction { [record] connection in
             if let token = registration.token { _ = try connection.query(DeviceQueries.lockToken(token.hash)) }
             let device = try Self.device(for: registration, on: connection, now: now)
-            guard let token = registration.token, let sealed else {
+            guard let token = registration.token, let encrypted else {
                 return try Self.clear(device, registration, requestId: requestId, record: record, on: connection, now: now)
             }
             try Self.check(registration, token, device)
@@ -37,13 +37,13 @@ extension DeviceStore {
             )
             let query: Query
             if let type = registration.attributesType {
-                try connection.execute(TypedStartTokenQueries.forgetUntyped(token.hash, of: device))
+                try connection.execute(TypedStartTokenQueries.deleteUntyped(token.hash, of: device))
                 try connection.execute(
-                    TypedStartTokenQueries.register(sealed, hash: token.hash, attributesType: type, for: device, now: now)
+                    TypedStartTokenQueries.register(encrypted, hash: token.hash, attributesType: type, for: device, now: now)
                 )
                 query = TypedStartTokenQueries.touch(device, registration, now: now)
             } else {
-                query = StartTokenQueries.register(sealed, hash: token.hash, for: device, registration, now: now)
+                query = StartTokenQueries.register(encrypted, hash: token.hash, for: device, registration, now: now)
             }
             guard var updated = try connection.query(query).first.map(Device.init) else { throw StartTokenRefusal.unknownDevice.problem }
             updated.typedStartTokens = try Self.typed(updated, on: connection)
@@ -61,7 +61,7 @@ extension DeviceStore {
         now: Timestamp
     ) throws -> Device {
         let deviceId = try registration.deviceId ?? onlyDevice(of: registration.userId, on: connection, now: now)
-        let query = StartTokenQueries.hold(userId: registration.userId, deviceId: deviceId, now: now)
+        let query = StartTokenQueries.lockDevice(userId: registration.userId, deviceId: deviceId, now: now)
         guard let device = try connection.query(query).first.map(Device.init) else { throw StartTokenRefusal.unknownDevice.problem }
         return device
     }
@@ -77,8 +77,8 @@ extension DeviceStore {
         guard device.platform == .ios, device.provider == .apns else {
             throw StartTokenRefusal.notIOS(device.provider == .apns ? device.platform.rawValue : "\(device.platform) with FCM").problem
         }
-        if let told = registration.osVersion ?? device.osVersion, let version = OSVersion(told), version < .pushToStart {
-            throw StartTokenRefusal.tooOld(told).problem
+        if let registration = registration.osVersion ?? device.osVersion, let version = OSVersion(registration), version < .pushToStart {
+            throw StartTokenRefusal.tooOld(registration).problem
         }
         guard token.hash != device.tokenHash else { throw StartTokenRefusal.isPushToken.problem }
     }
@@ -100,7 +100,7 @@ extension DeviceStore {
                 let (hash, state) = try row.decode((String, String).self)
                 return (hash: try stored(hash) as TokenHash, state: try stored(state) as TokenState)
             }
-            let attempts = cleared.filter { $0.state != .off }.map {
+            let attempts = cleared.filter { $0.state != .inactive }.map {
                 Attempt.startRegistration(.unregister, of: device, tokenHash: $0.hash, requestId: requestId, at: now)
             }
             if !attempts.isEmpty { try record(attempts, connection) }
@@ -109,7 +109,7 @@ extension DeviceStore {
             touched.typedStartTokens = try typed(touched, on: connection)
             return touched
         }
-        if let start = device.startToken, start.state != .off {
+        if let start = device.startToken, start.state != .inactive {
             let attempt = Attempt.startRegistration(.unregister, of: device, tokenHash: start.hash, requestId: requestId, at: now)
             try record([attempt], connection)
         }

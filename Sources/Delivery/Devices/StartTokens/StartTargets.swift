@@ -24,7 +24,7 @@ package enum StartTargets {
     package static func usable(at now: Timestamp) -> Query {
         """
         (d.expiresAt > \(now) AND d.provider = 'apns' AND s.token IS NOT NULL AND (s.state = 'active'
-            OR (s.state = 'suspect' AND s.since <= \(now - DeviceTokens.suspicion))))
+            OR (s.state = 'suspect' AND s.since <= \(now - DeviceTokens.suspectPeriod))))
         """
     }
 
@@ -36,7 +36,7 @@ package enum StartTargets {
         type: String = "",
         app: String? = nil,
         on connection: BlockingConnection,
-        vault: TokenVault,
+        cipher: TokenCipher,
         now: Timestamp
     ) throws -> [StartTarget] {
         guard !users.isEmpty else { return [] }
@@ -46,7 +46,7 @@ package enum StartTargets {
             WHERE d.userId = ANY(\(users)) AND (\(app)::text IS NULL OR d.app = \(app)) AND \(usable(at: now))
             ORDER BY d.userId, d.deviceId
             """
-        ).map { try StartTarget($0, vault: vault) }
+        ).map { try StartTarget($0, cipher: cipher) }
     }
 
     /// The usable ones among these devices, each named by its user and itself; one statement.
@@ -54,7 +54,7 @@ package enum StartTargets {
         devices: [(userId: String, deviceId: String)],
         type: String = "",
         on connection: BlockingConnection,
-        vault: TokenVault,
+        cipher: TokenCipher,
         now: Timestamp
     ) throws -> [StartTarget] {
         guard !devices.isEmpty else { return [] }
@@ -64,7 +64,7 @@ package enum StartTargets {
             JOIN devices d ON d.userId = t.userId AND d.deviceId = t.deviceId \(token(for: "\(type)")) WHERE \(usable(at: now))
             ORDER BY d.userId, d.deviceId
             """
-        ).map { try StartTarget($0, vault: vault) }
+        ).map { try StartTarget($0, cipher: cipher) }
     }
 
     private static let columns = """
@@ -73,13 +73,13 @@ package enum StartTargets {
 }
 
 extension StartTarget {
-    fileprivate init(_ row: Row, vault: TokenVault) throws {
+    fileprivate init(_ row: Row, cipher: TokenCipher) throws {
         let values = try row.decode((String, String, String, String, String, String, Int64, String, String?, String?).self)
         userId = values.0
         deviceId = values.1
         environment = try stored(values.2)
         app = values.3
-        token = try vault.open(values.4, as: .pushToStart, hash: try stored(values.5))
+        token = try cipher.decrypt(values.4, as: .pushToStart, hash: try stored(values.5))
         version = values.6
         state = try stored(values.7)
         osVersion = values.8.flatMap { OSVersion($0) }

@@ -4,7 +4,7 @@ import PushContract
 /// The SQL of start tokens.
 enum StartTokenQueries {
     /// The device as it stands, held for this transaction.
-    static func hold(userId: String, deviceId: String, now: Timestamp) -> Query {
+    static func lockDevice(userId: String, deviceId: String, now: Timestamp) -> Query {
         """
         SELECT \(raw: DeviceQueries.columns) FROM devices
         WHERE userId = \(userId) AND deviceId = \(deviceId) AND expiresAt > \(now) FOR UPDATE
@@ -19,22 +19,22 @@ enum StartTokenQueries {
     /// A start token belongs to one device, too.
     static func takeFromOthers(_ hash: TokenHash, app: String, userId: String, deviceId: String, now: Timestamp) -> Query {
         """
-        UPDATE devices SET pushToStartToken = NULL, pushToStartTokenState = 'off', pushToStartTokenCause = '\(raw: DeviceQueries.moved)',
+        UPDATE devices SET pushToStartToken = NULL, pushToStartTokenState = 'inactive', pushToStartTokenCause = '\(raw: DeviceQueries.moved)',
             pushToStartTokenSince = \(now)
-        WHERE pushToStartTokenHash = \(hash.rawValue) AND app = \(app) AND pushToStartTokenState <> 'off'
+        WHERE pushToStartTokenHash = \(hash.rawValue) AND app = \(app) AND pushToStartTokenState <> 'inactive'
           AND (userId, deviceId) <> (\(userId), \(deviceId))
         """
     }
 
     /// In place; the push token and its state stay as they are.
-    static func register(_ sealed: String, hash: TokenHash, for device: Device, _ told: StartTokenRegistration, now: Timestamp) -> Query {
+    static func register(_ encrypted: String, hash: TokenHash, for device: Device, _ registration: StartTokenRegistration, now: Timestamp) -> Query {
         """
-        UPDATE devices d SET pushToStartToken = \(sealed), pushToStartTokenHash = \(hash.rawValue),
+        UPDATE devices d SET pushToStartToken = \(encrypted), pushToStartTokenHash = \(hash.rawValue),
             pushToStartTokenSince = CASE WHEN d.pushToStartTokenState = 'active' AND d.pushToStartTokenHash = \(hash.rawValue)
                 THEN d.pushToStartTokenSince ELSE \(now) END,
             pushToStartTokenState = 'active', pushToStartTokenCause = NULL, pushToStartRegisteredAt = \(now),
             pushToStartVersion = nextval('deviceRegistrationVersions'),
-            osVersion = coalesce(\(told.osVersion), d.osVersion), appVersion = coalesce(\(told.appVersion), d.appVersion),
+            osVersion = coalesce(\(registration.osVersion), d.osVersion), appVersion = coalesce(\(registration.appVersion), d.appVersion),
             lastSeenAt = greatest(d.lastSeenAt, \(now)), expiresAt = greatest(d.expiresAt, \(now) + interval '90 days')
         WHERE userId = \(device.userId) AND deviceId = \(device.deviceId)
         RETURNING \(raw: DeviceQueries.columns)
@@ -42,9 +42,9 @@ enum StartTokenQueries {
     }
 
     /// The token of the same device under its previous user.
-    static func inherit(_ sealed: String, hash: String, by device: Device, now: Timestamp) -> Query {
+    static func inherit(_ encrypted: String, hash: String, by device: Device, now: Timestamp) -> Query {
         """
-        UPDATE devices SET pushToStartToken = \(sealed), pushToStartTokenHash = \(hash), pushToStartTokenState = 'active',
+        UPDATE devices SET pushToStartToken = \(encrypted), pushToStartTokenHash = \(hash), pushToStartTokenState = 'active',
             pushToStartTokenCause = NULL, pushToStartTokenSince = \(now), pushToStartRegisteredAt = \(now),
             pushToStartVersion = nextval('deviceRegistrationVersions')
         WHERE userId = \(device.userId) AND deviceId = \(device.deviceId)

@@ -8,28 +8,28 @@ package enum StartTokens {
     /// `registrationVersion` is `StartTarget.version`: a device that registered a start token anew meanwhile keeps it. With the
     /// provider's time (a 410's) it counts against a registration up to that time. A token that goes off is forgotten; its hash stays.
     ///
-    /// - Parameter withheld: the breaker, by the strike's place, under which a token rests instead of being switched off.
+    /// - Parameter withheld: the limiter, by the strike's place, under which a token rests instead of being switched off.
     package static func apply(
-        _ strikes: [TokenStrike],
-        withheld: [Int: Int64] = [:],
+        _ feedbackBatch: [TokenFeedback],
+        deferred: [Int: Int64] = [:],
         on connection: BlockingConnection,
         now: Timestamp
     ) throws -> Set<Int> {
         var off: Set<Int> = []
-        let batch = StrikeBatch(strikes, withheld: withheld)
+        let batch = FeedbackByVerdict(feedbackBatch, deferred: deferred)
         // A token is in one of the places, and a strike finds it by its hash.
-        for place in StartTokenPlace.all {
+        for table in StartTokenTable.all {
             if !batch.off.isEmpty {
-                for row in try connection.query(place.switchOff(batch.off, now: now)) { off.insert(try row.decode(Int.self)) }
+                for row in try connection.query(table.deactivate(batch.off, now: now)) { off.insert(try row.decode(Int.self)) }
             }
             if !batch.suspect.isEmpty {
-                for row in try connection.query(place.suspect(batch.suspect, now: now)) {
+                for row in try connection.query(table.suspect(batch.suspect, now: now)) {
                     let (index, state) = try row.decode((Int, String).self)
-                    if state == TokenState.off.rawValue { off.insert(index) }
+                    if state == TokenState.inactive.rawValue { off.insert(index) }
                 }
             }
-            if !batch.withheld.isEmpty { try connection.execute(place.putAside(batch.withheld, now: now)) }
-            if !batch.proven.isEmpty { try connection.execute(place.clear(batch.proven, now: now)) }
+            if !batch.deferred.isEmpty { try connection.execute(table.deferDeactivation(batch.deferred, now: now)) }
+            if !batch.valid.isEmpty { try connection.execute(table.clear(batch.valid, now: now)) }
         }
         return off
     }

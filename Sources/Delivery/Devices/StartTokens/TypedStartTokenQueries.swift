@@ -18,7 +18,7 @@ enum TypedStartTokenQueries {
         """
         SELECT t.userId, t.deviceId, t.tokenHash FROM deviceStartTokens t
         JOIN devices d ON d.userId = t.userId AND d.deviceId = t.deviceId
-        WHERE \(devices) AND t.state <> 'off' ORDER BY t.userId, t.attributesType
+        WHERE \(devices) AND t.state <> 'inactive' ORDER BY t.userId, t.attributesType
         """
     }
 
@@ -30,7 +30,7 @@ enum TypedStartTokenQueries {
         """
     }
 
-    static func forgetUntyped(_ hash: TokenHash, of device: Device) -> Query {
+    static func deleteUntyped(_ hash: TokenHash, of device: Device) -> Query {
         """
         UPDATE devices SET pushToStartToken = NULL, pushToStartTokenHash = NULL, pushToStartTokenState = NULL, pushToStartTokenCause = NULL,
             pushToStartTokenSince = NULL, pushToStartRegisteredAt = NULL, pushToStartVersion = NULL
@@ -38,10 +38,10 @@ enum TypedStartTokenQueries {
         """
     }
 
-    static func register(_ sealed: String, hash: TokenHash, attributesType: String, for device: Device, now: Timestamp) -> Query {
+    static func register(_ encrypted: String, hash: TokenHash, attributesType: String, for device: Device, now: Timestamp) -> Query {
         """
         INSERT INTO deviceStartTokens AS t (userId, deviceId, attributesType, app, token, tokenHash, state, since, registeredAt, version)
-        VALUES (\(device.userId), \(device.deviceId), \(attributesType), \(device.app), \(sealed), \(hash.rawValue), 'active', \(now), \(now),
+        VALUES (\(device.userId), \(device.deviceId), \(attributesType), \(device.app), \(encrypted), \(hash.rawValue), 'active', \(now), \(now),
             nextval('deviceRegistrationVersions'))
         ON CONFLICT (userId, deviceId, attributesType) DO UPDATE SET app = excluded.app, token = excluded.token,
             since = CASE WHEN t.state = 'active' AND t.tokenHash = excluded.tokenHash THEN t.since ELSE excluded.since END,
@@ -49,9 +49,9 @@ enum TypedStartTokenQueries {
         """
     }
 
-    static func touch(_ device: Device, _ told: StartTokenRegistration, now: Timestamp) -> Query {
+    static func touch(_ device: Device, _ registration: StartTokenRegistration, now: Timestamp) -> Query {
         """
-        UPDATE devices d SET osVersion = coalesce(\(told.osVersion), d.osVersion), appVersion = coalesce(\(told.appVersion), d.appVersion),
+        UPDATE devices d SET osVersion = coalesce(\(registration.osVersion), d.osVersion), appVersion = coalesce(\(registration.appVersion), d.appVersion),
             lastSeenAt = greatest(d.lastSeenAt, \(now)), expiresAt = greatest(d.expiresAt, \(now) + interval '90 days')
         WHERE userId = \(device.userId) AND deviceId = \(device.deviceId)
         RETURNING \(raw: DeviceQueries.columns)
@@ -70,7 +70,7 @@ enum TypedStartTokenQueries {
         """
         UPDATE deviceStartTokens t SET userId = \(device.userId), app = \(device.app), registeredAt = \(now), since = \(now),
             version = nextval('deviceRegistrationVersions')
-        WHERE t.userId = \(userId) AND t.deviceId = \(device.deviceId) AND t.state <> 'off'
+        WHERE t.userId = \(userId) AND t.deviceId = \(device.deviceId) AND t.state <> 'inactive'
           AND NOT EXISTS (SELECT FROM deviceStartTokens o WHERE o.userId = \(device.userId) AND o.deviceId = t.deviceId
               AND o.attributesType = t.attributesType)
         """

@@ -2,7 +2,7 @@ package import PushContract
 
 /// When so many tokens are refused that it is not the tokens.
 package enum DeactivationDecision {
-    /// What opens the breaker.
+    /// What opens the limiter.
     package struct Limits: Sendable, Hashable {
         /// Of the outcomes that judged a token, how many may be refusals that the configuration may be at fault for.
         package var ambiguousShare: Double
@@ -24,12 +24,12 @@ package enum DeactivationDecision {
 
     /// Outcomes of the window.
     package struct Counts: Sendable, Hashable {
-        package var judged: Int64
+        package var total: Int64
         package var ambiguous: Int64
         package var gone: Int64
 
-        package init(judged: Int64, ambiguous: Int64, gone: Int64) {
-            self.judged = judged
+        package init(total: Int64, ambiguous: Int64, gone: Int64) {
+            self.total = total
             self.ambiguous = ambiguous
             self.gone = gone
         }
@@ -42,6 +42,6 @@ package enum DeactivationDecision {
     }
 
     private static func exceeds(_ refused: Int64, _ share: Double, _ counts: Counts, _ limits: Limits) -> Bool {
-        refused >= limits.count && Double(refused) > share * Double(counts.judged)
+        refused >= limits.count && Double(refused) > share * Double(counts.total)
     }
 }

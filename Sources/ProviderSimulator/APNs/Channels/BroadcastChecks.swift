@@ -1,3 +1,5 @@
+package import ServiceKit
+
 /// The checks on a message to a channel ("Sending broadcast push notification requests to APNs"). Pure.
 enum BroadcastChecks {
     static let payloadLimit = 5120

@@ -44,7 +44,7 @@ extension BenchCommand {
             }
             await database.remove()
             guard let report else { throw CommandFailure(message: "Stopped; nothing was measured.", code: Interruption.exitCode) }
-            Terminal.say(json ? try report.json() : report.text)
+            Terminal.printLine(json ? try report.json() : report.text)
             guard report.outOfOrder == 0, report.overlapping == 0, report.repeatedStarts == 0, report.attemptsMissing == 0 else {
                 throw ExitCode(1)
             }

@@ -38,9 +38,9 @@ struct LiveBench {
             directory: try ProjectFiles.locate("sql/migrations"),
             logger: logger
         ).migrate()
-        try await PartitionKeeper(pool: pool, logger: logger).keep()
-        let vault = TokenVault(.random())
-        let fixture = LiveFixture(pool: pool, vault: vault)
+        try await PartitionMaintenance(pool: pool, logger: logger).maintain()
+        let cipher = TokenCipher(.random())
+        let fixture = LiveFixture(pool: pool, cipher: cipher)
         Terminal.note("storing \(settings.tokens) activities and \(settings.starts) followers")
         try await fixture.running(0..<settings.tokens, of: "on", now: .now())
         try await fixture.followers(1_000_000..<(1_000_000 + settings.starts), of: "next", now: .now())
@@ -48,7 +48,7 @@ struct LiveBench {
         try await pool.execute("ANALYZE")
         let apns = PacedAPNs(slowEvery: 20, deadEvery: 50)
         let wake = WakeSignal()
-        let service = LiveService(engine: engine(pool, vault, apns), wake: wake, logger: logger)
+        let service = LiveService(engine: engine(pool, cipher, apns), wake: wake, logger: logger)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await service.run() }
             Terminal.note("an update every \(settings.interval) for \(Int(settings.seconds)) s")
@@ -79,8 +79,8 @@ struct LiveBench {
             let tally = apns.tally
             let rows = try await LiveBenchReport.rows(pool)
             let newest = tally.newest.values.max()
-            let isTold = (0..<settings.tokens).allSatisfy { apns.isDead($0) || tally.newest[$0] == newest }
-            if tally.underWay.isEmpty, isTold, rows >= tally.updates + tally.starts { return }
+            let isReported = (0..<settings.tokens).allSatisfy { apns.isDead($0) || tally.newest[$0] == newest }
+            if tally.underWay.isEmpty, isReported, rows >= tally.updates + tally.starts { return }
         }
     }
 
@@ -97,11 +97,11 @@ struct LiveBench {
         }
     }
 
-    private func engine(_ pool: PostgresPool, _ vault: TokenVault, _ apns: PacedAPNs) -> LiveEngine {
+    private func engine(_ pool: PostgresPool, _ cipher: TokenCipher, _ apns: PacedAPNs) -> LiveEngine {
         let record = AttemptRecording.recorder(slot: 300, logger: logger)
         var configuration = LiveConfiguration()
         configuration.policy.perSecond = settings.startsPerSecond
-        let stores = LiveStores(pool: pool, policy: configuration.policy, vault: vault, record: record)
+        let stores = LiveStores(pool: pool, policy: configuration.policy, cipher: cipher, record: record)
         return LiveEngine(configuration: configuration, stores: stores, lookup: { _, _, _ in apns }, logger: logger)
     }
 }

@@ -31,7 +31,7 @@ struct LiveBenchReport: Encodable, Sendable {
     var tokens: Int
     var updates: Ages
     var updatesToSlowTokens: Ages
-    var updatesBesideStarts: Ages
+    var updatesDuringStarts: Ages
     var starts: Int
     var startSeconds: Double
     var repeatedStarts: Int
@@ -47,7 +47,7 @@ struct LiveBenchReport: Encodable, Sendable {
         tokens = settings.tokens
         updates = Ages(alone.ages)
         updatesToSlowTokens = Ages(alone.slowAges)
-        updatesBesideStarts = Ages(Array(both.ages.dropFirst(alone.ages.count)))
+        updatesDuringStarts = Ages(Array(both.ages.dropFirst(alone.ages.count)))
         starts = both.starts
         startSeconds =
             zip([both.lastStart].compactMap(\.self), [both.firstStart].compactMap(\.self)).map { ($0 - $1) / .seconds(1) }.first ?? 0
@@ -72,7 +72,7 @@ struct LiveBenchReport: Encodable, Sendable {
         \(tokens) tokens, 5 % slow, 2 % dead
         updates:            \(updates.line)
         to slow tokens:     \(updatesToSlowTokens.line)
-        beside the starts:  \(updatesBesideStarts.line)
+        beside the starts:  \(updatesDuringStarts.line)
         starts:             \(starts) in \(String(format: "%.1f", startSeconds)) s, \(repeatedStarts) sent twice
         order:              \(outOfOrder) older after newer, \(overlapping) overlapping, \(behindAtTheEnd) living tokens not on the newest state
         dead tokens ended:  \(deadTokensEnded)

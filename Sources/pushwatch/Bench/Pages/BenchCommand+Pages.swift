@@ -34,7 +34,7 @@ extension BenchCommand {
                 let bench = PagesBench(database: database, history: history, times: times ?? (quick ? 20 : 100), logger: logger)
                 let report = try await bench.run()
                 await database.remove()
-                if json { try Terminal.say(json: report) } else { Terminal.say(report.text) }
+                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
             } catch {
                 await database.remove()
                 throw error

@@ -37,7 +37,7 @@ struct PagesHistory {
     func store() async throws -> Stored {
         let end = Minute(Timestamp.now())
         let first = end - size.days * 1_440
-        try await PartitionKeeper(pool: pool, logger: logger).ensurePartitions(forDays: Set(first.day...(end + 1_440).day))
+        try await PartitionMaintenance(pool: pool, logger: logger).ensurePartitions(forDays: Set(first.day...(end + 1_440).day))
         Terminal.note("storing \(size.days) days of \(size.attemptsPerMinute) attempts a minute")
         for day in 0..<size.days { try await attempts(from: first + day * 1_440, to: first + (day + 1) * 1_440, incident: end) }
         Terminal.note("a match with \(size.followers) followers, queue and audit")
@@ -94,8 +94,8 @@ struct PagesHistory {
 
     private func people() async throws {
         // The server's own key, which it would not start without.
-        let vault = TokenVault(try TokenKeyRing(parsing: BenchServeCommand.tokenKeys))
-        let fixture = LiveFixture(pool: pool, vault: vault)
+        let cipher = TokenCipher(try TokenKeySet(parsing: BenchServeCommand.tokenKeys))
+        let fixture = LiveFixture(pool: pool, cipher: cipher)
         try await fixture.running(0..<size.followers, of: Self.match, now: .now())
         try await fixture.score(Self.match, phase: "live", runs: 61, now: .now())
         try await pool.execute(
@@ -109,26 +109,26 @@ struct PagesHistory {
 
     /// Evaluates all rules, delivers what they say to the log, and makes the table of tries as long as that of a bad month.
     private func alert(_ end: Minute) async throws -> String {
-        let receivers = ReceiverBook(fixed: [.log], logger: logger)
+        let receivers = ReceiverRegistry(fixed: [.log], logger: logger)
         let rules = try RulesCommand.rules(in: try ProjectFiles.locate("alerts"))
-        let evaluator = RuleEvaluator(pool: pool, rules: RuleBook(rules: rules, logger: logger), receivers: receivers, logger: logger)
+        let evaluator = RuleEvaluator(pool: pool, rules: RuleRegistry(rules: rules, logger: logger), receivers: receivers, logger: logger)
         try await evaluator.evaluate(through: end.timestamp)
         try await evaluator.release()
-        let courier = AlertCourier(
+        let notifier = Notifier(
             pool: pool,
             receivers: receivers,
-            configuration: CourierConfiguration(externalURL: "http://127.0.0.1"),
+            configuration: NotifierConfiguration(externalURL: "http://127.0.0.1"),
             logger: logger,
             send: { _ in throw CommandFailure.check("the log needs no network") }
         )
-        try await courier.deliverDue()
-        try await courier.release()
-        guard let alert = try await EpisodeStore.open(on: pool).first(where: { $0.rule == "ProviderUnavailable" }) else {
+        try await notifier.deliverDue()
+        try await notifier.release()
+        guard let alert = try await AlertStore.open(on: pool).first(where: { $0.rule == "ProviderUnavailable" }) else {
             throw CommandFailure.check("No alert fires although FCM fails: the rules of alerts/ have changed.")
         }
         try await pool.execute(
             """
-            INSERT INTO alertDeliveries (episodeId, receiver, seq, result, attemptedAt, status, latencyMs)
+            INSERT INTO notificationAttempts (alertId, receiver, seq, result, attemptedAt, status, latencyMs)
             SELECT \(alert.id), 'webhook', n, CASE WHEN n % 9 = 0 THEN 'retry' ELSE 'delivered' END, now() - n * interval '20 minutes', 200, 40
             FROM generate_series(1, 2000) n
             """

@@ -46,9 +46,9 @@ struct BenchClientCommand: AsyncParsableCommand {
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            Terminal.say(String(decoding: try encoder.encode(report), as: UTF8.self))
+            Terminal.printLine(String(decoding: try encoder.encode(report), as: UTF8.self))
         } else {
-            Terminal.say(report.table)
+            Terminal.printLine(report.table)
         }
         if (report.bare + report.client).contains(where: { $0.failed > 0 }) { throw ExitCode(1) }
     }

@@ -15,8 +15,8 @@ extension BenchCommand {
                 end-to-end  POST /sends to the durable attempt over 1, 2 and 4 connections to the provider, with the processor time of server,
                             database and simulator, the time from enqueuing to the written answer at half that rate, and the rate as a ratio
                             to the provider's client without queue and rows, measured before and after
-                            (and, with --beside, to another program's, which is called with the address, the CA file, a provider token, the
-                            topic, the number of requests and how many may be under way; `make bench-beside` builds one on AsyncHTTPClient)
+                            (and, with --compare-with, to another program's, which is called with the address, the CA file, a provider token, the
+                            topic, the number of requests and how many may be under way; `make bench-compare` builds one on AsyncHTTPClient)
                 drain       a full queue, alone and while an analyst holds a snapshot (`bench drain` does only that)
 
                 Server and simulator run in processes of their own, against a scratch database. Build with `swift build -c release` first.
@@ -34,7 +34,7 @@ extension BenchCommand {
         ]
         @Option(help: "Sends of each measurement of a rate.") var sends = 60_000
         @Option(help: "Sends in the queue that is drained.") var deliveries = 1_000_000
-        @Option(help: "Another sender to hold the end-to-end rates against: a program.") var beside: String?
+        @Option(help: "Another sender to hold the end-to-end rates against: a program.") var compareWith: String?
         @Flag(help: "About a minute, less exact.") var quick = false
         @Flag(help: "Print the report as JSON.") var json = false
 
@@ -53,7 +53,7 @@ extension BenchCommand {
             var settings = SendBench.Settings()
             if !only.isEmpty { settings.parts = Set(only.compactMap { SendBench.Part(rawValue: $0) }) }
             settings.connections = connections
-            settings.beside = beside
+            settings.compareWith = compareWith
             settings.sends = quick ? min(sends, 10_000) : sends
             settings.deliveries = quick ? min(deliveries, 50_000) : deliveries
             if quick {
@@ -64,7 +64,7 @@ extension BenchCommand {
             do {
                 let report = try await SendBench(settings: settings, database: database, logger: logger).run()
                 await database.remove()
-                if json { try Terminal.say(json: report) } else { Terminal.say(report.text) }
+                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
             } catch {
                 await database.remove()
                 throw error

@@ -23,7 +23,7 @@ extension BenchCommand {
             do {
                 let report = try await DrainBench(database: database, deliveries: deliveries, logger: logger).run()
                 await database.remove()
-                if json { try Terminal.say(json: report) } else { Terminal.say(report.text) }
+                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
             } catch {
                 await database.remove()
                 throw error

@@ -23,8 +23,8 @@ struct DrainBench {
     }
 
     /// Takes everything.
-    private struct OpenDoor: DeliverySender {
-        func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming TryPermit) async -> DeliveryResult {
+    private struct AcceptingSender: DeliverySender {
+        func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming SendPermit) async -> DeliveryResult {
             DeliveryResult(.accepted(providerMessageId: nil), latency: .milliseconds(1), pushType: "alert")
         }
 
@@ -45,10 +45,10 @@ struct DrainBench {
         _ = try await Migrator(configuration: configuration, directory: try ProjectFiles.locate("sql/migrations"), logger: logger).migrate()
         let pool = PostgresPool(configuration: configuration, logger: logger)
         defer { pool.close() }
-        try await PartitionKeeper(pool: pool, logger: logger).keep()
-        let vault = TokenVault(.random())
-        let alone = try await measure("alone", pool, vault) { try await $0() }
-        let under = try await measure("under an analyst's snapshot", pool, vault) { drain in
+        try await PartitionMaintenance(pool: pool, logger: logger).maintain()
+        let cipher = TokenCipher(.random())
+        let alone = try await measure("alone", pool, cipher) { try await $0() }
+        let under = try await measure("under an analyst's snapshot", pool, cipher) { drain in
             try await pool.withConnection { analyst in
                 // A session of ours is ended after a minute in which it holds a snapshot and does nothing; this one is meant to.
                 try await analyst.executeScript(
@@ -66,22 +66,22 @@ struct DrainBench {
     private func measure(
         _ name: String,
         _ pool: PostgresPool,
-        _ vault: TokenVault,
+        _ cipher: TokenCipher,
         _ surround: (_ drain: () async throws -> Double) async throws -> Double
     ) async throws -> Double {
         Terminal.note("filling the queue with \(deliveries) sends")
-        try await fill(pool, vault)
+        try await fill(pool, cipher)
         Terminal.note("draining \(name)")
-        return try await surround { try await drain(pool, vault) }
+        return try await surround { try await drain(pool, cipher) }
     }
 
-    private func fill(_ pool: PostgresPool, _ vault: TokenVault) async throws {
+    private func fill(_ pool: PostgresPool, _ cipher: TokenCipher) async throws {
         let token = try PushToken(String(repeating: "5a", count: 32), provider: .apns)
-        let sealed = try vault.seal(token, as: .delivery)
+        let encrypted = try cipher.encrypt(token, as: .delivery)
         try await pool.execute(
-            "TRUNCATE pushSends, pushDeliveries, pushReady, pushScheduled, pushLeases, pushFinished, pushDead, pushLanes RESTART IDENTITY"
+            "TRUNCATE pushSends, pushDeliveries, pushReady, pushScheduled, pushLeases, pushFinished, pushDead, pushQueues RESTART IDENTITY"
         )
-        try await pool.execute("INSERT INTO pushLanes (app, provider, critical) VALUES ('com.example.bench', 'apns', false)")
+        try await pool.execute("INSERT INTO pushQueues (app, provider, critical) VALUES ('com.example.bench', 'apns', false)")
         let run = UUID().uuidString
         try await pool.execute(
             """
@@ -92,22 +92,22 @@ struct DrainBench {
         )
         try await pool.execute(
             """
-            INSERT INTO pushDeliveries (sendId, lane, uid, platform, provider, environment, app, pushToken, tokenHash, createdAt)
-            SELECT \(run) || n, (SELECT lane FROM pushLanes), 'user-' || n, 'ios', 'apns', 'production', 'com.example.bench', \(sealed),
+            INSERT INTO pushDeliveries (sendId, queue, uid, platform, provider, environment, app, pushToken, tokenHash, createdAt)
+            SELECT \(run) || n, (SELECT queue FROM pushQueues), 'user-' || n, 'ios', 'apns', 'production', 'com.example.bench', \(encrypted),
                 \(token.hash.rawValue), now()
             FROM generate_series(1, \(deliveries)) n
             """
         )
         try await pool.execute(
-            "INSERT INTO pushReady (lane, deliveryId, attemptNumber, readyAt) SELECT lane, deliveryId, 1, now() FROM pushDeliveries ORDER BY 2"
+            "INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt) SELECT queue, deliveryId, 1, now() FROM pushDeliveries ORDER BY 2"
         )
         try await pool.execute("ANALYZE pushSends, pushDeliveries, pushReady")
         try await pool.execute("CHECKPOINT")
     }
 
-    private func drain(_ pool: PostgresPool, _ vault: TokenVault) async throws -> Double {
-        let store = SendStore(pool: pool, vault: vault, record: AttemptRecording.recorder(slot: 300, logger: logger))
-        let dispatcher = SendDispatcher(store: store, throttles: ThrottleStore(pool: pool), sender: OpenDoor(), logger: logger)
+    private func drain(_ pool: PostgresPool, _ cipher: TokenCipher) async throws -> Double {
+        let store = SendStore(pool: pool, cipher: cipher, record: AttemptRecording.recorder(slot: 300, logger: logger))
+        let dispatcher = SendDispatcher(store: store, throttles: ThrottleStore(pool: pool), sender: AcceptingSender(), logger: logger)
         let group = ServiceGroup(configuration: .init(services: [.init(service: dispatcher)], logger: logger))
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
             let start = ContinuousClock.now

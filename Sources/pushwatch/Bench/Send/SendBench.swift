@@ -25,7 +25,7 @@ struct SendBench {
         /// Tries under way at once, in the server as in the bare sender.
         var inFlight = 500
         /// A program to hold the end-to-end rates against.
-        var beside: String?
+        var compareWith: String?
     }
 
     let settings: Settings
@@ -42,7 +42,7 @@ struct SendBench {
             defer { simulator.stop() }
             if settings.parts.contains(.client) { try await client(simulator, directory, into: &report) }
             if settings.parts.contains(.endToEnd) {
-                let other = try settings.beside.map {
+                let other = try settings.compareWith.map {
                     OtherSender(program: $0, simulator: simulator, token: try providerToken(directory))
                 }
                 for connections in settings.connections {

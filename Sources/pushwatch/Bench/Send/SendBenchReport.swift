@@ -50,7 +50,7 @@ struct SendBenchReport: Encodable, Sendable {
             parts.append(line)
         }
         if !endToEnd.isEmpty {
-            parts.append("(2) POST /sends to the durable attempt, beside the provider's client without queue and rows\n" + table)
+            parts.append("(2) POST /sends to the durable attempt, next to the provider's client without queue and rows\n" + table)
         }
         if let drain { parts.append("(3) draining a full queue\n" + drain.text) }
         return parts.joined(separator: "\n\n")

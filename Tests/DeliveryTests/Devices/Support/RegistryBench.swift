@@ -16,27 +16,27 @@ import TestDatabase
 struct RegistryBench {
     let pool: PostgresPool
     let store: DeviceStore
-    let vault: TokenVault
+    let cipher: TokenCipher
     let clock = BenchClock()
-    let departures = Departures()
+    let removals = Removals()
 
     /// - Parameter records: false for tests that leap months ahead, where no partition takes an attempt.
     static func with(records: Bool = true, _ body: (RegistryBench) async throws -> Void) async throws {
         try await withDatabase { pool in
-            try await PartitionKeeper(pool: pool, logger: .silent).keep()
+            try await PartitionMaintenance(pool: pool, logger: .silent).maintain()
             try await body(RegistryBench(pool: pool, records: records))
         }
     }
 
     init(pool: PostgresPool, records: Bool) {
         self.pool = pool
-        vault = TokenVault(.random())
+        cipher = TokenCipher(.random())
         let silent: AttemptRecorder = { _, _ in }
         store = DeviceStore(
             pool: pool,
-            vault: vault,
+            cipher: cipher,
             record: records ? AttemptRecording.recorder(slot: 9, logger: .silent) : silent,
-            onDeparture: { [departures] gone, _, _ in departures.add(gone) }
+            onRemoval: { [removals] gone, _, _ in removals.add(gone) }
         )
     }
 
@@ -81,13 +81,13 @@ struct RegistryBench {
     }
 
     func starts(of users: [String], app: String? = nil) async throws -> [StartTarget] {
-        let (vault, now) = (vault, clock.now)
-        return try await pool.performTransaction { try StartTargets.of(users: users, app: app, on: $0, vault: vault, now: now) }
+        let (cipher, now) = (cipher, clock.now)
+        return try await pool.performTransaction { try StartTargets.of(users: users, app: app, on: $0, cipher: cipher, now: now) }
     }
 
     func pushTargets(of users: [String]) async throws -> [DeviceTarget] {
         let now = clock.now
-        return try await pool.performTransaction { try DeviceTargets.of(users: users, on: $0, now: now) }.filter { $0.tokenState != .off }
+        return try await pool.performTransaction { try DeviceTargets.of(users: users, on: $0, now: now) }.filter { $0.tokenState != .inactive }
     }
 
     func count(_ table: String) async throws -> Int {
@@ -103,7 +103,7 @@ struct RegistryBench {
 
     /// The routes, with whoever the `Authorization` header names as the app user.
     func withRoutes(_ body: @Sendable (any TestClientProtocol) async throws -> Void) async throws {
-        let router = EdgeRouter(authentication: AuthenticationMiddleware(NamedUsers()))
+        let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedUsers()))
         DeviceRoutes(store: store, now: { [clock] in clock.now }).add(to: router)
         try await Application(router: router).test(.router, body)
     }
@@ -123,12 +123,12 @@ final class BenchClock: Sendable {
 }
 
 /// Who left, as the store told.
-final class Departures: Sendable {
-    private let list = Mutex<[DeviceDeparture]>([])
+final class Removals: Sendable {
+    private let list = Mutex<[DeviceRemoval]>([])
 
-    var all: [DeviceDeparture] { list.withLock { $0 } }
+    var all: [DeviceRemoval] { list.withLock { $0 } }
 
-    func add(_ gone: [DeviceDeparture]) { list.withLock { $0 += gone } }
+    func add(_ gone: [DeviceRemoval]) { list.withLock { $0 += gone } }
 }
 
 private struct NamedUsers: Authenticator {
@@ -153,7 +153,7 @@ extension TestResponse {
     var text: String { String(buffer: body) }
 
     var json: [String: JSONValue] {
-        guard case .object(let members)? = try? JSONText.parse(Array(text.utf8)) else { return [:] }
+        guard case .object(let members)? = try? JSONParser.parse(Array(text.utf8)) else { return [:] }
         return members
     }
 

@@ -1,0 +1,46 @@
+/// An alert that is firing, as far as the data up to `AlertState.asOf` tell.
+package struct FiringAlert: Sendable, Hashable, Codable {
+    /// The first bad minute.
+    package var startsAt: Minute
+    /// The end of the minute that set it: the first minute after it.
+    package var firedAt: Minute
+    /// The newest minute at which the condition still held in full.
+    package var lastSet: Minute
+    package var evidence: Evidence
+    /// A baseline's shares as they were at the start, by which the alert is resolved.
+    package var frozenShares: [FrozenShare]
+
+    package init(startsAt: Minute, firedAt: Minute, lastSet: Minute, evidence: Evidence, frozenShares: [FrozenShare]) {
+        self.startsAt = startsAt
+        self.firedAt = firedAt
+        self.lastSet = lastSet
+        self.evidence = evidence
+        self.frozenShares = frozenShares
+    }
+}
+
+/// The healthy share of one stratum, kept for the length of an alert.
+package struct FrozenShare: Sendable, Hashable, Codable {
+    package var stratum: GroupKey
+    package var share: Double
+
+    package init(stratum: GroupKey, share: Double) {
+        self.stratum = stratum
+        self.share = share
+    }
+}
+
+/// The state of one rule and group: a function of the data alone.
+///
+/// It may be stored as a checkpoint; folding on from it gives what folding from the beginning gives.
+package struct AlertState: Sendable, Hashable, Codable {
+    /// The newest minute that was folded in; nil before the first.
+    package var asOf: Minute?
+    /// Nil when the alert is not firing.
+    package var open: FiringAlert?
+
+    package init(asOf: Minute? = nil, open: FiringAlert? = nil) {
+        self.asOf = asOf
+        self.open = open
+    }
+}

@@ -1,0 +1,126 @@
+/// Folds minutes into a latch: firing as long as the last set is newer than the last reset.
+///
+/// The fold looks at nothing but the state and the data, so a restart at any minute changes nothing.
+struct AlertStateMachine {
+    let rule: AlertRule
+    let group: GroupKey
+    let decision: any Decision
+
+    func fold(_ state: AlertState, from first: Minute, through last: Minute) -> Fold {
+        var fold = Fold(state: state, transitions: [])
+        var minute = first
+        while minute <= last {
+            if decision.decides(at: minute) { step(&fold, at: minute) }
+            minute = minute + 1
+        }
+        fold.state.asOf = max(last, state.asOf ?? last)
+        return fold
+    }
+
+    private func step(_ fold: inout Fold, at minute: Minute) {
+        if let alert = fold.state.open, let now = decision.acceptance(of: alert, at: minute) {
+            resolve(&fold, alert, reason: .accepted, window: now, endsAt: minute + 1, at: minute)
+        }
+        guard let onset = decision.onset(at: minute) else {
+            return resolveIfRecovered(&fold, at: minute)
+        }
+        guard var alert = fold.state.open else {
+            return fire(&fold, onset, at: minute)
+        }
+        if alert.evidence.level == .learning, onset.level == .reference {
+            resolve(&fold, alert, reason: .learned, window: onset, endsAt: minute + 1, at: minute)
+            return fire(&fold, onset, at: minute)
+        }
+        alert.lastSet = minute
+        alert.evidence.openCircuits = onset.openCircuits.isEmpty ? nil : onset.openCircuits
+        fold.state.open = alert
+        updateWorst(&fold, at: minute)
+    }
+
+    /// The condition does not hold: the alert ends if that is proven, and is held otherwise.
+    private func resolveIfRecovered(_ fold: inout Fold, at minute: Minute) {
+        guard let alert = fold.state.open else { return }
+        guard let good = decision.recovery(of: alert, at: minute) else {
+            return updateWorst(&fold, at: minute)
+        }
+        let endsAt = max(good.window.first, alert.lastSet + 1)
+        resolve(&fold, alert, reason: .recovered, window: good, endsAt: endsAt, at: minute)
+    }
+
+    private func fire(_ fold: inout Fold, _ onset: EvaluatedWindow, at minute: Minute) {
+        let evidence = Evidence(
+            definition: rule.condition.definition,
+            level: onset.level,
+            threshold: threshold(at: onset.level),
+            observed: onset.window,
+            worst: onset.window,
+            expected: onset.expected,
+            worstExpected: onset.expected,
+            openCircuits: onset.openCircuits.isEmpty ? nil : onset.openCircuits
+        )
+        let alert = FiringAlert(
+            startsAt: decision.start(of: onset, at: minute),
+            firedAt: minute + 1,
+            lastSet: minute,
+            evidence: evidence,
+            frozenShares: onset.level == .learning ? [] : decision.sharesToFreeze(at: minute)
+        )
+        fold.state.open = alert
+        fold.transitions.append(transition(.fired, .conditionMet, alert, evidence, endsAt: nil, at: minute))
+    }
+
+    private func resolve(
+        _ fold: inout Fold,
+        _ alert: FiringAlert,
+        reason: Transition.Reason,
+        window: EvaluatedWindow,
+        endsAt: Minute,
+        at minute: Minute
+    ) {
+        var evidence = alert.evidence
+        evidence.observed = window.window
+        evidence.openCircuits = nil
+        evidence.expected = [.reference, .reregistration].contains(evidence.level) ? window.expected : nil
+        fold.state.open = nil
+        fold.transitions.append(transition(.resolved, reason, alert, evidence, endsAt: endsAt, at: minute))
+    }
+
+    private func updateWorst(_ fold: inout Fold, at minute: Minute) {
+        guard var alert = fold.state.open, let now = decision.exposure(of: alert, at: minute),
+            now.isWorse(than: alert.evidence)
+        else { return }
+        alert.evidence.worst = now.window
+        alert.evidence.worstExpected = now.expected
+        fold.state.open = alert
+    }
+
+    /// A learning baseline is compared with a fixed share.
+    private func threshold(at level: Evidence.Level) -> Fraction {
+        if level == .learning, case .baseline(let baseline) = rule.condition, let share = baseline.warnAbove { return share }
+        return rule.condition.threshold
+    }
+
+    private func transition(
+        _ kind: Transition.Kind,
+        _ reason: Transition.Reason,
+        _ alert: FiringAlert,
+        _ evidence: Evidence,
+        endsAt: Minute?,
+        at minute: Minute
+    ) -> Transition {
+        Transition(
+            kind: kind,
+            reason: reason,
+            rule: rule.name,
+            ruleVersion: rule.version,
+            group: group,
+            severity: evidence.level == .learning && rule.severity.pages ? .ticket : rule.severity,
+            minute: minute,
+            startsAt: alert.startsAt,
+            firedAt: alert.firedAt,
+            lastSet: alert.lastSet,
+            endsAt: endsAt,
+            evidence: evidence
+        )
+    }
+}

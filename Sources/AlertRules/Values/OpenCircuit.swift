@@ -1,0 +1,82 @@
+/// A credential that a provider refuses, as it stood in one minute.
+package struct OpenCircuit: Sendable, Hashable, Codable {
+    package var app: String
+    package var environment: String
+    /// Empty: every platform.
+    package var platform: String
+    /// The provider's code.
+    package var cause: String
+    /// The minute of the first refusal.
+    package var since: Minute
+    /// Deliveries that wait until the credential is mended.
+    package var waiting: Int64
+
+    package init(app: String, environment: String, platform: String = "", cause: String, since: Minute, waiting: Int64) {
+        self.app = app
+        self.environment = environment
+        self.platform = platform
+        self.cause = cause
+        self.since = since
+        self.waiting = waiting
+    }
+
+    /// `134 pushes wait for the credential of com.example.scores (sandbox), refused with InvalidProviderToken since 2026-01-05 10:03 UTC`
+    package var text: String {
+        let place = ([environment] + (platform.isEmpty ? [] : [platform])).joined(separator: ", ")
+        let pushes = waiting == 1 ? "1 push waits" : "\(waiting) pushes wait"
+        return "\(pushes) for the credential of \(app) (\(place)), refused with \(cause) since \(since)"
+    }
+}
+
+/// The refused credentials of one group, minute by minute. A minute that was not sampled has none.
+package struct CircuitMinutes: Sendable, Hashable {
+    private var minutes: [Minute: [OpenCircuit]]
+
+    package init(_ minutes: [Minute: [OpenCircuit]] = [:]) { self.minutes = minutes }
+
+    package subscript(minute: Minute) -> [OpenCircuit] { minutes[minute] ?? [] }
+
+    package var isEmpty: Bool { minutes.isEmpty }
+    package var first: Minute? { minutes.keys.min() }
+
+    /// Those that something waits for and that have been refused for `minutes` minutes at the end of `minute`, the most wanted first.
+    func refused(at minute: Minute, for minutes: Int) -> [OpenCircuit] {
+        self[minute].filter { $0.waiting > 0 && $0.since <= minute - (minutes - 1) }
+            .sorted { ($1.waiting, $0.app, $0.environment, $0.platform) < ($0.waiting, $1.app, $1.environment, $1.platform) }
+    }
+
+    /// Whether anything waits for a refused credential, however short the refusal has lasted.
+    func isWaiting(at minute: Minute) -> Bool { self[minute].contains { $0.waiting > 0 } }
+}
+
+/// A row of the minutes in which something was held.
+package struct CircuitMinute: Sendable, Hashable {
+    /// Provider, app and environment.
+    package var key: GroupKey
+    package var minute: Minute
+    package var credential: OpenCircuit
+
+    package init(provider: String, minute: Minute, credential: OpenCircuit) {
+        key = GroupKey([.eventType: "send", .provider: provider, .app: credential.app, .environment: credential.environment])
+        self.minute = minute
+        self.credential = credential
+    }
+}
+
+extension GroupHistory {
+    /// Adds what is held to the groups it belongs to, and groups in which everything is held and nothing was tried.
+    package static func adding(_ rows: [CircuitMinute], to histories: [GroupHistory], of rule: AlertRule) -> [GroupHistory] {
+        let counted = rows.filter { rule.condition.of.admits($0.key) }
+        guard !counted.isEmpty else { return histories }
+        let byGroup = Dictionary(grouping: counted) { $0.key.restricted(to: rule.by) }.mapValues { rows in
+            CircuitMinutes(Dictionary(grouping: rows, by: \.minute).mapValues { $0.map(\.credential) })
+        }
+        let present = Set(histories.map(\.group))
+        let unseen = byGroup.keys.filter { !present.contains($0) }.map { GroupHistory(group: $0, strata: []) }
+        return (histories + unseen).map { history in
+            var history = history
+            history.circuits = byGroup[history.group] ?? history.circuits
+            return history
+        }.sorted { $0.group < $1.group }
+    }
+}

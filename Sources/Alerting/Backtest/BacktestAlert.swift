@@ -1,0 +1,65 @@
+package import AlertRules
+
+/// An alert as it would have been, had the rule been in force all the time.
+package struct BacktestAlert: Sendable, Hashable {
+    package var fired: Transition
+    /// Nil when it still fires at the end of the backtest.
+    package var resolved: Transition?
+    /// The newest minute at which its condition held.
+    package var lastSet: Minute
+    /// Whether somebody would have been told, as far as `suppressed_by` is concerned.
+    package var suppression = Suppression.Outcome.told
+
+    package init(fired: Transition, resolved: Transition?, lastSet: Minute) {
+        self.fired = fired
+        self.resolved = resolved
+        self.lastSet = lastSet
+    }
+
+    package var group: GroupKey { fired.group }
+    package var severity: Severity { fired.severity }
+    /// The first minute after the one that fired, and the first after the one that resolved.
+    package var firedAt: Minute { fired.firedAt }
+    package var resolvedAt: Minute? { resolved.map { $0.minute + 1 } }
+
+    /// From firing to resolved, or to the end of the backtest.
+    package func minutes(through last: Minute) -> Int { (resolvedAt ?? last + 1) - firedAt }
+
+    /// It was not over before.
+    func lasts(since: Minute) -> Bool { resolvedAt.map { $0 > since } ?? true }
+
+    var span: Suppression.Span {
+        Suppression.Span(
+            rule: fired.rule,
+            group: group,
+            startsAt: fired.startsAt,
+            firedAt: firedAt,
+            resolvedAt: resolvedAt,
+            severity: severity
+        )
+    }
+
+    /// Nobody would have been told.
+    package var isSuppressed: Bool {
+        if case .suppressed = suppression { true } else { false }
+    }
+
+    /// Pairs the transitions of one rule, which fires at the end in the groups that are `open`.
+    static func pairs(_ transitions: [Transition], open states: [GroupKey: AlertState]) -> [BacktestAlert] {
+        var open: [GroupKey: Transition] = [:]
+        var alerts: [BacktestAlert] = []
+        for transition in transitions {
+            switch transition.kind {
+            case .fired: open[transition.group] = transition
+            case .resolved:
+                if let fired = open.removeValue(forKey: transition.group) {
+                    alerts.append(BacktestAlert(fired: fired, resolved: transition, lastSet: transition.lastSet))
+                }
+            }
+        }
+        alerts += open.values.map { fired in
+            BacktestAlert(fired: fired, resolved: nil, lastSet: states[fired.group]?.open?.lastSet ?? fired.lastSet)
+        }
+        return alerts.sorted { ($0.firedAt, $0.group) < ($1.firedAt, $1.group) }
+    }
+}

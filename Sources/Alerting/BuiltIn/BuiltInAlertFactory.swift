@@ -1,0 +1,106 @@
+import AlertRules
+import Foundation
+import PushContract
+
+/// Makes alerts of built-in alerts. They have no counts of attempts: their evidence is the time since which something is missing.
+enum BuiltInAlertFactory {
+    static func dataGap(since heartbeat: Timestamp, now: Timestamp) -> Alert {
+        let since = Minute(heartbeat) + 1
+        let at = since.timestamp.rfc3339
+        return alert(
+            .dataGap,
+            severity: .page,
+            labels: [:],
+            since: since,
+            now: now,
+            summary: "No instance that ingests or sends has reported since \(since)",
+            meaning:
+                "Pushes are probably not sent, and their outcomes are not recorded. All other alerts keep their state: they neither "
+                + "fire nor resolve.",
+            action: "Find out whether the ingesting and sending instances run and reach the database; restart them.",
+            sql: "SELECT minute, count(*) AS writers FROM writerHeartbeats WHERE minute >= timestamptz '\(at)' - interval '1 hour' "
+                + "GROUP BY 1 ORDER BY 1;"
+        )
+    }
+
+    /// The same for the one who is woken: what alerts need to know is missing.
+    static func unwritten(since oldest: Timestamp, now: Timestamp) -> Alert {
+        let since = Minute(oldest)
+        let at = since.timestamp.rfc3339
+        return alert(
+            .dataGap,
+            severity: .page,
+            labels: [:],
+            since: since,
+            now: now,
+            summary: "An instance holds outcomes since \(since) that it cannot store",
+            meaning:
+                "Attempts were made and are not in the database yet. Other alerts wait for them, ten minutes at most: they fire late, and what is "
+                + "held longer is missing in them.",
+            action: "Find out why that instance cannot write: its connections, its locks, the disk of the database.",
+            sql: "SELECT minute, writer, reportedAt, uncommittedSince FROM writerHeartbeats WHERE minute >= timestamptz '\(at)' - "
+                + "interval '10 minutes' AND uncommittedSince IS NOT NULL ORDER BY minute;"
+        )
+    }
+
+    static func notificationsDeadLettered(_ failure: ReceiverFailure, now: Timestamp) -> Alert {
+        let messages = failure.deadLettered == 1 ? "a message" : "\(failure.deadLettered) messages"
+        let name = failure.receiver.replacing("'", with: "''")
+        return alert(
+            .notificationsDeadLettered,
+            severity: failure.severity,
+            labels: ["receiver": failure.receiver],
+            since: Minute(failure.deadLetteredAt),
+            now: now,
+            summary: "Receiver \(failure.receiver) refused \(messages): \(failure.lastError ?? "no reason given")",
+            meaning: "Whoever is told through \(failure.receiver) was not told of an alert, and will not be told of the next one.",
+            action: "Look at the alerts page for what was refused, and repair the receiver's address or secret in alerts/receivers.yml.",
+            sql: "SELECT settledAt, kind, lastError, alertId FROM notifications WHERE receiver = '\(name)' AND state = 'deadLettered' ORDER BY 1;"
+        )
+    }
+
+    private static func alert(
+        _ kind: BuiltInAlert,
+        severity: Severity,
+        labels: [String: String],
+        since: Minute,
+        now: Timestamp,
+        summary: String,
+        meaning: String,
+        action: String,
+        sql: String
+    ) -> Alert {
+        let window = WindowCounts(first: since, minutes: max(1, Minute(now) - since), counts: AttemptCounts())
+        return Alert(
+            id: UUID(),
+            rule: kind.rawValue,
+            ruleVersion: BuiltInAlert.version,
+            group: GroupKey(),
+            labels: labels.merging(["alertname": kind.rawValue, "severity": severity.rawValue]) { $1 },
+            severity: severity,
+            state: .firing,
+            startsAt: since.timestamp,
+            firedAt: max(Minute(now), since).timestamp,
+            detectedLateBySeconds: 0,
+            evidence: Evidence(
+                definition: BuiltInAlert.version,
+                level: .threshold,
+                threshold: Fraction(0, 1),
+                observed: window,
+                worst: window
+            ),
+            contributors: [],
+            reproduceSQL: sql,
+            annotations: ["summary": summary, "meaning": meaning, "action": action, "runbook": kind.runbook],
+            revised: false
+        )
+    }
+}
+
+extension Alert {
+    /// What there is at most one open alert of, within a rule: the group, or the receiver a built-in alert is about.
+    var key: String {
+        guard rule == BuiltInAlert.notificationsDeadLettered.rawValue, let receiver = labels["receiver"] else { return group.description }
+        return "receiver=\(receiver)"
+    }
+}

@@ -1,0 +1,67 @@
+package import AlertRules
+package import Foundation
+package import PushContract
+
+/// One thing to tell one receiver: what a transition said, with what the receiver needs to find its way back.
+package struct AlertNotification: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable, Codable {
+        case firing, resolved
+    }
+
+    /// What the message says happened; the state of the alert, `kind`, follows from it.
+    package enum Event: String, Sendable, Hashable, CaseIterable {
+        case fired = "firing"
+        /// Somebody works on it.
+        case acknowledged
+        /// It still fires.
+        case repeated
+        case resolved
+    }
+
+    package var alertId: UUID
+    /// 1 = firing; grows within an alert.
+    package var seq: Int
+    package var kind: Kind
+    package var event = Event.fired
+    package var receiver: String
+    package var rule: String
+    package var ruleVersion: String
+    package var severity: Severity
+    package var labels: [String: String]
+    /// The values of the rule's `by`.
+    package var group: [String: String]
+    package var annotations: [String: String]
+    package var startsAt: Timestamp
+    package var firedAt: Timestamp
+    /// Nil while firing.
+    package var endsAt: Timestamp?
+    package var resolvedReason: String?
+    package var detectedLateBySeconds: Int64
+    package var evidence: Evidence
+    package var contributors: [Contributor]
+    package var backlog: BacklogNumbers?
+    package var affected: AffectedDevices?
+    package var reproduceSQL: String
+    package var acknowledgedBy: String?
+    /// Where the receiver keeps this alert's message, if it edits messages.
+    package var thread: String?
+    package var revised: Bool
+    /// The firing message was never delivered: this one tells both.
+    package var supersedesFiring: Bool
+    /// Where people and machines find this service, without a trailing slash.
+    package var externalURL: String
+
+    /// The same for every try at this message, so that a receiver can recognise a repetition.
+    package var id: String { "\(alertId.uuidString.lowercased())-\(seq)" }
+
+    /// The on-call page of the alert.
+    package var pageURL: String { "\(externalURL)/oncall/alerts/\(alertId.uuidString.lowercased())" }
+
+    /// The same for programs.
+    package var alertURL: String { "\(externalURL)/alerts/\(alertId.uuidString.lowercased())" }
+
+    /// Runbooks in the alerts directory are served beside the page.
+    package var runbookURL: String? {
+        annotations["runbook"].map { $0.contains("://") ? $0 : "\(externalURL)/\($0)" }
+    }
+}

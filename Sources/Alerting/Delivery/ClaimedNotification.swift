@@ -1,0 +1,61 @@
+import AlertRules
+import Foundation
+import Postgres
+import PushContract
+
+/// A message taken from the outbox, to be sent by one notifier.
+struct ClaimedNotification: Sendable {
+    var message: AlertNotification
+    /// Tries before this one.
+    var attempts: Int
+    /// The firing message of this order key was never tried.
+    var isFiringUnsent: Bool
+    var resolvedAt: Timestamp?
+    /// Of the message in which it is told with others; nil when it is told by itself.
+    var messageId: String?
+}
+
+extension ClaimedNotification {
+    init(row: Row, externalURL: String) throws {
+        let (
+            receiver, seq, id, kindText, rule, version, severity, labels, group,
+            annotations, evidence, startsAt, firedAt, endsAt, resolvedAt, reason,
+            late, contributors, backlog, sql, revised, affected, acknowledgedBy, attempts, firstState, firstAttempts, thread, messageId
+        ) = try row.decode((String, Int, UUID, String, String, String, String, String, String, String, String, Timestamp, Timestamp, Timestamp?, Timestamp?, String?, Int64, String, String?, String, Bool, String?, String?, Int, String, Int, String?, String?).self)
+        let event = AlertNotification.Event(rawValue: kindText) ?? .fired
+        let kind: AlertNotification.Kind = event == .resolved ? .resolved : .firing
+        let isOver = kind == .resolved
+        message = AlertNotification(
+            alertId: id,
+            seq: seq,
+            kind: kind,
+            event: event,
+            receiver: receiver,
+            rule: rule,
+            ruleVersion: version,
+            severity: Severity(rawValue: severity) ?? .page,
+            labels: try AlertJSON.value(from: labels),
+            group: try AlertJSON.value(from: group),
+            annotations: try AlertJSON.value(from: annotations),
+            startsAt: startsAt,
+            firedAt: firedAt,
+            endsAt: isOver ? endsAt : nil,
+            resolvedReason: isOver ? reason : nil,
+            detectedLateBySeconds: late,
+            evidence: try AlertJSON.value(from: evidence),
+            contributors: try AlertJSON.value(from: contributors),
+            backlog: try backlog.map { try AlertJSON.value(from: $0) },
+            affected: try affected.map { try AlertJSON.value(from: $0) },
+            reproduceSQL: sql,
+            acknowledgedBy: acknowledgedBy,
+            thread: thread,
+            revised: revised,
+            supersedesFiring: isOver && firstState != "delivered",
+            externalURL: externalURL
+        )
+        self.attempts = attempts
+        isFiringUnsent = isOver && firstState == "pending" && firstAttempts == 0
+        self.resolvedAt = resolvedAt
+        self.messageId = messageId
+    }
+}

@@ -1,0 +1,17 @@
+import PushContract
+
+/// What came of one try.
+struct NotificationOutcome: Sendable {
+    enum Result: String, Sendable {
+        case delivered, retry, deadLettered, undelivered, superseded
+    }
+
+    var result: Result
+    var status: Int?
+    var latency: Duration
+    var responsePrefix: String?
+    var error: String?
+    var nextAttemptAt: Timestamp
+    /// Where the receiver keeps the message.
+    var thread: String?
+}

@@ -1,0 +1,103 @@
+import AlertRules
+import Foundation
+import Postgres
+import PushContract
+
+/// The outbox: one ordered order key per alert and receiver.
+enum NotificationStore {
+    /// Of a message for `e`, an alert, and `t`, one of its transitions; after its receiver and its number.
+    static let messageColumns = """
+        e.alertId, t.kind, e.rule, e.ruleVersion, e.severity, e.labels, e.groupLabels, t.annotations, t.evidence, e.startsAt,
+        e.firedAt, e.endsAt, e.resolvedAt, e.resolvedReason, e.detectedLateBySeconds, e.contributors, e.backlog, e.reproduceSql, e.revised, e.affected,
+        e.acknowledgedBy
+        """
+
+    /// Records a try and moves the order key on. Nothing happens when the claim is not ours any more.
+    ///
+    /// - Parameters:
+    ///   - messageId: of a message that told several.
+    ///   - keepsMessageId: all of those are tried again, so they keep that id.
+    static func settle(
+        _ claimed: ClaimedNotification,
+        _ outcome: NotificationOutcome,
+        messageId: String? = nil,
+        keepsMessageId: Bool = false,
+        lease: AlertLease,
+        now: Timestamp,
+        in transaction: any PostgresSession
+    ) async throws {
+        let message = claimed.message
+        let state = outcome.result == .retry ? "pending" : outcome.result.rawValue
+        let settledAt = outcome.result == .retry ? nil : now
+        let changed = try await transaction.execute(
+            """
+            UPDATE notifications
+            SET state = \(state), attempts = attempts + 1, nextAttemptAt = \(outcome.nextAttemptAt), lastError = \(outcome.error),
+                settledAt = \(settledAt), leaseEpoch = NULL, leaseUntil = NULL, messageId = CASE WHEN \(keepsMessageId) THEN messageId END
+            WHERE alertId = \(message.alertId) AND receiver = \(message.receiver) AND seq = \(Int32(message.seq))
+              AND state = 'pending' AND leaseEpoch = \(lease.epoch)
+            """
+        )
+        guard changed == 1 else { throw LeaseLost(lease: lease) }
+        if let thread = outcome.thread {
+            try await transaction.execute(
+                """
+                INSERT INTO alertThreads (alertId, receiver, thread) VALUES (\(message.alertId), \(message.receiver), \(thread))
+                ON CONFLICT DO NOTHING
+                """
+            )
+        }
+        if outcome.result == .delivered { try await retry(message.receiver, besides: message.alertId, now: now, in: transaction) }
+        let older = outcome.result == .delivered ? "superseded" : state
+        try await transaction.execute(
+            """
+            UPDATE notifications
+            SET state = \(older), nextAttemptAt = \(outcome.nextAttemptAt), settledAt = \(settledAt), leaseEpoch = NULL, leaseUntil = NULL,
+                messageId = CASE WHEN \(keepsMessageId) THEN messageId END
+            WHERE alertId = \(message.alertId) AND receiver = \(message.receiver) AND seq < \(Int32(message.seq)) AND state = 'pending'
+            """
+        )
+        guard outcome.result != .superseded else { return }
+        try await transaction.execute(
+            """
+            INSERT INTO notificationAttempts (alertId, receiver, seq, result, attemptedAt, status, latencyMs, responsePrefix, error, messageId)
+            VALUES (\(message.alertId), \(message.receiver), \(Int32(message.seq)), \(outcome.result.rawValue), \(now),
+                    \(outcome.status.map(Int32.init)), \(Int32(clamping: outcome.latency.microseconds / 1000)),
+                    \(outcome.responsePrefix), \(outcome.error), \(messageId))
+            """
+        )
+    }
+
+    /// A receiver that takes messages again is told what it refused, as long as that still matters: five tries in all, so that a message
+    /// it will never take does not come back for ever. Returns how many wait again.
+    @discardableResult
+    static func retry(
+        _ receiver: String,
+        besides: UUID? = nil,
+        isForced: Bool = false,
+        now: Timestamp,
+        in transaction: any PostgresSession
+    ) async throws -> Int {
+        try await transaction.execute(
+            """
+            UPDATE notifications o SET state = 'pending', nextAttemptAt = \(now), settledAt = NULL
+            FROM alerts e
+            WHERE e.alertId = o.alertId AND o.receiver = \(receiver) AND o.state = 'deadLettered' AND (\(isForced) OR o.attempts < 5)
+              AND (\(besides)::uuid IS NULL OR o.alertId <> \(besides)) AND o.kind IN ('firing', 'resolved')
+              AND (e.state = 'firing' OR (o.kind = 'resolved' AND e.resolvedAt > \(now - .seconds(86_400))))
+              AND e.silencedBy IS NULL
+            """
+        )
+    }
+
+    /// How many messages wait, and since when the oldest does that waits for nothing but its delivery: a page, or one that was tried.
+    static func waiting(on session: any PostgresSession) async throws -> (count: Int, oldest: Timestamp?) {
+        let rows = try await session.query(
+            """
+            SELECT count(*), min(createdAt) FILTER (WHERE severity IN ('critical', 'page') OR attempts > 0)
+            FROM notifications JOIN alerts USING (alertId) WHERE notifications.state = 'pending'
+            """
+        )
+        return try rows[0].decode((Int, Timestamp?).self)
+    }
+}

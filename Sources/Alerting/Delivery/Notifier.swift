@@ -1,0 +1,218 @@
+package import HTTPClient
+import Foundation
+package import Logging
+package import Postgres
+package import PushContract
+import ServiceLifecycle
+import Synchronization
+
+/// Sends one request to a receiver; `CurlClient.send` in service, an in-process server or a closure in tests.
+package typealias AlertHTTP = @Sendable (OutboundRequest) async throws -> OutboundResponse
+
+/// Hands one mail to its server; `SMTPClient.send` in service.
+package typealias AlertMail = @Sendable (OutboundMail) async throws -> MailReply
+
+/// Delivers what the outbox holds: at least once, in order per alert and receiver, never "firing" after "resolved".
+///
+/// Any number may run against one database: the one that holds the lease works. A message is taken for longer than its sending can
+/// last, so a takeover does not send it a second time while the first is under way.
+package final class Notifier: Service, Sendable {
+    private struct State {
+        var lease: AlertLease?
+        var extendedAt: ContinuousClock.Instant?
+        var inFlight = 0
+    }
+
+    static let leaseName = "notifier"
+
+    private let pool: PostgresPool
+    private let receivers: ReceiverRegistry
+    private let send: AlertHTTP
+    private let mail: AlertMail
+    private let configuration: NotifierConfiguration
+    private let logger: Logger
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+    private let jitter: @Sendable () -> Double
+    private let holder: String
+    private let metrics = NotifierMetrics()
+    private let state = Mutex(State())
+
+    package init(
+        pool: PostgresPool,
+        receivers: ReceiverRegistry,
+        configuration: NotifierConfiguration,
+        logger: Logger,
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+        mail: @escaping AlertMail = { try await SMTPClient.send($0) },
+        send: @escaping AlertHTTP
+    ) {
+        self.pool = pool
+        self.receivers = receivers
+        self.configuration = configuration
+        self.logger = logger
+        self.clock = clock
+        self.now = now
+        self.jitter = jitter
+        self.send = send
+        self.mail = mail
+        holder = UUID().uuidString
+    }
+
+    /// Works until shutdown; what is being sent is finished first. A receiver that hangs delays nobody else's messages.
+    package func run() async throws {
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled, !Task.isShuttingDownGracefully {
+                do {
+                    for (messages, lease) in try await claimDue() {
+                        group.addTask { await self.deliverLogging(messages, lease) }
+                    }
+                } catch is CancellationError {
+                    break
+                } catch {
+                    logger.error("alerts could not be delivered; tried again", metadata: ["error": "\(error)"])
+                }
+                await cancelWhenGracefulShutdown { [clock, configuration] in
+                    try? await clock.sleep(for: configuration.pollInterval, tolerance: nil)
+                }
+            }
+        }
+        try? await release()
+    }
+
+    /// One look at the outbox, to the end of every delivery. Returns how many messages were tried.
+    @discardableResult
+    package func deliverDue() async throws -> Int {
+        let claimed = try await claimDue()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (messages, lease) in claimed { group.addTask { try await self.deliver(messages, lease) } }
+            try await group.waitForAll()
+        }
+        return claimed.reduce(0) { $0 + $1.0.count }
+    }
+
+    /// Lets another instance take over at once.
+    package func release() async throws {
+        guard let lease = state.withLock({ $0.lease }) else { return }
+        try await AlertLeaseStore.release(lease, on: pool)
+    }
+
+    /// Takes what is due and nobody's, as far as there is room: pages by themselves, others together where the receiver wants it so.
+    private func claimDue() async throws -> [([ClaimedNotification], AlertLease)] {
+        receivers.refresh()
+        guard let lease = try await lease() else { return [] }
+        let now = now()
+        let waiting = try await NotificationStore.waiting(on: pool)
+        metrics.outbox(count: waiting.count, oldest: waiting.oldest.map { now - $0 })
+        let room = configuration.parallel - state.withLock { $0.inFlight }
+        guard waiting.count > 0, room > 0 else { return [] }
+        do {
+            let claimed = try await pool.withTransaction { transaction in
+                try await AlertLeaseStore.fence(lease, in: transaction)
+                let claim = NotificationClaim(
+                    lease: lease,
+                    receivers: receivers.set,
+                    perReceiver: configuration.parallelPerReceiver,
+                    duration: configuration.claimDuration,
+                    externalURL: configuration.externalURL,
+                    now: now
+                )
+                let alone = try await claim.single(limit: room, in: transaction).map { [$0] }
+                return alone.count < room ? alone + (try await claim.grouped(in: transaction)) : alone
+            }
+            state.withLock { $0.inFlight += claimed.count }
+            return claimed.map { ($0, lease) }
+        } catch is LeaseLost {
+            state.withLock { $0.lease = nil }
+            return []
+        }
+    }
+
+    /// The lease, extended when a third of it has passed: looking at an empty outbox writes nothing.
+    private func lease() async throws -> AlertLease? {
+        let (current, since) = state.withLock { ($0.lease, $0.extendedAt) }
+        if let current, let since, ContinuousClock.now - since < configuration.leaseDuration / 3 { return current }
+        let claimed = try await AlertLeaseStore.claim(Self.leaseName, holder: holder, for: configuration.leaseDuration, on: pool)
+        state.withLock {
+            $0.lease = claimed
+            $0.extendedAt = .now
+        }
+        return claimed
+    }
+
+    private func deliverLogging(_ claimed: [ClaimedNotification], _ lease: AlertLease) async {
+        do {
+            try await deliver(claimed, lease)
+        } catch {
+            // The claim runs out, and the message is sent again under the same id.
+            logger.error("a delivery could not be recorded", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Messages of one receiver, told in one.
+    private func deliver(_ claimed: [ClaimedNotification], _ lease: AlertLease) async throws {
+        defer { state.withLock { $0.inFlight -= 1 } }
+        let (outcomes, messageId) = await attempt(claimed)
+        let sent = outcomes.filter { $0.result != .superseded }
+        let keepsMessageId = messageId != nil && sent.allSatisfy { $0.result == .retry }
+        do {
+            // All or none: what a message told is told as a whole.
+            try await pool.withTransaction { transaction in
+                try await AlertLeaseStore.fence(lease, in: transaction)
+                for (one, outcome) in zip(claimed, outcomes) {
+                    let id = outcome.result == .superseded ? nil : messageId
+                    try await NotificationStore.settle(
+                        one,
+                        outcome,
+                        messageId: id,
+                        keepsMessageId: keepsMessageId,
+                        lease: lease,
+                        now: self.now(),
+                        in: transaction
+                    )
+                }
+            }
+        } catch let error as LeaseLost {
+            // Whoever took over sends it again, under the same id.
+            logger.warning("\(error); a delivery is left to the new notifier")
+            return
+        }
+        for (one, outcome) in zip(claimed, outcomes) {
+            metrics.delivered(one.message.receiver, outcome)
+            report(one.message, outcome)
+        }
+    }
+
+    private func attempt(_ claimed: [ClaimedNotification]) async -> (outcomes: [NotificationOutcome], messageId: String?) {
+        let name = claimed[0].message.receiver
+        guard let configured = receivers.set.receivers.first(where: { $0.name == name }) else {
+            let error = "no receiver of this name is configured any more"
+            let deadLettered = NotificationOutcome(result: .deadLettered, latency: .zero, error: error, nextAttemptAt: now())
+            return (claimed.map { _ in deadLettered }, nil)
+        }
+        let attempt = NotificationAttempt(
+            receiver: configured.receiver,
+            secrets: configured.secrets,
+            send: send,
+            mail: mail,
+            logger: logger,
+            giveUpAfter: configuration.giveUpAfter,
+            jitter: jitter()
+        )
+        return await attempt.run(together: claimed, now: now())
+    }
+
+    private func report(_ message: AlertNotification, _ outcome: NotificationOutcome) {
+        let metadata: Logger.Metadata = [
+            "receiver": "\(message.receiver)", "alert": "\(message.rule)", "kind": "\(message.kind.rawValue)",
+            "error": "\(outcome.error ?? "")",
+        ]
+        switch outcome.result {
+        case .delivered, .superseded: logger.debug("alert delivered", metadata: metadata)
+        case .retry: logger.warning("alert not delivered yet", metadata: metadata)
+        case .deadLettered, .undelivered: logger.error("alert could not be delivered and is not tried again", metadata: metadata)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package import AlertRules
+package import Foundation
+package import Postgres
+package import PushContract
+
+/// A marked alert through every receiver, so that the way to on-call is known to work before it is needed.
+///
+/// It takes the way every alert takes: alert, transitions, outbox, notifier. Only the evaluator is left out, and the routes.
+package enum TestNotification {
+    package static let rule = "PushwatchTestNotification"
+
+    /// One message to one receiver.
+    package struct TestNotificationResult: Sendable, Hashable, Encodable {
+        package var receiver: String
+        package var kind: String
+        /// pending, delivered, parked, coalesced or undelivered.
+        package var state: String
+        package var attempts: Int
+        /// From the transition to the end of the receiver's answer.
+        package var latencyMs: Int?
+        package var error: String?
+
+        package var isSettled: Bool { state != "pending" }
+    }
+
+    /// Writes the alert for `receivers`. What an earlier drill left open is resolved first.
+    package static func fire(
+        receivers: [String],
+        severity: Severity,
+        author: String,
+        at now: Timestamp,
+        on pool: PostgresPool
+    ) async throws -> UUID {
+        let alert = alert(severity: severity, author: author, now: now)
+        try await pool.withTransaction { transaction in
+            let writer = AlertWriter(transaction: transaction, lease: lease, now: now)
+            for left in try await AlertStore.open(rule: rule, on: transaction) {
+                try await writer.resolve(ended(left, now), minute: Minute(now))
+            }
+            try await writer.fire(alert, reason: .conditionMet, minute: Minute(now), receivers: receivers)
+        }
+        return alert.id
+    }
+
+    /// Ends it: every receiver is told.
+    package static func resolve(_ id: UUID, at now: Timestamp, on pool: PostgresPool) async throws {
+        try await pool.withTransaction { transaction in
+            guard let alert = try await AlertStore.alert(id, on: transaction), alert.state == .firing else { return }
+            try await AlertWriter(transaction: transaction, lease: lease, now: now).resolve(ended(alert, now), minute: Minute(now))
+        }
+    }
+
+    /// Where each message stands.
+    package static func results(of id: UUID, on session: any PostgresSession) async throws -> [TestNotificationResult] {
+        try await session.query(
+            """
+            SELECT receiver, kind, state, attempts::bigint, (extract(epoch FROM settledAt - createdAt) * 1000)::bigint, lastError
+            FROM notifications WHERE alertId = \(id) ORDER BY receiver, seq
+            """
+        ).map {
+            let (receiver, kind, state, attempts, latency, error) = try $0.decode((String, String, String, Int, Int?, String?).self)
+            return TestNotificationResult(receiver: receiver, kind: kind, state: state, attempts: attempts, latencyMs: latency, error: error)
+        }
+    }
+
+    /// Receivers that were told of something since then.
+    package static func receivers(notifiedSince: Timestamp, on session: any PostgresSession) async throws -> [String] {
+        try await session.query("SELECT DISTINCT receiver FROM notifications WHERE createdAt >= \(notifiedSince) ORDER BY receiver")
+            .map { try $0.decode(String.self) }
+    }
+
+    /// No evaluator decided.
+    private static let lease = AlertLease(name: "drill", holder: "drill", epoch: 0)
+
+    private static func ended(_ alert: Alert, _ now: Timestamp) -> Alert {
+        var alert = alert
+        alert.state = .resolved
+        alert.endsAt = now
+        alert.resolvedAt = now
+        alert.resolvedReason = "test_over"
+        return alert
+    }
+
+    private static func alert(severity: Severity, author: String, now: Timestamp) -> Alert {
+        let window = WindowCounts(first: Minute(now) - 15, minutes: 15, counts: AttemptCounts(attempts: 0, bad: 0))
+        return Alert(
+            id: UUID(),
+            rule: rule,
+            ruleVersion: "drill",
+            group: GroupKey(),
+            labels: ["alertname": rule, "severity": severity.rawValue, "test_notification": "true"],
+            severity: severity,
+            state: .firing,
+            startsAt: now,
+            firedAt: now,
+            detectedLateBySeconds: 0,
+            evidence: Evidence(definition: "drill", level: .threshold, threshold: Fraction(5, 100), observed: window, worst: window),
+            contributors: [],
+            reproduceSQL: "SELECT 'a drill has no numbers' AS note;",
+            annotations: [
+                "summary": "TEST: nothing is wrong; \(author) tests the way alerts take",
+                "meaning": "If you can read this, alerts reach you here.",
+                "action": "Nothing. It ends by itself.",
+            ],
+            revised: false
+        )
+    }
+}

@@ -1,0 +1,95 @@
+package import AlertRules
+package import Foundation
+package import PushContract
+
+/// One alert, from firing to resolved, as it is stored.
+package struct Alert: Sendable, Hashable {
+    package enum State: String, Sendable, Hashable, Codable {
+        case firing, resolved
+    }
+
+    package var id: UUID
+    package var rule: String
+    package var ruleVersion: String
+    package var group: GroupKey
+    /// alertname, the rule's labels, severity and the group's values.
+    package var labels: [String: String]
+    package var severity: Severity
+    package var state: State
+    /// The first bad minute.
+    package var startsAt: Timestamp
+    /// The end of the minute that decided.
+    package var firedAt: Timestamp
+    /// The first minute of the good run.
+    package var endsAt: Timestamp?
+    package var resolvedAt: Timestamp?
+    package var resolvedReason: String?
+    package var detectedLateBySeconds: Int64
+    package var evidence: Evidence
+    package var contributors: [Contributor]
+    package var backlog: BacklogNumbers?
+    /// Runs read-only in psql and returns the numbers of `evidence.observed` at firing.
+    package var reproduceSQL: String
+    package var annotations: [String: String]
+    package var acknowledgedAt: Timestamp?
+    package var acknowledgedBy: String?
+    package var silencedBy: UUID?
+    /// The alert that explains this one: whoever was told of that one is not told of this one meanwhile.
+    package var suppressedBy: SuppressingAlert?
+    package var revised: Bool
+    package var noDataSince: Timestamp?
+    package var affected: AffectedDevices?
+    /// Who is affected while it goes on; nil before the first look, some minutes after it fired.
+    package var impact: AlertImpact?
+
+    /// Recorded and shown; nobody is told, or with a cause only who was not told of that.
+    var isMuted: Bool { silencedBy != nil || suppressedBy != nil }
+}
+
+/// A value of a dimension that has more failures than its share before would explain.
+package struct Contributor: Sendable, Hashable, Codable {
+    package var dimension: String
+    package var value: String
+    package var attempts: Int64
+    package var bad: Int64
+    /// Failures beyond what the time before lets expect.
+    package var excess: Int64
+    /// Part of the group's whole excess, 0–1.
+    package var excessShare: Double
+    /// Extrapolated from a part of the attempts; absent when all of them were counted.
+    package var isEstimated: Bool?
+}
+
+/// Devices that failed in the window and had no success since it began.
+package struct AffectedDevices: Sendable, Hashable, Codable {
+    package var withoutSuccess: Int64
+    /// False: at least that many; only a part of the attempts was looked at.
+    package var isComplete: Bool
+
+    package init(withoutSuccess: Int64, isComplete: Bool) {
+        self.withoutSuccess = withoutSuccess
+        self.isComplete = isComplete
+    }
+
+    package var text: String { (isComplete ? "" : "at least ") + "\(withoutSuccess) without a success" }
+}
+
+/// How much waits to be sent, when the sending side can tell cheaply.
+package struct BacklogNumbers: Sendable, Hashable, Codable {
+    package var waiting: Int64
+    package var oldestSeconds: Int64?
+    /// Seconds until the backlog is drained; nil while it grows.
+    package var drainSeconds: Int64?
+
+    package init(waiting: Int64, oldestSeconds: Int64? = nil, drainSeconds: Int64? = nil) {
+        self.waiting = waiting
+        self.oldestSeconds = oldestSeconds
+        self.drainSeconds = drainSeconds
+    }
+
+    /// `12 waiting, drained in about 10 min`, `12 waiting, growing`, or only that nothing waits. `span` says seconds in words.
+    package func text(count: (Int64) -> String = { "\($0)" }, span: (Int64) -> String) -> String {
+        guard waiting > 0 else { return "0 waiting" }
+        return "\(count(waiting)) waiting, " + (drainSeconds.map { "drained in about \(span($0))" } ?? "growing")
+    }
+}

@@ -1,0 +1,165 @@
+package import AlertRules
+package import Foundation
+package import Postgres
+package import PushContract
+
+/// Reads alerts for the page, the routes and the evaluator.
+package enum AlertStore {
+    /// All that are firing, the most severe first, then the oldest.
+    package static func open(on session: any PostgresSession) async throws -> [Alert] {
+        try await read(
+            """
+            WHERE state = 'firing'
+            ORDER BY array_position(ARRAY['critical', 'page', 'ticket', 'info'], severity), firedAt, alertId
+            """,
+            session
+        )
+    }
+
+    /// Those that are over, the newest first.
+    package static func resolved(limit: Int, on session: any PostgresSession) async throws -> [Alert] {
+        try await read("WHERE state = 'resolved' ORDER BY firedAt DESC, alertId LIMIT \(limit)", session)
+    }
+
+    package static func alert(_ id: UUID, on session: any PostgresSession) async throws -> Alert? {
+        try await read("WHERE alertId = \(id)", session).first
+    }
+
+    /// Those whose id begins with `prefix`, the newest first; at most two, which is enough to know that there is more than one.
+    package static func find(prefix: String, on session: any PostgresSession) async throws -> [Alert] {
+        try await read("WHERE starts_with(alertId::text, \(prefix.lowercased())) ORDER BY firedAt DESC LIMIT 2", session)
+    }
+
+    static func open(rule: String, on session: any PostgresSession) async throws -> [Alert] {
+        try await read("WHERE state = 'firing' AND rule = \(rule) ORDER BY groupKey", session)
+    }
+
+    /// How many are firing, by severity.
+    package static func openCounts(on session: any PostgresSession) async throws -> [Severity: Int] {
+        let rows = try await session.query("SELECT severity, count(*) FROM alerts WHERE state = 'firing' GROUP BY 1")
+        return try rows.reduce(into: [:]) { counts, row in
+            let (severity, count) = try row.decode((String, Int).self)
+            if let severity = Severity(rawValue: severity) { counts[severity] = count }
+        }
+    }
+
+    /// Marks an open alert as being worked on; the first one who does stays. Returns false when it is not open.
+    package static func acknowledge(
+        _ id: UUID,
+        by name: String,
+        at now: Timestamp,
+        on pool: PostgresPool
+    ) async throws -> Bool {
+        try await pool.withTransaction { transaction in
+            let rows = try await transaction.query(
+                "SELECT acknowledgedAt IS NULL FROM alerts WHERE alertId = \(id) AND state = 'firing' FOR UPDATE"
+            )
+            guard let row = rows.first else { return false }
+            guard try row.decode(Bool.self) else { return true }
+            try await transaction.execute(
+                """
+                UPDATE alerts SET acknowledgedAt = \(now), acknowledgedBy = \(name), updatedAt = \(now) WHERE alertId = \(id)
+                """
+            )
+            try await notify(id, .acknowledged, receivers: nil, at: now, in: transaction)
+            return true
+        }
+    }
+
+    /// Puts a message beside firing and resolved into the queue of those who were told that it fires.
+    static func notify(
+        _ id: UUID,
+        _ event: AlertNotification.Event,
+        receivers: [String]?,
+        at now: Timestamp,
+        in transaction: any PostgresSession
+    ) async throws {
+        let seq = try await nextSeq(id, in: transaction)
+        try await transaction.execute(
+            """
+            INSERT INTO alertTransitions (alertId, seq, kind, reason, minute, evidence, annotations, epoch, recordedAt)
+            SELECT alertId, \(seq), \(event.rawValue), \(event.rawValue), \(now.flooredToMinute()), evidence, annotations, 0, \(now)
+            FROM alerts WHERE alertId = \(id)
+            """
+        )
+        try await transaction.execute(
+            """
+            INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
+            SELECT alertId, receiver, \(seq), \(event.rawValue), 'pending', \(now), \(now)
+            FROM notifications WHERE alertId = \(id) AND kind = 'firing' AND state IN ('pending', 'delivered')
+              AND (\(receivers == nil) OR receiver = ANY(\(receivers ?? [])))
+            """
+        )
+    }
+
+    /// The number of the next message; the alert's row must be locked.
+    static func nextSeq(_ id: UUID, in transaction: any PostgresSession) async throws -> Int32 {
+        try await transaction.query("SELECT coalesce(max(seq), 0) + 1 FROM alertTransitions WHERE alertId = \(id)")[0].decode(Int32.self)
+    }
+
+    private static func read(_ condition: Query, _ session: any PostgresSession) async throws -> [Alert] {
+        try await session.query(
+            """
+            SELECT alertId, rule, ruleVersion, groupLabels, labels, severity, state, startsAt, firedAt, endsAt, resolvedAt,
+                   resolvedReason, detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations,
+                   acknowledgedAt, acknowledgedBy, silencedBy, revised, noDataSince, affected, suppressedBy, impact
+            FROM alerts \(condition)
+            """
+        ).map(Alert.init(row:))
+    }
+}
+
+extension Alert {
+    fileprivate init(row: Row) throws {
+        let (
+            id, rule, version, group, labels, severity, state, startsAt, firedAt, endsAt, resolvedAt,
+            reason, late, evidence, contributors, backlog, sql, annotations,
+            acknowledgedAt, acknowledgedBy, silencedBy, revised, noDataSince, affected, suppressedBy, impact
+        ) = try row.decode((UUID, String, String, String, String, String, String, Timestamp, Timestamp, Timestamp?, Timestamp?, String?, Int64, String, String, String?, String, String, Timestamp?, String?, UUID?, Bool, Timestamp?, String?, String?, String?).self)
+        self.init(
+            id: id,
+            rule: rule,
+            ruleVersion: version,
+            group: try GroupKey(labels: group),
+            labels: try AlertJSON.value(from: labels),
+            severity: Severity(rawValue: severity) ?? .page,
+            state: State(rawValue: state) ?? .firing,
+            startsAt: startsAt,
+            firedAt: firedAt,
+            endsAt: endsAt,
+            resolvedAt: resolvedAt,
+            resolvedReason: reason,
+            detectedLateBySeconds: late,
+            evidence: try AlertJSON.value(from: evidence),
+            contributors: try AlertJSON.value(from: contributors),
+            backlog: try backlog.map { try AlertJSON.value(from: $0) },
+            reproduceSQL: sql,
+            annotations: try AlertJSON.value(from: annotations),
+            acknowledgedAt: acknowledgedAt,
+            acknowledgedBy: acknowledgedBy,
+            silencedBy: silencedBy,
+            suppressedBy: try suppressedBy.map { try AlertJSON.value(from: $0) },
+            revised: revised,
+            noDataSince: noDataSince,
+            affected: try affected.map { try AlertJSON.value(from: $0) },
+            impact: try impact.map { try AlertJSON.value(from: $0) }
+        )
+    }
+}
+
+extension GroupKey {
+    /// A plain object of names and values, as analysts and receivers read it.
+    var labels: [String: String] {
+        Dictionary(values.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    init(labels json: String) throws {
+        let plain: [String: String] = try AlertJSON.value(from: json)
+        self.init(
+            Dictionary(
+                plain.compactMap { name, value in Dimension(rawValue: name).map { ($0, value) } },
+                uniquingKeysWith: { first, _ in first }
+            )
+        )
+    }
+}

@@ -1,0 +1,98 @@
+import AlertRules
+import Foundation
+import Postgres
+import PushContract
+
+/// The alerts that may hold back those of a rule: what fires, and what ended since the oldest of them began.
+///
+/// Nobody misses a page by this: an alert explains another one only to receivers that were told of it, or of what explains it in turn. What a silence,
+/// a route or a receiver's refusal kept from somebody explains nothing to them.
+struct SuppressionCandidates {
+    private static let most = 200
+
+    /// What holds an alert back.
+    struct SuppressionMatch {
+        var suppressedBy: SuppressingAlert
+        /// Receivers of a page that were not told of the cause, and therefore are of this.
+        var unnotified: [String]
+    }
+
+    fileprivate struct Cause {
+        var span: Suppression.Span
+        var suppressedBy: SuppressingAlert
+        /// Receivers that took the message that it fires, or will as soon as they can.
+        var told: Set<String>
+    }
+
+    private var causes: [Cause] = []
+
+    init() {}
+
+    static func read(_ rule: AlertRule, since: Timestamp, on session: any PostgresSession) async throws -> SuppressionCandidates {
+        guard !rule.suppressedBy.isEmpty else { return SuppressionCandidates() }
+        var result = SuppressionCandidates()
+        result.causes = try await session.query(
+            """
+            WITH RECURSIVE cause AS (
+                SELECT alertId, rule, groupLabels, startsAt, firedAt, resolvedAt, severity FROM alerts
+                WHERE rule = ANY(\(rule.suppressedBy)) AND (state = 'firing' OR resolvedAt >= \(since))
+                ORDER BY firedAt, alertId LIMIT \(most)
+            ),
+            -- Who was told of what explains a cause knows of it too.
+            explained (causeId, alertId) AS (
+                SELECT alertId, alertId FROM cause
+                UNION
+                SELECT x.causeId, (e.suppressedBy->>'alertId')::uuid FROM explained x JOIN alerts e USING (alertId) WHERE e.suppressedBy IS NOT NULL
+            )
+            SELECT alertId, rule, groupLabels, startsAt, firedAt, resolvedAt, severity, ARRAY(
+                SELECT DISTINCT o.receiver
+                FROM explained x JOIN notifications o ON o.alertId = x.alertId JOIN alerts e ON e.alertId = x.alertId
+                WHERE x.causeId = cause.alertId AND o.kind = 'firing'
+                  -- What waits under a silence is told to nobody.
+                  AND (o.state = 'delivered' OR o.state = 'pending' AND e.silencedBy IS NULL)
+            )
+            FROM cause ORDER BY firedAt, alertId
+            """
+        ).map(Cause.init(row:))
+        return result
+    }
+
+    /// What holds an alert back when `minute` closes; nil when all its receivers are to be told.
+    ///
+    /// A page is kept from the receivers that were told of the cause. What pages nobody is suppressed as soon as anybody was: tickets often go
+    /// elsewhere than pages, and those who have the page need no ticket about it.
+    func suppression(of alert: Alert, lastSet: Minute, at minute: Minute, receivers: [String]) -> SuppressionMatch? {
+        let consequence = Suppression.Span(
+            rule: alert.rule,
+            group: alert.group,
+            startsAt: Minute(alert.startsAt),
+            firedAt: Minute(alert.firedAt),
+            severity: alert.severity
+        )
+        for cause in causes where Suppression.suppresses(cause.span, consequence, lastSet: lastSet, at: minute) {
+            let unnotified = receivers.filter { !cause.told.contains($0) }
+            let isExplained = alert.severity.pages ? unnotified.count < receivers.count : !cause.told.isEmpty
+            if isExplained || receivers.isEmpty {
+                return SuppressionMatch(suppressedBy: cause.suppressedBy, unnotified: alert.severity.pages ? unnotified : [])
+            }
+        }
+        return nil
+    }
+}
+
+extension SuppressionCandidates.Cause {
+    fileprivate init(row: Row) throws {
+        let (id, rule, labels, startsAt, firedAt, resolvedAt, severity, told) = try row.decode((UUID, String, String, Timestamp, Timestamp, Timestamp?, String, [String]).self)
+        let group = try GroupKey(labels: labels)
+        span = Suppression.Span(
+            rule: rule,
+            group: group,
+            startsAt: Minute(startsAt),
+            firedAt: Minute(firedAt),
+            resolvedAt: resolvedAt.map { Minute($0) },
+            severity: Severity(rawValue: severity) ?? .page
+        )
+        suppressedBy = SuppressingAlert(alertId: id, rule: rule, group: group.description)
+        self.told = Set(told)
+    }
+}

@@ -1,0 +1,110 @@
+import AlertRules
+import Foundation
+import PushContract
+
+/// What a plan means for the stored alerts of a rule, in order.
+enum AlertChange: Sendable {
+    /// `receivers`: who is told, unless it is silenced. Set once it is known what explains the alert.
+    case fire(Alert, Transition, receivers: [String])
+    case resolve(Alert, minute: Minute)
+    /// `isDue`: a silence or its cause ended while the alert goes on, so now it is told.
+    case update(Alert, isDue: Bool)
+}
+
+/// Turns transitions into changes of alerts: a pure function of what is stored and what was decided.
+struct AlertChanges {
+    let rule: AlertRule
+    let last: Minute
+    let now: Timestamp
+    let lag: Duration
+    /// Who called a group's level normal just now, and why.
+    var accepted: [GroupKey: String] = [:]
+    /// Firing alerts as stored, by group.
+    private(set) var open: [GroupKey: Alert]
+    private(set) var changes: [AlertChange] = []
+    private var touched: Set<GroupKey> = []
+
+    init(rule: AlertRule, open: [Alert], last: Minute, now: Timestamp, lag: Duration) {
+        self.rule = rule
+        self.last = last
+        self.now = now
+        self.lag = lag
+        self.open = Dictionary(open.map { ($0.group, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    mutating func apply(_ transition: Transition, frozen: [FrozenShare]) {
+        switch transition.kind {
+        case .fired: fire(transition, frozen: frozen)
+        case .resolved: resolve(transition)
+        }
+    }
+
+    /// The rule changed, or is gone: what the new version does not confirm is over.
+    mutating func resolveUnconfirmed(_ confirmed: Set<GroupKey>) {
+        for (group, var alert) in open.sorted(by: { $0.key < $1.key }) where !confirmed.contains(group) {
+            alert.state = .resolved
+            alert.endsAt = (last + 1).timestamp
+            alert.resolvedAt = (last + 1).timestamp
+            alert.resolvedReason = Transition.Reason.ruleChanged.rawValue
+            open[group] = nil
+            changes.append(.resolve(alert, minute: last))
+        }
+    }
+
+    /// An alert that goes on under the new version stays one alert.
+    private mutating func fire(_ transition: Transition, frozen: [FrozenShare]) {
+        guard open[transition.group] == nil else { return }
+        let firedAt = transition.firedAt.timestamp
+        let alert = Alert(
+            id: UUID(),
+            rule: rule.name,
+            ruleVersion: rule.version,
+            group: transition.group,
+            labels: labels(transition),
+            severity: transition.severity,
+            state: .firing,
+            startsAt: transition.startsAt.timestamp,
+            firedAt: firedAt,
+            detectedLateBySeconds: max(0, (now - (firedAt + lag)).components.seconds),
+            evidence: transition.evidence,
+            contributors: [],
+            reproduceSQL: ReproducingSQL.text(transition, rule: rule, frozen: frozen),
+            annotations: rule.annotations.rendered(transition.facts),
+            revised: false
+        )
+        open[transition.group] = alert
+        touched.insert(transition.group)
+        changes.append(.fire(alert, transition, receivers: []))
+    }
+
+    private mutating func resolve(_ transition: Transition) {
+        guard var alert = open.removeValue(forKey: transition.group) else { return }
+        alert.state = .resolved
+        alert.endsAt = transition.endsAt?.timestamp
+        alert.resolvedAt = (transition.minute + 1).timestamp
+        alert.resolvedReason = transition.reason.rawValue
+        alert.evidence = transition.evidence
+        alert.annotations = rule.annotations.rendered(transition.facts)
+        if transition.reason == .accepted { alert.annotations["accepted"] = accepted[transition.group] ?? "" }
+        changes.append(.resolve(alert, minute: transition.minute))
+    }
+
+    /// Records what changed about an alert that was open before and still is.
+    mutating func refresh(_ group: GroupKey, _ change: (inout Alert) -> Void) {
+        guard let stored = open[group], !touched.contains(group) else { return }
+        var alert = stored
+        change(&alert)
+        open[group] = alert
+        guard alert != stored else { return }
+        changes.append(.update(alert, isDue: stored.isMuted && !alert.isMuted))
+    }
+
+    /// Label order is the receivers' concern; a group's value wins over a label of the same name.
+    private func labels(_ transition: Transition) -> [String: String] {
+        var labels = rule.labels
+        labels["alertname"] = rule.name
+        labels["severity"] = transition.severity.rawValue
+        for (name, value) in transition.group.labels { labels[name] = value }
+        return labels
+    }
+}

@@ -1,0 +1,110 @@
+import AlertRules
+import Foundation
+import Postgres
+import PushContract
+
+/// Writes alerts, their transitions and what is to be delivered, all in the evaluator's transaction.
+struct AlertWriter {
+    let transaction: any PostgresSession
+    let lease: AlertLease
+    let now: Timestamp
+
+    /// `receivers`: who is told now, unless the alert is silenced.
+    func fire(_ alert: Alert, reason: Transition.Reason, minute: Minute, receivers: [String]) async throws {
+        try await insert(alert)
+        try await record(alert, seq: 1, kind: .firing, reason: reason.rawValue, minute: minute)
+        if alert.silencedBy == nil { try await enqueue(alert.id, receivers: receivers) }
+    }
+
+    /// Receivers that were not told of the alert are not told of its end; under a silence that includes those still to be told.
+    func resolve(_ alert: Alert, minute: Minute) async throws {
+        try await transaction.execute(
+            """
+            UPDATE alerts
+            SET state = 'resolved', endsAt = \(alert.endsAt), resolvedAt = \(alert.resolvedAt),
+                resolvedReason = \(alert.resolvedReason), evidence = \(try AlertJSON.text(alert.evidence)),
+                annotations = \(try AlertJSON.text(alert.annotations)), noDataSince = NULL, updatedAt = \(now)
+            WHERE alertId = \(alert.id)
+            """
+        )
+        let seq = try await AlertStore.nextSeq(alert.id, in: transaction)
+        try await record(alert, seq: seq, kind: .resolved, reason: alert.resolvedReason ?? "", minute: minute)
+        if alert.silencedBy != nil {
+            try await transaction.execute(
+                """
+                UPDATE notifications SET state = 'superseded', settledAt = \(now), leaseEpoch = NULL, leaseUntil = NULL
+                WHERE alertId = \(alert.id) AND kind = 'firing' AND state = 'pending'
+                """
+            )
+        }
+        try await transaction.execute(
+            """
+            INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
+            SELECT alertId, receiver, \(seq), 'resolved', 'pending', \(now), \(now)
+            FROM notifications WHERE alertId = \(alert.id) AND kind = 'firing' AND state <> 'superseded'
+            """
+        )
+    }
+
+    /// What changes while an alert goes on.
+    func update(_ alert: Alert) async throws {
+        try await transaction.execute(
+            """
+            UPDATE alerts
+            SET ruleVersion = \(alert.ruleVersion), evidence = \(try AlertJSON.text(alert.evidence)), revised = \(alert.revised),
+                noDataSince = \(alert.noDataSince), silencedBy = \(alert.silencedBy),
+                suppressedBy = \(try alert.suppressedBy.map { try AlertJSON.text($0) }), updatedAt = \(now)
+            WHERE alertId = \(alert.id)
+            """
+        )
+    }
+
+    /// Idempotent: a receiver that was told before is not told again.
+    func enqueue(_ id: UUID, receivers: [String]) async throws {
+        guard !receivers.isEmpty else { return }
+        try await transaction.execute(
+            """
+            INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
+            SELECT \(id), receiver, 1, 'firing', 'pending', \(now), \(now) FROM unnest(\(receivers)) AS r (receiver)
+            ON CONFLICT DO NOTHING
+            """
+        )
+    }
+
+    private func insert(_ alert: Alert) async throws {
+        try await transaction.execute(
+            """
+            INSERT INTO alerts (
+                alertId, rule, ruleVersion, groupKey, groupLabels, labels, severity, state, startsAt, firedAt,
+                detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations, silencedBy, affected, suppressedBy,
+                updatedAt
+            ) VALUES (
+                \(alert.id), \(alert.rule), \(alert.ruleVersion), \(alert.key),
+                \(try AlertJSON.text(alert.group.labels)), \(try AlertJSON.text(alert.labels)), \(alert.severity.rawValue),
+                'firing', \(alert.startsAt), \(alert.firedAt), \(alert.detectedLateBySeconds),
+                \(try AlertJSON.text(alert.evidence)), \(try AlertJSON.text(alert.contributors)),
+                \(try alert.backlog.map { try AlertJSON.text($0) }), \(alert.reproduceSQL),
+                \(try AlertJSON.text(alert.annotations)), \(alert.silencedBy),
+                \(try alert.affected.map { try AlertJSON.text($0) }),
+                \(try alert.suppressedBy.map { try AlertJSON.text($0) }), \(now)
+            )
+            """
+        )
+    }
+
+    private func record(
+        _ alert: Alert,
+        seq: Int32,
+        kind: Alert.State,
+        reason: String,
+        minute: Minute
+    ) async throws {
+        try await transaction.execute(
+            """
+            INSERT INTO alertTransitions (alertId, seq, kind, reason, minute, evidence, annotations, epoch, recordedAt)
+            VALUES (\(alert.id), \(seq), \(kind.rawValue), \(reason), \(minute.timestamp), \(try AlertJSON.text(alert.evidence)),
+                    \(try AlertJSON.text(alert.annotations)), \(lease.epoch), \(now))
+            """
+        )
+    }
+}

@@ -1,0 +1,104 @@
+import AlertRules
+import Logging
+import Postgres
+import PushContract
+import Synchronization
+
+/// What the evaluator does each minute beside evaluating: alerts of rules that are gone, repeats, the built-in alerts, who is affected now, and once
+/// an hour what is over for long.
+///
+/// Each step claims the lease anew and does nothing without it. Safe to use from any task.
+final class EvaluatorMaintenance: Sendable {
+    private let pool: PostgresPool
+    private let rules: RuleRegistry
+    private let receivers: ReceiverRegistry
+    private let backlog: BacklogSource?
+    private let logger: Logger
+    private let now: @Sendable () -> Timestamp
+    private let observedSince: Timestamp
+    private let cleanedUpAt = Mutex<Timestamp?>(nil)
+    /// Rules that have alerts or a state and are in no file, and since when they were seen to be so.
+    private let missing = Mutex<[String: Timestamp]>([:])
+
+    /// How long a rule must be in no file before its alerts are over: an editor or a checkout takes files away before it brings the new ones.
+    static let gracePeriod = Duration.seconds(60)
+
+    /// The evaluator's lease, or nil while another instance holds it.
+    typealias Claim = @Sendable () async throws -> AlertLease?
+    /// One evaluation of one rule under a lease.
+    typealias Pass = @Sendable (AlertRule, AlertLease) -> RulePass
+
+    init(
+        pool: PostgresPool,
+        rules: RuleRegistry,
+        receivers: ReceiverRegistry,
+        backlog: BacklogSource?,
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.pool = pool
+        self.rules = rules
+        self.receivers = receivers
+        self.backlog = backlog
+        self.logger = logger
+        self.now = now
+        observedSince = now()
+    }
+
+    func run(_ current: [AlertRule], through last: Minute, pass: Pass, claim: Claim) async throws {
+        try await resolveRemovedRules(current, through: last, pass: pass, claim: claim)
+        try await evaluateBuiltInAlerts(claim)
+        try await cleanUp(claim)
+        try await refreshImpact(current, through: last, claim: claim)
+    }
+
+    /// A rule that is missing because its file is broken, or for a moment only, is held, not removed.
+    private func resolveRemovedRules(_ current: [AlertRule], through last: Minute, pass: Pass, claim: Claim) async throws {
+        guard !rules.isBroken, let any = current.first else { return }
+        let gone = try await RuleCheckpoint.forgotten(current.map(\.name), on: pool)
+        let now = now()
+        let since = missing.withLock { missing in
+            missing = Dictionary(gone.map { ($0, missing[$0] ?? now) }, uniquingKeysWith: { first, _ in first })
+            return missing
+        }
+        for name in gone where now - (since[name] ?? now) >= Self.gracePeriod {
+            guard let lease = try await claim() else { return }
+            try await pass(any, lease).forget(name, through: last)
+            logger.notice("a rule was removed; its alerts are resolved", metadata: ["rule": "\(name)"])
+        }
+    }
+
+    /// The built-in alerts.
+    private func evaluateBuiltInAlerts(_ claim: Claim) async throws {
+        guard let lease = try await claim() else { return }
+        let pass = BuiltInPass(pool: pool, lease: lease, receivers: receivers.set, observedSince: observedSince, now: now())
+        for alert in try await pass.run() {
+            let text = alert.annotations["summary"] ?? alert.rule
+            logger.log(level: alert.state == .firing ? .error : .notice, "\(alert.rule) \(alert.state.rawValue): \(text)")
+        }
+    }
+
+    /// Repeats, and once an hour what is over for long.
+    private func cleanUp(_ claim: Claim) async throws {
+        guard let lease = try await claim() else { return }
+        let now = now()
+        try await RepeatPass(pool: pool, lease: lease, receivers: receivers.set, now: now).run()
+        let isDue = cleanedUpAt.withLock { cleanedUpAt in
+            guard cleanedUpAt.map({ now - $0 >= .seconds(3600) }) ?? true else { return false }
+            cleanedUpAt = now
+            return true
+        }
+        if isDue { try await AlertRetention.drop(now: now, on: pool) }
+    }
+
+    /// Who is affected now by what goes on. Nobody waits for it, so a fault of it is told and nothing more.
+    private func refreshImpact(_ rules: [AlertRule], through last: Minute, claim: Claim) async throws {
+        guard let lease = try await claim() else { return }
+        let pass = ImpactPass(rules: rules, pool: pool, lease: lease, backlog: backlog, logger: logger, now: now())
+        do {
+            try await pass.run(through: last)
+        } catch let error as PostgresError where !error.isUnavailable {
+            logger.warning("who is affected could not be looked at again", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Postgres
+import PushContract
+
+/// What receivers that must be told again were told last.
+enum ResendableNotifications {
+    /// The firing message of every alert that fires and was delivered; the resolved one of those whose end was delivered since
+    /// `endedSince`. An end that still waits in the outbox is the notifier's.
+    static func current(
+        receivers: [String],
+        endedSince: Timestamp,
+        externalURL: String,
+        on session: any PostgresSession
+    ) async throws -> [AlertNotification] {
+        try await session.query(
+            """
+            SELECT o.receiver, o.seq::bigint, \(raw: NotificationStore.messageColumns), 0::bigint, o.state, 0::bigint, NULL::text, NULL::text
+            FROM notifications o
+            JOIN alerts e USING (alertId)
+            JOIN alertTransitions t ON t.alertId = o.alertId AND t.seq = o.seq
+            WHERE o.receiver = ANY(\(receivers)) AND o.state = 'delivered' AND o.kind = e.state
+              AND (e.state = 'firing' OR o.settledAt > \(endedSince))
+            ORDER BY e.startsAt, e.alertId
+            """
+        ).map { try ClaimedNotification(row: $0, externalURL: externalURL).message }
+    }
+}

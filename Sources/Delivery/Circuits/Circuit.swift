@@ -1,0 +1,53 @@
+package import PushContract
+
+/// A credential that is refused: deliveries wait until it is mended, but for one try now and then.
+package struct Circuit: Sendable, Hashable {
+    package var id: Int64
+    package var scope: CircuitScope
+    /// The provider's code.
+    package var cause: String
+    package var since: Timestamp
+    package var lastRefusedAt: Timestamp
+    package var refusals: Int64
+    /// Tries let through so far, and when the next may go.
+    package var probes: Int
+    package var nextProbeAt: Timestamp
+    /// The other credential that has had its try.
+    package var probedWith: String?
+
+    package init(
+        id: Int64,
+        scope: CircuitScope,
+        cause: String,
+        since: Timestamp,
+        lastRefusedAt: Timestamp,
+        refusals: Int64,
+        probes: Int,
+        nextProbeAt: Timestamp,
+        probedWith: String? = nil
+    ) {
+        self.id = id
+        self.scope = scope
+        self.cause = cause
+        self.since = since
+        self.lastRefusedAt = lastRefusedAt
+        self.refusals = refusals
+        self.probes = probes
+        self.nextProbeAt = nextProbeAt
+        self.probedWith = probedWith
+    }
+}
+
+/// The first refusal of a hold, or one more.
+package struct CircuitOpening: Sendable, Hashable {
+    package var scope: CircuitScope
+    package var cause: String
+    /// How long until the first probe.
+    package var probeAfter: Duration
+
+    package init(scope: CircuitScope, cause: String, probeAfter: Duration) {
+        self.scope = scope
+        self.cause = cause
+        self.probeAfter = probeAfter
+    }
+}

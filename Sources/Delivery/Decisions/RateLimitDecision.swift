@@ -1,0 +1,49 @@
+import Providers
+package import PushContract
+
+/// How long a queue waits after its provider asked for fewer requests, and how it begins again.
+package enum RateLimitDecision {
+    /// What a refusal asks for; nil when it says nothing about other pushes of the app.
+    package static func request(for delivery: ClaimedDelivery, after refusal: DeliveryResult.Refusal) -> RateLimitRequest? {
+        guard refusal.refusalScope != .message, refusal.isThrottled || refusal.retryAfter != nil else { return nil }
+        return RateLimitRequest(
+            provider: delivery.provider,
+            app: delivery.app,
+            cause: refusal.providerErrorCode ?? refusal.classification.reasonCode.rawValue,
+            retryAfter: refusal.retryAfter
+        )
+    }
+
+    /// The pause after one more refusal.
+    ///
+    /// Those that were under way when it began only make it longer if the provider says so. One that comes soon after the last doubles
+    /// the wait. `Retry-After` is never undercut, and the provider's minimum is kept where it says nothing.
+    package static func next(_ request: RateLimitRequest, after current: RateLimitPause?, delays: RetryDelays, now: Timestamp) -> RateLimitPause {
+        if let current, current.until > now {
+            var pause = current
+            if let asked = request.retryAfter { pause.until = max(pause.until, now + asked) }
+            return pause
+        }
+        let isInARow = current.map { now - $0.until < delays.pause.cap } ?? false
+        let number = isInARow ? min((current?.number ?? 0) + 1, 30) : 1
+        let backOff = min(delays.pause.base * (1 << (number - 1)), delays.pause.cap)
+        let wait = max(backOff, max(delays.pause.minimum, request.retryAfter ?? .zero))
+        return RateLimitPause(
+            provider: request.provider,
+            app: request.app,
+            cause: request.cause,
+            since: now,
+            until: now + wait,
+            number: number
+        )
+    }
+
+    /// How many of a queue may be under way: none while it is paused, then more and more until `ramp` after it.
+    package static func slots(_ pause: RateLimitPause?, capacity: Int, ramp: Duration, now: Timestamp) -> Int {
+        guard let pause else { return capacity }
+        guard pause.until <= now else { return 0 }
+        let since = now - pause.until
+        guard since < ramp else { return capacity }
+        return max(1, Int(Double(capacity) * (since.inSeconds / ramp.inSeconds)))
+    }
+}

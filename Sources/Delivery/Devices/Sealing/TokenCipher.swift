@@ -1,0 +1,79 @@
+import Crypto
+import Foundation
+package import PushContract
+
+/// Seals raw tokens for the database and opens them for a provider's request: AES-GCM with the key set's current key.
+///
+/// The stored form is `encrypted:<key id>:<base64>`: nonce, ciphertext and tag, bound to the token's kind and hash. Text without that prefix
+/// is a token from before tokens were sealed, and is passed on as it is. Safe to use from any task.
+package struct TokenCipher: Sendable {
+    /// How every sealed token begins.
+    package static let prefix = "encrypted:"
+
+    private let keySet: TokenKeySet?
+
+    package init(_ keySet: TokenKeySet) { self.keySet = keySet }
+
+    private init() { keySet = nil }
+
+    /// Holds no key: for parts that never touch a token. Sealing and opening throw.
+    package static let withoutKeys = TokenCipher()
+
+    package var keys: TokenKeySet? { keySet }
+
+    /// What may be stored.
+    package func encrypt(_ token: PushToken, as kind: TokenKind) throws(TokenCipherError) -> String {
+        guard let keySet else { throw .noKeys }
+        do {
+            let box = try AES.GCM.seal(
+                Data(token.rawValue.utf8),
+                using: keySet.current.secret,
+                authenticating: Self.associatedData(kind, token.hash)
+            )
+            guard let bytes = box.combined else { throw CryptoKitError.incorrectParameterSize }
+            return "\(Self.prefix)\(keySet.current.id):\(bytes.base64EncodedString())"
+        } catch {
+            throw .encryptionFailed
+        }
+    }
+
+    /// The raw token, in memory only.
+    package func decrypt(_ stored: String, as kind: TokenKind, hash: TokenHash) throws(TokenCipherError) -> PushToken {
+        guard let keyId = Self.keyId(of: stored) else { return PushToken(stored: stored, hash: hash) }
+        guard let keySet else { throw .noKeys }
+        guard let key = keySet.key(keyId) else { throw .unknownKey(keyId) }
+        guard let bytes = Data(base64Encoded: String(stored.dropFirst(Self.prefix.count + keyId.utf8.count + 1))),
+            let box = try? AES.GCM.SealedBox(combined: bytes),
+            let plain = try? AES.GCM.open(box, using: key.secret, authenticating: Self.associatedData(kind, hash))
+        else { throw .undecryptable(keyId: keyId) }
+        return PushToken(stored: String(decoding: plain, as: UTF8.self), hash: hash)
+    }
+
+    /// The key that sealed it; nil for a token that is not sealed.
+    package static func keyId(of stored: String) -> String? {
+        guard stored.hasPrefix(prefix) else { return nil }
+        let id = stored.dropFirst(prefix.count).prefix { $0 != ":" }
+        return id.isEmpty ? nil : String(id)
+    }
+
+    private static func associatedData(_ kind: TokenKind, _ hash: TokenHash) -> Data {
+        Data("pushwatch.token.v1\n\(kind.rawValue)\n\(hash.rawValue)".utf8)
+    }
+}
+
+/// Why a token cannot be sealed or opened. Safe to log.
+package enum TokenCipherError: Error, Sendable, Hashable, CustomStringConvertible {
+    case noKeys
+    case unknownKey(String)
+    case undecryptable(keyId: String)
+    case encryptionFailed
+
+    package var description: String {
+        switch self {
+        case .noKeys: "no token keys are configured here (PUSHWATCH_TOKEN_KEYS)"
+        case .unknownKey(let id): "a token is sealed with the key \(id), which PUSHWATCH_TOKEN_KEYS does not hold"
+        case .undecryptable(let id): "a token sealed with the key \(id) cannot be opened: it, its hash or the key was changed"
+        case .encryptionFailed: "a token cannot be sealed"
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package import Postgres
+package import PushContract
+
+/// What an outcome says about the environment of a device's token; found by the registration the send was made with.
+package struct TokenEnvironment: Sendable, Hashable {
+    package var tokenHash: TokenHash
+    package var app: String
+    package var registrationVersion: Int64
+    /// Where it was sent.
+    package var environment: PushEnvironment
+
+    package init(tokenHash: TokenHash, app: String, registrationVersion: Int64, environment: PushEnvironment) {
+        self.tokenHash = tokenHash
+        self.app = app
+        self.registrationVersion = registrationVersion
+        self.environment = environment
+    }
+}
+
+/// Corrects the environment of tokens by what APNs says of them. Runs inside the caller's transaction, before strikes are applied.
+package enum TokenEnvironmentQueries {
+    /// Sends refused as BadDeviceToken: turns those devices to the other environment that were never reached in this one and have not
+    /// tried yet. The places of those that are to be tried there, which includes what another send has turned meanwhile.
+    package static func switchEnvironment(_ tokenEnvironments: [TokenEnvironment], on connection: BlockingConnection) throws -> Set<Int> {
+        guard !tokenEnvironments.isEmpty else { return [] }
+        let switched = try connection.query(
+            """
+            UPDATE devices d SET environmentTrial = 'trying',
+                environment = CASE d.environment WHEN 'production' THEN 'sandbox' ELSE 'production' END::pushEnvironment
+            FROM \(table(tokenEnvironments)) s
+            WHERE \(matching) AND d.environment = s.environment AND d.environmentTrial IS NULL
+              -- A token that was taken here belongs here, whatever is wrong with it now.
+              AND NOT EXISTS (
+                  SELECT FROM notificationDeliveryAttempts a
+                  WHERE a.uid = d.userId AND a.tokenHash = d.pushTokenHash AND a.eventType = 'send' AND a.status = 'sent'
+                    AND a.environment = s.environment
+              )
+            RETURNING s.index
+            """
+        ).map { try $0.decode(Int.self) }
+        let others = try connection.query(
+            """
+            SELECT s.index FROM \(table(tokenEnvironments)) s JOIN devices d ON \(matching)
+            WHERE d.environment <> s.environment AND d.environmentTrial IN ('trying', 'found')
+            """
+        ).map { try $0.decode(Int.self) }
+        return Set(switched + others)
+    }
+
+    /// The trial ended: the token was taken in the other environment, or it was not.
+    package static func finishTrial(_ tokenEnvironments: [TokenEnvironment], as trial: EnvironmentTrial, on connection: BlockingConnection) throws {
+        guard !tokenEnvironments.isEmpty else { return }
+        let back: Query =
+            trial == .neither
+            ? ", environment = CASE d.environment WHEN 'production' THEN 'sandbox' ELSE 'production' END::pushEnvironment" : ""
+        try connection.execute(
+            """
+            UPDATE devices d SET environmentTrial = \(trial.rawValue)::environmentTrial\(back)
+            FROM \(table(tokenEnvironments)) s
+            WHERE \(matching) AND d.environment = s.environment AND d.environmentTrial = 'trying'
+            """
+        )
+    }
+
+    private static let matching: Query =
+        "d.pushTokenHash = s.hash AND d.provider = 'apns' AND d.app = s.app AND d.registrationVersion = s.version"
+
+    /// In one order everywhere, as strikes are.
+    private static func table(_ tokenEnvironments: [TokenEnvironment]) -> Query {
+        let ordered = tokenEnvironments.enumerated().sorted { $0.element.tokenHash.rawValue < $1.element.tokenHash.rawValue }
+        return """
+            (SELECT index, hash, app, version, environment::pushEnvironment FROM unnest(\(ordered.map(\.offset)),
+                \(ordered.map(\.element.tokenHash.rawValue)), \(ordered.map(\.element.app)),
+                \(ordered.map(\.element.registrationVersion)), \(ordered.map(\.element.environment.rawValue)))
+                AS t(index, hash, app, version, environment))
+            """
+    }
+}

@@ -1,0 +1,89 @@
+package import HTTPServer
+import HTTPTypes
+import Hummingbird
+package import PushContract
+
+/// `GET /sends/deactivation-limiters`, `POST /sends/deactivation-limiters/{limiterId}/confirm` and `/undo`.
+package struct DeactivationLimiterRoutes: Sendable {
+    private let store: DeactivationLimiterStore
+    private let audit: AuditTrail
+    private let now: @Sendable () -> Timestamp
+
+    package init(store: DeactivationLimiterStore, audit: AuditTrail, now: @escaping @Sendable () -> Timestamp = { .now() }) {
+        self.store = store
+        self.audit = audit
+        self.now = now
+    }
+
+    package func add(to router: HTTPRouter) {
+        router.get("/sends/deactivation-limiters") { _, context in
+            try context.require(.sendsRead)
+            return try await document(tokens: nil)
+        }
+        router.post("/sends/deactivation-limiters/{limiterId}/confirm") { _, context in
+            let caller = try context.require(.alertsWrite)
+            return try await close(context, .confirmDeactivations, by: caller) { try await store.confirm($0, by: caller.name) }
+        }
+        router.post("/sends/deactivation-limiters/{limiterId}/undo") { _, context in
+            let caller = try context.require(.alertsWrite)
+            return try await close(context, .undoDeactivations, by: caller) { try await store.undo($0, by: caller.name) }
+        }
+    }
+
+    private func close(
+        _ context: PushwatchContext,
+        _ name: AuditAction,
+        by caller: Caller,
+        _ action: (Int64) async throws -> Int?
+    ) async throws -> Response {
+        guard let id = Int64(try context.parameters.require("limiterId")), let tokens = try await action(id) else {
+            throw Problem.notFound("There is no open limiter with this limiterId. GET /sends/deactivation-limiters lists those that are.")
+        }
+        try await audit.note(name, "limiter \(id)", "\(tokens) tokens", by: caller, at: now())
+        return try await document(tokens: tokens)
+    }
+
+    private func document(tokens: Int?) async throws -> Response {
+        let open = try await store.open().map(DeactivationLimiterDocument.init)
+        return try JSONResponse(DeactivationLimitersDocument(tokens: tokens, limiters: open)).response()
+    }
+}
+
+/// The limiters that are open; after an action also how many tokens it changed.
+struct DeactivationLimitersDocument: Encodable, Sendable {
+    var tokens: Int?
+    var limiters: [DeactivationLimiterDocument]
+}
+
+/// A limiter as the API shows it.
+package struct DeactivationLimiterDocument: Encodable, Sendable {
+    var limiterId: Int64
+    var provider: Provider
+    var app: String
+    var environment: PushEnvironment
+    var credential: String
+    var openedAt: Timestamp
+    var cause: String
+    /// The outcomes that opened it: pushes that judged a token, refusals the configuration may be at fault for, tokens called gone.
+    var total: Int64
+    var ambiguous: Int64
+    var gone: Int64
+    /// Tokens put aside instead of switched off, and those switched off shortly before it opened.
+    var deferred: Int64
+    var deactivated: Int64
+
+    package init(_ limiter: DeactivationLimiter) {
+        limiterId = limiter.id
+        provider = limiter.scope.provider
+        app = limiter.scope.app
+        environment = limiter.scope.environment
+        credential = limiter.scope.credential
+        openedAt = limiter.openedAt
+        cause = limiter.cause
+        total = limiter.counts.total
+        ambiguous = limiter.counts.ambiguous
+        gone = limiter.counts.gone
+        deferred = limiter.deferred
+        deactivated = limiter.deactivated
+    }
+}

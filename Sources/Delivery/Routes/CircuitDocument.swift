@@ -1,0 +1,51 @@
+import PushContract
+
+/// A refused credential, and what waits for it.
+package struct CircuitDocument: Encodable, Sendable {
+    var circuitId: Int64
+    var provider: Provider
+    var app: String
+    var environment: PushEnvironment
+    var platform: Platform?
+    /// Names the credential; not a secret.
+    var credential: String
+    /// The provider's code.
+    var cause: String
+    var since: Timestamp
+    var lastRefusedAt: Timestamp
+    var refusals: Int64
+    var probes: Int
+    var nextProbeAt: Timestamp
+
+    package init(_ circuit: Circuit) {
+        circuitId = circuit.id
+        provider = circuit.scope.provider
+        app = circuit.scope.app
+        environment = circuit.scope.environment
+        platform = circuit.scope.platform
+        credential = circuit.scope.credential
+        cause = circuit.cause
+        since = circuit.since
+        lastRefusedAt = circuit.lastRefusedAt
+        refusals = circuit.refusals
+        probes = circuit.probes
+        nextProbeAt = circuit.nextProbeAt
+    }
+}
+
+/// Queues that wait because their provider asked for fewer requests.
+struct RateLimitPauseDocument: Encodable, Sendable {
+    var provider: Provider
+    var app: String
+    var cause: String
+    var since: Timestamp
+    var until: Timestamp
+
+    init(_ pause: RateLimitPause) {
+        provider = pause.provider
+        app = pause.app
+        cause = pause.cause
+        since = pause.since
+        until = pause.until
+    }
+}

@@ -1,0 +1,96 @@
+import HTTPServer
+import HTTPTypes
+import Hummingbird
+import PushContract
+
+/// The answer to `POST /sends`.
+///
+/// One send: 202 accepted, 200 if it was stored before, else the problem itself. An array: 202 when every element is stored, else 207;
+/// counts first, then every element, since ids may have been made here.
+struct SendBatchResponse {
+    private let batch: SendBatch
+    private let items: [Item]
+
+    struct Item: Encodable, Sendable {
+        var index: Int?
+        var sendId: String?
+        var result: String
+        var deliveries: Int?
+        var expiresAt: Timestamp?
+        var problem: ProblemDocument?
+    }
+
+    struct Counts: Encodable, Sendable {
+        var accepted = 0
+        var duplicate = 0
+        var conflict = 0
+        var invalid = 0
+        var items: [Item]
+    }
+
+    private let problems: [Problem?]
+
+    init(_ batch: SendBatch, receipts: [SendReceipt]) {
+        self.batch = batch
+        var rest = receipts[...]
+        var items: [Item] = []
+        var problems: [Problem?] = []
+        for (index, element) in batch.elements.enumerated() {
+            let (item, problem) = SendBatchResponse.item(element, receipts: &rest)
+            items.append(item)
+            items[index].index = batch.isArray ? index : nil
+            problems.append(problem)
+        }
+        self.items = items
+        self.problems = problems
+    }
+
+    func response() throws -> Response {
+        guard batch.isArray else {
+            if let problem = problems[0] { throw problem }
+            return try JSONResponse(items[0], status: items[0].result == "duplicate" ? .ok : .accepted).response()
+        }
+        var counts = Counts(items: items)
+        for item in items {
+            switch item.result {
+            case "accepted": counts.accepted += 1
+            case "duplicate": counts.duplicate += 1
+            case "conflict": counts.conflict += 1
+            default: counts.invalid += 1
+            }
+        }
+        let hasNoProblems = counts.conflict + counts.invalid == 0
+        return try JSONResponse(counts, status: hasNoProblems ? .accepted : .init(code: 207, reasonPhrase: "Multi-Status")).response()
+    }
+
+    private static func item(_ element: SendBatch.Element, receipts: inout ArraySlice<SendReceipt>) -> (Item, Problem?) {
+        switch element {
+        case .refused(let sendId, let problem):
+            return (Item(sendId: sendId, result: "invalid", problem: ProblemDocument(problem: problem)), problem)
+        case .request(let request):
+            switch receipts.removeFirst() {
+            case .accepted(let deliveries):
+                return (Item(sendId: request.sendId, result: "accepted", deliveries: deliveries, expiresAt: request.expiresAt), nil)
+            case .duplicate(let deliveries):
+                return (Item(sendId: request.sendId, result: "duplicate", deliveries: deliveries), nil)
+            case .conflict:
+                let problem = Problem.conflict(
+                    "Another send with this sendId and other content is stored. Use a new sendId, or repeat the first request unchanged.",
+                    code: "send_conflict",
+                    pointer: request.pointer + "/sendId"
+                )
+                return (Item(sendId: request.sendId, result: "conflict", problem: ProblemDocument(problem: problem)), problem)
+            case .refused(let problem):
+                return (Item(sendId: request.sendId, result: "invalid", problem: ProblemDocument(problem: problem)), problem)
+            }
+        }
+    }
+}
+
+extension SendBatch {
+    var requests: [SendRequest] {
+        elements.compactMap { element in
+            if case .request(let request) = element { request } else { nil }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package import HTTPClient
+package import PushContract
+package import ServiceKit
+
+/// An answer of FCM to `messages:send`, and what it means.
+package struct FCMResponse: Sendable, Hashable {
+    package var status: Int
+    /// `FcmError.errorCode`, from whichever of the details has it.
+    package var errorCode: String?
+    /// `error.status`, such as `NOT_FOUND`.
+    package var errorStatus: String?
+    package var message: String?
+    /// `BadRequest.fieldViolations[].field`.
+    package var fields: [String] = []
+    /// `QuotaFailure.violations[].subject`.
+    package var quotaSubjects: [String] = []
+    /// The message's name after success.
+    package var name: String?
+    package var retryAfter: Duration?
+
+    package init(status: Int) { self.status = status }
+
+    /// Reads an answer: every entry of `details`, in any order. A body that is not FCM's JSON (a 502 is HTML) leaves the status to speak.
+    package init(_ response: OutboundResponse, now: Timestamp) {
+        self.init(status: response.status)
+        retryAfter = RetryAfter.wait(response.header("retry-after"), now: now, longest: .seconds(86_400))
+        guard let body = try? JSONParser.read(response.body) else { return }
+        name = body["name"]?.string
+        let error = body["error"]
+        errorStatus = error?["status"]?.string
+        message = error?["message"]?.string
+        for detail in error?["details"]?.elements ?? [] { read(detail) }
+    }
+
+    private mutating func read(_ detail: JSONValue) {
+        let type = detail["@type"]?.string ?? ""
+        if type.hasSuffix("google.firebase.fcm.v1.FcmError") { errorCode = detail["errorCode"]?.string ?? errorCode }
+        if type.hasSuffix("google.rpc.BadRequest") {
+            fields += (detail["fieldViolations"]?.elements ?? []).compactMap { $0["field"]?.string }
+        }
+        if type.hasSuffix("google.rpc.QuotaFailure") {
+            quotaSubjects += (detail["violations"]?.elements ?? []).compactMap { $0["subject"]?.string }
+        }
+    }
+
+    /// Our access token was not taken. With an `FcmError` a 401 is about the project's APNs or web push key instead.
+    package var isAccessTokenRefused: Bool { status == 401 && errorCode == nil }
+
+    /// Whether the token is what is wrong with the request.
+    package var namesToken: Bool { fields.contains { $0 == "message.token" || $0 == "message.fid" } }
+
+    /// An argument is wrong and nothing says which: payload or token.
+    package var isAmbiguous: Bool { status == 400 && (errorCode ?? errorStatus) == "INVALID_ARGUMENT" && fields.isEmpty }
+
+    /// The outcome of the try it answers.
+    package func outcome(latency: Duration, target: PushTarget) -> PushOutcome {
+        if status == 200 { return .sent(messageId: name, httpStatus: status, latency: latency) }
+        let code = errorCode ?? errorStatus
+        var outcome = PushOutcome.failed(
+            // A payload fault seldom has an FcmError; its field violation says as much.
+            ReasonMapping.fcm(status: status, errorCode: errorCode ?? argumentFault, namesToken: namesToken),
+            code: code,
+            detail: target.redacting(detail(code)),
+            httpStatus: status,
+            latency: latency
+        )
+        outcome.refusalScope = .fcm(status: status, errorCode: errorCode ?? argumentFault, quotaSubjects: quotaSubjects)
+        // Google: after a 429 without Retry-After wait a minute.
+        outcome.retryAfter = retryAfter ?? (status == 429 ? .seconds(60) : nil)
+        return outcome
+    }
+
+    private var argumentFault: String? { status == 400 && errorStatus == "INVALID_ARGUMENT" ? errorStatus : nil }
+
+    private func detail(_ code: String?) -> String {
+        var detail = "FCM answered \(status)\(code.map { " \($0)" } ?? " without an error code")"
+        if !fields.isEmpty { detail += ", field \(fields.joined(separator: ", "))" }
+        if !quotaSubjects.isEmpty { detail += ", quota \(quotaSubjects.joined(separator: ", "))" }
+        if let message { detail += ": \(message.prefix(300))" }
+        return detail
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+import PushContract
+
+/// What the client reads from answers: a device with its tokens' states, or a problem's code. Fields it does not know are ignored.
+struct ServerResponse: Decodable {
+    struct Token: Decodable {
+        var tokenHash: TokenHash
+        var state: String
+        var reasonCode: ReasonCode?
+
+        /// Nil when the provider has refused it.
+        var usableHash: TokenHash? { state == "active" ? tokenHash : nil }
+    }
+
+    var pushToken: Token?
+    var pushToStartToken: Token?
+    /// Of attributes types that have one of their own.
+    var pushToStartTokens: [String: Token]?
+    var unregisterSecret: String?
+    var code: String?
+
+    var usableStartTokens: [String: TokenHash] { (pushToStartTokens ?? [:]).compactMapValues(\.usableHash) }
+
+    init?(_ response: PushResponse) {
+        guard let document = try? JSONDecoder().decode(ServerResponse.self, from: Data(response.body)) else { return nil }
+        self = document
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Logging
+import OnCall
+import Providers
+import PushContract
+import Delivery
+import ServiceLifecycle
+import Synchronization
+
+/// The providers in use. When a credential file changes, the new credential is tried with a push to nobody, and takes over once the
+/// provider has accepted it; until then, and when the file cannot be used, the old one stays in force.
+///
+/// Safe to use from any task.
+final class ProviderRegistry: Service, Sendable {
+    private struct Slot {
+        var entry: CredentialEntry
+        var provider: any PushProvider
+        /// When each of its files was last changed.
+        var stamp: [Date]
+    }
+
+    private struct State {
+        var slots: [Slot]
+        /// Why the newest of a file is not in use, by the entry's name.
+        var faults: [String: String] = [:]
+    }
+
+    private let configuration: ServerConfiguration
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    /// Throws `ConfigurationError` when the credentials cannot be used at the start.
+    init(_ configuration: ServerConfiguration, logger: Logger) throws {
+        self.configuration = configuration
+        self.logger = logger
+        let slots = try PushProviders.entries(configuration).map { entry in
+            Slot(entry: entry, provider: try PushProviders.make(entry, logger: logger), stamp: ProviderRegistry.stamp(entry))
+        }
+        state = Mutex(State(slots: slots))
+    }
+
+    /// Why the newest credential is not in use; nil when all are.
+    var fault: String? {
+        state.withLock { state in
+            state.faults.isEmpty ? nil : state.faults.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: " ")
+        }
+    }
+
+    /// Each credential in use, for people to look at.
+    func states(now: Timestamp) -> [CredentialState] {
+        let (slots, faults) = state.withLock { ($0.slots, $0.faults) }
+        return slots.map { slot in
+            CredentialState(
+                name: slot.entry.name,
+                provider: slot.entry.provider,
+                keyAgeDays: slot.entry.keyAgeDays(now: now),
+                fault: faults[slot.entry.name]
+            )
+        }
+    }
+
+    @Sendable
+    func lookup(_ provider: Provider, app: String, environment: PushEnvironment) -> (any PushProvider)? {
+        state.withLock { state in
+            CredentialEntry.index(of: state.slots.map(\.entry), provider, app: app, environment).map { state.slots[$0].provider }
+        }
+    }
+
+    func run() async throws {
+        try? await cancelWhenGracefulShutdown { [self] in
+            while !Task.isCancelled {
+                try await Task.sleep(for: .seconds(5))
+                await refresh(now: .now())
+            }
+        }
+    }
+
+    /// Looks at the files once.
+    func refresh(now: Timestamp) async {
+        let entries: [CredentialEntry]
+        do throws(ConfigurationError) {
+            entries = try PushProviders.entries(configuration)
+            note(nil, of: "credentials file")
+        } catch {
+            return note(error.description, of: "credentials file")
+        }
+        let old = state.withLock { $0.slots }
+        var slots: [Slot] = []
+        for entry in entries {
+            // What was is kept as long as the new one is not proven.
+            let before = old.first { $0.entry == entry } ?? old.first { $0.entry.name == entry.name && $0.entry.apps == entry.apps }
+            slots += [await slot(entry, replacing: before, now: now)].compactMap { $0 }
+        }
+        state.withLock { state in
+            state.slots = slots
+            let names = Set(entries.map(\.name) + ["credentials file"])
+            state.faults = state.faults.filter { names.contains($0.key) }
+        }
+    }
+
+    private func slot(_ entry: CredentialEntry, replacing before: Slot?, now: Timestamp) async -> Slot? {
+        let stamp = ProviderRegistry.stamp(entry)
+        if let before, before.entry == entry, before.stamp == stamp { return before }
+        do throws(ConfigurationError) {
+            let provider = try PushProviders.make(entry, logger: logger)
+            let verdict = await CredentialCheck.verdict(provider, entry, now: now)
+            guard verdict.state == .accepted else {
+                note("not accepted, so the old one stays: \(verdict.detail)", of: entry.name)
+                return before
+            }
+            note(nil, of: entry.name)
+            logger.notice("a new credential was accepted and is in use", metadata: ["credential": "\(entry.name)"])
+            return Slot(entry: entry, provider: provider, stamp: stamp)
+        } catch {
+            note(error.description, of: entry.name)
+            return before
+        }
+    }
+
+    private func note(_ fault: String?, of name: String) {
+        let isNew = state.withLock { state in
+            defer { state.faults[name] = fault }
+            return fault != nil && state.faults[name] != fault
+        }
+        if isNew, let fault {
+            logger.error("a changed credential is not in use", metadata: ["credential": "\(name)", "error": "\(fault)"])
+        }
+    }
+
+    /// Of every file, not the newest of them: a key that is put in place with the date it was made on is older than the certificates.
+    private static func stamp(_ entry: CredentialEntry) -> [Date] {
+        [entry.keyFile, entry.caFile].compactMap { $0 }
+            .map { (try? FileManager.default.attributesOfItem(atPath: $0)[.modificationDate]) as? Date ?? .distantPast }
+    }
+}

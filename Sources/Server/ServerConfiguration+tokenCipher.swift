@@ -1,0 +1,33 @@
+package import Delivery
+import PushContract
+
+extension ServerConfiguration {
+    /// What seals and opens push tokens. Refused without keys where tokens are stored or sent to: there is no mode that keeps them in the
+    /// clear. An instance that only evaluates alerts needs none.
+    package func tokenCipher() throws(ConfigurationError) -> TokenCipher {
+        if let tokenKeys { return TokenCipher(tokenKeys) }
+        guard roles == [.alert] else {
+            throw ConfigurationError(
+                """
+                No keys for push tokens are configured; they are stored encrypted only. Make a file with \
+                `pushwatch token-keys create > token-keys`, keep it as safe as the database's backups, and set \
+                \(ConfigurationKey.tokenKeys.environmentName) to its path, the same on every instance.
+                """
+            )
+        }
+        return .withoutKeys
+    }
+}
+
+extension ServerParts {
+    /// Stops a server whose keys do not fit what is stored, before it takes good tokens for damaged ones.
+    func admitTokenKeys() async throws {
+        // An instance that only alerts reads no token, and its database role none of the keys' names.
+        guard let keySet = configuration.tokenKeys, configuration.roles != [.alert] else { return }
+        do {
+            try await TokenKeyStore(pool).admit(keySet, now: .now())
+        } catch let mismatch as TokenKeyStore.Mismatch {
+            throw ConfigurationError("\(ConfigurationKey.tokenKeys.environmentName): \(mismatch).")
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import AlertRules
+import Postgres
+import PushContract
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import Alerting
+
+@Suite("A refused credential, whose pushes are held")
+struct OpenCircuitTests {
+    private static var rule: AlertRule {
+        var ratio = RatioCondition(reasons: ["auth"], above: Fraction(1, 100), for: RuleDuration(minutes: 10))
+        ratio.minBlocked = 10
+        return Rules.make("PushAuthFailing", .ratio(ratio), by: [.provider])
+    }
+
+    /// What the sending side says at a minute: refused from minute 5 to 30, with ever more that waits.
+    private static func circuits(at minute: Int) -> [CircuitSample] {
+        guard minute >= 5 else { return [] }
+        return [
+            CircuitSample(
+                circuitId: 1,
+                provider: "apns",
+                app: "com.example.scores",
+                environment: "production",
+                platform: "",
+                cause: "InvalidProviderToken",
+                since: (Traffic.start + 5).timestamp + .seconds(20),
+                closedAt: minute > 30 ? (Traffic.start + 30).timestamp + .seconds(10) : nil,
+                waiting: minute > 30 ? 0 : Int64(minute - 4) * 10
+            )
+        ]
+    }
+
+    /// Evaluates at the end of each of these minutes, as somebody who is away in the others would.
+    private func run(_ pool: PostgresPool, minutes: [Int], attempts: Bool = true) async throws -> [Recorded] {
+        let traffic = try await Traffic(pool)
+        if attempts {
+            try await traffic.add(Traffic.start + 5, attempts: 3, bad: 3, reason: "auth", provider: "apns", platform: "ios")
+            for minute in 31..<60 {
+                try await traffic.add(Traffic.start + minute, attempts: 30, bad: 0, provider: "apns", platform: "ios")
+            }
+        }
+        let clock = HandClock()
+        let current = Mutex(0)
+        let evaluator = RuleEvaluator(
+            pool: pool,
+            rules: RuleRegistry(rules: [Self.rule], logger: .silent),
+            receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
+            circuits: { _ in Self.circuits(at: current.withLock { $0 }) },
+            logger: .silent,
+            now: { clock.now }
+        )
+        for minute in minutes {
+            current.withLock { $0 = minute }
+            clock.set((Traffic.start + minute).timestamp + .seconds(2))
+            try await evaluator.evaluate(through: (Traffic.start + minute).timestamp)
+            #expect(evaluator.faults == [:])
+        }
+        return try await Recorded.transitions(pool)
+    }
+
+    private static let expected = [
+        Recorded(group: "provider=apns", kind: "firing", minute: 14), Recorded(group: "provider=apns", kind: "resolved", minute: 40),
+    ]
+
+    @Test("ten minutes after the refusal it fires though nothing is tried, and ends ten good minutes after it; a backtest gives the same")
+    func firesAndResolves() async throws {
+        try await withDatabase { pool in
+            let live = try await run(pool, minutes: Array(0...60))
+            #expect(live == Self.expected)
+            let alert = try #require(try await AlertStore.resolved(limit: 1, on: pool).first)
+            #expect(alert.startsAt == (Traffic.start + 5).timestamp)
+            let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 59)
+            let result = try await RuleBacktest(span: span, on: pool).run(Self.rule)
+            #expect(result.alerts.map { $0.fired.minute - Traffic.start } == [14])
+            #expect(result.alerts.map { $0.resolved.map { $0.minute - Traffic.start } } == [40])
+        }
+    }
+
+    @Test("nobody evaluates for a while in the refusal: nothing false is told, and the beginning is right")
+    func away() async throws {
+        try await withDatabase { pool in
+            let live = try await run(pool, minutes: Array(0...12) + Array(24...60))
+            #expect(live == Self.expected)
+        }
+        // Away over its end: what was known to wait waited until then.
+        try await withDatabase { pool in
+            let live = try await run(pool, minutes: Array(0...20) + Array(45...60))
+            #expect(live == Self.expected)
+        }
+    }
+
+    @Test("a group in which nothing at all is tried fires, is not called held for lack of traffic, and its SQL shows what waits")
+    func nothingTried() async throws {
+        try await withDatabaseURL { url in
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 2), logger: .silent)
+            defer { pool.close() }
+            _ = try await run(pool, minutes: Array(0...30), attempts: false)
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            #expect(alert.state == .firing && alert.noDataSince == nil)
+            #expect(alert.evidence.level == .blocked)
+            #expect(alert.evidence.openCircuits?.first?.waiting == 250, "the newest number")
+            let summary = try #require(alert.annotations["summary"])
+            #expect(
+                summary == "apns: "
+                    + (OpenCircuit(
+                        app: "com.example.scores",
+                        environment: "production",
+                        cause: "InvalidProviderToken",
+                        since: Traffic.start + 5,
+                        waiting: 100
+                    ).text)
+            )
+            guard Psql.isInstalled else { return }
+            let answer = try Psql.run(alert.reproduceSQL, at: url)
+            #expect(answer.status == 0, "\(answer.text)")
+            #expect(answer.text.contains("com.example.scores|production|InvalidProviderToken"), "\(answer.text)")
+            #expect(answer.text.split(separator: "\n").count { $0.contains("InvalidProviderToken") } == 10, "\(answer.text)")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import AlertRules
+import Alerting
+import HTTPClient
+import Postgres
+import PushContract
+import Synchronization
+import TestDatabase
+import Testing
+
+@Suite("A drill")
+struct TestNotificationTests {
+    @Test("goes through every receiver, marked, ends, and says how long each took; one that was left open is ended by the next")
+    func drill() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let receivers = [ReceiverConfiguration.webhook("a", url: "http://a/"), .webhook("b", url: "http://b/"), .log]
+            let bodies = Mutex<[String]>([])
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { request in
+                bodies.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
+                return OutboundResponse(status: request.url == "http://b/" ? 400 : 200)
+            }
+            let names = receivers.map(\.name)
+            let left = try await TestNotification.fire(receivers: names, severity: .page, author: "jo", at: clock.now, on: pool)
+            let id = try await TestNotification.fire(receivers: names, severity: .info, author: "jo", at: clock.now, on: pool)
+            #expect(try await AlertStore.alert(left, on: pool)?.state == .resolved)
+            clock.advance(.milliseconds(250))
+            try await notifier.deliverDue()
+            try await TestNotification.resolve(id, at: clock.now, on: pool)
+            clock.advance(.milliseconds(100))
+            try await notifier.deliverDue()
+            let results = try await TestNotification.results(of: id, on: pool)
+            #expect(
+                results.map { "\($0.receiver) \($0.kind) \($0.state) \($0.latencyMs ?? -1)" } == [
+                    "a firing delivered 250", "a resolved delivered 100", "b firing parked 250", "b resolved parked 100",
+                    "log firing delivered 250", "log resolved delivered 100",
+                ]
+            )
+            #expect(bodies.withLock { $0.allSatisfy { $0.contains("TEST: nothing is wrong") && $0.contains(#""drill":"true""#) } })
+            #expect(try await AlertStore.open(on: pool).isEmpty)
+        }
+    }
+}

@@ -1,0 +1,242 @@
+import Postgres
+import PushContract
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import Attempts
+
+@Suite("Keeping partitions")
+struct PartitionMaintenanceTests {
+    private func maintenance(_ pool: PostgresPool, plan: PartitionPlan = PartitionPlan(), at moment: Timestamp) -> PartitionMaintenance {
+        PartitionMaintenance(pool: pool, plan: plan, clockTolerance: nil, patience: "300ms", logger: .silent, now: { moment })
+    }
+
+    /// The last and the first second around the edges that calendars have, and those that only zones have.
+    static let edges = [
+        "2026-12-31T23:59:59.999999Z", "2027-01-01T00:00:00Z", "2028-02-28T23:59:59Z", "2028-02-29T12:00:00Z", "2028-03-01T00:00:00Z",
+        "2027-02-28T23:59:59Z", "2026-04-30T23:59:59Z", "2026-03-29T00:59:59Z", "2026-03-29T01:00:00Z", "2026-10-25T00:59:59Z",
+        "2026-11-01T05:59:59Z", "2100-02-28T23:59:59Z",
+    ]
+
+    @Test("at every edge of the calendar there is a partition for each moment that is accepted, and no gap", arguments: edges)
+    func edge(_ text: String) async throws {
+        let now = try #require(Timestamp(rfc3339: text))
+        try await withDatabase { pool in
+            // Whoever runs the database may set its zone; days are UTC all the same.
+            let name = try await pool.query("SELECT current_database()::text")[0].decode(String.self)
+            try await pool.execute("ALTER DATABASE \(raw: name) SET timezone = 'America/New_York'")
+            let maintenance = maintenance(pool, at: now)
+            try await maintenance.maintain()
+            let partitions = try await FsckPartitions.read(on: pool)
+            #expect(partitions.faults(plan: PartitionPlan(), countedDays: [], now: now).map(\.text) == [])
+            #expect(partitions.facts.count == 14)
+            let store = AttemptDatabase(pool: pool, maintenance: maintenance)
+            let window = AcceptanceWindow.live(now: now)
+            let moments = [window.earliest, now, window.latest]
+            let attempts = moments.enumerated().map { Sample.attempt("edge-\($0.offset)", at: $0.element) }
+            #expect(try await store.write(attempts) == [.accepted, .accepted, .accepted])
+            try await store.expectRollupsEqualRecount(total: 3)
+        }
+    }
+
+    @Test("six keepers at once, over two days: the same partitions as one alone")
+    func several() async throws {
+        try await withDatabase { pool in
+            for day in [0, 1] as [Int64] {
+                let now = Sample.now + .seconds(day * 86_400)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<6 {
+                        let maintenance = maintenance(pool, at: now)
+                        group.addTask { try await maintenance.maintain() }
+                    }
+                    try await group.waitForAll()
+                }
+                let partitions = try await FsckPartitions.read(on: pool)
+                #expect(partitions.faults(plan: PartitionPlan(), countedDays: [], now: now).map(\.text) == [])
+                #expect(partitions.facts.count == 14 + Int(day))
+            }
+        }
+    }
+
+    @Test("a migrator that grants while partition maintenance makes the first partition waits for it, and neither fails")
+    func migratorTakesTurns() async throws {
+        try await withDatabaseURL { url in
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: url), logger: .silent)
+            defer { pool.close() }
+            let day = PartitionPlan.fact(day: Sample.now.day)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                try await pool.withTransaction { transaction in
+                    try await SchemaLock.acquire(on: transaction)
+                    try await PartitionStatements.create(
+                        day,
+                        of: "notificationDeliveryAttempts",
+                        column: "attemptedAt",
+                        on: transaction
+                    )
+                    group.addTask { try await migrate(url) }
+                    try await AttemptDatabase(pool: pool, maintenance: maintenance(pool, at: Sample.now)).waitFor("the migrator waits") {
+                        """
+                        SELECT count(*) = 1 FROM pg_stat_activity
+                        WHERE datname = current_database() AND wait_event_type = 'Lock' AND application_name = 'pushwatch migrate'
+                        """
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await PartitionStatements.names(on: pool) == [day.name.lowercased()])
+        }
+    }
+
+    @Test("six keepers when the ledger is due: one rotation, and no generation without its partition")
+    func severalRotations() async throws {
+        try await withDatabase { pool in
+            let start = try await LedgerRotation.read(on: pool)
+            let due = start.rotatedAt + .seconds(8 * 86_400)
+            for round in 1...3 {
+                let now = due + .seconds(Int64(round - 1) * 8 * 86_400)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<6 {
+                        let maintenance = maintenance(pool, at: now)
+                        group.addTask { try await maintenance.maintain() }
+                    }
+                    try await group.waitForAll()
+                }
+                let state = try await LedgerRotation.read(on: pool)
+                #expect(state.current == start.current + Int32(round) && state.previous == state.current - 1)
+                let standing = try await PartitionStatements.generations(on: pool)
+                let needed = (state.previous...state.current + 1).map { "attemptledger_\($0)" }
+                #expect(standing.isSuperset(of: needed))
+            }
+            try await maintenance(pool, at: due).maintain()
+            #expect(try await PartitionStatements.generations(on: pool).count == 3)
+        }
+    }
+
+    @Test("what is past its retention goes: attempts after 90 days, rollups after 400")
+    func retention() async throws {
+        try await withDatabase { pool in
+            let days = [90, 91, 399, 460].map { Sample.now.day - $0 }
+            try await maintenance(pool, at: Sample.now).ensurePartitions(forDays: Set(days))
+            try await maintenance(pool, at: Sample.now).maintain()
+            let names = try await PartitionStatements.names(on: pool)
+            #expect(names.contains(PartitionPlan.fact(day: days[0]).name.lowercased()))
+            #expect(!names.contains(PartitionPlan.fact(day: days[1]).name.lowercased()))
+            #expect(names.contains(PartitionPlan.rollup(day: days[2]).name.lowercased()))
+            #expect(!names.contains(PartitionPlan.rollup(day: days[3]).name.lowercased()))
+            let tables = try await pool.query(
+                "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname LIKE 'notificationdeliveryattempts_2025%'"
+            )
+            #expect(try tables[0].decode(Int.self) == 1, "dropped, not only detached")
+        }
+    }
+
+    @Test("a retention of one's own holds for attempts and for counts, and fsck agrees with it")
+    func otherRetention() async throws {
+        try await withDatabase { pool in
+            var plan = PartitionPlan()
+            (plan.factRetentionDays, plan.rollupRetentionDays) = (20, 60)
+            let days = [20, 21, 59, 120].map { Sample.now.day - $0 }
+            try await maintenance(pool, at: Sample.now).ensurePartitions(forDays: Set(days))
+            try await maintenance(pool, plan: plan, at: Sample.now).maintain()
+            let names = try await PartitionStatements.names(on: pool)
+            #expect(names.contains(PartitionPlan.fact(day: days[0]).name.lowercased()))
+            #expect(!names.contains(PartitionPlan.fact(day: days[1]).name.lowercased()))
+            #expect(names.contains(PartitionPlan.rollup(day: days[2]).name.lowercased()))
+            #expect(!names.contains(PartitionPlan.rollup(day: days[3]).name.lowercased()))
+            let partitions = try await FsckPartitions.read(on: pool)
+            #expect(partitions.faults(plan: plan, countedDays: [], now: Sample.now).map(\.text) == [])
+            plan.factRetentionDays = 16
+            #expect(partitions.faults(plan: plan, countedDays: [], now: Sample.now).count == 1, "one day should be gone")
+        }
+    }
+
+    @Test("a table that somebody detached to keep it is not dropped, however old")
+    func keptByHand() async throws {
+        try await withDatabase { pool in
+            let day = Sample.now.day - 200
+            try await maintenance(pool, at: Sample.now).ensurePartitions(forDays: [day])
+            let name = PartitionPlan.fact(day: day).name
+            try await pool.execute("ALTER TABLE notificationDeliveryAttempts DETACH PARTITION \(raw: name)")
+            try await maintenance(pool, at: Sample.now).maintain()
+            #expect(try await pool.query("SELECT to_regclass(\(name))::text IS NOT NULL")[0].decode(Bool.self))
+        }
+    }
+
+    @Test("while an analyst reads an expired partition, writers go on; it is closed to new queries, and dropped once it is let go")
+    func duringRead() async throws {
+        try await withAttempts { store in
+            let old = Sample.now - .seconds(95 * 86_400)
+            let name = PartitionPlan.fact(day: old.day).name
+            try await store.maintenance.ensurePartitions(forDays: [old.day])
+            _ = try await store.write([Sample.attempt("old", at: old)])
+            let maintenance = PartitionMaintenance(pool: store.pool, clockTolerance: nil, patience: "3s", logger: .silent, now: { Sample.now })
+            try await store.pool.withConnection { reader in
+                try await reader.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                let count: Query = "SELECT count(*) FROM notificationDeliveryAttempts"
+                #expect(try await reader.query(count)[0].decode(Int.self) == 1)
+                let isOver = Flag()
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        try await maintenance.maintain()
+                        isOver.raise()
+                    }
+                    try await store.waitFor("the detaching waits for the reader") {
+                        """
+                        SELECT count(*) = 1 FROM pg_stat_activity
+                        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%CONCURRENTLY%'
+                        """
+                    }
+                    // Its snapshot goes on seeing what it saw.
+                    #expect(try await reader.query(count)[0].decode(Int.self) == 1)
+                    for round in 0..<5 { #expect(try await store.write([Sample.attempt("new-\(round)")]) == [.accepted]) }
+                    #expect(try await store.pool.query(count)[0].decode(Int.self) == 5, "closed to new queries")
+                    #expect(!isOver.isRaised, "the maintenance still waits, and nobody waited for it")
+                    try await group.waitForAll()
+                }
+                // Given up for now: half detached, which is no fault of an expired one.
+                let partitions = try await FsckPartitions.read(on: store.pool)
+                #expect(partitions.leaving.map(\.name) == [name.lowercased()])
+                try await maintenance.maintain()
+                #expect(try await reader.query(count)[0].decode(Int.self) == 1)
+                try await reader.executeScript("COMMIT")
+            }
+            try await maintenance.maintain()
+            #expect(try await store.pool.query("SELECT to_regclass(\(name)) IS NULL")[0].decode(Bool.self))
+        }
+    }
+
+    @Test("an instance whose clock the database's does not confirm makes partitions, and neither drops nor rotates")
+    func wrongClock() async throws {
+        try await withDatabase { pool in
+            let real = Timestamp.now()
+            try await PartitionMaintenance(pool: pool, logger: .silent).maintain()
+            let before = try await PartitionStatements.names(on: pool)
+            let state = try await LedgerRotation.read(on: pool)
+            let wrong = real + .seconds(200 * 86_400)
+            try await PartitionMaintenance(pool: pool, logger: .silent, now: { wrong }).maintain()
+            #expect(try await PartitionStatements.names(on: pool).isSuperset(of: before))
+            #expect(try await LedgerRotation.read(on: pool) == state)
+        }
+    }
+}
+
+/// Raised once, seen by everybody.
+final class Flag: Sendable {
+    private let state = Mutex(false)
+
+    var isRaised: Bool { state.withLock { $0 } }
+    func raise() { state.withLock { $0 = true } }
+}
+
+extension AttemptDatabase {
+    /// Asks until the condition holds. The bound is generous: it is reached only by what never comes.
+    func waitFor(_ what: String, or flag: Flag = Flag(), _ condition: () -> Query) async throws {
+        for _ in 0..<3_000 {
+            if flag.isRaised { return }
+            if try await pool.query(condition())[0].decode(Bool.self) { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        Issue.record("never: \(what)")
+    }
+}

@@ -1,0 +1,113 @@
+import PushContract
+import Testing
+
+@testable import Cricket
+
+/// Cooldowns, staleness, the one key event (L-25, reference §5.4).
+@Suite
+struct EventTextTests {
+    private func event(
+        _ type: MatchEventType,
+        _ subject: String? = "Oak",
+        mark: Int? = nil,
+        count: Int = 1,
+        at: Timestamp = Sample.now
+    ) -> MatchEvent {
+        MatchEvent(type, innings: 1, subject: subject, count: count, mark: mark, text: type.rawValue, at: at)
+    }
+
+    @Test(
+        "an event stays silent for its cooldown, to the second (L-25)",
+        arguments: [
+            (MatchEventType.six, 19, false), (.six, 20, true), (.four, 19, false), (.four, 20, true), (.batsmanOnFire, 599, false),
+            (.batsmanOnFire, 600, true), (.interruption, 299, false), (.interruption, 300, true), (.fifty, 86_400, false),
+            (.hundred, 86_400, false), (.fiveFor, 86_400, false), (.maiden, 0, true), (.newBatsman, 0, true),
+        ]
+    )
+    func cooldowns(type: MatchEventType, seconds: Int, isShown: Bool) {
+        var cooldowns = Cooldowns()
+        #expect(cooldowns.admit([event(type)], now: Sample.now).count == 1)
+        let later = Sample.now + .seconds(seconds)
+        #expect(!cooldowns.admit([event(type)], now: later).isEmpty == isShown)
+        #expect(cooldowns.admit([event(type, "Ash")], now: later).count == 1, "another player's is another event")
+    }
+
+    @Test("wickets cool down by their number, not by time: two in an over both count, a repeated one does not")
+    func wickets() {
+        var cooldowns = Cooldowns()
+        #expect(cooldowns.admit([event(.wicket, nil, mark: 3)], now: Sample.now).count == 1)
+        #expect(cooldowns.admit([event(.wicket, nil, mark: 4)], now: Sample.now).count == 1)
+        #expect(cooldowns.admit([event(.wicket, nil, mark: 4)], now: Sample.now + .seconds(9_999)).isEmpty)
+        #expect(cooldowns.admit([event(.wicket, nil, mark: 6, count: 3)], now: Sample.now).map(\.count) == [2])
+    }
+
+    @Test("a wicket that was taken back is told when it falls after all")
+    func retraction() {
+        var memory = MatchMemory()
+        var told: [MatchEventType] = []
+        for (sequence, wickets) in [(1, 0), (2, 1), (3, 0), (4, 1)] {
+            let score = Sample.score(Int64(sequence), innings: [Sample.innings(1, sequence, wickets, "1.\(sequence)")])
+            guard case .changed(let change) = MatchProgress.step(memory, with: score, now: Sample.now + .seconds(sequence)) else {
+                continue
+            }
+            memory = change.memory
+            told += change.events.map(\.type).filter { $0 == .wicket }
+            #expect((change.display.key?.type == "wicket") == (wickets == 1), "what was taken back leaves the card")
+        }
+        #expect(told.count == 2)
+    }
+
+    @Test("expired cooldowns are dropped, so that the record stays small")
+    func cooldownsAreDropped() {
+        var cooldowns = Cooldowns()
+        _ = cooldowns.admit([event(.six)], now: Sample.now)
+        _ = cooldowns.admit([], now: Sample.now + .seconds(20))
+        #expect(cooldowns.until.isEmpty)
+    }
+
+    @Test("what is surpassed, over or old is stale")
+    func staleness() {
+        func score(_ runs: Int, state: BatterCard.State = .batting, closed: Bool? = nil, phase: MatchPhase = .live) -> MatchScore {
+            let card = BatterCard(name: "Oak", runs: runs, balls: 60, state: state)
+            return Sample.score(1, phase: phase, innings: [Sample.innings(1, 120, 2, "10.0", closed: closed, batters: [card])])
+        }
+        func isStale(_ event: MatchEvent, _ score: MatchScore, _ window: BallWindow = BallWindow(), after seconds: Int = 0) -> Bool {
+            event.isStale(in: score, window: window, now: Sample.now + .seconds(seconds))
+        }
+        #expect(!isStale(event(.fifty), score(51)))
+        #expect(isStale(event(.fifty), score(100)))
+        #expect(isStale(event(.fifty), score(49)), "corrected")
+        #expect(!isStale(event(.hundred), score(101)))
+        #expect(isStale(event(.hundred), score(101, closed: true)), "of a closed innings only its end is news")
+        #expect(!isStale(event(.inningsEnd, "AT"), score(101, closed: true)))
+        #expect(!isStale(event(.six), score(60), after: 60))
+        #expect(isStale(event(.six), score(60), after: 61))
+        #expect(isStale(event(.batsmanOn90s), score(95, state: .out)))
+        #expect(isStale(event(.interruption), score(60)))
+        #expect(isStale(event(.wicket, nil, mark: 3), score(60)))
+        #expect(!isStale(event(.wicket, nil, mark: 2), score(60)))
+        var window = BallWindow()
+        _ = window.take([Sample.ball(1, wicket: .bowled), Sample.ball(2, wicket: .bowled)], isFirst: true)
+        #expect(!isStale(event(.onHattrick, "Elm", mark: 2), score(60), window))
+        _ = window.take((1...3).map { Sample.ball($0, wicket: $0 < 3 ? .bowled : nil) }, isFirst: false)
+        #expect(isStale(event(.onHattrick, "Elm", mark: 2), score(60), window), "the next ball has gone")
+    }
+
+    @Test("one key event: the best of the new ones; small ones do not push a wicket off the card for a minute")
+    func keyEvent() {
+        let card = BatterCard(name: "Oak", runs: 51, balls: 60)
+        let score = Sample.score(1, innings: [Sample.innings(1, 120, 2, "10.0", batters: [card])])
+        func key(_ fresh: [MatchEvent], current: MatchEvent? = nil, after seconds: Int = 0) -> MatchEventType? {
+            KeyEvent.choose(from: fresh, current: current, in: score, window: BallWindow(), now: Sample.now + .seconds(seconds))?.type
+        }
+        let wicket = event(.wicket, nil, mark: 2)
+        #expect(key([event(.fifty), wicket, event(.four)]) == .wicket)
+        #expect(key([event(.scoreChange)]) == nil)
+        #expect(key([event(.scoreChange)], current: wicket, after: 60) == .wicket)
+        #expect(key([event(.scoreChange)], current: wicket, after: 61) == nil)
+        #expect(key([event(.newBatsman)], current: wicket) == .wicket)
+        #expect(key([event(.four)], current: wicket) == .four, "what is told with priority 10 is news")
+        #expect(key([event(.fifty)], current: wicket) == .fifty)
+        #expect(key([event(.newBatsman)]) == .newBatsman)
+    }
+}

@@ -1,0 +1,125 @@
+import HTTPClient
+import PushContract
+import Testing
+
+@testable import Providers
+
+@Suite struct FCMResponseTests {
+    /// One refusal as Google words it.
+    struct Row: Sendable, CustomTestStringConvertible {
+        var status: Int
+        var name: String?
+        var code: String?
+        var field: String?
+        var expected: Classification
+        var testDescription: String { "\(status) \(code ?? name ?? "bare") \(field ?? "")" }
+
+        var body: [UInt8] {
+            guard let name else { return Array("<html><title>Error</title></html>".utf8) }
+            var details: [String] = []
+            if let field {
+                details.append(#"{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"\#(field)"}]}"#)
+            }
+            if let code {
+                details.append(#"{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"\#(code)"}"#)
+            }
+            let list = details.isEmpty ? "" : #","details":[\#(details.joined(separator: ","))]"#
+            return Array(#"{"error":{"code":\#(status),"message":"no","status":"\#(name)"\#(list)}}"#.utf8)
+        }
+    }
+
+    static let rows = [
+        Row(
+            status: 404,
+            name: "NOT_FOUND",
+            code: "UNREGISTERED",
+            expected: Classification(.tokenNotRegistered, retry: .never, token: .deactivate)
+        ),
+        Row(status: 404, name: "NOT_FOUND", expected: Classification(.unknown, retry: .afterFix)),
+        Row(
+            status: 400,
+            name: "INVALID_ARGUMENT",
+            code: "INVALID_ARGUMENT",
+            field: "message.token",
+            expected: Classification(.tokenInvalid, retry: .never, token: .suspect)
+        ),
+        Row(
+            status: 400,
+            name: "INVALID_ARGUMENT",
+            code: "INVALID_ARGUMENT",
+            field: "message.fid",
+            expected: Classification(.tokenInvalid, retry: .never, token: .suspect)
+        ),
+        Row(
+            status: 400,
+            name: "INVALID_ARGUMENT",
+            field: "message.token",
+            expected: Classification(.tokenInvalid, retry: .never, token: .suspect)
+        ),
+        Row(
+            status: 400,
+            name: "INVALID_ARGUMENT",
+            code: "INVALID_ARGUMENT",
+            field: "message.data[0].value",
+            expected: Classification(.unknown, retry: .never)
+        ),
+        Row(status: 400, name: "INVALID_ARGUMENT", expected: Classification(.unknown, retry: .never)),
+        Row(
+            status: 403,
+            name: "PERMISSION_DENIED",
+            code: "SENDER_ID_MISMATCH",
+            expected: Classification(.auth, retry: .never, token: .suspect)
+        ),
+        Row(status: 401, name: "UNAUTHENTICATED", code: "THIRD_PARTY_AUTH_ERROR", expected: Classification(.auth, retry: .afterFix)),
+        Row(status: 401, name: "UNAUTHENTICATED", expected: Classification(.auth, retry: .now)),
+        Row(status: 403, name: "PERMISSION_DENIED", expected: Classification(.auth, retry: .afterFix)),
+        Row(status: 429, name: "RESOURCE_EXHAUSTED", code: "QUOTA_EXCEEDED", expected: Classification(.unknown, retry: .backoff)),
+        Row(status: 503, name: "UNAVAILABLE", code: "UNAVAILABLE", expected: Classification(.provider5xx, retry: .backoff)),
+        Row(status: 500, name: "INTERNAL", code: "INTERNAL", expected: Classification(.provider5xx, retry: .backoff)),
+        Row(status: 502, expected: Classification(.provider5xx, retry: .backoff)),
+        Row(status: 504, expected: Classification(.provider5xx, retry: .backoff)),
+        Row(status: 400, name: "FAILED", code: "UNSPECIFIED_ERROR", expected: Classification(.unknown, retry: .never)),
+        Row(status: 500, name: "FAILED", code: "UNSPECIFIED_ERROR", expected: Classification(.provider5xx, retry: .backoff)),
+    ]
+
+    @Test("a refusal means what the mapping table says", arguments: rows)
+    func refused(row: Row) {
+        let answer = FCMResponse(OutboundResponse(status: row.status, body: row.body), now: Samples.moment)
+        let outcome = answer.outcome(latency: .zero, target: Samples.target(.fcm))
+        #expect(outcome.status == .failed)
+        #expect(outcome.classification == row.expected)
+        #expect(outcome.providerErrorCode == row.code ?? row.name)
+        #expect(answer.isAccessTokenRefused == (row.status == 401 && row.code == nil))
+    }
+
+    @Test("an accepted message is sent, with its name")
+    func accepted() {
+        let body = Array(#"{"name":"projects/p/messages/1"}"#.utf8)
+        let answer = FCMResponse(OutboundResponse(status: 200, body: body), now: Samples.moment)
+        let outcome = answer.outcome(latency: .milliseconds(9), target: Samples.target(.fcm))
+        #expect(outcome == .sent(messageId: "projects/p/messages/1", httpStatus: 200, latency: .milliseconds(9)))
+    }
+
+    @Test("a 429 waits for what Retry-After says, and a minute without it", arguments: [("90", 90), (nil, 60)] as [(String?, Int64)])
+    func quota(header: String?, seconds: Int64) {
+        let headers = header.map { [(name: "retry-after", value: $0)] } ?? []
+        let outcome = FCMResponse(OutboundResponse(status: 429, headers: headers), now: Samples.moment)
+            .outcome(latency: .zero, target: Samples.target(.fcm))
+        #expect(outcome.retryAfter == .seconds(seconds))
+        #expect(outcome.isThrottled)
+    }
+
+    @Test("the detail names field and quota, and never repeats the token")
+    func detail() {
+        let body = """
+            {"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"too many for \(Samples.fcmToken)","details":[
+              {"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"subject":"device:\(Samples.fcmToken)"}]},
+              {"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"message.token"}]}]}}
+            """
+        let answer = FCMResponse(OutboundResponse(status: 429, body: Array(body.utf8)), now: Samples.moment)
+        let detail = answer.outcome(latency: .zero, target: Samples.target(.fcm)).detail
+        #expect(detail.contains("field message.token"))
+        #expect(detail.contains("quota device:(token)"))
+        #expect(!detail.contains(Samples.fcmToken))
+    }
+}

@@ -1,0 +1,276 @@
+-- Delivery: sends, their deliveries, the durable queue, and the state of the send gate.
+--
+-- Locks: none on existing data.
+--
+-- A send has one delivery for each device. A delivery is in exactly one of five tables: pushReady, pushScheduled, pushLeases, pushFinished
+-- or pushDead. Rows of pushReady are only inserted and deleted, in order within a queue, and can all be claimed now. Thus a claim reads a
+-- short range of its primary key, regardless of how much else is stored and which old snapshots are open.
+--
+-- The send gate reads pushCircuits, pushRateLimitPauses and pushThrottles.
+
+CREATE TYPE pushPolicy AS ENUM ('at_least_once', 'at_most_once');
+
+-- Workers are shared between queues by weight.
+CREATE TABLE pushQueues (
+    queue    integer          GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    app      text COLLATE "C" NOT NULL,
+    provider pushProvider     NOT NULL,
+    critical boolean          NOT NULL,
+    UNIQUE (app, provider, critical)
+);
+
+COMMENT ON TABLE pushQueues IS 'One row per queue: app, provider and class.';
+
+CREATE TABLE pushSends (
+    sendId      text COLLATE "C" PRIMARY KEY,
+    -- SHA-256 of the request's canonical JSON. Distinguishes a repeated request from a reuse of the sendId.
+    contentHash bytea            NOT NULL,
+    requestId   text COLLATE "C" NOT NULL,
+    author      text             NOT NULL,
+    -- title, body, data, apns, fcm, pushType, collapseId, priority: the input of the provider request.
+    content     jsonb            NOT NULL,
+    critical    boolean          NOT NULL,
+    policy      pushPolicy       NOT NULL,
+    createdAt   timestamptz      NOT NULL,
+    notBefore   timestamptz,
+    expiresAt   timestamptz      NOT NULL
+);
+
+CREATE INDEX pushSends_createdAt ON pushSends USING brin (createdAt);
+
+COMMENT ON TABLE pushSends IS 'What callers asked for. Rows are never updated.';
+COMMENT ON COLUMN pushSends.content IS 'The content of the push. Never to be granted to analysts.';
+
+CREATE TABLE pushDeliveries (
+    deliveryId  bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    sendId      text COLLATE "C" NOT NULL,
+    queue       integer          NOT NULL,
+    uid         text COLLATE "C" NOT NULL,
+    -- Null for a send to a token. Otherwise the token is looked up at the time of the attempt, so that a rotated token is followed.
+    deviceId    text COLLATE "C",
+    platform    pushPlatform     NOT NULL,
+    provider    pushProvider     NOT NULL,
+    environment pushEnvironment  NOT NULL,
+    app         text COLLATE "C" NOT NULL,
+    -- Only for a send to a token.
+    pushToken   text,
+    tokenHash   text COLLATE "C",
+    createdAt   timestamptz      NOT NULL,
+    CHECK ((deviceId IS NULL) = (pushToken IS NOT NULL)),
+    CHECK ((pushToken IS NULL) = (tokenHash IS NULL))
+);
+
+CREATE INDEX pushDeliveries_sendId ON pushDeliveries (sendId);
+CREATE INDEX pushDeliveries_createdAt ON pushDeliveries USING brin (createdAt);
+CREATE INDEX pushDeliveries_uid ON pushDeliveries (uid, createdAt);
+
+COMMENT ON TABLE pushDeliveries IS 'One row per send and device (or token). Rows are never updated.';
+COMMENT ON COLUMN pushDeliveries.pushToken IS 'The encrypted token of a send to a token. Never to be granted to analysts, logged or shown.';
+
+CREATE TABLE pushReady (
+    queue         integer     NOT NULL,
+    seq           bigint      GENERATED ALWAYS AS IDENTITY,
+    deliveryId    bigint      NOT NULL,
+    attemptNumber integer     NOT NULL,
+    readyAt       timestamptz NOT NULL,
+    PRIMARY KEY (queue, seq)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
+
+COMMENT ON TABLE pushReady IS 'Deliveries that can be claimed now.';
+
+CREATE TABLE pushScheduled (
+    deliveryId    bigint      PRIMARY KEY,
+    queue         integer     NOT NULL,
+    runAt         timestamptz NOT NULL,
+    attemptNumber integer     NOT NULL,
+    -- Reason of the failed attempt before a retry; null for a delivery that is not due yet.
+    reasonCode    pushReason,
+    -- The open circuit that blocks the delivery. Then runAt is the expiry of the send; closing the circuit makes the delivery due.
+    circuitId     bigint
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
+
+CREATE INDEX pushScheduled_runAt ON pushScheduled (runAt);
+CREATE INDEX pushScheduled_circuitId ON pushScheduled (circuitId, deliveryId) WHERE circuitId IS NOT NULL;
+
+COMMENT ON TABLE pushScheduled IS 'Deliveries that can be claimed later: not due yet, waiting for a retry, or blocked by an open circuit.';
+
+CREATE SEQUENCE pushLeaseTokens;
+
+-- A worker may change the delivery only while its leaseToken is here.
+CREATE TABLE pushLeases (
+    deliveryId    bigint           PRIMARY KEY,
+    queue         integer          NOT NULL,
+    -- From pushLeaseTokens.
+    leaseToken    bigint           NOT NULL,
+    attemptNumber integer          NOT NULL,
+    worker        text             NOT NULL,
+    -- The token at the time of the claim; null if the device no longer has one.
+    tokenHash     text COLLATE "C",
+    claimedAt     timestamptz      NOT NULL,
+    leaseUntil    timestamptz      NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
+
+CREATE INDEX pushLeases_leaseUntil ON pushLeases (leaseUntil);
+
+COMMENT ON TABLE pushLeases IS 'Deliveries that a worker is sending.';
+
+CREATE TABLE pushFinished (
+    deliveryId        bigint      PRIMARY KEY,
+    queue             integer     NOT NULL,
+    outcome           text        NOT NULL CHECK (outcome IN ('sent', 'cancelled')),
+    -- Attempts made. Each has a row in notificationDeliveryAttempts.
+    attempts          integer     NOT NULL,
+    providerMessageId text,
+    finishedAt        timestamptz NOT NULL
+);
+
+CREATE INDEX pushFinished_finishedAt ON pushFinished USING brin (finishedAt);
+
+COMMENT ON TABLE pushFinished IS 'Deliveries that were sent or cancelled.';
+
+CREATE TABLE pushDead (
+    deliveryId        bigint      PRIMARY KEY,
+    queue             integer     NOT NULL,
+    -- failed: a permanent rejection, or an unknown outcome that must not be repeated; unreachable: the device has no token.
+    outcome           text        NOT NULL CHECK (outcome IN ('failed', 'expired', 'unreachable')),
+    attempts          integer     NOT NULL,
+    reasonCode        pushReason,
+    providerErrorCode text,
+    finishedAt        timestamptz NOT NULL
+);
+
+CREATE INDEX pushDead_finishedAt ON pushDead USING brin (finishedAt);
+-- Dead letters of the last days, newest first.
+CREATE INDEX pushDead_recent ON pushDead (finishedAt DESC, deliveryId);
+
+COMMENT ON TABLE pushDead IS 'Dead letters: deliveries that ended without success.';
+
+-- Deliveries of a cancelled send leave the queue when they are claimed, so that cancelling never searches pushReady.
+CREATE TABLE pushCancels (
+    sendId      text COLLATE "C" PRIMARY KEY,
+    author      text             NOT NULL,
+    cancelledAt timestamptz      NOT NULL
+);
+
+COMMENT ON TABLE pushCancels IS 'Sends that were cancelled.';
+
+CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
+    SELECT delivery.deliveryId, delivery.sendId, delivery.uid, delivery.deviceId, delivery.platform, delivery.provider,
+           delivery.environment, delivery.app, delivery.createdAt,
+           -- A delivery is in exactly one of five tables. If it is in none of the other four, it is ready.
+           CASE WHEN finished.deliveryId IS NOT NULL THEN finished.outcome
+                WHEN dead.deliveryId IS NOT NULL THEN dead.outcome
+                WHEN leased.deliveryId IS NOT NULL THEN 'sending'
+                WHEN scheduled.circuitId IS NOT NULL THEN 'blocked'
+                WHEN scheduled.deliveryId IS NOT NULL THEN 'scheduled'
+                ELSE 'ready' END AS state,
+           coalesce(finished.attempts, dead.attempts, leased.attemptNumber - 1, scheduled.attemptNumber - 1) AS attempts,
+           coalesce(dead.reasonCode, scheduled.reasonCode) AS reasonCode, dead.providerErrorCode,
+           coalesce(finished.finishedAt, dead.finishedAt) AS finishedAt,
+           CASE WHEN scheduled.circuitId IS NULL THEN scheduled.runAt END AS nextAttemptAt
+    FROM pushDeliveries AS delivery
+    LEFT JOIN pushFinished AS finished USING (deliveryId)
+    LEFT JOIN pushDead AS dead USING (deliveryId)
+    LEFT JOIN pushLeases AS leased USING (deliveryId)
+    LEFT JOIN pushScheduled AS scheduled USING (deliveryId);
+
+COMMENT ON VIEW pushDeliveryStates IS 'One row per delivery, with its state. attempts is NULL while the delivery is ready.';
+
+CREATE TABLE pushCircuits (
+    circuitId     bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    provider      pushProvider     NOT NULL,
+    app           text COLLATE "C" NOT NULL,
+    environment   pushEnvironment  NOT NULL,
+    -- '' for every platform.
+    platform      text COLLATE "C" NOT NULL,
+    -- Identifies the rejected credential. Other credentials of the same scope are not blocked.
+    credential    text COLLATE "C" NOT NULL,
+    -- The provider's code.
+    cause         text             NOT NULL,
+    -- The first rejection, the latest one, and how many.
+    since         timestamptz      NOT NULL,
+    lastRefusedAt timestamptz      NOT NULL,
+    refusals      bigint           NOT NULL,
+    -- Probes sent so far, and when the next one may be sent. The worker that advances nextProbeAt sends the probe.
+    probes        integer          NOT NULL DEFAULT 0,
+    nextProbeAt   timestamptz      NOT NULL,
+    -- Another credential of the scope that was probed already.
+    probedWith    text COLLATE "C",
+    -- Null while the circuit is open.
+    closedAt      timestamptz,
+    -- 'probe', or the operator who closed it.
+    closedBy      text
+);
+
+CREATE UNIQUE INDEX pushCircuits_open ON pushCircuits (provider, app, environment, platform, credential) WHERE closedAt IS NULL;
+CREATE INDEX pushCircuits_closedAt ON pushCircuits (closedAt);
+
+COMMENT ON TABLE pushCircuits IS
+    'One row for each time that a credential was rejected. Its deliveries are blocked until closedAt.';
+
+CREATE TABLE pushRateLimitPauses (
+    provider    pushProvider     NOT NULL,
+    app         text COLLATE "C" NOT NULL,
+    -- The provider's code.
+    cause       text             NOT NULL,
+    since       timestamptz      NOT NULL,
+    -- The row is kept for some time after this, so that another pause that follows at once is longer.
+    pausedUntil timestamptz      NOT NULL,
+    -- How many pauses in succession.
+    number      integer          NOT NULL,
+    PRIMARY KEY (provider, app)
+);
+
+COMMENT ON TABLE pushRateLimitPauses IS 'Pauses that a provider asked for. Nothing is claimed from the queues of the app until pausedUntil.';
+
+-- A token bucket per row, shared by all instances. Critical sends are not limited.
+CREATE TABLE pushThrottles (
+    provider   pushProvider     NOT NULL,
+    -- '' for every app.
+    app        text COLLATE "C" NOT NULL,
+    perMinute  double precision NOT NULL CHECK (perMinute >= 0),
+    reason     text             NOT NULL,
+    author     text             NOT NULL,
+    createdAt  timestamptz      NOT NULL,
+    expiresAt  timestamptz      NOT NULL,
+    -- The level of the bucket at refilledAt, in sends.
+    allowance  double precision NOT NULL,
+    refilledAt timestamptz      NOT NULL,
+    -- The share of the traffic that the operator asked for; perMinute is its value at that time. Null if a rate was asked for.
+    share      double precision CHECK (share BETWEEN 0 AND 1),
+    PRIMARY KEY (provider, app)
+);
+
+COMMENT ON TABLE pushThrottles IS 'Limits on non-critical sends, set by an operator.';
+
+-- Input of the alert rules with the condition `backlog`.
+CREATE TABLE sendBacklogMinutes (
+    -- A minute without rows was not sampled.
+    minute        timestamptz NOT NULL,
+    provider      text        NOT NULL,
+    waiting       bigint      NOT NULL,
+    -- Age of the oldest delivery in pushReady; null if there is none.
+    oldestSeconds bigint,
+    PRIMARY KEY (minute, provider)
+);
+
+COMMENT ON TABLE sendBacklogMinutes IS 'Waiting deliveries by provider, sampled once a minute.';
+
+-- Input of alert rules: a blocked delivery is not attempted, so no count of attempts contains it.
+CREATE TABLE circuitMinutes (
+    -- The columns up to `since` are those of pushCircuits.
+    circuitId   bigint           NOT NULL,
+    minute      timestamptz      NOT NULL,
+    provider    text             NOT NULL,
+    app         text COLLATE "C" NOT NULL,
+    environment text             NOT NULL,
+    platform    text COLLATE "C" NOT NULL,
+    cause       text             NOT NULL,
+    since       timestamptz      NOT NULL,
+    waiting     bigint           NOT NULL,
+    PRIMARY KEY (circuitId, minute)
+);
+
+CREATE INDEX circuitMinutes_minute ON circuitMinutes (minute);
+
+COMMENT ON TABLE circuitMinutes IS 'Deliveries blocked by each open circuit, sampled once a minute.';

@@ -1,0 +1,290 @@
+-- Live Activities: followers, activities, the state of their subjects, and broadcast channels.
+--
+-- Locks: none on existing data.
+--
+-- A subject is what an activity is about. For a match it is the matchId, and its state is in activeMatches. For any other registered
+-- attributes type it is '<attributesType>/<activityId>', and its state is in activitySubjects. In all other tables, matchId is the subject.
+
+CREATE TYPE activityStatus AS ENUM ('pending', 'active', 'ended');
+
+CREATE TABLE follows (
+    userId     text COLLATE "C" NOT NULL,
+    matchId    text COLLATE "C" NOT NULL,
+    -- The device that the match was followed from. Every device of the user gets the activity.
+    deviceId   text COLLATE "C",
+    followedAt timestamptz      NOT NULL,
+    -- 48 hours after the match ended; null until then.
+    expiresAt  timestamptz,
+    PRIMARY KEY (userId, matchId)
+);
+
+CREATE INDEX follows_matchId ON follows (matchId);
+CREATE INDEX follows_expiresAt ON follows (expiresAt) WHERE expiresAt IS NOT NULL;
+
+COMMENT ON TABLE follows IS 'One row per user and followed match. Deleted when the user unfollows it, and when it expires.';
+
+CREATE TABLE activeMatches (
+    matchId          text COLLATE "C" PRIMARY KEY,
+    phase            text             NOT NULL
+        CHECK (phase IN ('scheduled', 'live', 'break', 'interrupted', 'stumps', 'ended', 'abandoned')),
+    -- UnifiedDisplayState as canonical JSON. Every follower gets exactly these bytes.
+    displayState     text             NOT NULL,
+    -- Incremented with each stored change of displayState.
+    seq              bigint           NOT NULL DEFAULT 0,
+    -- SHA-256 of displayState without seq and updatedAt.
+    stateHash        text COLLATE "C" NOT NULL,
+    -- aps.timestamp of this state: max(now, last + 1), so that it strictly increases for a match, regardless of the writer.
+    stateTimestamp   bigint           NOT NULL,
+    stateBuiltAt     timestamptz      NOT NULL,
+    -- The event that this state announces, if any, and the text of its alert.
+    keyEvent         text,
+    keyEventPriority smallint,
+    alertTitle       text,
+    alertBody        text,
+    -- What the detection of events carries from one state to the next.
+    previousScores   jsonb            NOT NULL DEFAULT '{}',
+    cooldowns        jsonb            NOT NULL DEFAULT '{}',
+    lastBalls        jsonb            NOT NULL DEFAULT '[]'
+        CHECK (jsonb_typeof(lastBalls) = 'array' AND jsonb_array_length(lastBalls) <= 30),
+    detection        jsonb            NOT NULL DEFAULT '{}',
+    -- The latest state as the feed returned it.
+    feedState        jsonb,
+    pollerState      text             NOT NULL DEFAULT 'paused' CHECK (pollerState IN ('polling', 'paused', 'ended')),
+    feedUrl          text,
+    -- Lease of the server that polls the feed.
+    feedOwner        text,
+    feedLeaseUntil   timestamptz,
+    feedEpoch        bigint           NOT NULL DEFAULT 0,
+    -- Lease of the server that sends to followers. The epoch is the fencing number of every push.
+    owner            text,
+    leaseUntil       timestamptz,
+    epoch            bigint           NOT NULL DEFAULT 0,
+    startsAt         timestamptz,
+    wentLiveAt       timestamptz,
+    endedAt          timestamptz,
+    lastUpdatedAt    timestamptz      NOT NULL,
+    -- 48 hours after the match ended; null until then.
+    expiresAt        timestamptz
+);
+
+CREATE INDEX activeMatches_expiresAt ON activeMatches (expiresAt) WHERE expiresAt IS NOT NULL;
+
+COMMENT ON TABLE activeMatches IS 'State of each match that is live, will be soon, or ended in the last 48 hours.';
+
+CREATE TABLE activitySubjects (
+    -- '<attributesType>/<activityId>'
+    subject         text COLLATE "C" PRIMARY KEY,
+    attributesType  text COLLATE "C" NOT NULL,
+    attributes      text             NOT NULL,
+    -- As the caller sent it, validated against the schema of attributesType.
+    contentState    text             NOT NULL,
+    -- This and the next three columns are as in activeMatches.
+    seq             bigint           NOT NULL DEFAULT 1,
+    stateHash       text COLLATE "C" NOT NULL,
+    stateTimestamp  bigint           NOT NULL,
+    stateBuiltAt    timestamptz      NOT NULL,
+    critical        boolean          NOT NULL DEFAULT false,
+    alertTitle      text,
+    alertBody       text,
+    -- The alert of the start. It is kept if an update without an alert follows immediately.
+    startAlertTitle text             NOT NULL,
+    startAlertBody  text             NOT NULL,
+    staleAt         timestamptz,
+    dismissAt       timestamptz,
+    endedAt         timestamptz,
+    -- Lease of the server that sends to followers.
+    owner           text,
+    leaseUntil      timestamptz,
+    epoch           bigint           NOT NULL DEFAULT 0,
+    createdAt       timestamptz      NOT NULL,
+    lastUpdatedAt   timestamptz      NOT NULL,
+    expiresAt       timestamptz
+);
+
+CREATE INDEX activitySubjects_expiresAt ON activitySubjects (expiresAt) WHERE expiresAt IS NOT NULL;
+
+COMMENT ON TABLE activitySubjects IS 'State of each subject that is not a match.';
+
+CREATE TABLE liveActivities (
+    matchId              text COLLATE "C" NOT NULL,
+    userId               text COLLATE "C" NOT NULL,
+    deviceId             text COLLATE "C" NOT NULL,
+    -- 1 for the first activity about the subject on the device. A start after an end creates the next instance.
+    instance             integer          NOT NULL CHECK (instance > 0),
+    status               activityStatus   NOT NULL,
+    endReason            text             CHECK (endReason IN
+        ('match_end', 'user_unfollow', 'user_dismissed', 'token_invalid', 'device_unregistered', 'rolled_over', 'stumps')),
+    -- More specific than endReason: 'stale' if the app ended the activity because updates stopped.
+    endCause             text,
+    attributesType       text COLLATE "C" NOT NULL,
+    -- Copies of the device's columns: the activity may have to be ended after the device was deleted.
+    app                  text COLLATE "C" NOT NULL,
+    environment          pushEnvironment  NOT NULL,
+    updateToken          text,
+    updateTokenHash      text COLLATE "C",
+    tokenRegisteredAt    timestamptz,
+    -- Rejections of the update token that our own configuration may have caused. Two in succession end the activity.
+    suspectRefusals      integer          NOT NULL DEFAULT 0,
+    -- Set instead of an update token if the device listens to a broadcast channel.
+    channelId            text,
+    createdAt            timestamptz      NOT NULL,
+    -- Order in which starts are sent: devices that are close in time are not close in the table or the network.
+    startOrder           integer          NOT NULL GENERATED ALWAYS AS (hashtext(deviceId)) STORED,
+    -- Starts of this instance that were claimed, starts that may have reached the device, and when the next start is due (null: never).
+    startAttempts        integer          NOT NULL DEFAULT 0,
+    startsDelivered      integer          NOT NULL DEFAULT 0,
+    nextStartAt          timestamptz,
+    startSentAt          timestamptz,
+    startAcceptedAt      timestamptz,
+    activatedAt          timestamptz,
+    endedAt              timestamptz,
+    -- The latest update that was sent to the device. Used to skip superseded states, to send heartbeats, and to keep timestamps increasing.
+    lastTimestampSent    bigint           NOT NULL DEFAULT 0,
+    lastStateHash        text COLLATE "C",
+    lastSentAt           timestamptz,
+    -- When the device's hourly allowance of boundaries at priority 10 is full again; null if it is full. Each boundary adds an eighth of an hour.
+    boundaryBudgetFullAt timestamptz,
+    -- When the push that ends the activity on the device is due; null if none is.
+    endDueAt             timestamptz,
+    endAttempts          integer          NOT NULL DEFAULT 0,
+    expiresAt            timestamptz,
+    PRIMARY KEY (matchId, userId, deviceId, instance),
+    CHECK ((status = 'ended') = (endReason IS NOT NULL)),
+    CHECK (status <> 'active' OR updateToken IS NOT NULL OR channelId IS NOT NULL),
+    CHECK ((updateToken IS NULL) = (updateTokenHash IS NULL))
+);
+
+-- At most one pending and one active instance. There are both only while a long activity is replaced by its next instance.
+CREATE UNIQUE INDEX liveActivities_current ON liveActivities (matchId, userId, deviceId, status) WHERE status <> 'ended';
+-- An update token belongs to one activity.
+CREATE UNIQUE INDEX liveActivities_tokenOwner ON liveActivities (updateTokenHash) WHERE status = 'active' AND updateTokenHash IS NOT NULL;
+CREATE INDEX liveActivities_active ON liveActivities (matchId) WHERE status = 'active';
+CREATE INDEX liveActivities_channel ON liveActivities (matchId, channelId) WHERE channelId IS NOT NULL AND status <> 'ended';
+CREATE INDEX liveActivities_startOrder ON liveActivities (matchId, startOrder) WHERE status = 'pending' AND nextStartAt IS NOT NULL;
+CREATE INDEX liveActivities_endDue ON liveActivities (endDueAt) WHERE endDueAt IS NOT NULL;
+CREATE INDEX liveActivities_device ON liveActivities (userId, deviceId) WHERE status <> 'ended';
+CREATE INDEX liveActivities_expiresAt ON liveActivities (expiresAt) WHERE expiresAt IS NOT NULL;
+
+COMMENT ON TABLE liveActivities IS 'One row per Live Activity: subject, user, device and instance.';
+COMMENT ON COLUMN liveActivities.updateToken IS 'The encrypted update token. Never to be granted to analysts, logged or shown.';
+
+-- Rows are inserted when a start is claimed. The start budget of a device is counted here.
+CREATE TABLE activityStarts (
+    startId       bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    matchId       text COLLATE "C" NOT NULL,
+    userId        text COLLATE "C" NOT NULL,
+    deviceId      text COLLATE "C" NOT NULL,
+    instance      integer          NOT NULL,
+    claimedAt     timestamptz      NOT NULL,
+    -- Null: no response yet. unknown: the start may have reached the device.
+    outcome       text             CHECK (outcome IN ('accepted', 'rejected', 'unknown', 'notSent')),
+    -- When the app reported the update token of the activity.
+    adoptedAt     timestamptz,
+    -- If a sender ends before it can write the outcome, another one records the attempt from these columns.
+    tokenHash     text COLLATE "C" NOT NULL,
+    attemptNumber integer          NOT NULL,
+    -- The start names a broadcast channel. The app then reports no update token.
+    byChannel     boolean          NOT NULL DEFAULT false
+);
+
+CREATE INDEX activityStarts_device ON activityStarts (deviceId, claimedAt);
+CREATE INDEX activityStarts_claimedAt ON activityStarts USING brin (claimedAt);
+CREATE INDEX activityStarts_open ON activityStarts (claimedAt) WHERE outcome IS NULL;
+
+COMMENT ON TABLE activityStarts IS 'One row per push-to-start that was claimed, with its outcome.';
+
+-- Pushes are recorded here before they are sent, so that a push has its attempt even if the process ends before it can write the outcome.
+-- Push-to-starts are recorded in activityStarts instead.
+--
+-- A row is deleted in the transaction that writes the last outcome of its group. After two minutes, the pushes of a row that is left become
+-- attempts with an unknown outcome. There are at most a few dozen rows.
+CREATE TABLE livePushIntents (
+    -- The process, with a new name after each restart, and the number of the group in it.
+    owner          text COLLATE "C" NOT NULL,
+    number         bigint           NOT NULL,
+    startedAt      timestamptz      NOT NULL DEFAULT clock_timestamp(),
+    -- Each array has one element per push.
+    subjects       text[]           NOT NULL,
+    userIds        text[]           NOT NULL,
+    deviceIds      text[]           NOT NULL,
+    instances      integer[]        NOT NULL,
+    -- The state that is sent, or the end of the activity.
+    operations     text[]           NOT NULL,
+    tokenHashes    text[]           NOT NULL,
+    apps           text[]           NOT NULL,
+    environments   text[]           NOT NULL,
+    attemptNumbers integer[]        NOT NULL,
+    requestIds     text[]           NOT NULL,
+    PRIMARY KEY (owner, number)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+    toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 10000);
+
+COMMENT ON TABLE livePushIntents IS 'Live Activity pushes that are being sent: one row for each group that is sent together. Internal.';
+
+-- The row is inserted before the channel is created at the provider, and deleted after the channel was deleted there.
+CREATE TABLE activityChannels (
+    matchId              text COLLATE "C" NOT NULL,
+    app                  text COLLATE "C" NOT NULL,
+    environment          pushEnvironment  NOT NULL,
+    -- Null until the provider has created the channel, and again if the provider no longer has it.
+    channelId            text,
+    createdAt            timestamptz      NOT NULL,
+    -- When the channel is to be created, or when a creation that was claimed may be claimed again; null if it exists.
+    createDueAt          timestamptz,
+    createAttempts       integer          NOT NULL DEFAULT 0,
+    -- Starts wait for the channel until then, and use update tokens afterwards.
+    waitUntil            timestamptz,
+    -- The provider's code if the channel could not be created.
+    refusal              text,
+    -- The latest update that was sent to the channel, as in liveActivities.
+    lastTimestampSent    bigint           NOT NULL DEFAULT 0,
+    lastStateHash        text COLLATE "C",
+    lastSentAt           timestamptz,
+    boundaryBudgetFullAt timestamptz,
+    -- When the subject ended.
+    retiredAt            timestamptz,
+    -- When the next end push is due, attempts of it, and how many end pushes were sent.
+    endDueAt             timestamptz,
+    endAttempts          integer          NOT NULL DEFAULT 0,
+    endsSent             integer          NOT NULL DEFAULT 0,
+    -- When the channel is to be deleted at the provider.
+    deleteDueAt          timestamptz,
+    deleteAttempts       integer          NOT NULL DEFAULT 0,
+    PRIMARY KEY (matchId, app, environment)
+);
+
+CREATE UNIQUE INDEX activityChannels_channelId ON activityChannels (app, environment, channelId) WHERE channelId IS NOT NULL;
+
+COMMENT ON TABLE activityChannels IS 'Broadcast channels (iOS 18): one per subject, app and environment.';
+
+-- An app can have 10,000 channels in each environment.
+CREATE TABLE activityChannelScopes (
+    app         text COLLATE "C" NOT NULL,
+    environment pushEnvironment  NOT NULL,
+    -- When the channels at the provider are to be listed next.
+    listDueAt   timestamptz      NOT NULL,
+    -- When they were listed last, how many there were, and how many of them are not in activityChannels.
+    listedAt    timestamptz,
+    channels    integer,
+    unknown     integer,
+    -- No channel is created until then, because the provider rejected one for a reason that also applies to others.
+    pausedUntil timestamptz,
+    refusal     text,
+    PRIMARY KEY (app, environment)
+);
+
+COMMENT ON TABLE activityChannelScopes IS 'Apps and environments that have broadcast channels, with the latest list of the provider.';
+
+-- For example, the process ended after it created a channel and before it could store its id; or somebody else created the channel.
+CREATE TABLE activityChannelOrphans (
+    app         text COLLATE "C" NOT NULL,
+    environment pushEnvironment  NOT NULL,
+    channelId   text             NOT NULL,
+    seenAt      timestamptz      NOT NULL,
+    -- Null if the channel is not known to be ours.
+    deleteDueAt timestamptz,
+    attempts    integer          NOT NULL DEFAULT 0,
+    PRIMARY KEY (app, environment, channelId)
+);
+
+COMMENT ON TABLE activityChannelOrphans IS 'Broadcast channels at the provider that belong to no subject.';

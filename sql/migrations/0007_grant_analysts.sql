@@ -1,0 +1,140 @@
+-- Analysts: the role pushwatch_analyst and the columns that it can read.
+--
+-- Locks: those of GRANT, briefly. No table is rewritten.
+--
+-- Roles belong to the cluster, so several databases may share this one. A role that exists is not changed. If the current user lacks
+-- CREATEROLE, the migration issues a warning and continues; create the role later (sql/README.md, Roles), and run
+-- SELECT grantAnalystAccess() as the owner of the tables.
+--
+-- Access is by column, so that a column that is added later is not readable until it is listed here. Partitions need no grants, because
+-- queries read them through their parent. The views have security_invoker, so these grants also decide what can be read through them.
+--
+-- A later migration that adds columns for analysts ends with:
+--     INSERT INTO analystColumns (relation, columns) VALUES ('someTable', 'oneColumn, another');
+--     SELECT openToAnalysts();
+
+CREATE TABLE analystColumns (
+    relation text PRIMARY KEY,
+    -- Comma-separated.
+    columns  text NOT NULL
+);
+
+COMMENT ON TABLE analystColumns IS 'What pushwatch_analyst can read, column by column. grantAnalystAccess() grants it.';
+
+-- Never: device tokens, keys, secrets, the content of sends. Nor the ledger and its state: a reader of those would block the rotation,
+-- and with it every writer.
+INSERT INTO analystColumns (relation, columns) VALUES
+    ('notificationDeliveryAttempts', 'attemptId, uid, platform, provider, tokenHash, eventType, status, reasonCode, providerErrorCode,
+        attemptedAt, requestId, app, environment, pushType, appVersion, providerMessageId, latencyMs, sendId, receivedAt, attemptKey'),
+    ('attemptRollups', 'minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, writerSlot, attempts,
+        latencyMsSum, latencyCount, appMajor'),
+    ('attemptsPerMinute', 'minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, attempts,
+        latencyMsSum, latencyCount'),
+    ('writerHeartbeats', 'minute, writer, reportedAt, uncommittedSince'),
+    ('providerCodeDays', 'day, provider, code, firstAt, attempts'),
+
+    ('auditEntries', 'entryId, at, actor, action, subject, detail'),
+
+    ('devices', 'userId, deviceId, platform, provider, environment, app, pushTokenHash, tokenState, tokenStateCause, tokenStateSince,
+        osVersion, appVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt, pushToStartTokenHash, pushToStartTokenState,
+        pushToStartTokenCause, pushToStartTokenSince, pushToStartRegisteredAt, environmentTrial'),
+    ('deviceStartTokens', 'userId, deviceId, attributesType, app, tokenHash, state, cause, since, registeredAt'),
+    ('deviceReregistrationHours', 'hour, provider, app, devices, reregistered'),
+    ('tokenOutcomes', 'provider, app, environment, credential, minute, writerSlot, total, ambiguous, gone'),
+    ('deactivationLimiters', 'limiterId, provider, app, environment, credential, openedAt, windowFrom, total, ambiguous, gone, cause,
+        closedAt, closedBy, resolution, cooldownUntil'),
+    ('tokenDeactivations', 'deactivationId, userId, deviceId, tokenHash, registrationVersion, provider, app, environment, credential,
+        verdict, previousState, state, cause, attemptId, limiterId, deactivatedAt, undoneAt, undoneBy'),
+    ('audiences', 'audienceId, author, createdAt, changedAt'),
+    ('audienceMembers', 'audienceId, uid'),
+
+    ('pushQueues', 'queue, app, provider, critical'),
+    ('pushSends', 'sendId, requestId, author, critical, policy, createdAt, notBefore, expiresAt'),
+    ('pushDeliveries', 'deliveryId, sendId, queue, uid, deviceId, platform, provider, environment, app, tokenHash, createdAt'),
+    ('pushReady', 'queue, deliveryId, attemptNumber, readyAt'),
+    ('pushScheduled', 'deliveryId, queue, runAt, attemptNumber, reasonCode, circuitId'),
+    ('pushLeases', 'deliveryId, queue, attemptNumber, worker, claimedAt, leaseUntil'),
+    ('pushFinished', 'deliveryId, queue, outcome, attempts, providerMessageId, finishedAt'),
+    ('pushDead', 'deliveryId, queue, outcome, attempts, reasonCode, providerErrorCode, finishedAt'),
+    ('pushDeliveryStates', 'deliveryId, sendId, uid, deviceId, platform, provider, environment, app, createdAt, state, attempts,
+        reasonCode, providerErrorCode, finishedAt, nextAttemptAt'),
+    ('pushCircuits', 'circuitId, provider, app, environment, platform, credential, cause, since, lastRefusedAt, refusals, probes,
+        nextProbeAt, closedAt, closedBy'),
+    ('pushRateLimitPauses', 'provider, app, cause, since, pausedUntil, number'),
+    ('pushThrottles', 'provider, app, perMinute, reason, author, createdAt, expiresAt, share'),
+    ('sendBacklogMinutes', 'minute, provider, waiting, oldestSeconds'),
+    ('circuitMinutes', 'circuitId, minute, provider, app, environment, platform, cause, since, waiting'),
+
+    ('alertRuleProgress', 'rule, ruleVersion, asOf, evaluatedAt'),
+    ('alerts', 'alertId, rule, ruleVersion, groupKey, groupLabels, labels, severity, state, startsAt, firedAt, endsAt, resolvedAt,
+        resolvedReason, detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations, acknowledgedAt,
+        acknowledgedBy, silencedBy, revised, noDataSince, updatedAt, affected, suppressedBy, impact'),
+    ('alertTransitions', 'alertId, seq, kind, reason, minute, evidence, annotations, recordedAt'),
+    ('notifications', 'alertId, receiver, seq, kind, state, attempts, nextAttemptAt, createdAt, settledAt, messageId'),
+    ('notificationAttempts', 'notificationAttemptId, alertId, receiver, seq, result, attemptedAt, status, latencyMs, messageId'),
+    ('alertSilences', 'silenceId, matchers, startsAt, endsAt, author, reason, createdAt'),
+    ('alertMarks', 'alertId, verdict, author, markedAt'),
+    ('alertBaselineDays', 'rule, ruleVersion, stratum, day, attempts, bad, excludedMinutes'),
+    ('alertBaselineHours', 'rule, ruleVersion, stratum, hour, attempts, bad'),
+    ('alertBaselineExclusions', 'fromAt, toAt, reason, author, createdAt'),
+    ('alertAcceptances', 'acceptanceId, alertId, rule, groupKey, groupLabels, author, reason, acceptedAt, effectiveFrom, level, undoneAt,
+        undoneBy, effectiveTo'),
+
+    ('follows', 'userId, matchId, deviceId, followedAt, expiresAt'),
+    ('activeMatches', 'matchId, phase, displayState, seq, stateTimestamp, stateBuiltAt, previousScores, cooldowns, lastBalls,
+        pollerState, owner, leaseUntil, epoch, startsAt, wentLiveAt, endedAt, lastUpdatedAt, expiresAt'),
+    ('liveActivities', 'matchId, userId, deviceId, instance, status, endReason, endCause, attributesType, app, environment, createdAt,
+        startAttempts, startsDelivered, nextStartAt, startSentAt, startAcceptedAt, activatedAt, endedAt, lastTimestampSent, lastSentAt,
+        endDueAt, endAttempts, expiresAt'),
+    ('activityStarts', 'startId, matchId, userId, deviceId, instance, claimedAt, outcome, adoptedAt, byChannel'),
+    ('activityChannels', 'matchId, app, environment, createdAt, createAttempts, refusal, lastTimestampSent, lastSentAt, retiredAt,
+        endsSent'),
+    ('activityChannelScopes', 'app, environment, listedAt, channels, unknown, pausedUntil, refusal');
+
+CREATE FUNCTION grantAnalystAccess() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    opened analystColumns;
+BEGIN
+    EXECUTE format('GRANT USAGE ON SCHEMA %I TO pushwatch_analyst', current_schema());
+    FOR opened IN SELECT * FROM analystColumns ORDER BY relation LOOP
+        EXECUTE format('GRANT SELECT (%s) ON %s TO pushwatch_analyst', opened.columns, opened.relation);
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION grantAnalystAccess IS 'Grants to pushwatch_analyst what analystColumns lists. Can be run repeatedly.';
+
+CREATE FUNCTION openToAnalysts() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'pushwatch_analyst') THEN PERFORM grantAnalystAccess(); END IF;
+END
+$$;
+
+COMMENT ON FUNCTION openToAnalysts IS 'For migrations: grantAnalystAccess() if the role exists.';
+
+REVOKE EXECUTE ON FUNCTION grantAnalystAccess(), openToAnalysts() FROM PUBLIC;
+
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'pushwatch_analyst') THEN
+        BEGIN
+            -- A login role, because members do not inherit the limits of a role. It has no password, so nobody can log in until one is set.
+            CREATE ROLE pushwatch_analyst LOGIN CONNECTION LIMIT 8;
+            -- Defaults of a session. A user can change them; then AnalystWatchdog enforces the same limits.
+            ALTER ROLE pushwatch_analyst SET default_transaction_read_only = on;
+            ALTER ROLE pushwatch_analyst SET statement_timeout = '60s';
+            ALTER ROLE pushwatch_analyst SET idle_in_transaction_session_timeout = '30s';
+            ALTER ROLE pushwatch_analyst SET lock_timeout = '5s';
+            ALTER ROLE pushwatch_analyst SET timezone = 'UTC';
+        EXCEPTION
+            WHEN duplicate_object OR unique_violation THEN
+                -- The migration of another database created it at the same time.
+                NULL;
+            WHEN insufficient_privilege THEN
+                RAISE WARNING 'role pushwatch_analyst was not created: % lacks CREATEROLE', current_user
+                    USING HINT = 'Create it as described in sql/README.md, then run SELECT grantAnalystAccess() as the owner of the tables.';
+        END;
+    END IF;
+    PERFORM openToAnalysts();
+END
+$$;
