@@ -205,7 +205,7 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("PushContractTests", ["PushContract"]),
-        tests("ServiceKitTests", ["ServiceKit", "PushContract"]),
+        tests("ServiceKitTests", ["ServiceKit", "PushContract", .logging]),
         tests("AlertRulesTests", ["AlertRules"]),
         tests("PostgresTests", ["Postgres", "PushContract", "LocalPostgres", "TestDatabase", .logging]),
         tests(
