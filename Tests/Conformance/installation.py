@@ -1,4 +1,4 @@
-"""`pushwatch up --empty` in a directory of its own, and what it prints."""
+"""`pushwatch-dev up --empty` in a directory of its own, and what it prints."""
 
 import os
 import re
@@ -19,7 +19,7 @@ class Installation:
         deadline = time.monotonic() + 180
         while "Ctrl-C stops everything" not in self.log():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit(f"pushwatch up did not become ready:\n{self.log()}")
+                raise SystemExit(f"pushwatch-dev up did not become ready:\n{self.log()}")
             time.sleep(0.2)
         said = self.log()
         self.url = self.find(r"ready at (\S+)", said)
@@ -33,7 +33,7 @@ class Installation:
     def find(pattern, text):
         found = re.search(pattern, text)
         if not found:
-            raise SystemExit(f"pushwatch up did not print {pattern}:\n{text}")
+            raise SystemExit(f"pushwatch-dev up did not print {pattern}:\n{text}")
         return found[1]
 
     def log(self):
