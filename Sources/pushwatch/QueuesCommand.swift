@@ -49,7 +49,7 @@ struct QueuesCommand: AsyncParsableCommand {
                 [
                     queue.queue.app, "\(queue.queue.provider)", queue.queue.isCritical ? "critical" : "non-critical", "\(queue.ready)",
                     queue.oldestReadyAt.map { "\(Int((backlog.at - $0).inSeconds)) s" } ?? "–", "\(queue.retrying)", "\(queue.scheduled)",
-                    "\(queue.held)", "\(queue.sending)", queue.drain.words,
+                    "\(queue.blocked)", "\(queue.sending)", queue.drain.words,
                 ]
             }
             let header = ["APP", "PROVIDER", "CLASS", "READY", "OLDEST", "RETRYING", "SCHEDULED", "BLOCKED", "SENDING", "EMPTY"]

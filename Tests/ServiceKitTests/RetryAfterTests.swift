@@ -1,8 +1,7 @@
 import PushContract
-@testable import ServiceKit
 import Testing
 
-
+@testable import ServiceKit
 
 @Suite struct RetryAfterTests {
     private static let now = Timestamp(rfc3339: "2026-10-21T07:28:00Z") ?? Timestamp(seconds: 0)
