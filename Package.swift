@@ -282,6 +282,7 @@ let package = Package(
                 "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes,
             ]
         ),
+        tests("CommandLineKitTests", ["CommandLineKit"]),
         tests("CricketTests", ["Cricket", "PushContract"]),
         tests("PushClientTests", ["PushClient", "PushContract", .crypto]),
         tests(

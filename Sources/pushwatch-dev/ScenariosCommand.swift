@@ -18,7 +18,7 @@ struct ScenariosCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var location: AlertsLocation
-    @Option(help: "Traffic without a fault, by whole weeks.", transform: CommandDuration.within(.days(7)...(.days(364))))
+    @Option(help: "Traffic without a fault, by whole weeks; 28d unless given.", transform: CommandDuration.within(.days(7)...(.days(364))))
     var duration = CommandDuration.days(28)
     @Option(help: "Faults of each kind.") var faults = 40
 

@@ -13,10 +13,10 @@ struct SimulateCommand: AsyncParsableCommand {
         commandName: "simulate",
         abstract: "Run the provider simulator: APNs, FCM and Google's token endpoint over real TLS and HTTP/2.",
         discussion: """
-            It checks what Apple and Google check and answers as they do. A certificate authority, a signing key and a service account are \
-            made at the start; point Pushwatch at them with the settings that are printed.
+            It checks what Apple and Google check, and responds as they do. At the start it creates a certificate authority, a signing key \
+            and a service account; the settings it prints point Pushwatch at them.
 
-            Tell it at run time which share of which answer to give:
+            Set at run time which share of requests gets which response:
               curl -X PUT http://127.0.0.1:PORT/faults -d '[{"provider":"fcm","share":0.2,"answer":{"status":503}}]'
             """
     )

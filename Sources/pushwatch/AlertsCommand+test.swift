@@ -26,7 +26,10 @@ extension AlertsCommand {
         @OptionGroup var options: ConfigurationOptions
         @Argument(help: ArgumentHelp("Only these receivers; all unless given.", valueName: "receiver")) var receivers: [String] = []
         @Option(help: "critical, page, ticket or info.") var severity: String = "page"
-        @Option(help: "How long to wait for each of the two notifications.", transform: CommandDuration.within(.seconds(1)...(.hours(1))))
+        @Option(
+            help: "How long to wait for each of the two notifications; 60s unless given.",
+            transform: CommandDuration.within(.seconds(1)...(.hours(1)))
+        )
         var timeout = CommandDuration.seconds(60)
         @Flag(help: "Print JSON.") var json = false
 

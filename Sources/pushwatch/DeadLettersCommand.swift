@@ -18,7 +18,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
         @Option(help: "One of the reason codes, such as provider_5xx.") var reason: String?
         @Option(help: "The provider's own code, such as PayloadTooLarge.") var code: String?
         @Option(help: "Only of this app.") var app: String?
-        @Option(help: "How far back, at most 45d.", transform: CommandDuration.within(.seconds(1)...(.days(45))))
+        @Option(help: "How far back, at most 45d; 24h unless given.", transform: CommandDuration.within(.seconds(1)...(.days(45))))
         var since = CommandDuration.hours(24)
 
         func validate() throws {
@@ -95,7 +95,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
         @OptionGroup var options: ConfigurationOptions
         @OptionGroup var selection: Selection
         @Option(
-            help: "How long what has expired may be attempted, at most 28d.",
+            help: "How long what has expired may be attempted, at most 28d; 1h unless given.",
             transform: CommandDuration.within(.minutes(1)...(.days(28)))
         )
         var expiresIn = CommandDuration.hours(1)

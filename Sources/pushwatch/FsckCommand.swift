@@ -22,7 +22,7 @@ struct FsckCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: "How far back attempts are checked.", transform: CommandDuration.within(.days(1)...(.days(400))))
+    @Option(help: "How far back attempts are checked; 16d unless given.", transform: CommandDuration.within(.days(1)...(.days(400))))
     var since = CommandDuration.days(16)
     @Option(help: "Only this check; repeatable.") var check: [String] = []
     @Flag(help: "Print the report as one JSON object.") var json = false

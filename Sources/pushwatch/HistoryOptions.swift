@@ -8,7 +8,7 @@ import Postgres
 import PushContract
 import Server
 
-/// Which database holds the history, and how much of it is looked at.
+/// Which database has the history, and how much of it is read.
 struct HistoryOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
     @Option(name: .long, help: "How far back, such as 28d, or a time such as 2026-01-05 or 2026-01-05T12:00:00Z.") var since = "28d"

@@ -16,17 +16,17 @@ struct Pushwatch: AsyncParsableCommand {
             """,
         version: CommandProgram.version,
         groupedSubcommands: [
-            CommandGroup(name: "Service:", subcommands: [ServeCommand.self, MigrateCommand.self, FsckCommand.self]),
-            CommandGroup(name: "Access:", subcommands: [KeysCommand.self, TokenKeysCommand.self, CredentialsCommand.self]),
+            CommandGroup(name: "Service", subcommands: [ServeCommand.self, MigrateCommand.self, FsckCommand.self]),
+            CommandGroup(name: "Access", subcommands: [KeysCommand.self, TokenKeysCommand.self, CredentialsCommand.self]),
             CommandGroup(
-                name: "Sending:",
+                name: "Sending",
                 subcommands: [
                     SendCommand.self, QueuesCommand.self, ThrottlesCommand.self, CircuitsCommand.self, LimitersCommand.self,
                     DeadLettersCommand.self, AttemptsCommand.self,
                 ]
             ),
             CommandGroup(
-                name: "Alerting:",
+                name: "Alerting",
                 subcommands: [
                     AlertsCommand.self, SilencesCommand.self, AcceptancesCommand.self, ExclusionsCommand.self, ReceiversCommand.self,
                     RulesCommand.self,

@@ -41,7 +41,7 @@ struct SendCommand: AsyncParsableCommand {
     @Flag(help: "Is sent before others, and never throttled.") var critical = false
     @Flag(help: "If a response is lost, do not send again: the push may be missing, but never a duplicate.") var atMostOnce = false
     @Flag(help: "Wait until every delivery has ended.") var wait = false
-    @Option(help: "How long to wait.", transform: CommandDuration.within(.seconds(1)...(.days(1))))
+    @Option(help: "How long to wait; 60s unless given.", transform: CommandDuration.within(.seconds(1)...(.days(1))))
     var timeout = CommandDuration.seconds(60)
     @Flag(help: "Print JSON, as the server returned it.") var json = false
 

@@ -43,7 +43,7 @@ struct ThrottlesCommand: AsyncParsableCommand {
         @Option(help: "Only this app; every app unless given.") var app: String?
         @Option(help: "Sends a minute. Either this or --share.") var perMinute: Double?
         @Option(help: "Share of the rate of the last five minutes, 0 to 1.") var share: Double?
-        @Option(help: "How long it lasts, at most 24h.", transform: CommandDuration.within(.minutes(1)...(.hours(24))))
+        @Option(help: "How long it lasts, at most 24h; 30m unless given.", transform: CommandDuration.within(.minutes(1)...(.hours(24))))
         var duration = CommandDuration.minutes(30)
         @Option(help: "Why; shown on the on-call page.") var reason = "set on the command line"
         @Option(help: "Who sets it.") var author: String = NSUserName()

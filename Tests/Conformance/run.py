@@ -41,7 +41,7 @@ def main():
     here = Path(__file__).parent
     described = yaml.safe_load(document.read_text(encoding="utf-8"))
     answers = directory / "answers"
-    installation = Installation(f"{programs}/pushwatch-dev", str(directory))
+    installation = Installation(programs, str(directory))
     try:
         failed = schemathesis(document, installation, here, answers) != 0
         errors = Errors(described, installation)

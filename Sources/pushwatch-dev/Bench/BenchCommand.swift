@@ -33,8 +33,8 @@ struct BenchCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Ingestion against COPY into an identical table, in one run on a scratch database.",
             discussion: """
-                Build with `swift build -c release` first. Rates depend on the machine and on what else it does; the ratios are what counts: \
-                every HTTP measurement stands between two slices of COPY, and single POSTs beside a no-op route of the same server. \
+                Build with `swift build -c release` first. Rates depend on the machine and its load; compare the ratios: \
+                every HTTP measurement is between two slices of COPY, and single POSTs are next to a no-op route of the same server. \
                 The server runs in a process of its own; the load comes from this one.
                 """
         )

@@ -12,7 +12,7 @@ extension BenchCommand {
                 Fills a scratch database with rollups of some weeks: the same minutes and keys with 1, 10 and 100 times the attempts, and then four \
                 times as many keys. Measures the first evaluation (14 days of minutes), the next ones minute by minute, and a backtest of \
                 28 days. Ratios are to the first load. With --quick: a backtest of 7 days, one app instead of two (half of the keys), 1 and 100 times \
-                the attempts without the 10 between them, and fewer evaluations. Each load is told as soon as it is measured.
+                the attempts without the 10 between them, and fewer evaluations. Each load is printed as soon as it is measured.
                 """
         )
 

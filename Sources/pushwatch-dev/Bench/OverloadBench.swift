@@ -31,7 +31,7 @@ struct OverloadBench {
         return report
     }
 
-    /// Runs well-behaved senders while `misuse` goes on, which returns its remark.
+    /// Runs well-behaved senders during `misuse`, which returns its remark.
     private func scene(_ name: String, misuse: @escaping @Sendable () async throws -> String) async throws -> OverloadReport.Scene {
         Terminal.note(name)
         server.use.resetPeak()
@@ -65,7 +65,7 @@ struct OverloadBench {
     private func idle() async throws -> OverloadReport.Scene {
         let connections = (0..<settings.idleConnections).compactMap { _ in RawConnection(port: server.port) }
         defer { withExtendedLifetime(connections) {} }
-        return try await scene("idle connections") { [settings] in "\(connections.count) of \(settings.idleConnections) held open" }
+        return try await scene("idle connections") { [settings] in "\(connections.count) of \(settings.idleConnections) kept open" }
     }
 
     /// Half of them drip their head, half their body, a byte a second; who is cut off begins again.
@@ -152,8 +152,8 @@ struct OverloadBench {
         return bytes
     }
 
-    /// Full load while every process of the database stands still: worse for memory than a database that refuses connections, since
-    /// nobody is told.
+    /// Full load while every process of the database is stopped: worse for memory than a database that refuses connections, since
+    /// no call fails at once.
     private func outage() async throws -> OverloadReport.Scene {
         guard let postgres = try await ProcessUse.postgres(of: pool) else {
             return OverloadReport.Scene(name: "database stopped", seconds: 0, remark: "not measured: the database runs elsewhere")

@@ -5,7 +5,7 @@ struct OverloadReport: Encodable, Sendable {
     struct Scene: Encodable, Sendable {
         var name: String
         var seconds: Double
-        /// The server's, in MiB: the most it held, and what it held afterwards.
+        /// The server's, in MiB: the peak, and the value afterwards.
         var peakMemoryMiB: Double?
         var memoryAfterMiB: Double?
         /// Of well-behaved senders meanwhile.

@@ -16,10 +16,10 @@ struct ProcessUse {
         return own.own + own.endedChildren + living.reduce(0) { $0 + $1.own }
     }
 
-    /// The most memory the process has held since `resetPeak`, in bytes.
+    /// The peak memory of the process since `resetPeak`, in bytes.
     var peakMemory: Int? { kilobytes("VmHWM:") }
 
-    /// What the process holds now, in bytes.
+    /// The memory of the process now, in bytes.
     var memory: Int? { kilobytes("VmRSS:") }
 
     /// The processes that this one has started and that live.
@@ -56,7 +56,7 @@ struct ProcessUse {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8), let end = text.lastIndex(of: ")") else {
             return nil
         }
-        // Fields after the name in brackets, which may hold spaces: state, ppid, …, utime, stime, cutime, cstime (man 5 proc).
+        // Fields after the name in brackets, which may contain spaces: state, ppid, …, utime, stime, cutime, cstime (man 5 proc).
         let fields = text[text.index(after: end)...].split(separator: " ")
         guard fields.count > 14, let parent = Int32(fields[1]) else { return nil }
         let ticks = fields[11...14].map { Double($0) ?? 0 }

@@ -1,7 +1,7 @@
 import CommandLineKit
 import Foundation
 
-/// A connection that is misused: held idle, or fed a byte at a time.
+/// A connection that is misused: kept idle, or sent a byte at a time.
 ///
 /// `@unchecked Sendable`: used by one thread at a time.
 final class RawConnection: @unchecked Sendable {

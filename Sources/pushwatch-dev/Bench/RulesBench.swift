@@ -69,7 +69,7 @@ struct RulesBench {
     let settings: Settings
     let logger: Logger
 
-    /// Beside the backtest's days: those a rule is followed before them, and those that teach a baseline.
+    /// Days before the backtest's own: those a rule is evaluated ahead of them, and those that a baseline learns from.
     private var historyDays: Int { settings.days + 15 }
 
     func run() async throws -> Report {
@@ -151,7 +151,7 @@ struct RulesBench {
     /// Four kinds of traffic, two major versions, four outcomes.
     private static let rowsOfApp = 4 * 2 * 4
 
-    /// Healthy traffic: 97 of 100 are sent, and each usual reason has one of them. A day at a time, so that rows lie in the order of their minutes, as
+    /// Healthy traffic: 97 of 100 are sent, and each usual reason has one of them. A day at a time, so that rows are stored in the order of their minutes, as
     /// writers leave them, and one can see how far it is.
     private func fill(_ pool: PostgresPool, _ name: String, through end: Minute, factor: Int64, apps: Int32) async throws {
         try await pool.execute(

@@ -61,12 +61,12 @@ struct DemoHistory {
     }
 }
 
-/// A made-up user with one device.
+/// A synthetic user with one device.
 struct DemoPerson: Sendable {
     let uid: String
     let platform: Platform
     let provider: Provider
-    /// A token of the provider's shape; nobody's.
+    /// A token of the provider's shape that belongs to no device.
     let token: String
     let tokenHash: TokenHash
     let app = "com.example.scores"

@@ -1,7 +1,7 @@
 import Cricket
 import ProviderSimulator
 
-/// How much goes on in the demo.
+/// How much traffic the demo makes.
 struct DemoScale: Sendable {
     let sendsPerMinute: Int
     let tempo: ReplayTempo

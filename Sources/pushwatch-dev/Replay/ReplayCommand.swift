@@ -33,17 +33,20 @@ struct ReplayCommand: AsyncParsableCommand {
     @OptionGroup var api: APIOptions
     @Option(help: "The match's id at the server; made from the file's name and the start if left out.") var matchId: String?
     @Option(help: "When play begins (RFC 3339); now if left out. A time in the past joins in mid-match.") var startAt: String?
-    @Option(help: "Time from ball to ball, before --speed.", transform: CommandDuration.within(.seconds(1)...(.hours(1))))
+    @Option(help: "Time from ball to ball, before --speed; 40s unless given.", transform: CommandDuration.within(.seconds(1)...(.hours(1))))
     var ballInterval = CommandDuration.seconds(40)
     @Option(
         name: .customLong("break"),
-        help: "Time between innings, before --speed.",
+        help: "Time between innings, before --speed; 20m unless given.",
         transform: CommandDuration.within(.seconds(0)...(.days(1)))
     )
     var inningsBreak = CommandDuration.minutes(20)
     @Option(help: "Overs of a day's play, for matches over several days; played through without a night if left out.")
     var oversPerDay: Int?
-    @Option(help: "Time from stumps to the next morning, before --speed.", transform: CommandDuration.within(.seconds(0)...(.days(7))))
+    @Option(
+        help: "Time from stumps to the next morning, before --speed; 63000s unless given.",
+        transform: CommandDuration.within(.seconds(0)...(.days(7)))
+    )
     var night = CommandDuration.seconds(63_000)
     @Flag(help: "Print the timeline of states and events, and send nothing.") var dryRun = false
     @Flag(help: "A line of JSON for each state.") var json = false

@@ -58,9 +58,9 @@ extension ReplayTimeline.Entry {
     /// One line for a person.
     var line: String {
         let score = state.innings.last.map { "\($0.team) \($0.runs)/\($0.wickets) (\($0.overs))" } ?? state.phase
-        let told = events.map(\.text).joined(separator: " · ")
+        let announced = events.map(\.text).joined(separator: " · ")
         let minutes = Int(atSeconds) / 60
         let seconds = Int(atSeconds) % 60
-        return "\(minutes):\(seconds < 10 ? "0" : "")\(seconds)  \(score)" + (told.isEmpty ? "" : "  \(told)")
+        return "\(minutes):\(seconds < 10 ? "0" : "")\(seconds)  \(score)" + (announced.isEmpty ? "" : "  \(announced)")
     }
 }

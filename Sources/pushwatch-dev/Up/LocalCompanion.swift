@@ -9,7 +9,7 @@ import ProviderSimulator
 import PushContract
 import ServiceLifecycle
 
-/// Lives beside the server of a local run: demo traffic, a match with its followers, and the text that says how to use what was started.
+/// Runs next to the server of a local run: demo traffic, a match with its followers, and the text that says how to use what was started.
 struct LocalCompanion: Service {
     let run: LocalRun
     let urls: AsyncStream<String>
@@ -70,7 +70,7 @@ struct LocalCompanion: Service {
               database     psql '\(run.installation.postgres.tcpURL)'
               alerts go to \(run.sinkURL), which prints them here
               simulator    \(run.endpoints.controlURL)   (PUT /faults, GET /requests)
-              match        \(run.demo == nil ? "none; `pushwatch-dev replay` plays one" : "one after the other, with followers; each is told here")
+              match        \(run.demo == nil ? "none; `pushwatch-dev replay` plays one" : "one after the other, with followers; each is announced here")
 
             Report an attempt:
               curl -s \(url)/attempts -H 'Authorization: Bearer \(run.installation.apiKey)' -H 'Content-Type: application/json' -d '{"attemptId":"try-\(now.seconds)","uid":"me","platform":"ios","provider":"apns","tokenHash":"\(hash)","eventType":"send","status":"sent","attemptedAt":"\(Timestamp(seconds: now.seconds))","requestId":"try-1"}'

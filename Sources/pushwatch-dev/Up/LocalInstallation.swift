@@ -25,7 +25,7 @@ struct LocalInstallation: Sendable {
     static func prepare(directory: String, postgres: LocalPostgres, empty: Bool, logger: Logger) async throws -> LocalInstallation {
         let migrations = try ProjectFiles.locate("sql/migrations")
         let alerts = try ProjectFiles.locate("alerts")
-        let configuration = PostgresConfiguration(url: postgres.socketURL, maxConnections: 3, applicationName: "pushwatch up")
+        let configuration = PostgresConfiguration(url: postgres.socketURL, maxConnections: 3, applicationName: "pushwatch-dev up")
         do {
             _ = try await Migrator(configuration: configuration, directory: migrations, logger: logger).migrate()
         } catch let error as MigrationError where error.kind == .earlierSchema {
@@ -73,7 +73,12 @@ struct LocalInstallation: Sendable {
         if let kept = try? String(contentsOfFile: path, encoding: .utf8), let text = APIKeyText(kept), try await store.find(text) != nil {
             return (text.text, text.id)
         }
-        let made = try await store.create(name: "pushwatch up", scopes: Set(Scope.allScopes), createdBy: "pushwatch up", now: .now())
+        let made = try await store.create(
+            name: "pushwatch-dev up",
+            scopes: Set(Scope.allScopes),
+            createdBy: "pushwatch-dev up",
+            now: .now()
+        )
         try PrivateFile.write(made.text.text, to: path)
         return (made.text.text, made.key.id)
     }
@@ -90,14 +95,14 @@ struct DemoLoading {
         guard !FileManager.default.fileExists(atPath: marker) else { return }
         let end = try historyEnd(now: now)
         let file = directory + "/demo-history.ndjson"
-        Terminal.progress("Making \(DemoHistory.days) days of demo history …")
+        Terminal.progress("Generating \(DemoHistory.days) days of demo history …")
         let total = try DemoHistory(now: end).write(to: file)
         let start = ContinuousClock.now
         let result = try await AttemptImporter(pool: pool, maintenance: maintenance).run(
             path: file,
             now: now,
             onReject: { reject in
-                // A database that outlived its state directory holds another demo's attempts under the same ids; they are as good.
+                // A database that outlived its state directory has another demo's attempts under the same ids, which do as well.
                 guard reject.code != "attempt_conflict" else { return }
                 throw CommandFailure.check("demo history, line \(reject.line): \(reject.detail)")
             },
@@ -110,7 +115,7 @@ struct DemoLoading {
         try PrivateFile.write(now.rfc3339 + "\n", to: marker)
     }
 
-    /// The moment the history ends. Kept, so that an import that was broken off goes on with the same history.
+    /// The moment the history ends. Kept, so that an interrupted import continues with the same history.
     private func historyEnd(now: Timestamp) throws -> Timestamp {
         let path = directory + "/demo-history.end"
         if let text = try? String(contentsOfFile: path, encoding: .utf8), let kept = Timestamp(rfc3339: text) { return kept }

@@ -9,7 +9,7 @@ enum StateDirectory {
         do {
             try FileManager.default.createDirectory(atPath: absolute, withIntermediateDirectories: true)
         } catch {
-            throw CommandFailure.environment("\(absolute) cannot be made: \(error.localizedDescription)")
+            throw CommandFailure.environment("\(absolute) cannot be created: \(error.localizedDescription)")
         }
         return absolute
     }
@@ -17,7 +17,7 @@ enum StateDirectory {
 
 /// A free loopback port.
 enum FreePort {
-    /// `port` if nobody listens there, else 0, which takes any.
+    /// `port` if it is free, else 0, which takes any free port.
     static func preferring(_ port: Int) -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

@@ -42,7 +42,7 @@ final class UpProcess: Sendable {
     /// The value that follows a word of the greeting.
     func value(_ pattern: Regex<(Substring, Substring)>) throws -> String {
         guard let match = greeting.firstMatch(of: pattern) else {
-            throw NeverHappened(description: "not printed by pushwatch up: \(greeting)")
+            throw NeverHappened(description: "not printed by pushwatch-dev up: \(greeting)")
         }
         return String(match.1)
     }

@@ -7,18 +7,21 @@ extension BenchCommand {
     /// `pushwatch-dev bench live`
     struct Live: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The fan-out of Live Activities: how old a state is when it leaves, and how fast starts are released.",
+            abstract: "Measure the fan-out of Live Activities: the age of a state when it is sent, and the rate of starts.",
             discussion: """
-                An update every two seconds to so many tokens, 5 % of them slow and 2 % dead, then the same beside a match going live. The \
-                provider stands inside the process and costs next to nothing. Build with `swift build -c release` first. \
-                Exit code 1 when a state left out of order, a start was sent twice, or a request has no row.
+                An update every two seconds to so many tokens, 5 % of them slow and 2 % dead, then the same while a match goes live. The \
+                provider is simulated inside the process at almost no cost. Build with `swift build -c release` first. \
+                Exits with 1 if a state was sent out of order, a start was sent twice, or a request has no row.
                 """
         )
 
         @Option(name: .long, help: "A PostgreSQL to make (and drop) a scratch database in. Default: a private one.") var database: String?
         @Option(name: .long, help: "Activities that run.") var tokens = 12_000
         @Option(name: .long, help: "Starts to release.") var starts = 30_000
-        @Option(help: "How long updates are sent before the starts.", transform: CommandDuration.within(.seconds(1)...(.days(1))))
+        @Option(
+            help: "How long updates are sent before the starts; 300s unless given.",
+            transform: CommandDuration.within(.seconds(1)...(.days(1)))
+        )
         var duration = CommandDuration.seconds(300)
         @Option(name: .long, help: "Starts released per second.") var startsPerSecond = 300.0
         @Flag(help: "300 tokens, 300 starts, 10 seconds.") var quick = false

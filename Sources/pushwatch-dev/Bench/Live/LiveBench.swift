@@ -9,7 +9,7 @@ import PushContract
 import ServiceKit
 import ServiceLifecycle
 
-/// The measurement of `pushwatch-dev bench live`: an update every two seconds to many tokens, then as many starts beside it.
+/// The measurement of `pushwatch-dev bench live`: an update every two seconds to many tokens, then as many starts at the same time.
 struct LiveBench {
     struct Settings: Sendable {
         var tokens: Int

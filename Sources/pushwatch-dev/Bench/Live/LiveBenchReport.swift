@@ -72,7 +72,7 @@ struct LiveBenchReport: Encodable, Sendable {
         \(tokens) tokens, 5 % slow, 2 % dead
         updates:            \(updates.line)
         to slow tokens:     \(updatesToSlowTokens.line)
-        beside the starts:  \(updatesDuringStarts.line)
+        next to the starts:  \(updatesDuringStarts.line)
         starts:             \(starts) in \(String(format: "%.1f", startSeconds)) s, \(repeatedStarts) sent twice
         order:              \(outOfOrder) older after newer, \(overlapping) overlapping, \(behindAtTheEnd) living tokens not on the newest state
         dead tokens ended:  \(deadTokensEnded)

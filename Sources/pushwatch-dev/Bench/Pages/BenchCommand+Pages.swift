@@ -7,7 +7,7 @@ extension BenchCommand {
     /// `pushwatch-dev bench pages`
     struct Pages: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "How long the on-call site's pages take, each beside a route that does nothing.",
+            abstract: "Measure the time of each page of the on-call site, next to a route that does nothing.",
             discussion: """
                 On a scratch database with some days of attempts, an alert that fires, a person with many attempts and a match with followers. \
                 Pages are asked for one after the other, in turns with the no-op route of the same server. A time goes from the request to the \
@@ -17,7 +17,7 @@ extension BenchCommand {
 
         @Option(name: .long, help: "A PostgreSQL to make (and drop) a scratch database in. Default: a private one.") var database: String?
         @Option(name: .long, help: "How often each page is asked for.") var times: Int?
-        @Option(help: "How far back the history goes.", transform: CommandDuration.within(.days(1)...(.days(28))))
+        @Option(help: "How far back the history goes; 14d unless given.", transform: CommandDuration.within(.days(1)...(.days(28))))
         var since = CommandDuration.days(14)
         @Flag(help: "Two days with a fifth of the attempts, and each page 20 times.") var quick = false
         @Flag(help: "Print the report as JSON.") var json = false

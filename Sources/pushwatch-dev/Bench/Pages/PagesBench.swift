@@ -47,7 +47,7 @@ struct PagesBench {
         return try await measure(client, server, stored)
     }
 
-    /// The backtests of the page of rules are made after the start, beside whatever is asked; they are not what is measured.
+    /// The backtests of the page of rules run after the start, next to the requests; they are not measured.
     private func settle(_ client: CurlClient, _ server: BenchServer) async throws {
         Terminal.note("waiting for the backtests of the page of rules")
         let page = Request(name: "rules", path: "/oncall/rules")

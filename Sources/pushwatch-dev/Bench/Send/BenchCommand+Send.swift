@@ -9,7 +9,7 @@ extension BenchCommand {
     struct Send: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "send",
-            abstract: "Sending, from the client to the queue: three measurements.",
+            abstract: "Measure sending, from the client to the queue, in three parts.",
             discussion: """
                 client      the HTTP/2 client alone against a bare libcurl loop in C (`bench client` does it against any server), and what the
                             provider simulator can take at most: by its processor time, and from h2load where nghttp2-client is installed
@@ -35,7 +35,7 @@ extension BenchCommand {
         ]
         @Option(help: "Sends of each measurement of a rate.") var sends = 60_000
         @Option(help: "Sends in the queue that is drained.") var deliveries = 1_000_000
-        @Option(help: "Another sender to hold the end-to-end rates against: a program.") var compareWith: String?
+        @Option(help: "A program to compare the end-to-end rates with.") var compareWith: String?
         @Flag(help: "About a minute, less exact.") var quick = false
         @Flag(help: "Print the report as JSON.") var json = false
 

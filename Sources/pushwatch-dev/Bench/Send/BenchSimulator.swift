@@ -1,7 +1,7 @@
 import CommandLineKit
 import Foundation
 
-/// The provider simulator in a process of its own, so that its processor time can be told from everybody else's.
+/// The provider simulator in a process of its own, so that its processor time is measured separately.
 final class BenchSimulator {
     /// The `PUSHWATCH_…` settings that point a server at it.
     let settings: [String: String]

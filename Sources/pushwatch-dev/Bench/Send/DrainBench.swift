@@ -8,7 +8,7 @@ import PushContract
 import ServiceLifecycle
 
 /// `pushwatch-dev bench drain`: a full queue is sent to a provider that takes everything at once, so that the database is what is measured;
-/// once with nobody else there, once while an analyst holds a snapshot.
+/// once alone, once while an analyst holds a snapshot.
 struct DrainBench {
     struct Report: Encodable {
         var deliveries: Int
@@ -51,7 +51,7 @@ struct DrainBench {
         let alone = try await measure("alone", pool, cipher) { try await $0() }
         let under = try await measure("under an analyst's snapshot", pool, cipher) { drain in
             try await pool.withConnection { analyst in
-                // A session of ours is ended after a minute in which it holds a snapshot and does nothing; this one is meant to.
+                // PostgreSQL ends our sessions after a minute idle in a transaction; this one must stay open.
                 try await analyst.executeScript(
                     "BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL idle_in_transaction_session_timeout = 0"
                 )

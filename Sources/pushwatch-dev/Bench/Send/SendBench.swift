@@ -25,7 +25,7 @@ struct SendBench {
         var clientRequests = 50_000
         /// Tries under way at once, in the server as in the bare sender.
         var inFlight = 500
-        /// A program to hold the end-to-end rates against.
+        /// A program to compare the end-to-end rates with.
         var compareWith: String?
     }
 
