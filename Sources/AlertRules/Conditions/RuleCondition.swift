@@ -1,25 +1,36 @@
-/// What a rule watches for.
-package enum RuleCondition: Sendable, Hashable {
-    case ratio(RatioCondition)
-    case baseline(BaselineCondition)
-    case absence(AbsenceCondition)
-    case backlog(BacklogCondition)
-    case firstSight(FirstSightCondition)
-    case reregistration(ReregistrationCondition)
+/// What a rule watches for: a condition of any kind.
+package struct RuleCondition: Sendable {
+    let base: any Condition
+
+    init(_ base: any Condition) { self.base = base }
 
     /// Name and version of the definition; part of the evidence.
-    package var definition: String {
-        switch self {
-        case .ratio: "ratio/1"
-        case .baseline: "baseline/1"
-        case .absence: "absence/1"
-        case .backlog: "backlog/1"
-        case .firstSight: "first-sight/1"
-        case .reregistration: "reregistration/1"
-        }
-    }
-
+    package var definition: String { type(of: base).definition }
     /// Where a rule's minutes come from.
+    package var source: SeriesSource { base.source }
+    /// The reason codes that count as bad.
+    package var reasons: [String] { base.reasons }
+    /// The statuses that count as bad; empty for all with one of the reasons.
+    package var statuses: [String] { base.statuses }
+    /// The attempts that count at all.
+    package var of: AttemptFilter { base.of }
+    /// The share of a ratio, the multiple of a baseline, the number of a backlog.
+    package var threshold: Fraction { base.threshold }
+    /// What the evidence's numbers mean.
+    package var level: Evidence.Level { base.level }
+    /// Minutes from one decision to the next.
+    package var decidesEvery: Int { base.decidesEvery }
+
+    /// One line for people; `words` writes a duration.
+    package func summary(_ words: (RuleDuration) -> String) -> String { base.summary(words) }
+}
+
+extension RuleCondition: Hashable {
+    package static func == (a: Self, b: Self) -> Bool { AnyHashable(a.base) == AnyHashable(b.base) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(AnyHashable(base)) }
+}
+
+/// Where a rule's minutes come from.
     package var source: SeriesSource {
         switch self {
         case .ratio, .baseline, .absence: .attempts
