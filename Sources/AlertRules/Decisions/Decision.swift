@@ -1,4 +1,4 @@
-/// The two booleans of an alert's latch, as functions of the data: when a condition sets, and when it is over.
+/// When a condition sets and when it is over, as functions of the data.
 protocol Decision {
     /// Whether this closed minute is looked at.
     func decides(at minute: Minute) -> Bool
@@ -14,11 +14,20 @@ protocol Decision {
     func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
     /// The window to compare with the worst so far; nil when it holds too little to say.
     func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
+    /// How near the group is to firing.
+    func ruleStatus(at minute: Minute) -> RuleStatus
+    /// The minute's point of a chart.
+    func point(at minute: Minute) -> RuleChartPoint
 }
 
 extension Decision {
     func sharesToFreeze(at minute: Minute) -> [FrozenShare] { [] }
     func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
+
+    /// What `counts`, those of the minute or of the window that ends with it, say for themselves.
+    func verdict(_ counts: AttemptCounts, at minute: Minute) -> RatioVerdict {
+        counts.attempts == 0 ? .blank : onset(at: minute) == nil ? .ok : .breach
+    }
 }
 
 /// A window that decided, with what was expected in it.

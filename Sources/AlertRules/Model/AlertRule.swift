@@ -41,26 +41,10 @@ package struct AlertRule: Sendable, Hashable {
     }
 
     /// Every dimension that rows for this rule must hold: those of the groups and those of the strata.
-    package var dimensions: [Dimension] {
-        switch condition {
-        case .ratio, .absence, .backlog, .firstSight, .reregistration: by
-        case .baseline(let baseline): Set(by).union(baseline.strata).sorted()
-        }
-    }
+    package var dimensions: [Dimension] { Set(by).union(condition.base.strata).sorted() }
 
-    package var seasonality: WeekSeason? {
-        if case .baseline(let baseline) = condition { baseline.seasonality } else { nil }
-    }
+    package var seasonality: WeekSeason? { condition.base.seasonality }
 
     /// How many minutes before a minute are needed to decide about it; whole days of a baseline come on top.
-    package var lookback: Int {
-        switch condition {
-        case .ratio(let ratio): max(ratio.duration.minutes + ratio.smooth.minutes, ratio.resolveWithin.minutes)
-        case .baseline(let baseline): baseline.longestWindow.minutes
-        case .absence(let absence): absence.lookback
-        case .backlog(let backlog): max(backlog.duration.minutes * 4 / 3, backlog.resolveAfter.minutes)
-        case .firstSight(let sight): sight.notSeenFor.minutes + 1440
-        case .reregistration(let reregistration): reregistration.reference.minutes + reregistration.window.minutes
-        }
-    }
+    package var lookback: Int { condition.base.lookback }
 }

@@ -2,9 +2,17 @@ package import HTTPClient
 package import Logging
 package import PushContract
 
-/// A place alerts go to. Building a request is pure; sending, retrying and recording are the notifier's.
-package protocol AlertReceiver: Sendable {
+/// Where notifications go. Building a request is pure; sending, retrying and recording are the notifier's.
+package protocol AlertReceiver: Sendable, Hashable {
     var name: String { get }
+    /// Texts that must not be stored or logged.
+    var secrets: [String] { get }
+    /// One message may be about several alerts. Elsewhere each alert has an incident, a thread or an identity of its own.
+    var supportsGrouping: Bool { get }
+    /// The service behind it repeats notifications itself.
+    var repeatsItself: Bool { get }
+    /// False for a log, which nobody is notified by.
+    var reachesPeople: Bool { get }
     /// What to tell when an alert ended before it could be told at all.
     var supersededPolicy: SupersededPolicy { get }
     /// What it is told; the rest is settled without a message.
@@ -39,6 +47,9 @@ package enum ReceiverAction: Sendable {
 }
 
 extension AlertReceiver {
+    package var supportsGrouping: Bool { false }
+    package var repeatsItself: Bool { false }
+    package var reachesPeople: Bool { true }
     package var supersededPolicy: SupersededPolicy { .sendResolved }
 
     /// That somebody acknowledged an alert is of interest where it changes something.

@@ -1,5 +1,5 @@
-package import HTTPClient
 import Foundation
+package import HTTPClient
 package import Logging
 package import Postgres
 package import PushContract
@@ -194,7 +194,7 @@ package final class Notifier: Service, Sendable {
         }
         let attempt = NotificationAttempt(
             receiver: configured.receiver,
-            secrets: configured.secrets,
+            secrets: configured.receiver.secrets,
             send: send,
             mail: mail,
             logger: logger,

@@ -89,7 +89,9 @@ enum CircuitSeries {
             WHERE minute >= \(first.timestamp) AND minute <= \(last.timestamp)
             """
         ).map {
-            let (minute, provider, app, environment, platform, cause, since, waiting) = try $0.decode((Timestamp, String, String, String, String, String, Timestamp, Int64).self)
+            let (minute, provider, app, environment, platform, cause, since, waiting) = try $0.decode(
+                (Timestamp, String, String, String, String, String, Timestamp, Int64).self
+            )
             let credential = OpenCircuit(
                 app: app,
                 environment: environment,
@@ -110,7 +112,7 @@ enum CircuitSeries {
         through last: Minute,
         on session: any PostgresSession
     ) async throws -> [GroupHistory] {
-        guard case .ratio(let ratio) = rule.condition, ratio.minBlocked != nil else { return histories }
+        guard let ratio = rule.condition.ratio, ratio.minBlocked != nil else { return histories }
         return GroupHistory.adding(try await rows(from: first, through: last, on: session), to: histories, of: rule)
     }
 }

@@ -1,5 +1,5 @@
-import HTTPClient
 import Foundation
+import HTTPClient
 package import Logging
 import Metrics
 package import Postgres
@@ -128,8 +128,8 @@ package actor AlertmanagerResender: Service {
 
 extension ReceiverSet {
     var clusters: [String: AlertmanagerCluster] {
-        receivers.reduce(into: [:]) { clusters, receiver in
-            if case .alertmanager(let cluster) = receiver.kind { clusters[receiver.name] = cluster }
+        receivers.reduce(into: [:]) { clusters, configured in
+            if let receiver = configured.receiver as? AlertmanagerReceiver { clusters[receiver.name] = receiver.cluster }
         }
     }
 }

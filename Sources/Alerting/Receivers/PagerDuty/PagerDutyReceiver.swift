@@ -1,5 +1,5 @@
-package import HTTPClient
 import Foundation
+package import HTTPClient
 package import PushContract
 
 /// Opens and resolves incidents through PagerDuty's Events API v2.
@@ -19,6 +19,8 @@ package struct PagerDutyReceiver: AlertReceiver {
         self.url = url
     }
 
+    package var secrets: [String] { [routingKey] }
+    package var repeatsItself: Bool { true }
     package var supersededPolicy: SupersededPolicy { .sendNothing }
     package var events: Set<AlertNotification.Event> { [.fired, .acknowledged, .resolved] }
 

@@ -1,9 +1,15 @@
-import HTTPClient
 import Foundation
+import HTTPClient
 import Yams
 
-/// The `email` of a receiver.
-struct MailboxSettings {
+extension ReceiverKind {
+    static let email = ReceiverKind(key: "email") { name, node, yaml in
+        EmailReceiver(name: name, mailbox: try MailboxSettings(yaml: yaml).mailbox(node))
+    }
+}
+
+/// Reads the `email` of a receiver.
+private struct MailboxSettings {
     let yaml: ReceiverYAML
 
     func mailbox(_ node: Node) throws -> Mailbox {

@@ -6,7 +6,13 @@ struct RatioDecision: Decision {
     let verdicts: RatioVerdicts
 
     /// Ready to decide about every minute from `first` to `last`.
-    init(_ condition: RatioCondition, series: MinuteSeries, circuits: CircuitMinutes = CircuitMinutes(), from first: Minute, through last: Minute) {
+    init(
+        _ condition: RatioCondition,
+        series: MinuteSeries,
+        circuits: CircuitMinutes = CircuitMinutes(),
+        from first: Minute,
+        through last: Minute
+    ) {
         self.condition = condition
         self.series = series
         self.circuits = circuits
@@ -96,5 +102,9 @@ struct RatioDecision: Decision {
         let waiting = circuits[minute].reduce(0) { $0 + $1.waiting }
         let remark = waiting > 0 ? "; \(waiting) wait for a refused credential" : ""
         return RuleStatus(isSet: onset(at: minute) != nil, parts: parts, text: text + remark)
+    }
+
+    func point(at minute: Minute) -> RuleChartPoint {
+        RuleChartPoint(minute: minute, counts: series[minute], expected: nil, verdict: verdicts[minute])
     }
 }

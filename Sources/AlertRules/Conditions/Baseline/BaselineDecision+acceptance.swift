@@ -42,7 +42,7 @@ extension RuleEvaluation {
         through minute: Minute,
         isWorst: Bool = false
     ) -> [FrozenShare] {
-        guard case .baseline(let baseline) = rule.condition, start <= minute else { return [] }
+        guard let baseline = rule.condition.baseline, start <= minute else { return [] }
         let length = min(minute - start + 1, baseline.longestWindow.minutes)
         let window = history.total.evidence(endingAt: minute, minutes: length)
         guard isWorst || window.counts.bad >= baseline.minBad else { return [] }

@@ -56,4 +56,9 @@ struct AbsenceDecision: Decision {
         let parts = [Double(silent) / Double(length), Double(window.bad) / Double(condition.minAttempts)]
         return RuleStatus(isSet: onset(at: minute) != nil, parts: parts, text: text)
     }
+
+    func point(at minute: Minute) -> RuleChartPoint {
+        let counts = series[minute]
+        return RuleChartPoint(minute: minute, counts: counts, verdict: verdict(counts, at: minute))
+    }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a baseline rule makes of made-up weeks (§2.4 of the reference, appendix A): transactional sends with a daily curve of which 0.3 %
+/// What a baseline rule makes of synthetic weeks (§2.4 of the reference, appendix A): transactional sends with a daily curve of which 0.3 %
 /// fail, and broadcasts at any hour of which 3 % do; both shares vary from hour to hour.
 package struct BaselineScenario: Sendable {
     /// Part of the full volume: 3,000 transactional sends an hour, and broadcasts of 20,000.
@@ -41,7 +41,7 @@ package struct BaselineScenario: Sendable {
 
     /// Nil for rules without a baseline.
     package func result(_ rule: AlertRule, _ volume: Volume) -> Result? {
-        guard case .baseline = rule.condition else { return nil }
+        guard rule.condition.baseline != nil else { return nil }
         var random = SeededGenerator(seed: 4711)
         let healthy = traffic(minutes: Self.learning + weeks * 7 * 1440, volume, fault: nil, &random)
         let alarms = firings(rule, healthy).count { $0 >= Self.learning }
@@ -69,7 +69,12 @@ package struct BaselineScenario: Sendable {
             .filter { $0.kind == .fired && $0.evidence.level == .reference }.map { $0.firedAt - RuleTest.start }
     }
 
-    private func traffic(minutes: Int, _ volume: Volume, fault: (onset: Int, factor: Double)?, _ random: inout SeededGenerator) -> GroupHistory {
+    private func traffic(
+        minutes: Int,
+        _ volume: Volume,
+        fault: (onset: Int, factor: Double)?,
+        _ random: inout SeededGenerator
+    ) -> GroupHistory {
         var sends: [AttemptCounts] = []
         var broadcasts: [AttemptCounts] = []
         var share = 0.0

@@ -76,6 +76,11 @@ struct BacklogDecision: Decision {
         return RuleStatus(isSet: onset(at: minute) != nil, parts: parts, text: text)
     }
 
+    func point(at minute: Minute) -> RuleChartPoint {
+        let counts = series[minute]
+        return RuleChartPoint(minute: minute, counts: counts, verdict: verdict(counts, at: minute))
+    }
+
     /// Nil without a sample.
     private func value(at minute: Minute) -> Int64? {
         let counts = series[minute]

@@ -9,6 +9,9 @@ package struct LogReceiver: AlertReceiver {
 
     package init(name: String = "log") { self.name = name }
 
+    package var secrets: [String] { [] }
+    package var reachesPeople: Bool { false }
+
     package func action(for message: AlertNotification, now: Timestamp) -> ReceiverAction {
         let summary = message.annotations["summary"] ?? message.rule
         let metadata: Logger.Metadata = [
@@ -21,4 +24,15 @@ package struct LogReceiver: AlertReceiver {
         case .resolved: return .log(.notice, "RESOLVED \(summary)", metadata)
         }
     }
+}
+
+extension ReceiverKind {
+    static let log = ReceiverKind(key: "log") { name, node, yaml in
+        _ = try yaml.mapping(node, keys: [])
+        return LogReceiver(name: name)
+    }
+}
+
+extension ReceiverConfiguration {
+    package static let log = ReceiverConfiguration(LogReceiver())
 }

@@ -55,6 +55,11 @@ struct ReregistrationDecision: Decision {
         )
     }
 
+    func point(at minute: Minute) -> RuleChartPoint {
+        let counts = series[minute]
+        return RuleChartPoint(minute: minute, counts: counts, verdict: verdict(counts, at: minute))
+    }
+
     /// The median of the daily shares before the window; nil while too few days have enough devices.
     private func usualShare(before first: Minute) -> Double? {
         let shares = (0..<condition.reference.minutes / 1440).compactMap { day -> Double? in

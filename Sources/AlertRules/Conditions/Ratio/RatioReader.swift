@@ -117,7 +117,10 @@ struct RatioReader {
         let known: Set<Dimension> = [.eventType, .provider, .app, .environment]
         let strange = Set(condition.of.allowed.keys).union(DimensionReader.by(rule)).subtracting(known).sorted()
         if let dimension = strange.first {
-            ratio.error("min_blocked", "a refused credential has no \(dimension.rawValue): use provider, app and environment in 'by' and 'of'")
+            ratio.error(
+                "min_blocked",
+                "a refused credential has no \(dimension.rawValue): use provider, app and environment in 'by' and 'of'"
+            )
         }
         if !condition.reasons.contains("auth") {
             ratio.error("min_blocked", "what waits for a refused credential would fail as auth, which is not among the reasons")

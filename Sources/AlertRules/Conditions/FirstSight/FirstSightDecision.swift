@@ -20,12 +20,20 @@ struct FirstSightDecision: Decision {
 
     func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         guard minute - alert.lastSet >= condition.resolveAfter.minutes else { return nil }
-        return EvaluatedWindow(level: .firstSight, window: history.total.evidence(endingAt: minute, minutes: condition.resolveAfter.minutes))
+        return EvaluatedWindow(
+            level: .firstSight,
+            window: history.total.evidence(endingAt: minute, minutes: condition.resolveAfter.minutes)
+        )
     }
 
     func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
 
     func ruleStatus(at minute: Minute) -> RuleStatus {
         RuleStatus(isSet: onset(at: minute) != nil, parts: [0], text: "codes not seen for \(condition.notSeenFor)")
+    }
+
+    func point(at minute: Minute) -> RuleChartPoint {
+        let counts = history.total[minute]
+        return RuleChartPoint(minute: minute, counts: counts, verdict: verdict(counts, at: minute))
     }
 }

@@ -1,12 +1,12 @@
-import HTTPClient
 import Foundation
+import HTTPClient
 package import PushContract
 
 /// Posts Alertmanager's webhook body; every receiver made for Alertmanager understands it.
 package struct WebhookReceiver: AlertReceiver {
     package let name: String
     private let url: String
-    private let signature: WebhookSignature?
+    private let secret: String?
     /// From sending to the end of the answer.
     static let timeout = Duration.seconds(10)
 
@@ -14,7 +14,15 @@ package struct WebhookReceiver: AlertReceiver {
     package init(name: String, url: String, secret: String? = nil) {
         self.name = name
         self.url = url
-        signature = secret.map(WebhookSignature.init(secret:))
+        self.secret = secret
+    }
+
+    package var supportsGrouping: Bool { true }
+
+    /// A query may hold a token.
+    package var secrets: [String] {
+        let query = url.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init)
+        return [secret, query].compactMap { $0 }
     }
 
     package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
@@ -31,7 +39,7 @@ package struct WebhookReceiver: AlertReceiver {
             ("Content-Type", "application/json"), ("User-Agent", "Pushwatch"), ("webhook-id", id),
             ("webhook-timestamp", String(now.seconds)),
         ]
-        if let signature {
+        if let signature = secret.map(WebhookSignature.init(secret:)) {
             headers.append(("webhook-signature", signature.header(id: id, timestamp: now.seconds, body: body)))
         }
         return .request(OutboundRequest(method: "POST", url: url, headers: headers, body: Array(body), timeout: Self.timeout))

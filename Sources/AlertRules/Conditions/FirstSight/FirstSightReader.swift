@@ -4,6 +4,11 @@ struct FirstSightReader {
 
     let rule: MappingReader
 
+    func groups() -> [Dimension] {
+        if rule.has("by") { rule.error("by", "a first sight is always by provider and code; leave 'by' out") }
+        return FirstSightCondition.by
+    }
+
     func condition() -> FirstSightCondition? {
         if rule.has("for") { rule.error("for", "a first sight has no 'for': one is enough") }
         guard let sight = rule.mapping("first_sight", known: Self.keys, mayBeEmpty: true) else { return nil }

@@ -1,47 +1,34 @@
 /// Reads the condition of a rule: exactly one of its kinds.
 struct ConditionReader {
-    static let kinds = ["ratio", "baseline", "absence", "backlog", "first_sight", "reregistration"]
-
     let rule: MappingReader
 
+    private var given: [ConditionKind] { ConditionKind.all.filter { rule.has($0.key) } }
+
     func condition() -> RuleCondition? {
-        let given = Self.kinds.filter(rule.has)
+        let given = given
         guard let kind = given.first else {
-            rule.missing("ratio", "a rule needs a condition: \(Self.kinds.map { "'\($0)'" }.joined(separator: ", "))")
+            rule.missing("ratio", "a rule needs a condition: \(ConditionKind.all.map { "'\($0.key)'" }.joined(separator: ", "))")
             return nil
         }
         guard given.count == 1 else {
-            rule.error(given[1], "a rule has one condition; this one has \(given.map { "'\($0)'" }.joined(separator: " and "))")
+            let keys = given.map { "'\($0.key)'" }.joined(separator: " and ")
+            rule.error(given[1].key, "a rule has one condition; this one has \(keys)")
             return nil
         }
-        return switch kind {
-        case "ratio": RatioReader(rule: rule).condition().map(RuleCondition.ratio)
-        case "baseline": BaselineReader(rule: rule).condition().map(RuleCondition.baseline)
-        case "absence": AbsenceReader(rule: rule).condition().map(RuleCondition.absence)
-        case "backlog": BacklogReader(rule: rule).condition().map(RuleCondition.backlog)
-        case "first_sight": FirstSightReader(rule: rule).condition().map(RuleCondition.firstSight)
-        default: ReregistrationReader(rule: rule).condition().map(RuleCondition.reregistration)
-        }
+        return kind.read(rule).map { RuleCondition($0) }
     }
 
-    /// The rule's groups; some conditions have fixed ones, or can tell fewer dimensions apart.
-    func groups() -> [Dimension] {
-        if rule.has("first_sight") {
-            if rule.has("by") { rule.error("by", "a first sight is always by provider and code; leave 'by' out") }
-            return FirstSightCondition.by
-        }
-        let by = DimensionReader.by(rule)
-        if rule.has("backlog") { refuse(by, besides: [.provider], "what waits is counted by provider") }
-        if rule.has("reregistration") { refuse(by, besides: [.provider, .app], "devices are followed by provider and app") }
-        return by
-    }
-
-    private func refuse(_ by: [Dimension], besides known: [Dimension], _ why: String) {
-        for dimension in by where !known.contains(dimension) { rule.error("by", "'\(dimension.rawValue)' is not known here: \(why)") }
-    }
+    func groups() -> [Dimension] { given.first?.groups(rule) ?? DimensionReader.by(rule) }
 }
 
 extension MappingReader {
+    /// The dimensions of `by`, of which a condition knows only some.
+    func groups(among known: [Dimension], _ why: String) -> [Dimension] {
+        let by = DimensionReader.by(self)
+        for dimension in by where !known.contains(dimension) { error("by", "'\(dimension.rawValue)' is not known here: \(why)") }
+        return by
+    }
+
     /// The reason codes that count as bad.
     func reasons() -> [String] {
         guard has("reason") else {
