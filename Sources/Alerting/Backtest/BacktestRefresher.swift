@@ -2,6 +2,7 @@ package import AlertRules
 package import Logging
 package import Postgres
 package import PushContract
+import ServiceKit
 package import ServiceLifecycle
 
 /// Keeps a backtest of the last four weeks for each rule in force, on each instance that has the pages.
@@ -48,13 +49,10 @@ package struct BacktestRefresher: Service {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var cooldown: [String: Timestamp] = [:]
-            while !Task.isCancelled {
-                await look(&cooldown)
-                try? await clock.sleep(for: Self.pause, tolerance: nil)
-            }
-        }
+        let none: [String: Timestamp] = [:]
+        try await PeriodicService("backtests", every: Self.pause, clock: clock, logger: logger, state: none) { cooldown in
+            await look(&cooldown)
+        }.run()
     }
 
     /// Makes whatever is due. `cooldown`: when a version of a rule failed.

@@ -4,6 +4,7 @@ package import Logging
 import Metrics
 package import Postgres
 package import PushContract
+import ServiceKit
 import ServiceLifecycle
 
 /// Tells every Alertmanager again what fires, once a minute, so that it neither forgets nor resolves it; and for a quarter of an hour
@@ -44,12 +45,9 @@ package actor AlertmanagerResender: Service {
     }
 
     package func run() async throws {
-        while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            await resend()
-            await cancelWhenGracefulShutdown { [clock, interval] in
-                try? await clock.sleep(for: interval, tolerance: nil)
-            }
-        }
+        try await PeriodicService("alertmanager resend", every: self.interval, shutdown: .awaitsBody, clock: clock, logger: logger) {
+            await self.resend()
+        }.run()
     }
 
     /// One round: look, post, look once more. Returns how many posts a member took.
