@@ -1,4 +1,4 @@
-/// Folds minutes into a latch: firing as long as the last set is newer than the last reset.
+/// Folds minutes into an alert state: firing as long as the last set is newer than the last reset.
 ///
 /// The fold looks at nothing but the state and the data, so a restart at any minute changes nothing.
 struct AlertStateMachine {
@@ -37,7 +37,7 @@ struct AlertStateMachine {
         updateWorst(&fold, at: minute)
     }
 
-    /// The condition does not hold: the alert ends if that is proven, and is held otherwise.
+    /// The condition is not met: the alert resolves if recovery is proven, and keeps firing otherwise.
     private func resolveIfRecovered(_ fold: inout Fold, at minute: Minute) {
         guard let alert = fold.state.open else { return }
         guard let good = decision.recovery(of: alert, at: minute) else {

@@ -2,7 +2,7 @@
 package struct AlertRule: Sendable, Hashable {
     /// The alert's name, unique over all files.
     package let name: String
-    /// The name of the `groups:` entry that holds the rule.
+    /// The name of the `groups:` entry that contains the rule.
     package let ruleGroup: String
     package let condition: RuleCondition
     /// One alert for each combination of these; empty means one for all traffic.
@@ -11,10 +11,10 @@ package struct AlertRule: Sendable, Hashable {
     /// All labels as written, `severity` included.
     package let labels: [String: String]
     package let annotations: RuleAnnotations
-    /// Rules whose alerts explain those of this one: while one of them fires for the same group, nobody is told of this.
+    /// Rules whose alerts explain those of this one: while one of them fires for the same group, this one is suppressed.
     package let suppressedBy: [String]
     package let source: SourcePosition
-    /// Changes when, and only when, the rule's decisions may change: words, labels and who is told do not count.
+    /// Changes when, and only when, the rule's decisions may change: texts, labels and receivers do not count.
     package let version: String
 
     package init(
@@ -40,7 +40,7 @@ package struct AlertRule: Sendable, Hashable {
         version = RuleVersion.of(name: name, condition: condition, by: by)
     }
 
-    /// Every dimension that rows for this rule must hold: those of the groups and those of the strata.
+    /// Every dimension that rows for this rule must have: those of the groups and those of the strata.
     package var dimensions: [Dimension] { Set(by).union(condition.base.strata).sorted() }
 
     package var seasonality: WeekSeason? { condition.base.seasonality }

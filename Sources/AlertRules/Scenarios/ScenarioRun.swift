@@ -1,6 +1,6 @@
 import Foundation
 
-/// Plays scenarios to a rule: minutes with arrivals by Poisson's law and failures by lot, the same each time.
+/// Plays scenarios to a rule: minutes with Poisson arrivals and random failures, reproducible by seed.
 package struct ScenarioRun: Sendable {
     /// Weeks without a fault, and how many faults.
     package var weeks: Int
@@ -51,7 +51,7 @@ package struct ScenarioRun: Sendable {
     }
 }
 
-/// Chance that repeats itself (SplitMix64).
+/// A reproducible random generator (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

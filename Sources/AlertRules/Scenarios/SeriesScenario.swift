@@ -1,4 +1,4 @@
-/// What rules about other things than shares make of synthetic days: a send queue, codes of a provider, devices that return.
+/// How rules on other series than shares of attempts behave on synthetic days: a send queue, codes of a provider, devices that return.
 ///
 /// The same each time. Healthy traffic has what is usual and looks alarming: campaigns that fill the queue at once, codes that are in no table and
 /// come now and then, days on which fewer devices return.

@@ -24,7 +24,7 @@ struct ReceiverFailure: Sendable, Hashable {
 }
 
 extension ReceiverSet {
-    /// Who is told that `failing` receivers do not work: those the route names, or all others when the route leads to nobody else
+    /// The receivers that are notified that `failing` receivers do not work: those of the route, or all others when the route leads to no other
     /// than a log.
     func names(for severity: Severity, rule: String = "", labels: [String: String] = [:], besides failing: Set<String>) -> [String] {
         let logs = Set(receivers.filter { !$0.receiver.reachesPeople }.map(\.name))

@@ -6,11 +6,11 @@ package import PushContract
 import ServiceKit
 package import ServiceLifecycle
 
-/// Runs in every instance that ingests or sends: says that it can write to the database, and what it has not written yet.
+/// Runs in every instance that ingests or sends: reports that it can write to the database, and what it has not written yet.
 package struct WriterHeartbeat: Service {
-    /// Twice a minute, so that no minute is skipped when a beat takes long.
+    /// Twice a minute, so that no minute is skipped when a heartbeat takes long.
     private static let interval = Duration.seconds(30)
-    /// An outcome that waits for less than this is on its way: nobody need know.
+    /// An outcome that waits for less than this is being committed and is not reported.
     static let reportingThreshold = Duration.seconds(2)
 
     private let pool: PostgresPool
@@ -20,7 +20,7 @@ package struct WriterHeartbeat: Service {
     private let now: @Sendable () -> Timestamp
     private let writer = UUID()
 
-    /// - Parameter uncommitted: what all writers of this process hold.
+    /// - Parameter uncommitted: the uncommitted outcomes of all writers of this process.
     package init(
         pool: PostgresPool,
         uncommitted: UncommittedOutcomes = UncommittedOutcomes(),

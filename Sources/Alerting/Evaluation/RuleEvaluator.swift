@@ -103,7 +103,7 @@ package final class RuleEvaluator: Service, Sendable {
         let watermark = max(oldest, closed - configuration.writerTimeout)
         metrics.waiting(for: closed - watermark)
         if state.withLock({ $0.waitsFor == nil }) {
-            logger.warning("a writer holds outcomes that it could not store yet; rules wait for them", metadata: ["since": "\(oldest)"])
+            logger.warning("a writer has uncommitted outcomes; rules wait for them", metadata: ["since": "\(oldest)"])
         }
         state.withLock { $0.waitsFor = oldest }
         return watermark

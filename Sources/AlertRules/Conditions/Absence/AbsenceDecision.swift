@@ -12,7 +12,7 @@ struct AbsenceDecision: Decision {
         return EvaluatedWindow(level: .absence, window: window)
     }
 
-    /// The time without a success that holds enough failures: `for`, and in low traffic up to `longest`.
+    /// The time without a success that contains enough failures: `for`, and in low traffic up to `longest`.
     ///
     /// Without the longer window, at about one attempt a minute it would be chance whether ten failures fall into ten minutes, and a ratio rule
     /// with a longer `for` could page before this one does.
@@ -36,7 +36,7 @@ struct AbsenceDecision: Decision {
 
     private func isWithoutSuccess(_ minute: Minute) -> Bool { series[minute].attempts == series[minute].bad }
 
-    /// Enough successes since the condition last held, over a time that is long enough.
+    /// Enough successes since the condition was last met, over a time that is long enough.
     func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         let since = minute - alert.lastSet
         guard since >= condition.resolveAfter.minutes else { return nil }

@@ -1,7 +1,7 @@
 /// `backlog/1` over one group: samples of a backlog.
 ///
 /// A minute grows when more than the threshold waits, and more than a third of the time before: the comparison over a third lets a queue breathe, and
-/// below the threshold growth is nobody's concern, so that a campaign into a small queue does not find half of the time grown already by chance. A
+/// growth below the threshold is ignored, so that a campaign into a small queue does not find half of the time grown already by chance. A
 /// minute without a sample says nothing.
 struct BacklogDecision: Decision {
     let condition: BacklogCondition

@@ -6,14 +6,14 @@ package struct BaselineCondition: Sendable, Hashable {
     package var of = AttemptFilter()
     /// Observed must be strictly above this multiple of expected.
     package var above: Fraction
-    /// Whole UTC days that teach the baseline.
+    /// Whole UTC days the baseline is learned from.
     package var reference = RuleDuration(minutes: 7 * 1440)
     package var window = RuleDuration(minutes: 60)
     /// Longer windows, tried in order while fewer than `minExpected` bad attempts are expected.
     package var ladder = [RuleDuration(minutes: 360), RuleDuration(minutes: 1440)]
     package var minExpected = Fraction(3, 1)
     package var every = RuleDuration(minutes: 5)
-    /// Bad attempts the window must hold.
+    /// Bad attempts the window must contain.
     package var minBad: Int64 = 10
     /// The tail test: P(Poisson(overdispersion · E) ≥ O) must be below this.
     package var alpha = Fraction(1, 1000)
@@ -21,7 +21,7 @@ package struct BaselineCondition: Sendable, Hashable {
     package var strata: [Dimension] = [.appMajor, .environment, .platform, .provider, .pushType]
     /// The part of its provider's traffic from which on an app's major version is a stratum of its own.
     package var minMajorShare = Fraction(5, 100)
-    /// Attempts a day must hold for its share to be believed.
+    /// Attempts a day must contain for its share to count.
     package var minAttemptsPerDay: Int64 = 200
     /// With fewer such days the days are pooled instead.
     package var minDays = 3

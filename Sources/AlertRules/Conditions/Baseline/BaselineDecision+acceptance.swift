@@ -7,7 +7,7 @@ extension BaselineDecision {
         return now
     }
 
-    /// What of each stratum would have to be expected, so that exactly what a window holds is expected.
+    /// What of each stratum would have to be expected, so that exactly what a window contains is expected.
     ///
     /// A stratum in which hardly a failure was expected is drawn towards the level it would have had it risen as the group has: with the weight
     /// of one expected failure. One without attempts is left out.
@@ -31,10 +31,10 @@ extension BaselineDecision {
 
 extension RuleEvaluation {
     /// The level of an alert, to be accepted: what of each stratum has failed from its beginning to `minute`, at most for the longest
-    /// window. When that holds too few failures to tell, the worst window of the alert is meant, from the alert's beginning.
+    /// window. When that contains too few failures to decide, the worst window of the alert is meant, from the alert's beginning.
     ///
     /// Time before the beginning would dilute the level, and the alert would fire again for what was accepted. Empty for a rule without a
-    /// baseline, and when the history does not hold the time.
+    /// baseline, and when the history does not cover the time.
     package static func level(
         _ rule: AlertRule,
         _ history: GroupHistory,

@@ -13,12 +13,12 @@ struct BaselineDecision: Decision {
         shares = BaselineShares(condition, strata: history.strata, acceptances: history.acceptances)
     }
 
-    /// Beside its own minutes the one from which a level is accepted, so that nobody waits for the end of the alert.
+    /// In addition to its own minutes, the one from which a level is accepted, so that the alert ends at once.
     func decides(at minute: Minute) -> Bool {
         (minute.index + 1) % Int64(condition.every.minutes) == 0 || history.acceptances.contains { $0.from == minute }
     }
 
-    /// Less than the whole reference lies before the window.
+    /// The window is preceded by less than the whole reference.
     func isLearning(at minute: Minute) -> Bool {
         guard let since = history.knownSince else { return true }
         return (minute - (condition.window.minutes - 1) - condition.gap.minutes) - since < condition.reference.minutes
@@ -48,7 +48,7 @@ struct BaselineDecision: Decision {
         guard let limit = condition.warnAbove else { return nil }
         let window = history.total.evidence(endingAt: minute, minutes: condition.window.minutes)
         guard window.counts.bad >= condition.warnMinBad, window.counts.isAbove(limit) else { return nil }
-        // What was accepted is expected, however little is known beside it.
+        // What was accepted is expected, however little else is known.
         if history.acceptances.contains(where: { $0.isInForce(at: minute) }) {
             let expected = exposure(at: minute, minutes: condition.window.minutes, frozen: nil).expected ?? 0
             guard isAbove(window.counts.bad, multiple: condition.above, of: expected) else { return nil }
@@ -105,7 +105,7 @@ struct BaselineDecision: Decision {
         return nil
     }
 
-    /// Enough is expected to tell good from bad. With next to nothing expected, a full longest window tells too, if the
+    /// Enough is expected to distinguish good from bad. With next to nothing expected, a full longest window does so too, if the
     /// fault, had it gone on at the share that fired, would have shown in it.
     private func proves(_ now: EvaluatedWindow, share: Double) -> Bool {
         if (now.expected ?? 0) >= condition.resolveMinExpected.double { return true }

@@ -99,7 +99,7 @@ package struct BaselineScenario: Sendable {
         return GroupHistory(group: GroupKey([.provider: "apns"]), strata: strata)
     }
 
-    /// Rare failures of many attempts: after Poisson's law, as a lot for each attempt would take too long.
+    /// Rare failures of many attempts: after Poisson's law, since drawing each attempt would take too long.
     private func counts(_ attempts: Int64, _ share: Double, _ random: inout SeededGenerator) -> AttemptCounts {
         AttemptCounts(attempts: attempts, bad: min(attempts, random.poisson(Double(attempts) * share)))
     }

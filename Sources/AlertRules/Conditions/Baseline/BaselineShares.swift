@@ -24,7 +24,7 @@ final class BaselineShares {
 
     /// In the order of the strata, for a window.
     func shares(from first: Minute, through last: Minute) -> [Double] {
-        // The newest one stands; when it is taken back, the one before it stands again.
+        // The newest one is in force; when it is removed, the one before it is in force again.
         let level = acceptances.lastIndex { $0.isInForce(at: last) }.map { levels[$0] }
         let daily = shares(forWindowFrom: first, level)
         guard let season else { return daily }

@@ -70,7 +70,7 @@ final class SeasonalShares {
         return cells.cells.map { shares[$0] }
     }
 
-    /// The median over the weeks that hold enough attempts, as many as a day must hold in so many hours; nil with too few of them.
+    /// The median over the weeks that contain enough attempts, as many as a day must contain in so many hours; nil with too few of them.
     private func usual(_ weeks: [TrainingCounts], _ spans: [ClosedRange<Int64>]) -> (share: Double, attempts: Int64)? {
         let enough = zip(weeks, spans).filter { counts, span in
             counts.attempts * 24 >= max(1, condition.minAttemptsPerDay) * Int64(span.count)

@@ -7,7 +7,7 @@ package struct FirstSightCondition: Sendable, Hashable {
     package var of = AttemptFilter()
     /// Whole days without the code that make it new.
     package var notSeenFor = RuleDuration(minutes: 14 * 1440)
-    /// Codes that are known to stand in no table.
+    /// Codes that are in no table on purpose.
     package var ignore: [String] = []
     /// While less than this is known, every code would be new.
     package var learn = RuleDuration(minutes: 1440)

@@ -14,9 +14,9 @@ package struct RatioCondition: Sendable, Hashable {
     package var smooth: RuleDuration
     /// The share of F's minutes with traffic that must breach.
     package var quorum = Fraction(4, 5)
-    /// Bad attempts F must hold.
+    /// Bad attempts F must contain.
     package var minBad: Int64 = 10
-    /// Bad attempts the smooth window must hold before a minute can breach.
+    /// Bad attempts the smooth window must contain before a minute can breach.
     package var minBadSmooth: Int64 = 2
     /// Confidence of the small-sample guard; nil turns it off.
     package var guardConfidence: WilsonBound? = .percent99
@@ -25,12 +25,12 @@ package struct RatioCondition: Sendable, Hashable {
     package var resolveAfter = RuleDuration(minutes: 10)
     /// The share at or below which a minute run counts as good.
     package var resolveAt: Fraction
-    /// Attempts each half of the resolve window must hold before "good" is believed.
+    /// Attempts each half of the resolve window must contain before "good" is believed.
     package var minAttemptsToClear: Int64 = 20
     /// How far the resolve window may stretch, after the last breach, to find that many attempts in low traffic.
     package var resolveWithin: RuleDuration
-    /// Fires too when a credential was refused throughout `duration` and at least so many pushes wait for it: those are not tried, so they
-    /// are in no share. Nil looks at attempts alone.
+    /// Also fires when a credential was refused throughout `duration` and at least this many pushes wait for it: those are not attempted,
+    /// so they are in no share. Nil considers attempts only.
     package var minBlocked: Int64?
 
     package init(reasons: [String], above: Fraction, for duration: RuleDuration) {

@@ -23,7 +23,7 @@ struct RatioDecision: Decision {
 
     func decides(at minute: Minute) -> Bool { true }
 
-    /// The share, or a credential that has been refused all the time: then nothing is tried, so there is no share to speak of.
+    /// The share, or a credential that has been refused throughout: then nothing is attempted, so there is no meaningful share.
     func onset(at minute: Minute) -> EvaluatedWindow? {
         guard let least = condition.minBlocked else { return shareOnset(at: minute) }
         let refused = circuits.refused(at: minute, for: length)
@@ -59,12 +59,12 @@ struct RatioDecision: Decision {
     }
 
     func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
-        // What waits was not tried, so good attempts of others prove nothing about it.
+        // Waiting pushes were not attempted, so good attempts of others prove nothing about them.
         if condition.minBlocked != nil, circuits.isWaiting(at: minute) { return nil }
         var minutes = condition.resolveAfter.minutes
         while true {
             let stretched = minutes > condition.resolveAfter.minutes || alert.evidence.level == .blocked
-            // A stretched window must not reach back over a minute at which the condition held.
+            // A stretched window must not reach back over a minute at which the condition was met.
             if stretched, minute - (minutes - 1) <= alert.lastSet { return nil }
             if let good = clear(at: minute, minutes: minutes) {
                 return good ? EvaluatedWindow(level: .threshold, window: series.evidence(endingAt: minute, minutes: minutes)) : nil
@@ -74,7 +74,7 @@ struct RatioDecision: Decision {
         }
     }
 
-    /// Whether both halves of the window are good; nil when one holds too few attempts to tell.
+    /// Whether both halves of the window are good; nil when one contains too few attempts to decide.
     private func clear(at minute: Minute, minutes: Int) -> Bool? {
         let newer = series.window(endingAt: minute, minutes: minutes / 2)
         let older = series.window(endingAt: minute - minutes / 2, minutes: minutes - minutes / 2)
@@ -87,7 +87,7 @@ struct RatioDecision: Decision {
         return window.counts.bad >= condition.minBad ? EvaluatedWindow(level: .threshold, window: window) : nil
     }
 
-    /// How much of what it takes to fire is there.
+    /// How near each requirement is to being met.
     func ruleStatus(at minute: Minute) -> RuleStatus {
         let (breaches, evaluable) = verdicts.window(endingAt: minute, minutes: length)
         let counts = series.window(endingAt: minute, minutes: length)

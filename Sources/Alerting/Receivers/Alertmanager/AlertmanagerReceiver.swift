@@ -4,7 +4,7 @@ package import PushContract
 
 /// Posts to every member of an Alertmanager cluster; there must be no load balancer in between.
 ///
-/// `AlertmanagerResender` posts again while the alert fires. An alert that ended before it could be told is unknown there.
+/// `AlertmanagerResender` posts again while the alert fires. An alert that ended before its notification was sent is unknown there.
 package struct AlertmanagerReceiver: AlertReceiver {
     package let name: String
     let cluster: AlertmanagerCluster

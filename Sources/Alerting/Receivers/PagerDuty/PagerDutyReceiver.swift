@@ -4,7 +4,7 @@ package import PushContract
 
 /// Opens and resolves incidents through PagerDuty's Events API v2.
 ///
-/// Repeating is PagerDuty's own job, so an alert is triggered once. An alert that ended before it could be told opens nothing.
+/// PagerDuty repeats by itself, so an alert is triggered once. An alert that ended before its notification was sent opens no incident.
 package struct PagerDutyReceiver: AlertReceiver {
     package static let standardURL = "https://events.pagerduty.com/v2/enqueue"
 
