@@ -98,7 +98,7 @@ final class EvaluatorMaintenance: Sendable {
         do {
             try await pass.run(through: last)
         } catch let error as PostgresError where !error.isUnavailable {
-            logger.warning("who is affected could not be looked at again", metadata: ["error": "\(error)"])
+            logger.warning("the impact of alerts could not be updated", metadata: ["error": "\(error)"])
         }
     }
 }
