@@ -270,7 +270,8 @@ struct OnCallRoutesTests {
         try await withDatabase { pool in
             try await Self.seed(pool)
             let queries = [
-                NowQueries.traffic(from: Self.now - .seconds(10_800), to: Self.now), NowQueries.lastNotificationAttempt, NowQueries.pendingNotifications,
+                NowQueries.traffic(from: Self.now - .seconds(10_800), to: Self.now), NowQueries.lastNotificationAttempt,
+                NowQueries.pendingNotifications,
             ]
             for query in queries {
                 let plan = try await pool.query("EXPLAIN \(query)").map { try $0.decode(String.self) }.joined(separator: "\n")

@@ -3,8 +3,8 @@ import Foundation
 import PushContract
 
 @testable import Alerting
-@testable import OnCall
 @testable import Delivery
+@testable import OnCall
 
 /// Made-up states of the service, the same at every run.
 enum PageSample {

@@ -26,7 +26,9 @@ package struct AudienceRoutes: Sendable {
         }
         router.put("/audiences/{audienceId}", .scope(.sendsWrite)) { request, context in try await change(.replace, request, context) }
         router.post("/audiences/{audienceId}/members", .scope(.sendsWrite)) { request, context in try await change(.add, request, context) }
-        router.delete("/audiences/{audienceId}/members", .scope(.sendsWrite)) { request, context in try await change(.remove, request, context) }
+        router.delete("/audiences/{audienceId}/members", .scope(.sendsWrite)) { request, context in
+            try await change(.remove, request, context)
+        }
         router.delete("/audiences/{audienceId}", .scope(.sendsWrite)) { _, context in
             guard try await store.delete(try context.path("audienceId")) else { throw AudienceRoutes.unknown }
             return Response(status: .noContent)

@@ -1,8 +1,8 @@
+package import Delivery
 package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
-package import Delivery
 package import ServiceKit
 
 /// `POST /live-activities/{attributesType}/start`, `/update` and `/end`: Live Activities of any registered type, for services.
@@ -28,8 +28,11 @@ package struct CustomActivityRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.post("/live-activities/{attributesType}/start", .scope(.sendsWrite)) { request, context in try await start(request, context) }
-        router.post("/live-activities/{attributesType}/update", .scope(.sendsWrite)) { request, context in try await update(request, context) }
+        router.post("/live-activities/{attributesType}/start", .scope(.sendsWrite)) { request, context in try await start(request, context)
+        }
+        router.post("/live-activities/{attributesType}/update", .scope(.sendsWrite)) { request, context in
+            try await update(request, context)
+        }
         router.post("/live-activities/{attributesType}/end", .scope(.sendsWrite)) { request, context in try await end(request, context) }
     }
 

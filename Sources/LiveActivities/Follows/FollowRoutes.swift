@@ -1,8 +1,8 @@
+package import Delivery
 package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
-package import Delivery
 package import ServiceKit
 
 /// `GET`, `POST` and `DELETE /user/follow/match`, and `DELETE /user/follow/match/{matchId}`: for app users.

@@ -1,10 +1,10 @@
 import Access
 import Alerting
+import Delivery
 import Foundation
 import HTTPServer
 import Postgres
 import PushContract
-import Delivery
 
 /// What people do from the pages. Each action leaves its entry in the audit log.
 struct OnCallActions: Sendable {

@@ -21,7 +21,13 @@ struct SitePage: Sendable {
     let template: PageTemplate?
     let answer: Answer
 
-    static func page(_ path: String, _ access: RouteAccess, title: String? = nil, _ template: PageTemplate, _ answer: @escaping Answer) -> Self {
+    static func page(
+        _ path: String,
+        _ access: RouteAccess,
+        title: String? = nil,
+        _ template: PageTemplate,
+        _ answer: @escaping Answer
+    ) -> Self {
         Self(method: .get, path: path, access: access, title: title, template: template, answer: answer)
     }
 

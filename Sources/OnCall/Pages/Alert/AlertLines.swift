@@ -50,7 +50,8 @@ struct NotificationRow {
         state =
             switch notification.state {
             case "pending":
-                notification.attempts == 0 ? "waiting" : "tried \(notification.attempts) times, next \(DurationText.ago(notification.nextAttemptAt, now: now))"
+                notification.attempts == 0
+                    ? "waiting" : "tried \(notification.attempts) times, next \(DurationText.ago(notification.nextAttemptAt, now: now))"
             case "deadLettered": "refused for good"
             case "superseded": "superseded by a later notification"
             case "undelivered": "given up"

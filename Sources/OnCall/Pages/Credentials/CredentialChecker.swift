@@ -5,8 +5,10 @@ package struct CredentialChecker: Sendable {
     /// Tries each with a push that reaches nobody; throws when the configuration cannot be read. Takes as long as the providers do.
     package var check: @Sendable () async throws -> [CredentialCheckResult]
 
-    package init(states: @escaping @Sendable () async -> [CredentialState], check: @escaping @Sendable () async throws -> [CredentialCheckResult])
-    {
+    package init(
+        states: @escaping @Sendable () async -> [CredentialState],
+        check: @escaping @Sendable () async throws -> [CredentialCheckResult]
+    ) {
         self.states = states
         self.check = check
     }

@@ -47,7 +47,9 @@ extension MatchesStore {
             """
         ).first
         guard let row else { return nil }
-        let values = try row.decode((String, String?, String?, String, Bool, Timestamp, Int64, Int64, Timestamp, String?, Timestamp?, String?, Int?).self)
+        let values = try row.decode(
+            (String, String?, String?, String, Bool, Timestamp, Int64, Int64, Timestamp, String?, Timestamp?, String?, Int?).self
+        )
         let summary = SubjectSummary(
             subject: name,
             title: values.1,

@@ -1,6 +1,6 @@
 import Alerting
-import PushContract
 import Delivery
+import PushContract
 
 /// Everything the page *Now* shows, as read in one go.
 struct NowData {

@@ -22,9 +22,13 @@ enum NowNotices {
             texts.append("receivers.yml has an error; the receivers in force are older than the file. \(fault)")
         }
         if let oldest = notificationHealth.oldestPendingAt, now - oldest > .seconds(60) {
-            texts.append("\(notificationHealth.pending) alert messages wait to be delivered, the oldest since \(ClockText.moment(oldest, now: now)).")
+            texts.append(
+                "\(notificationHealth.pending) alert messages wait to be delivered, the oldest since \(ClockText.moment(oldest, now: now))."
+            )
         }
-        if notificationHealth.lost > 0 { texts.append("\(notificationHealth.lost) alert messages of the last day were refused or given up.") }
+        if notificationHealth.lost > 0 {
+            texts.append("\(notificationHealth.lost) alert messages of the last day were refused or given up.")
+        }
         return texts
     }
 }

@@ -1,8 +1,8 @@
 import AlertRules
 import Alerting
+import Delivery
 import Postgres
 import PushContract
-import Delivery
 
 /// Reads what the pages show: rollups, queue and alerts, in a few indexed queries, never the attempts themselves.
 struct NowStore: Sendable {

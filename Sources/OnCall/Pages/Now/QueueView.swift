@@ -1,5 +1,5 @@
-import PushContract
 import Delivery
+import PushContract
 
 /// The queue in numbers and one sentence.
 struct QueueView {

@@ -71,7 +71,8 @@ struct SystemStatusView {
                 name: "\(ProviderName.text(circuit.scope.provider)) \(circuit.scope.app) \(circuit.scope.environment.rawValue)",
                 state: "refused: \(circuit.cause)",
                 isBad: true,
-                detail: "sends held since \(ClockText.moment(circuit.since, now: now)), \(NumberText.count(circuit.refusals)) refusals, next try "
+                detail:
+                    "sends held since \(ClockText.moment(circuit.since, now: now)), \(NumberText.count(circuit.refusals)) refusals, next try "
                     + DurationText.ago(circuit.nextProbeAt, now: now)
             )
         }

@@ -98,7 +98,8 @@ struct PersonPage {
             send: waiting.sendId,
             detail: [ProviderName.text(waiting.provider), waiting.app, waiting.deviceId].compactMap { $0 }.joined(separator: ", "),
             state: waiting.reasonCode.map { "\(waiting.state), after \($0)" } ?? waiting.state,
-            next: waiting.nextAttemptAt.map { DurationText.ago($0, now: now) } ?? "asked for \(DurationText.ago(waiting.createdAt, now: now))"
+            next: waiting.nextAttemptAt.map { DurationText.ago($0, now: now) }
+                ?? "asked for \(DurationText.ago(waiting.createdAt, now: now))"
         )
     }
 

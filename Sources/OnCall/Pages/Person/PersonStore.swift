@@ -87,7 +87,10 @@ struct PersonStore: Sendable {
             FROM devices WHERE userId = \(uid) ORDER BY lastSeenAt DESC, deviceId LIMIT 50
             """
         ).compactMap { row in
-            let values = try row.decode((String, String, String, String, String, String?, String?, String, String, String?, Timestamp, Bool, Timestamp, Timestamp).self)
+            let values = try row.decode(
+                (String, String, String, String, String, String?, String?, String, String, String?, Timestamp, Bool, Timestamp, Timestamp)
+                    .self
+            )
             guard let platform = Platform(rawValue: values.1), let provider = Provider(rawValue: values.2) else { return nil }
             return PersonData.Device(
                 deviceId: values.0,

@@ -1,7 +1,7 @@
+import Delivery
 import Foundation
 import HTTPServer
 import PushContract
-import Delivery
 
 /// A throttle as somebody is about to set it from the page.
 struct ThrottleDraft: Hashable {
