@@ -22,7 +22,7 @@ package final class HTTPRouter: HTTPResponderBuilder {
     private let table = RouteTable()
 
     /// - Parameters:
-    ///   - authentication: who calls; without it nobody is authenticated, and only open routes can be called.
+    ///   - authentication: authenticates callers; without it only open routes can be called.
     ///   - proxy: whose header says who is signed in, if anybody's.
     ///   - translate: which errors of lower layers are which problems.
     package init(

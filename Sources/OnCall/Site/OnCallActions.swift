@@ -35,7 +35,7 @@ struct OnCallActions: Sendable {
         try await record(.acceptBaseline, accepted.subject, accepted.reason, by: name, at: now)
     }
 
-    /// Nil when there is none that stands.
+    /// Nil when none is in force.
     func undoAcceptance(_ id: UUID, by name: String, at now: Timestamp) async throws -> AcceptanceRecord? {
         guard let undone = try await AcceptanceStore.undo(id, by: name, at: now, on: pool) else { return nil }
         try await record(.undoAcceptance, undone.subject, undone.reason, by: name, at: now)

@@ -2,7 +2,7 @@ import PushContract
 
 /// What surrounds every page.
 struct PageFrame {
-    /// Whether the tab's icon says that something burns.
+    /// Whether the tab's icon shows that an alert is firing.
     enum Mood { case calm, alarmed }
 
     let title: String
@@ -21,7 +21,7 @@ struct PageFrame {
     let clockAttribute: String
     /// The same by the reader's clock, in parentheses; nil where that is not known or the same.
     let ownClock: String?
-    /// The zone beside UTC, in words.
+    /// The time zones of the page, in words.
     let zone: String
     /// True for the answer to a form, which cannot be asked for again by its address.
     let isAnswer: Bool

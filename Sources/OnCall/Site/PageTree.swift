@@ -21,7 +21,7 @@ enum PageTree {
         }
     }
 
-    /// Nil for an optional that holds nothing.
+    /// Nil for an empty optional.
     private static func present(_ value: Any) -> Any? {
         if let text = value as? String { return text }
         if let isSo = value as? Bool { return isSo }

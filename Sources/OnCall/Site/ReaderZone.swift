@@ -1,7 +1,7 @@
 import Foundation
 import PushContract
 
-/// The time zone of whoever reads a page. Times stand on pages in UTC, and beside it in this zone.
+/// The time zone of a page's reader. Pages show times in UTC, followed by this zone's time.
 ///
 /// Only a browser knows it, so it comes with each request in a cookie: set by the script, or by the form for those without one. As a
 /// task-local it belongs to the request as its id does; any sentence on a page may name a moment.

@@ -7,10 +7,10 @@ extension PageTemplate {
         <div class="state unsure">
         <p class="over">Accept as the new normal</p>
         <h1>{{name}}</h1>
-        <p>{{#isFiring}}The alert ends within a minute, and its receivers are told why. {{/isFiring}}From then on this rule expects in this group what \
-        it fired at (worst: {{level}}), pages nobody for it, and fires again above {{multiple}} of that. Within a week real days take its place.</p>
-        <p>Accept only what is understood and will stay. For an incident that goes on, silence the alert instead. It can be taken back here and on the \
-        page of rules.</p>
+        <p>{{#isFiring}}The alert resolves within a minute, and its receivers are notified of the reason. {{/isFiring}}From then on the rule expects this level \
+        in this group (worst: {{level}}), does not fire for it, and fires again above {{multiple}} of it. Within a week observed days replace it.</p>
+        <p>Accept a level only if its cause is known and permanent. During an incident, silence the alert instead. You can undo this here and on the \
+        page Rules.</p>
         </div>
         <section class="panel">
         <form class="fields" method="post" action="{{path}}">

@@ -4,7 +4,7 @@ extension PageTemplate {
         "acceptance",
         """
         <div class="accepted"><p>{{text}}: {{reason}}</p>
-        {{#undoPath}}<form method="post" action="{{.}}"><input type="hidden" name="back" value="{{back}}"><button class="plain">Take it back</button></form>\
+        {{#undoPath}}<form method="post" action="{{.}}"><input type="hidden" name="back" value="{{back}}"><button class="plain">Undo</button></form>\
         {{/undoPath}}</div>
 
         """

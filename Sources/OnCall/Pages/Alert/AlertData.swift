@@ -14,6 +14,6 @@ struct AlertData {
     var acceptance: AcceptanceRecord?
     /// Whether the rule counts refusals of our credentials.
     var concernsCredentials = false
-    /// The runbook's markdown, when it lies in the alerts directory.
+    /// The runbook's Markdown, when it is in the alerts directory.
     var runbook: String?
 }

@@ -36,7 +36,7 @@ struct PersonRow {
     }
 }
 
-/// Where a receiver's message stands.
+/// The state of a notification.
 struct NotificationRow {
     let receiver: String
     let kind: String

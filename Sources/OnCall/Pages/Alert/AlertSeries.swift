@@ -7,7 +7,7 @@ import PushContract
 struct AlertSeries: Hashable {
     /// Beyond this many slots a chart shows no more than it does with fewer.
     private static let slotLimit = 360
-    /// A page must stay cheap for an alert that nobody closed for weeks.
+    /// A page must stay cheap for an alert that has been firing for weeks.
     private static let minuteLimit = 7 * 1_440
 
     /// A whole minute.

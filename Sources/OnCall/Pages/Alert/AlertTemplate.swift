@@ -95,7 +95,7 @@ extension PageTemplate {
         {{/notifications}}
         </tbody></table></div>
         {{/hasNotifications}}
-        {{^hasNotifications}}<p class="soft">Nobody: no receiver wants it, or it is silenced.</p>{{/hasNotifications}}
+        {{^hasNotifications}}<p class="soft">None: no receiver is configured for it, or it is silenced.</p>{{/hasNotifications}}
         {{#hasTries}}
         <details><summary>Every try</summary>
         <div class="scroll" tabindex="0"><table class="stack">

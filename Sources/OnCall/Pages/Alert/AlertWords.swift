@@ -12,7 +12,7 @@ enum AlertWords {
 
     static func summary(_ alert: Alert) -> String { alert.annotations["summary"] ?? name(alert) }
 
-    /// Of an alert that is over: its last words told of the numbers it ended with, which were good.
+    /// Of a resolved alert: its last summary has the numbers it ended with, which were good.
     static func over(_ alert: Alert) -> String {
         "It is over: at worst \(alert.evidence.worstText), \(threshold(alert.evidence))"
     }
@@ -46,10 +46,10 @@ enum AlertWords {
         if alert.silencedBy != nil { remarks.append("Silenced: recorded, not delivered.") }
         if let cause = alert.suppressedBy, alert.state == .firing {
             remarks.append(
-                "Suppressed by \(cause.name), which explains it. Whoever was told of that is told of this only if it outlasts it."
+                "Suppressed by \(cause.name), which explains it. Its receivers are notified of this alert only if it is still firing after that one resolves."
             )
         } else if let cause = alert.suppressedBy {
-            remarks.append("Was suppressed because of \(cause.name), which explained it. Whoever was told of that was not told of this.")
+            remarks.append("Was suppressed because of \(cause.name), which explained it. Its receivers were not notified of this alert.")
         }
         if let noDataSince = alert.noDataSince, alert.state == .firing {
             remarks.append(

@@ -18,7 +18,7 @@ extension PageTemplate {
         {{/entries}}
         </tbody></table></div>
         {{/hasEntries}}
-        {{^hasEntries}}<p class="soft">Nobody has done anything yet.</p>{{/hasEntries}}
+        {{^hasEntries}}<p class="soft">No action has been recorded yet.</p>{{/hasEntries}}
         </section>
         {{> foot}}
         """

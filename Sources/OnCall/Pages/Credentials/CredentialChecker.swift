@@ -2,7 +2,7 @@
 package struct CredentialChecker: Sendable {
     /// What is known without asking anybody.
     package var states: @Sendable () async -> [CredentialState]
-    /// Tries each with a push that reaches nobody; throws when the configuration cannot be read. Takes as long as the providers do.
+    /// Checks each with a push to a token that does not exist; throws when the configuration cannot be read. Takes as long as the providers take to answer.
     package var check: @Sendable () async throws -> [CredentialCheckResult]
 
     package init(

@@ -4,7 +4,7 @@ package import PushContract
 package struct CredentialState: Sendable, Hashable {
     package var name: String
     package var provider: Provider
-    /// Days since the key's file was written; nil where that cannot be told.
+    /// Days since the key's file was written; nil when that is not known.
     package var keyAgeDays: Int?
     /// Why the newest of its file is not in use; nil when it is.
     package var fault: String?
@@ -25,7 +25,7 @@ package struct CredentialCheckResult: Sendable, Hashable {
     package var state: String
     package var detail: String
     package var keyAgeDays: Int?
-    /// How far this machine's clock is ahead of the provider's, where the provider tells its time.
+    /// How far this machine's clock is ahead of the provider's, when the provider reports its time.
     package var clockAheadSeconds: Int?
 
     package init(name: String, environment: String, state: String, detail: String, keyAgeDays: Int?, clockAheadSeconds: Int?) {

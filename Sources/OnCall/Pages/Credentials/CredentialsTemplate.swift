@@ -7,7 +7,7 @@ extension PageTemplate {
         <p class="back"><a href="{{back}}">Back</a></p>
         <div class="state{{#isBad}} burning{{/isBad}}">
         <h1>{{headline}}</h1>
-        <p>Each was tried just now with a push to a token that cannot exist. Nobody received anything.</p>
+        <p>Each credential was checked just now with a push to a token that does not exist. No device received anything.</p>
         </div>
         <section class="panel">
         <h2>What the providers said</h2>

@@ -76,13 +76,13 @@ struct MatchPage {
         if let followers = data.summary.followers { facts.append(Count(name: "Followers", value: NumberText.count(followers))) }
         if let feed = data.feed { facts.append(Count(name: "Score feed", value: feed)) }
         let holds = data.leaseUntil.map { $0 > now } ?? false
-        facts.append(Count(name: "Sent by", value: holds ? data.owner ?? "nobody" : "nobody now", isBad: !holds && !data.summary.isOver))
+        facts.append(Count(name: "Sent by", value: holds ? data.owner ?? "no instance" : "no instance", isBad: !holds && !data.summary.isOver))
         return facts
     }
 
     private static func reached(_ fanOut: SubjectData.FanOut, now: Timestamp) -> String {
         let all = fanOut.reached + fanOut.waiting
-        guard all > 0 else { return "No activity is active, so nobody waits for it." }
+        guard all > 0 else { return "No activity is active, so no update is due." }
         let have = "\(NumberText.count(fanOut.reached)) of \(NumberText.count(all)) active ones have the newest state"
         return fanOut.waiting == 0 ? have + "." : have + "; \(NumberText.count(fanOut.waiting)) wait for it."
     }

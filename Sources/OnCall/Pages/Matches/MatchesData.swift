@@ -10,7 +10,7 @@ struct SubjectSummary: Hashable {
     var phase: String
     var isOver: Bool
     var updatedAt: Timestamp
-    /// Nil where nobody follows: activities that a service starts itself.
+    /// Nil for activities without followers: those that a service starts itself.
     var followers: Int?
     var pending: Int
     var active: Int
@@ -37,7 +37,7 @@ struct MatchesData {
 
 /// One subject in full.
 struct SubjectData {
-    /// Activities that stand alike.
+    /// Activities in the same state.
     struct Standing: Hashable {
         var status: String
         var endReason: String?
@@ -50,7 +50,7 @@ struct SubjectData {
         var builtAt: Timestamp
         var reached: Int
         var waiting: Int
-        /// From the building of the state to its push, in seconds; nil when nobody has got it yet.
+        /// From the building of the state to its push, in seconds; nil before the first push.
         var median: Double?
         var slowest99: Double?
         var slowest: Double?
@@ -81,7 +81,7 @@ struct SubjectData {
     /// The state that is shown, as it was stored: canonical JSON.
     var state: String
     var seq: Int64
-    /// Who sends to its followers, and until when without renewal; nil when nobody does.
+    /// The instance that sends to its followers, and when its lease expires; nil when there is none.
     var owner: String?
     var leaseUntil: Timestamp?
     var feed: String?

@@ -1,7 +1,7 @@
 import Postgres
 import PushContract
 
-/// Reads what was told to whom: the latest tries of every receiver, and what still waits.
+/// Reads the latest notification attempts, and the notifications that are still due.
 struct NotificationsStore: Sendable {
     private let pool: PostgresPool
 
@@ -57,7 +57,7 @@ struct NotificationsStore: Sendable {
     }
 }
 
-/// What was told to whom.
+/// The notifications, as the page shows them.
 struct NotificationsData {
     struct AttemptEntry: Hashable {
         var alertId: String

@@ -2,7 +2,7 @@ import AlertRules
 import Alerting
 import PushContract
 
-/// Whether the rules are being evaluated: silence means nothing if nobody looks.
+/// Whether the rules are being evaluated. Without evaluation the absence of alerts means nothing.
 struct EvaluationHealth: Hashable {
     /// A rule looks at each closed minute about a minute later; after this long something is wrong.
     static let patience = Duration.seconds(300)

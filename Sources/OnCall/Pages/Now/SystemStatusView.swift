@@ -72,7 +72,7 @@ struct SystemStatusView {
                 state: "refused: \(circuit.cause)",
                 isBad: true,
                 detail:
-                    "sends held since \(ClockText.moment(circuit.since, now: now)), \(NumberText.count(circuit.refusals)) refusals, next try "
+                    "sends blocked since \(ClockText.moment(circuit.since, now: now)), \(NumberText.count(circuit.refusals)) refusals, next probe "
                     + DurationText.ago(circuit.nextProbeAt, now: now)
             )
         }
@@ -81,7 +81,7 @@ struct SystemStatusView {
                 name: "\(ProviderName.text(limiter.scope.provider)) \(limiter.scope.app) \(limiter.scope.environment.rawValue)",
                 state: "too many tokens refused: \(limiter.cause)",
                 isBad: true,
-                detail: "no token is switched off since \(ClockText.moment(limiter.openedAt, now: now)); "
+                detail: "no token is deactivated since \(ClockText.moment(limiter.openedAt, now: now)); "
                     + "\(NumberText.count(limiter.deferred)) wait for a decision (pushwatch limiters list)"
             )
         }

@@ -17,12 +17,12 @@ enum PersonVerdict {
         guard let newest = present.max(by: { $0.tokenStateSince < $1.tokenStateSince }) else {
             guard person.devices.isEmpty else { return "No device has been seen for 90 days, so nothing is sent until the app is opened." }
             let left = person.attempts.first { $0.eventType == .unregister }
-            return "No device is registered, so a send to this person reaches nobody"
+            return "No device is registered, so a send to this person reaches no device"
                 + (left.map { ": the last one was removed \(DurationText.ago($0.attemptedAt, now: now))." } ?? ".")
         }
         let reachable = present.filter { $0.tokenState != "inactive" }
         if reachable.isEmpty {
-            return "Every token is switched off (\(newest.tokenStateCause ?? "no cause stored"), "
+            return "Every token is inactive (\(newest.tokenStateCause ?? "no cause stored"), "
                 + "\(DurationText.ago(newest.tokenStateSince, now: now))), so nothing is sent until the app registers a new one."
         }
         let suspect = reachable.filter { $0.tokenState == "suspect" }.count
@@ -40,11 +40,11 @@ enum PersonVerdict {
         switch attempt.status {
         case .queued: return "The last push was reported as queued \(when), and never what came of it."
         case .sent:
-            return "The last push was accepted by \(provider) \(when); whether the device showed it, \(provider) does not tell."
+            return "The last push was accepted by \(provider) \(when); \(provider) does not report whether the device showed it."
         case .failed, .deactivated:
             let why = attempt.reasonCode.map(ReasonWords.why) ?? "for an unknown reason"
             let code = attempt.providerErrorCode.map { " (\($0))" } ?? ""
-            let consequence = attempt.status == .deactivated ? " Its token was switched off." : ""
+            let consequence = attempt.status == .deactivated ? " Its token was deactivated." : ""
             return "The last push failed \(when): \(why)\(code).\(consequence)"
         }
     }

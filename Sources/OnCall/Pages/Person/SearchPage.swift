@@ -1,6 +1,6 @@
 import PushContract
 
-/// What a search found that is not one person: several, or nobody.
+/// The result of a search that did not find exactly one person.
 struct SearchPage {
     struct Person {
         let uid: String

@@ -13,11 +13,11 @@ enum MarkdownHTML {
         library.withLock { isRegistered in
             if !isRegistered { cmark_gfm_core_extensions_ensure_registered() }
             isRegistered = true
-            return render(markdown, headingsFrom: level)
+            return write(markdown, headingsFrom: level)
         }
     }
 
-    private static func render(_ markdown: String, headingsFrom level: Int) -> String {
+    private static func write(_ markdown: String, headingsFrom level: Int) -> String {
         guard let parser = cmark_parser_new(CMARK_OPT_VALIDATE_UTF8) else { return "" }
         defer { cmark_parser_free(parser) }
         if let table = cmark_find_syntax_extension("table") { cmark_parser_attach_syntax_extension(parser, table) }
@@ -25,10 +25,10 @@ enum MarkdownHTML {
         guard let document = cmark_parser_finish(parser) else { return "" }
         defer { cmark_node_free(document) }
         // Children first: a node that is replaced takes its children along.
-        for node in nodes(of: document).reversed() { adapt(node, headingsFrom: level) }
+        for node in nodes(of: document).reversed() { change(node, headingsFrom: level) }
         guard let text = cmark_render_html(document, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser)) else { return "" }
         defer { free(text) }
-        return dressed(String(cString: text))
+        return finish(String(cString: text))
     }
 
     private typealias Node = OpaquePointer
@@ -47,7 +47,7 @@ enum MarkdownHTML {
         }
     }
 
-    private static func adapt(_ node: Node, headingsFrom level: Int) {
+    private static func change(_ node: Node, headingsFrom level: Int) {
         switch cmark_node_get_type(node) {
         case CMARK_NODE_HEADING:
             cmark_node_set_heading_level(node, min(6, cmark_node_get_heading_level(node) + Int32(level) - 1))
@@ -57,8 +57,8 @@ enum MarkdownHTML {
             guard let paragraph = cmark_node_new(CMARK_NODE_PARAGRAPH) else { return }
             cmark_node_append_child(paragraph, text(of: node))
             replace(node, with: paragraph)
-        case CMARK_NODE_IMAGE: dissolve(node)
-        case CMARK_NODE_LINK where !isSafe(cmark_node_get_url(node).map { String(cString: $0) } ?? ""): dissolve(node)
+        case CMARK_NODE_IMAGE: remove(node)
+        case CMARK_NODE_LINK where !isSafe(cmark_node_get_url(node).map { String(cString: $0) } ?? ""): remove(node)
         default: break
         }
     }
@@ -75,8 +75,8 @@ enum MarkdownHTML {
     }
 
     /// Leaves the contents in place of the node.
-    private static func dissolve(_ node: Node) {
-        while let child = cmark_node_first_child(node) { cmark_node_insert_before(node, child) }
+    private static func remove(_ node: Node) {
+        while let inner = cmark_node_first_child(node) { cmark_node_insert_before(node, inner) }
         cmark_node_unlink(node)
         cmark_node_free(node)
     }
@@ -88,7 +88,7 @@ enum MarkdownHTML {
     }
 
     /// What the stylesheet and readers with a keyboard need. Text is escaped, so a `<` in the library's output always begins a tag.
-    private static func dressed(_ html: String) -> String {
+    private static func finish(_ html: String) -> String {
         [
             ("<pre><code", "<pre tabindex=\"0\"><code"), ("<table>", "<div class=\"scroll\"><table>"), ("</table>", "</table></div>"),
             ("<th>", "<th scope=\"col\">"), ("<th ", "<th scope=\"col\" "), ("<a href", "<a rel=\"noreferrer\" href"),

@@ -13,7 +13,7 @@ struct SilenceDraft: Hashable {
     var minutes: Int
     var reason: String
 
-    /// The alert's rule in the alert's group: the narrowest that holds this alert and its successors.
+    /// The alert's rule in the alert's group: the narrowest matchers for this alert and its successors.
     static func matchers(of alert: Alert) -> [SilenceMatcher] {
         [SilenceMatcher(name: "alertname", value: alert.rule)]
             + alert.group.values.map { SilenceMatcher(name: $0.rawValue, value: $1) }.sorted { $0.name < $1.name }
@@ -29,7 +29,7 @@ struct SilenceDraft: Hashable {
         let reason = (form["reason"] ?? "")[...].trimmed
         guard !reason.isEmpty, reason.count <= 500 else {
             throw .invalid(
-                "Say why nobody is to be told, in 1 to 500 characters: the next person on call will read it.",
+                "Give a reason in 1 to 500 characters. The next person on call will read it.",
                 pointer: "/reason"
             )
         }

@@ -7,7 +7,7 @@ extension PageTemplate {
         <div class="state unsure">
         <p class="over">Silence</p>
         <h1>{{name}}</h1>
-        <p>Alerts with {{matchers}} will be recorded and shown, and nobody will be told of them.</p>
+        <p>Alerts with {{matchers}} are still recorded and shown, but no receiver is notified of them.</p>
         </div>
         <section class="panel">
         <h2>It would mute now</h2>

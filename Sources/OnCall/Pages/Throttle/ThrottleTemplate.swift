@@ -6,8 +6,8 @@ extension PageTemplate {
         {{> head}}
         <div class="state unsure">
         <h1>Throttle non-critical sends</h1>
-        <p>{{waiting}} non-critical deliveries wait now. Critical ones are never throttled; a small probe flow always passes; every instance \
-        obeys within 2 s.</p>
+        <p>{{waiting}} non-critical deliveries wait now. Critical deliveries are never throttled, and a few probes a minute always pass. Every instance \
+        applies a throttle within 2 s.</p>
         </div>
         {{#hasCurrent}}
         <section class="panel">

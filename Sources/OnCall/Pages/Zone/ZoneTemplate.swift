@@ -6,12 +6,12 @@ extension PageTemplate {
         {{> head}}
         <div class="state">
         <h1>Time zone</h1>
-        <p>Times stand in UTC, and in parentheses as your clock shows them. Now it is {{now}}.</p>
+        <p>Times are shown in UTC, with your local time in parentheses. It is now {{now}}.</p>
         </div>
         <section class="panel">
         <form class="fields" method="post" action="/oncall/zone">
         <input type="hidden" name="back" value="{{back}}">
-        <label for="zone">Beside UTC</label>
+        <label for="zone">Local time zone</label>
         <select id="zone" name="zone">
         <option value=""{{#isOwn}} selected{{/isOwn}}>as this browser says (by script)</option>
         {{#choices}}<option value="{{value}}"{{#isChosen}} selected{{/isChosen}}>{{label}}</option>
