@@ -161,7 +161,8 @@ let package = Package(
         module(
             "OnCall",
             [
-                "CMarkGFM", "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPServer", "Access", "Attempts", "Delivery", "Alerting",
+                "CMarkGFM", "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPServer", "Access", "Attempts", "Delivery",
+                "Alerting",
                 .hummingbird, .mustache, .logging,
             ]
         ),

@@ -76,7 +76,9 @@ struct MatchPage {
         if let followers = data.summary.followers { facts.append(Count(name: "Followers", value: NumberText.count(followers))) }
         if let feed = data.feed { facts.append(Count(name: "Score feed", value: feed)) }
         let holds = data.leaseUntil.map { $0 > now } ?? false
-        facts.append(Count(name: "Sent by", value: holds ? data.owner ?? "no instance" : "no instance", isBad: !holds && !data.summary.isOver))
+        facts.append(
+            Count(name: "Sent by", value: holds ? data.owner ?? "no instance" : "no instance", isBad: !holds && !data.summary.isOver)
+        )
         return facts
     }
 
