@@ -90,6 +90,11 @@ let package = Package(
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CMarkGFM",
+            pkgConfig: "libcmark-gfm",
+            providers: [.apt(["libcmark-gfm-dev", "libcmark-gfm-extensions-dev"])]
+        ),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
         // A bare libcurl loop, which the HTTP client is measured against.
         .target(name: "CCurlLoop", linkerSettings: [.linkedLibrary("curl")]),
@@ -157,7 +162,8 @@ let package = Package(
         module(
             "OnCall",
             [
-                "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPServer", "Access", "Attempts", "Delivery", "Alerting",
+                "CMarkGFM", "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPServer", "Access", "Attempts", "Delivery",
+                "Alerting",
                 .hummingbird, .mustache, .logging,
             ]
         ),

@@ -23,6 +23,8 @@ need pkg-config command -v pkg-config
 need libpq-dev any /usr/include/postgresql/libpq-fe.h /opt/homebrew/opt/libpq/include/libpq-fe.h
 need libcurl4-openssl-dev any /usr/include/curl/curl.h /usr/include/*/curl/curl.h
 need libsimdjson-dev any /usr/include/simdjson.h /opt/homebrew/include/simdjson.h
+need libcmark-gfm-dev any /usr/include/cmark-gfm.h /opt/homebrew/include/cmark-gfm.h
+need libcmark-gfm-extensions-dev any /usr/include/cmark-gfm-core-extensions.h /opt/homebrew/include/cmark-gfm-core-extensions.h
 need zlib1g-dev any /usr/include/zlib.h /usr/include/*/zlib.h
 need postgresql has_postgres
 if [ "$test" = test ]; then

@@ -5,7 +5,7 @@ package import PushContract
 
 /// Who makes a request: an API key or an app user's token as `Authorization: Bearer`, or the session cookie.
 ///
-/// A Bearer credential that does not hold is 401 even beside a good cookie. A cookie that does not hold counts as none.
+/// An invalid Bearer credential is 401 even with a valid cookie. An invalid cookie counts as none.
 package struct AccessAuthenticator: Authenticator {
     private let keys: KeyAuthenticator
     private let users: UserTokenVerifier?

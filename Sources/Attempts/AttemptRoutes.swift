@@ -27,11 +27,10 @@ package struct AttemptRoutes: Sendable {
         self.now = now
     }
 
-    package func add(to router: some RouterMethods<PushwatchContext>) {
-        router.group("attempts").add(middleware: RequireScope(.attemptsWrite)).post(use: post)
-        let reading = router.group("attempts").add(middleware: RequireScope(.attemptsRead))
-        reading.get(use: list)
-        reading.get(":attemptId", use: get)
+    package func add(to router: HTTPRouter) {
+        router.post("attempts", .scope(.attemptsWrite), use: post)
+        router.get("attempts", .scope(.attemptsRead), use: list)
+        router.get("attempts/:attemptId", .scope(.attemptsRead), use: get)
     }
 
     @Sendable

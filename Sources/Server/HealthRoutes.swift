@@ -13,15 +13,14 @@ struct HealthRoutes: Sendable {
     struct Liveness: Encodable, Sendable { var status = "ok" }
 
     func add(to router: HTTPRouter) {
-        router.get("/health") { _, _ in JSONResponse(Liveness()) }
-        router.get("/health/ready") { _, _ in
+        router.get("/health", .open) { _, _ in JSONResponse(Liveness()) }
+        router.get("/health/ready", .open) { _, _ in
             let readiness = await health.readiness()
             return JSONResponse(readiness, status: readiness.isReady ? .ok : .serviceUnavailable)
         }
         guard showsMetrics else { return }
-        router.get("/metrics") { _, context in
-            if !metricsOpen { try context.require(.metricsRead) }
-            return Response(
+        router.get("/metrics", metricsOpen ? .open : .scope(.metricsRead)) { _, _ in
+            Response(
                 status: .ok,
                 headers: [.contentType: MetricsRegistry.contentType],
                 body: .init(byteBuffer: ByteBuffer(string: metrics.exposition()))

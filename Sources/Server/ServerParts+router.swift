@@ -20,10 +20,8 @@ extension ServerParts {
         let secret = try await ServerSecretStore(pool).secret(named: "sessions")
         let cookie = SessionCookie(secret: secret, isSecure: configuration.externalURL.hasPrefix("https:"))
         let authenticator = AccessAuthenticator(keys: keys, users: try userTokens(), sessions: cookie)
-        var open = OnCallRoutes.openPaths.union(["/health", "/health/ready"])
-        if configuration.metricsOpen { open.insert("/metrics") }
         let router = HTTPRouter(
-            authentication: AuthenticationMiddleware(authenticator, open: open, signInPath: OnCallRoutes.signInPath),
+            authentication: AuthenticationMiddleware(authenticator, signInPath: OnCallRoutes.signInPath),
             // Only where people come in.
             proxy: audience == .everybody ? configuration.proxySignIn : nil,
             translate: ErrorTranslation.problem
@@ -70,27 +68,19 @@ extension ServerParts {
     }
 
     private func pages(_ signIn: SignIn, cookie: SessionCookie) throws -> OnCallRoutes {
-        let runbooks = RunbookDirectory(alertsDirectory: configuration.alertsDirectory)
-        let rulesStore = RulesStore(pool: pool, rules: rules, receivers: receivers, backtests: backtests)
-        return try OnCallRoutes(
-            now: NowStore(pool: pool, rules: rules, receivers: receivers, backlog: sends.backlog, throttles: throttles.current),
-            alerts: AlertPageStore(pool: pool, rules: rules, runbooks: runbooks),
-            people: PersonStore(pool: pool),
-            rules: rulesStore,
-            notifications: NotificationsStore(pool: pool),
-            matches: MatchesStore(pool: pool),
-            systemStatus: SystemStatusStore(
+        try OnCallRoutes(
+            OnCallSite(
                 pool: pool,
-                rules: rulesStore,
+                rules: rules,
+                receivers: receivers,
+                backtests: backtests,
+                sends: sends,
+                throttles: throttles,
                 credentials: credentials,
-                circuits: sends.circuits,
-                limiters: sends.deactivationLimiters.open
-            ),
-            credentials: credentials,
-            actions: OnCallActions(pool: pool, throttles: throttles),
-            runbooks: runbooks,
-            signInHandler: SignInHandler(signIn, cookie: cookie),
-            clock: pageClock
+                runbooks: RunbookDirectory(alertsDirectory: configuration.alertsDirectory),
+                signIn: SignInHandler(signIn, cookie: cookie),
+                clock: pageClock
+            )
         )
     }
 

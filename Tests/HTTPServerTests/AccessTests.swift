@@ -7,13 +7,15 @@ import Testing
 
 @Suite struct AccessTests {
     private func withRoutes(_ test: @Sendable @escaping (any TestClientProtocol) async throws -> Void) async throws {
-        let authentication = AuthenticationMiddleware(StubAuthenticator(), open: ["/health"], signInPath: "/sign-in")
+        let authentication = AuthenticationMiddleware(StubAuthenticator(), signInPath: "/sign-in")
         try await withEdge(authentication: authentication) { router in
-            router.get("health") { _, _ in "alive" }
-            router.get("") { _, _ in "page" }
-            router.get("alerts") { _, _ in "alerts" }
-            router.group("attempts").add(middleware: RequireScope(.attemptsWrite)).post { _, _ in "stored" }
-            router.post("devices") { _, context in try context.requireUser() }
+            router.get("health", .open) { _, _ in "alive" }
+            router.get("", .scope(.alertsRead)) { _, _ in "page" }
+            router.get("alerts", .scope(.alertsRead)) { _, _ in "alerts" }
+            router.post("attempts", .scope(.attemptsWrite)) { _, _ in "stored" }
+            router.post("devices", .user) { _, context in try context.requireUser() }
+            router.get("matches", .userOrScope(.matchesWrite)) { _, _ in "match" }
+            router.delete("devices", .userOrDeviceSecret) { _, _ in "gone" }
         } test: {
             try await test($0)
         }
@@ -25,6 +27,11 @@ import Testing
             ("/health", HTTPRequest.Method.get, nil, 200), ("/alerts", .get, nil, 401), ("/attempts", .post, nil, 401),
             ("/attempts", .post, "bad", 401), ("/attempts", .post, "attempts:read", 403), ("/attempts", .post, "attempts:write", 200),
             ("/attempts", .post, "user:u1", 403), ("/devices", .post, "user:u1", 200), ("/devices", .post, "attempts:write", 403),
+            ("/devices", .post, nil, 401), ("/devices", .post, "secret", 403), ("/attempts", .post, "secret", 403),
+            ("/devices", .delete, "secret", 200), ("/devices", .delete, "user:u1", 200), ("/devices", .delete, "attempts:write", 403),
+            ("/devices", .delete, nil, 401), ("/matches", .get, "user:u1", 200), ("/matches", .get, "matches:write", 200),
+            ("/matches", .get, "sends:read", 403), ("/matches", .get, "secret", 403), ("/matches", .get, nil, 401),
+            ("/alerts", .get, "alerts:read", 200), ("/alerts", .get, "alerts:write", 403), ("/alerts", .head, nil, 401),
             ("/nothing", .get, nil, 404), ("/attempts", .put, nil, 405),
         ] as [(String, HTTPRequest.Method, String?, Int)]
     )

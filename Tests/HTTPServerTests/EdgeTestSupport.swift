@@ -5,12 +5,13 @@ import HummingbirdTesting
 
 @testable import HTTPServer
 
-/// Lets in "Bearer <scopes separated by commas>", "Bearer user:<id>"; refuses "Bearer bad".
+/// Accepts "Bearer <scopes separated by commas>", "Bearer user:<id>" and "Bearer secret"; refuses "Bearer bad".
 struct StubAuthenticator: Authenticator {
     func authenticate(_ request: Request) async throws -> Caller? {
         guard let header = request.headers[.authorization] else { return nil }
         let token = String(header.dropFirst("Bearer ".count))
         if token == "bad" { throw Problem.unauthenticated("This API key is not known.") }
+        if token == "secret" { return .deviceSecret(hash: [1]) }
         if token.hasPrefix("user:") { return .user(userId: String(token.dropFirst(5))) }
         return .key(id: "k1", name: "test", scopes: Set(token.split(separator: ",").map { Scope(rawValue: String($0)) }))
     }

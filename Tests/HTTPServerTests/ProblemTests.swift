@@ -9,7 +9,7 @@ import Testing
     @Test("a thrown problem becomes a problem document with its request id")
     func document_() async throws {
         try await withEdge { router in
-            router.get("field") { _, _ -> String in
+            router.get("field", .open) { _, _ -> String in
                 throw Problem.invalid("uid is empty. Give 1 to 256 characters.", code: "invalid_uid", pointer: "/3/uid")
             }
         } test: { client in
@@ -28,8 +28,8 @@ import Testing
     @Test("an unforeseen error is 500 and tells nothing of itself")
     func noLeak() async throws {
         try await withEdge { router in
-            router.get("boom") { _, _ -> String in throw Leaky() }
-            router.get("http") { _, _ -> String in throw HTTPError(.badGateway, message: "password=hunter2") }
+            router.get("boom", .open) { _, _ -> String in throw Leaky() }
+            router.get("http", .open) { _, _ -> String in throw HTTPError(.badGateway, message: "password=hunter2") }
         } test: { client in
             for path in ["/boom", "/http"] {
                 let response = try await client.execute(uri: path, method: .get)
@@ -44,7 +44,7 @@ import Testing
     func translation() async throws {
         try await withEdge(translate: { $0 is Leaky ? .unavailable("The database is away.", retryAfter: .milliseconds(1_500)) : nil }) {
             router in
-            router.get("boom") { _, _ -> String in throw Leaky() }
+            router.get("boom", .open) { _, _ -> String in throw Leaky() }
         } test: { client in
             let response = try await client.execute(uri: "/boom", method: .get)
             #expect(response.status == .serviceUnavailable)
@@ -56,9 +56,10 @@ import Testing
     @Test("no path is 404; a known path with another method is 405 and says which methods there are")
     func routing() async throws {
         try await withEdge { router in
-            router.get("sends/backlog") { _, _ in "x" }
-            router.group("sends/:sendId").get { _, _ in "x" }.delete { _, _ in "x" }
-            router.get("gone") { _, _ -> String in throw HTTPError(.notFound) }
+            router.get("sends/backlog", .open) { _, _ in "x" }
+            router.get("sends/:sendId", .open) { _, _ in "x" }
+            router.delete("sends/:sendId", .open) { _, _ in "x" }
+            router.get("gone", .open) { _, _ -> String in throw HTTPError(.notFound) }
         } test: { client in
             let none = try await client.execute(uri: "/nothing", method: .get)
             #expect(none.status == .notFound)

@@ -2,8 +2,8 @@ import Foundation
 import PushContract
 import Testing
 
-@testable import OnCall
 @testable import Delivery
+@testable import OnCall
 
 @Suite("Pages as they are sent")
 struct GoldenPageTests {
@@ -50,7 +50,13 @@ struct GoldenPageTests {
                     SignInPage(next: ReturnPath("/oncall/alerts/1"), fault: "This API key is not known.", now: now)
                 )
             case .fault:
-                let model = FaultPage(title: "The database is away", detail: "It tries again.", requestId: "r-1", isPassing: true, now: now)
+                let model = FaultPage(
+                    title: "The database is unavailable",
+                    detail: "It tries again.",
+                    requestId: "r-1",
+                    isPassing: true,
+                    now: now
+                )
                 return templates.html(.fault, model)
             }
         }

@@ -107,32 +107,18 @@ struct OnCallRoutesTests {
     )
 
     static func routes(_ pool: PostgresPool, backtests: BacktestCache) throws -> OnCallRoutes {
-        let sends = SendStore(pool: pool, record: { _, _ in })
-        let throttles = ThrottleStore(pool: pool)
-        return try OnCallRoutes(
-            now: NowStore(
+        try OnCallRoutes(
+            OnCallSite(
                 pool: pool,
                 rules: rules,
-                backlog: { try await sends.backlog() },
-                throttles: { try await throttles.current() }
-            ),
-            alerts: AlertPageStore(pool: pool, rules: rules, runbooks: PageSample.runbooks),
-            people: PersonStore(pool: pool),
-            rules: RulesStore(pool: pool, rules: rules, backtests: backtests),
-            notifications: NotificationsStore(pool: pool),
-            matches: MatchesStore(pool: pool),
-            systemStatus: SystemStatusStore(
-                pool: pool,
-                rules: RulesStore(pool: pool, rules: rules),
+                backtests: backtests,
+                sends: SendStore(pool: pool, record: { _, _ in }),
+                throttles: ThrottleStore(pool: pool),
                 credentials: credentials,
-                circuits: { try await sends.circuits() },
-                limiters: { try await sends.deactivationLimiters.open() }
-            ),
-            credentials: credentials,
-            actions: OnCallActions(pool: pool, throttles: throttles),
-            runbooks: PageSample.runbooks,
-            signInHandler: signInHandler,
-            clock: { now }
+                runbooks: PageSample.runbooks,
+                signIn: signInHandler,
+                clock: { now }
+            )
         )
     }
 
@@ -143,11 +129,7 @@ struct OnCallRoutesTests {
         try await withDatabase { pool in
             try await Self.seed(pool)
             let router = HTTPRouter(
-                authentication: AuthenticationMiddleware(
-                    CookieAuthenticator(),
-                    open: OnCallRoutes.openPaths,
-                    signInPath: OnCallRoutes.signInPath
-                )
+                authentication: AuthenticationMiddleware(CookieAuthenticator(), signInPath: OnCallRoutes.signInPath)
             )
             try Self.routes(pool, backtests: backtests).add(to: router)
             try await Application(router: router).test(.router) { try await test($0, pool) }
@@ -288,7 +270,8 @@ struct OnCallRoutesTests {
         try await withDatabase { pool in
             try await Self.seed(pool)
             let queries = [
-                NowQueries.traffic(from: Self.now - .seconds(10_800), to: Self.now), NowQueries.lastNotificationAttempt, NowQueries.pendingNotifications,
+                NowQueries.traffic(from: Self.now - .seconds(10_800), to: Self.now), NowQueries.lastNotificationAttempt,
+                NowQueries.pendingNotifications,
             ]
             for query in queries {
                 let plan = try await pool.query("EXPLAIN \(query)").map { try $0.decode(String.self) }.joined(separator: "\n")

@@ -3,13 +3,13 @@ import Foundation
 import PushContract
 
 @testable import Alerting
-@testable import OnCall
 @testable import Delivery
+@testable import OnCall
 
 /// Made-up states of the service, the same at every run.
 enum PageSample {
     static let now = Timestamp(rfc3339: "2026-03-10T12:41:07Z")!
-    static let reader = NowPage.Reader(name: "on-call", mayAcknowledge: true)
+    static let reader = PageReader(name: "on-call", mayAcknowledge: true)
     static let runbooks = RunbookDirectory(
         alertsDirectory: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../alerts").standardizedFileURL.path
     )

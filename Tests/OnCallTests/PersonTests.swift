@@ -82,9 +82,9 @@ struct PersonTests {
                     attempts: [attempt(.deactivated, .tokenNotRegistered, code: "Unregistered")]
                 ),
                 [
-                    "Every token is switched off (Unregistered, 2 h ago), so nothing is sent until the app registers a new one.",
+                    "Every token is inactive (Unregistered, 2 h ago), so nothing is sent until the app registers a new one.",
                     "The last push failed 10 min ago: the token is no longer registered; the app was removed, or has a newer token "
-                        + "(Unregistered). Its token was switched off.",
+                        + "(Unregistered). Its token was deactivated.",
                 ]
             ),
             (
@@ -105,7 +105,7 @@ struct PersonTests {
             (
                 person(attempts: [attempt(.sent, event: .unregister)]),
                 [
-                    "No device is registered, so a send to this person reaches nobody: the last one was removed 10 min ago.",
+                    "No device is registered, so a send to this person reaches no device: the last one was removed 10 min ago.",
                     "Nothing was sent to this person in the last 14 days.",
                 ]
             ),

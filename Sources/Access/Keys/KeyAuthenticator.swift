@@ -3,7 +3,7 @@ package import Logging
 package import PushContract
 import Synchronization
 
-/// Who holds an API key, and whether its quota has room. Safe to share.
+/// The caller of an API key, and whether its quota is used up. Safe to share.
 package final class KeyAuthenticator: Sendable {
     private struct State {
         var cache = KeyCache()

@@ -3,7 +3,7 @@ import PushContract
 /// What the database said about keys, for half a minute: a revoked key works at most that much longer.
 ///
 /// That a key does not exist is remembered too, so that a caller with a wrong key costs no query a request; such entries have a
-/// bound of their own, so that made-up keys cannot push real ones out. Lookups are by hash: no secret is kept.
+/// bound of their own, so that invented keys cannot push real ones out. Lookups are by hash: no secret is kept.
 struct KeyCache {
     private struct Entry {
         var key: APIKey?

@@ -6,7 +6,7 @@ package struct ServerSecretStore: Sendable {
 
     package init(_ session: any PostgresSession) { self.session = session }
 
-    /// The secret of this name: 32 random bytes, made by whoever asks first.
+    /// The secret of this name: 32 random bytes, made on first use.
     package func secret(named name: String) async throws -> [UInt8] {
         try await session.execute(
             "INSERT INTO serverSecrets (name, value) VALUES (\(name), \(Secrets.random(32))) ON CONFLICT (name) DO NOTHING"

@@ -2,7 +2,7 @@ package import PushContract
 
 /// The cookie of somebody signed in to the on-call page: which key they signed in with, until when, signed.
 ///
-/// It holds no rights of its own: what the session may do is looked up by the key, so revoking the key ends the session.
+/// It has no rights of its own: what the session may do is looked up by the key, so revoking the key ends the session.
 package struct SessionCookie: Sendable {
     package static let name = "pushwatch_session"
     package static let lifetime = Duration.seconds(12 * 3_600)

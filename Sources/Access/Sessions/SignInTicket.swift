@@ -19,7 +19,7 @@ package struct SignInTicket: Sendable {
         self.session = session
     }
 
-    /// A ticket for whoever may use this key, for `/sign-in?ticket=…`.
+    /// A ticket with the rights of this key, for `/sign-in?ticket=…`.
     package func issue(keyId: String, now: Timestamp, lifetime: Duration = Self.lifetime) -> String {
         let nonce = Base64URL.encode(Secrets.random(12))
         return signature.sign("\(keyId).\((now + lifetime).seconds).\(nonce)", purpose: Self.purpose)

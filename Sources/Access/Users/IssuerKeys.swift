@@ -7,7 +7,7 @@ import JWTKit
 struct IssuerKeys: Sendable {
     /// The bytes are not a JWKS with at least one usable key.
     struct Unusable: Error, CustomStringConvertible {
-        var description: String { "the JWKS holds no usable key: RSA from 2,048 bits for RS256, or P-256 for ES256" }
+        var description: String { "the JWKS has no usable key: RSA from 2,048 bits for RS256, or P-256 for ES256" }
     }
 
     private struct Document: Decodable {
@@ -51,7 +51,7 @@ struct IssuerKeys: Sendable {
     /// True when the set has a key for this header. A token without `kid` fits a set of one key only.
     func canVerify(_ header: TokenHeader) -> Bool { verifier(header) != nil }
 
-    /// The claims of a token whose signature holds.
+    /// The claims of a token whose signature is valid.
     func claims(of token: String, _ header: TokenHeader) async throws -> UserClaims {
         guard let verifier = verifier(header) else { throw JWTError.noKeyProvided }
         return try await verifier.keys.verify(token, as: UserClaims.self)

@@ -18,7 +18,7 @@ extension UserClaims {
     /// Clocks of two machines may differ by this much.
     static let leeway = 60.0
 
-    /// Why the token does not hold, fit for its sender; nil when it does.
+    /// Why the token is invalid, fit for its sender; nil when it is valid.
     func refusal(issuer: String, audience: String, now: Timestamp) -> String? {
         let seconds = Double(now.microseconds) / 1e6
         guard iss == issuer else { return "The token is from another issuer." }

@@ -29,14 +29,14 @@ package actor UserTokenVerifier {
         self.logger = logger
     }
 
-    /// The user's id. Throws 401 for a token that does not hold, 503 while there are no keys.
+    /// The user's id. Throws 401 for an invalid token, 503 while there are no keys.
     package func userId(of token: String, now: Timestamp) async throws -> String {
         guard let header = TokenHeader(token: token) else {
             throw Problem.unauthenticated("The token is not a JWT signed with RS256 or ES256.")
         }
         let keys = try await keys(for: header, now: now)
         guard let claims = try? await keys.claims(of: token, header) else {
-            throw Problem.unauthenticated("The token's signature does not hold, or its key is not the issuer's.")
+            throw Problem.unauthenticated("The token's signature is invalid, or its key is not the issuer's.")
         }
         if let refusal = claims.refusal(issuer: issuer, audience: audience, now: now) { throw Problem.unauthenticated(refusal) }
         return claims.sub ?? ""
@@ -56,7 +56,7 @@ package actor UserTokenVerifier {
         guard !isLoading else { return false }
         guard let tried else { return true }
         let age = now - tried
-        // Without any keys the minimum age is lower: nobody gets in until there are some.
+        // Without any keys the minimum age is lower: no user can be authenticated until there are some.
         if keys == nil { return age >= .seconds(5) }
         return age >= Self.maximumAge || (age >= Self.minimumAge && keys?.canVerify(header) != true)
     }

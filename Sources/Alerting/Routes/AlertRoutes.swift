@@ -32,19 +32,16 @@ package struct AlertRoutes: Sendable {
         self.now = now
     }
 
-    package func add(to router: some RouterMethods<PushwatchContext>) {
-        let reading = router.group("alerts").add(middleware: RequireScope(.alertsRead))
-        reading.get(use: list)
-        reading.get(":id", use: get)
-        let acting = router.group("alerts").add(middleware: RequireScope(.alertsWrite))
-        acting.post(":id/acknowledge", use: acknowledge)
-        acting.post(":id/accept", use: accept)
-        router.group("acceptances").add(middleware: RequireScope(.alertsRead)).get(use: acceptances)
-        router.group("acceptances").add(middleware: RequireScope(.alertsWrite)).delete(":id", use: undoAcceptance)
-        router.group("silences").add(middleware: RequireScope(.alertsRead)).get(use: silences)
-        let writing = router.group("silences").add(middleware: RequireScope(.alertsWrite))
-        writing.post(use: silence)
-        writing.delete(":id", use: expireSilence)
+    package func add(to router: HTTPRouter) {
+        router.get("alerts", .scope(.alertsRead), use: list)
+        router.get("alerts/:id", .scope(.alertsRead), use: get)
+        router.post("alerts/:id/acknowledge", .scope(.alertsWrite), use: acknowledge)
+        router.post("alerts/:id/accept", .scope(.alertsWrite), use: accept)
+        router.get("acceptances", .scope(.alertsRead), use: acceptances)
+        router.delete("acceptances/:id", .scope(.alertsWrite), use: undoAcceptance)
+        router.get("silences", .scope(.alertsRead), use: silences)
+        router.post("silences", .scope(.alertsWrite), use: silence)
+        router.delete("silences/:id", .scope(.alertsWrite), use: expireSilence)
     }
 
     /// All that fire, and the newest of those that are over. `state=firing|resolved`, `limit` 1–500 (default 50) of the latter.

@@ -18,26 +18,25 @@ package struct AudienceRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.get("/audiences") { _, context in
-            try context.require(.sendsRead)
+        router.get("/audiences", .scope(.sendsRead)) { _, context in
             return try JSONResponse(AudiencesDocument(audiences: try await store.list().map(AudienceDocument.init))).response()
         }
-        router.get("/audiences/{audienceId}") { _, context in
-            try context.require(.sendsRead)
+        router.get("/audiences/{audienceId}", .scope(.sendsRead)) { _, context in
             return try answer(try await store.find(try context.path("audienceId")))
         }
-        router.put("/audiences/{audienceId}") { request, context in try await change(.replace, request, context) }
-        router.post("/audiences/{audienceId}/members") { request, context in try await change(.add, request, context) }
-        router.delete("/audiences/{audienceId}/members") { request, context in try await change(.remove, request, context) }
-        router.delete("/audiences/{audienceId}") { _, context in
-            try context.require(.sendsWrite)
+        router.put("/audiences/{audienceId}", .scope(.sendsWrite)) { request, context in try await change(.replace, request, context) }
+        router.post("/audiences/{audienceId}/members", .scope(.sendsWrite)) { request, context in try await change(.add, request, context) }
+        router.delete("/audiences/{audienceId}/members", .scope(.sendsWrite)) { request, context in
+            try await change(.remove, request, context)
+        }
+        router.delete("/audiences/{audienceId}", .scope(.sendsWrite)) { _, context in
             guard try await store.delete(try context.path("audienceId")) else { throw AudienceRoutes.unknown }
             return Response(status: .noContent)
         }
     }
 
     private func change(_ change: AudienceStore.Change, _ request: Request, _ context: PushwatchContext) async throws -> Response {
-        let caller = try context.require(.sendsWrite)
+        let caller = try context.requireCaller()
         let id = try context.path("audienceId")
         guard (1...200).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw Problem.badRequest("An audienceId has 1 to 200 visible ASCII characters, without spaces.")

@@ -27,12 +27,11 @@ package struct DeadLetterRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.get("/sends/dead") { request, context in try await list(request, context) }
-        router.post("/sends/dead/retry") { request, context in try await retryDeadLetters(request, context) }
+        router.get("/sends/dead", .scope(.sendsRead)) { request, context in try await list(request, context) }
+        router.post("/sends/dead/retry", .scope(.sendsWrite)) { request, context in try await retryDeadLetters(request, context) }
     }
 
     private func list(_ request: Request, _ context: PushwatchContext) async throws -> Response {
-        try context.require(.sendsRead)
         let query = Dictionary(request.uri.queryParameters.map { ($0.key, $0.value) }) { first, _ in first }
         let filter = try DeadLetterFilter(query: query, now: now())
         guard let limit = Int(query["limit"] ?? "100"), (1...1000).contains(limit) else {
@@ -43,7 +42,7 @@ package struct DeadLetterRoutes: Sendable {
     }
 
     private func retryDeadLetters(_ request: Request, _ context: PushwatchContext) async throws -> Response {
-        let caller = try context.require(.sendsWrite)
+        let caller = try context.requireCaller()
         _ = try request.requireContentType("application/json")
         var fields = try JSONFields(try JSONParser.parse(try await reader.read(request)))
         let now = now()

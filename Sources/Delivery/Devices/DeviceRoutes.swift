@@ -23,12 +23,12 @@ package struct DeviceRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.post("/devices") { request, context in try await register(request, context) }
-        router.post("/devices/push-to-start-token") { request, context in try await registerStart(request, context, .devices) }
-        router.put("/api/users/live-activity-token") { request, context in try await registerStart(request, context, .alias) }
-        router.post("/api/users/live-activity-token") { request, context in try await registerStart(request, context, .alias) }
-        router.get("/devices/{deviceId}") { _, context in try await show(context) }
-        router.delete("/devices/{deviceId}") { _, context in try await unregister(context) }
+        router.post("/devices", .user) { request, context in try await register(request, context) }
+        router.post("/devices/push-to-start-token", .user) { request, context in try await registerStart(request, context, .devices) }
+        router.put("/api/users/live-activity-token", .user) { request, context in try await registerStart(request, context, .alias) }
+        router.post("/api/users/live-activity-token", .user) { request, context in try await registerStart(request, context, .alias) }
+        router.get("/devices/{deviceId}", .user) { _, context in try await show(context) }
+        router.delete("/devices/{deviceId}", .userOrDeviceSecret) { _, context in try await unregister(context) }
     }
 
     private func register(_ request: Request, _ context: PushwatchContext) async throws -> Response {

@@ -19,16 +19,15 @@ package struct CircuitRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.get("/sends/circuits") { _, context in
-            try context.require(.sendsRead)
+        router.get("/sends/circuits", .scope(.sendsRead)) { _, context in
             return try await document()
         }
-        router.delete("/sends/circuits/{circuitId}") { _, context in try await release(context) }
+        router.delete("/sends/circuits/{circuitId}", .scope(.alertsWrite)) { _, context in try await release(context) }
     }
 
     /// Whoever releases too early loses nothing: the next refusal holds again.
     private func release(_ context: PushwatchContext) async throws -> Response {
-        let caller = try context.require(.alertsWrite)
+        let caller = try context.requireCaller()
         guard let id = Int64(try context.parameters.require("circuitId")), try await store.closeCircuit(id, by: caller.name) else {
             throw Problem.notFound("There is no hold with this circuitId, or it has ended already. GET /sends/holds lists those in force.")
         }

@@ -33,14 +33,14 @@ package struct SendRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.post("/sends") { request, context in try await send(request, context) }
-        router.get("/sends/backlog") { _, context in try await backlog(context) }
-        router.get("/sends/{sendId}") { _, context in try await show(context) }
-        router.delete("/sends/{sendId}") { _, context in try await cancel(context) }
+        router.post("/sends", .scope(.sendsWrite)) { request, context in try await send(request, context) }
+        router.get("/sends/backlog", .scope(.sendsRead)) { _, _ in try await backlog() }
+        router.get("/sends/{sendId}", .scope(.sendsRead)) { _, context in try await show(context) }
+        router.delete("/sends/{sendId}", .scope(.sendsWrite)) { _, context in try await cancel(context) }
     }
 
     private func send(_ request: Request, _ context: PushwatchContext) async throws -> Response {
-        let caller = try context.require(.sendsWrite)
+        let caller = try context.requireCaller()
         _ = try request.requireContentType("application/json")
         let now = now()
         let body = try JSONParser.parse(try await reader.read(request))
@@ -52,14 +52,13 @@ package struct SendRoutes: Sendable {
     }
 
     private func show(_ context: PushwatchContext) async throws -> Response {
-        try context.require(.sendsRead)
         let sendId = try context.path("sendId")
         guard let send = try await store.send(sendId) else { throw SendRoutes.unknown }
         return try JSONResponse(SendDocument(send)).response()
     }
 
     private func cancel(_ context: PushwatchContext) async throws -> Response {
-        let caller = try context.require(.sendsWrite)
+        let caller = try context.requireCaller()
         let sendId = try context.path("sendId")
         guard try await store.cancel(sendId, author: caller.name) != nil, let send = try await store.send(sendId) else {
             throw SendRoutes.unknown
@@ -67,8 +66,7 @@ package struct SendRoutes: Sendable {
         return try JSONResponse(SendDocument(send)).response()
     }
 
-    private func backlog(_ context: PushwatchContext) async throws -> Response {
-        try context.require(.sendsRead)
+    private func backlog() async throws -> Response {
         return try JSONResponse(BacklogDocument(try await store.backlog())).response()
     }
 

@@ -24,16 +24,15 @@ package struct ThrottleRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.get("/sends/throttle") { _, context in
-            try context.require(.sendsRead)
+        router.get("/sends/throttle", .scope(.sendsRead)) { _, context in
             return try await document()
         }
-        router.put("/sends/throttle") { request, context in try await set(request, context) }
-        router.delete("/sends/throttle") { request, context in try await remove(request, context) }
+        router.put("/sends/throttle", .scope(.alertsWrite)) { request, context in try await set(request, context) }
+        router.delete("/sends/throttle", .scope(.alertsWrite)) { request, context in try await remove(request, context) }
     }
 
     private func set(_ request: Request, _ context: PushwatchContext) async throws -> Response {
-        let caller = try context.require(.alertsWrite)
+        let caller = try context.requireCaller()
         _ = try request.requireContentType("application/json")
         let body = try JSONParser.parse(try await reader.read(request))
         let now = now()
@@ -44,7 +43,7 @@ package struct ThrottleRoutes: Sendable {
     }
 
     private func remove(_ request: Request, _ context: PushwatchContext) async throws -> Response {
-        let caller = try context.require(.alertsWrite)
+        let caller = try context.requireCaller()
         let provider = try request.uri.queryParameters["provider"].map { text in
             guard let provider = Provider(rawValue: String(text)) else {
                 throw Problem.badRequest("The query's provider is one of apns, fcm.")

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// An IPv4 address that arrives over IPv6 (`::ffff:10.1.2.3`) is the IPv4 address.
 package struct AddressRange: Sendable, Hashable {
-    /// Sixteen; an IPv4 address stands in the last four.
+    /// Sixteen; an IPv4 address is in the last four.
     private let network: [UInt8]
     private let bits: Int
 

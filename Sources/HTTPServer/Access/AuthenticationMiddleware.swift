@@ -3,23 +3,18 @@ import HTTPTypes
 package import Hummingbird
 import Logging
 
-/// Closes every route to strangers, except those named open.
+/// Authenticates the caller of a route that is not open.
 ///
-/// A route that forgets to state its scope is thus at least not public. Paths without a route pass, to be answered 404 or 405.
 /// A browser that asks for a page is sent to the sign-in page instead of being shown a 401 document.
 package struct AuthenticationMiddleware: RouterMiddleware {
     package typealias Context = PushwatchContext
 
     private let authenticator: any Authenticator
-    private let open: Set<String>
     private let signInPath: String?
 
-    /// - Parameters:
-    ///   - open: route patterns as the router writes them, for example "/health" or "/assets/{name}". They are never authenticated.
-    ///   - signInPath: where browsers go; it gets `?next=` with the page they wanted. Has to be open itself.
-    package init(_ authenticator: any Authenticator, open: Set<String> = [], signInPath: String? = nil) {
+    /// - Parameter signInPath: where browsers are sent, with the page they wanted as `?next=`. Its route has to be open.
+    package init(_ authenticator: any Authenticator, signInPath: String? = nil) {
         self.authenticator = authenticator
-        self.open = open
         self.signInPath = signInPath
     }
 
@@ -28,7 +23,6 @@ package struct AuthenticationMiddleware: RouterMiddleware {
         context: PushwatchContext,
         next: @concurrent (Request, PushwatchContext) async throws -> Response
     ) async throws -> Response {
-        if context.isUnrouted || open.contains(context.endpointPath ?? "") { return try await next(request, context) }
         // A proxy in front may have said who it is.
         guard let caller = try await known(context.caller, request) else {
             if let page = signIn(for: request) { return page }

@@ -15,7 +15,7 @@ package struct ProxySignIn: RouterMiddleware {
 
     /// - Parameters:
     ///   - header: the person's name: 1 to 100 visible characters.
-    ///   - proxies: the addresses connections of the proxy come from. Empty: nobody is signed in so.
+    ///   - proxies: the addresses connections of the proxy come from. Empty: the header is ignored.
     ///   - scopes: what everybody whom the proxy names may do.
     package init(header: HTTPField.Name, from proxies: [AddressRange], scopes: Set<Scope>) {
         self.header = header
@@ -43,7 +43,7 @@ package struct ProxySignIn: RouterMiddleware {
             throw Problem.forbidden("Forms of other sites may not act here.")
         }
         var context = context
-        // Marked, so that in the audit nobody is taken for a key of the same name.
+        // Marked, so that the audit distinguishes a person from a key of the same name.
         context.caller = .session(id: "proxy", name: "\(name) (proxy)", scopes: scopes)
         return try await next(request, context)
     }

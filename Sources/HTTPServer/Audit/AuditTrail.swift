@@ -1,9 +1,9 @@
 package import PushContract
 
-/// Where routes say what was done through them, whoever asked: a person on a page or a program with a key.
+/// Where routes record what was done through them, by a person on a page or a program with a key.
 ///
-/// A closure, since entries are kept in a table and this floor has no SQL. An entry follows its action; when it cannot be written the
-/// request fails, so that nothing is answered as done that nobody can look up. Every such action may be repeated.
+/// A closure, since entries are kept in a table and this layer has no SQL. An entry follows its action; when it cannot be written the
+/// request fails, so that no action is confirmed without an entry. Every such action may be repeated.
 package struct AuditTrail: Sendable {
     private let keep: @Sendable (AuditEntry) async throws -> Void
 

@@ -4,7 +4,7 @@ package import Hummingbird
 /// Reads a request's body under limits and undoes gzip.
 ///
 /// Throws `Problem`: 408 too slow, 413 too large, 415 another coding, 400 damaged or cut off, 503 when the bodies of all requests
-/// together fill their budget. Memory held is at most the two limits, and over all requests at most the budget.
+/// together fill their budget. Memory used is at most the two limits, and over all requests at most the budget.
 package struct BodyReader: Sendable {
     private let limits: BodyLimits
     private let clock: any Clock<Duration>

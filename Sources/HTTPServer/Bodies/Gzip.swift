@@ -4,7 +4,7 @@ import CZlib
 package enum Gzip {
     /// Why bytes could not be inflated.
     package enum Failure: Error, Equatable {
-        /// More than the cap; found while inflating, so at most the cap and 64 KiB were ever held.
+        /// More than the cap; found while inflating, so memory never exceeds the cap by more than 64 KiB.
         case tooLarge
         case truncated
         /// Not gzip, a wrong checksum, or bytes after the end that are no further member.
@@ -15,7 +15,7 @@ package enum Gzip {
         case unavailable
     }
 
-    /// Members in one body; some tools write a member every 64 KiB, nobody honest writes thousands.
+    /// Members in one body; some tools write a member every 64 KiB; thousands are an attack.
     private static let maximumMembers = 1_024
     private static let chunk = 64 * 1_024
 

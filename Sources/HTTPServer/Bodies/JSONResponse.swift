@@ -20,7 +20,7 @@ package struct JSONResponse<Value: Encodable & Sendable>: ResponseGenerator, Sen
         try response()
     }
 
-    /// Throws `EncodingError` for a value that JSON cannot hold (a non-finite number).
+    /// Throws `EncodingError` for a value that JSON cannot express (a non-finite number).
     package func response() throws -> Response {
         var headers = headers
         headers[.contentType] = "application/json"
@@ -30,7 +30,7 @@ package struct JSONResponse<Value: Encodable & Sendable>: ResponseGenerator, Sen
 }
 
 extension JSONResponse where Value == ProblemDocument {
-    /// The bytes of a problem; it holds only strings and integers, so encoding cannot fail.
+    /// The bytes of a problem; it has only strings and integers, so encoding cannot fail.
     static func bytes(_ document: ProblemDocument) -> [UInt8] {
         (try? JSONEncoder.pushwatch.encode(document)).map(Array.init) ?? []
     }

@@ -8,7 +8,7 @@ extension MediaType {
         return essence
     }
 
-    /// True when a browser asks: HTML stands in `Accept` before any JSON. API clients send */* or JSON.
+    /// True when a browser asks: HTML is in `Accept` before any JSON. API clients send */* or JSON.
     package static func prefersHTML(_ accept: String?) -> Bool {
         for item in (accept ?? "").split(separator: ",") {
             switch essence(String(item)) {

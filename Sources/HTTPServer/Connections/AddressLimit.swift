@@ -3,7 +3,7 @@ package import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// How many connections one address may hold at once; one more is closed without an answer.
+/// How many connections one address may have at once; one more is closed without an answer.
 ///
 /// Behind a balancer every connection has the balancer's address: leave it off there. Safe to use from any task.
 package final class AddressLimit: Sendable {

@@ -1,9 +1,9 @@
 package import NIOCore
 package import NIOHTTPTypes
 
-/// Closes a connection whose request body is not whole in time, also when nobody reads it and when no byte of it ever comes.
+/// Closes a connection whose request body is not whole in time, also when no handler reads it and when no byte of it ever arrives.
 ///
-/// The reader of bodies answers 408 at its own deadline; this one stands behind it, a little later, and asks nobody. A body that comes
+/// The reader of bodies answers 408 at its own deadline; this one is a fallback, a little later, and needs no reader. A body that comes
 /// together with its head costs no timer.
 package final class BodyDeadline: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart

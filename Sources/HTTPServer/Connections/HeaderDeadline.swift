@@ -4,7 +4,7 @@ package import NIOHTTPTypes
 /// Closes a connection whose request head takes too long, however steadily it drips: from its first byte to its last at most `deadline`.
 /// A timer of inactivity alone would allow one byte a minute for ever.
 ///
-/// Stands behind the HTTP decoder, and puts a look-out before it, which sees the bytes.
+/// Is placed after the HTTP decoder, and adds a handler before it that sees the bytes.
 package final class HeaderDeadline: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias InboundOut = HTTPRequestPart

@@ -27,7 +27,7 @@ package final class Health: Sendable {
     private let clock: any Clock<Duration>
     private let timeout: Duration
 
-    /// - Parameter timeout: how long one check may take before it counts as failing. Checks have to heed cancellation.
+    /// - Parameter timeout: how long one check may take before it counts as failing. Checks have to observe cancellation.
     package init(timeout: Duration = .seconds(2), clock: any Clock<Duration> = ContinuousClock()) {
         self.timeout = timeout
         self.clock = clock

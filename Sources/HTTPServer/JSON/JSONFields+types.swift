@@ -12,7 +12,7 @@ extension JSONFields {
                 throw field.invalid("\"\(field.name)\" has \(length.lowerBound) to \(length.upperBound) characters.")
             }
             guard string.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
-                throw field.invalid("\"\(field.name)\" must not hold control characters.")
+                throw field.invalid("\"\(field.name)\" must not contain control characters.")
             }
             return string
         }

@@ -1,6 +1,6 @@
 package import ServiceKit
 
-/// The members of one JSON object, taken one by one; what nobody took is an unknown field.
+/// The members of one JSON object, taken one by one; what is left is an unknown field.
 ///
 ///     var fields = try JSONFields(value, at: "/0")
 ///     let app = try fields.required("app", JSONFields.string(1...200))

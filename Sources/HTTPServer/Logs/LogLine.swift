@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// One log event, about to be printed. A line is always one line, whatever its message holds.
+/// One log event, about to be printed. A message with line breaks is still one line.
 struct LogLine {
     var time: Date
     var level: Logger.Level

@@ -110,7 +110,7 @@ extension MetricsRegistry {
         return histogram
     }
 
-    /// The series with these labels, made if need be; one that nobody will see when the family is full or of another kind
+    /// The series with these labels, made if needed; one that is never exported when the family is full or of another kind
     /// (a metric must never stop the work that it measures).
     private func series(
         _ label: String,

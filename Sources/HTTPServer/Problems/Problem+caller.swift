@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Problems about who is calling.
 extension Problem {
-    /// 401: no credentials, or credentials that do not hold.
+    /// 401: no credentials, or invalid ones.
     package static func unauthenticated(_ detail: String = "Send an API key: Authorization: Bearer pw_…") -> Problem {
         Problem(
             status: .unauthorized,
@@ -22,6 +22,11 @@ extension Problem {
             detail: "This call needs the scope \(scope.rawValue). Use an API key that has it.",
             headers: [.wwwAuthenticate: #"Bearer realm="pushwatch", error="insufficient_scope", scope="\#(scope.rawValue)""#]
         )
+    }
+
+    /// 403: the route is for app users, and the caller is none.
+    package static func userRequired() -> Problem {
+        .forbidden("This call is made by an app user. Send the user's own token instead of an API key.")
     }
 
     /// 403: the caller is known, and is not the kind that may call this.

@@ -2,12 +2,12 @@ import HTTPTypes
 
 /// Problems that are ours: the same request may well succeed later.
 extension Problem {
-    /// 500 for an error nobody foresaw. What it was stands in the log under the request id, and only there.
+    /// 500 for an unexpected error. The error is in the log under the request id, and only there.
     package static let internalError = Problem(
         status: .internalServerError,
         code: "internal_error",
         title: "Internal error",
-        detail: "Something failed on our side. The log holds the reason under this requestId."
+        detail: "Something failed on our side. The log has the reason under this requestId."
     )
 
     /// 503: something we need (the database, as a rule) is away.

@@ -1,53 +1,84 @@
 package import HTTPTypes
 package import Hummingbird
 
-/// The router of the server, with everything that surrounds a route already in place.
+/// The routes of a server, with everything that surrounds a route already in place.
 ///
-/// From outside in: request id, metrics, problems, a proxy's sign-in, authentication, the route. Routes are added as to any Hummingbird router;
-/// the application is built from this object, which then also knows the methods of each path (405).
-package final class HTTPRouter: RouterMethods, HTTPResponderBuilder {
-    package typealias Context = PushwatchContext
+/// From outside in: request id, metrics, problems, a proxy's sign-in; then, for each route, authentication, the route's own middleware, the
+/// check of its access, and its handler. A route cannot be added without saying who may call it.
+package final class HTTPRouter: HTTPResponderBuilder {
+    package typealias Handler<Output: ResponseGenerator> = @Sendable @concurrent (Request, PushwatchContext) async throws -> Output
+
+    package struct Route: Sendable {
+        package let method: HTTPRequest.Method
+        package let path: String
+        package let access: RouteAccess
+    }
+
+    /// The routes in the order they were added, for checking documents and access against the server.
+    package private(set) var routes: [Route] = []
 
     private let router: Router<PushwatchContext>
+    private let authentication: AuthenticationMiddleware?
     private let table = RouteTable()
 
     /// - Parameters:
-    ///   - authentication: who is let in; without it every route is open (tests of single routes).
+    ///   - authentication: authenticates callers; without it only open routes can be called.
     ///   - proxy: whose header says who is signed in, if anybody's.
-    ///   - translate: which errors of lower floors are which problems.
+    ///   - translate: which errors of lower layers are which problems.
     package init(
         authentication: AuthenticationMiddleware? = nil,
         proxy: ProxySignIn? = nil,
         translate: @escaping ProblemTranslation = { _ in nil }
     ) {
+        self.authentication = authentication
         router = Router(context: PushwatchContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: RequestIDMiddleware())
         router.add(middleware: RequestMetricsMiddleware())
         router.add(middleware: ProblemMiddleware(routes: table, translate: translate))
         if let proxy { router.add(middleware: proxy) }
-        if let authentication { router.add(middleware: authentication) }
     }
 
-    /// The routes added so far, for checking documents against the server.
-    package var routes: [(method: HTTPRequest.Method, path: String)] {
-        router.routes.map { ($0.method, $0.path.description) }
+    /// - Parameter middleware: runs after authentication and before the access check, so that it can answer a refusal in its own way.
+    package func on(
+        _ path: RouterPath,
+        method: HTTPRequest.Method,
+        _ access: RouteAccess,
+        middleware: [any MiddlewareProtocol<Request, Response, PushwatchContext>] = [],
+        use handler: @escaping Handler<some ResponseGenerator>
+    ) {
+        let group = router.group()
+        if access != .open, let authentication { group.add(middleware: authentication) }
+        for layer in middleware { group.add(middleware: layer) }
+        if access != .open { group.add(middleware: RequireAccess(access: access)) }
+        group.on(path, method: method, use: handler)
+        routes.append(Route(method: method, path: path.description, access: access))
     }
 
-    @discardableResult
-    package func on<Responder: HTTPResponder>(_ path: RouterPath, method: HTTPRequest.Method, responder: Responder) -> Self
-    where Responder.Context == PushwatchContext {
-        router.on(path, method: method, responder: responder)
-        return self
-    }
-
-    @discardableResult
-    package func add(middleware: any MiddlewareProtocol<Request, Response, PushwatchContext>) -> Self {
+    /// Runs for every request, before routes that are added later.
+    package func add(middleware: any MiddlewareProtocol<Request, Response, PushwatchContext>) {
         router.add(middleware: middleware)
-        return self
     }
 
     package func buildResponder() -> RouterResponder<PushwatchContext> {
         table.fill(from: router)
         return router.buildResponder()
+    }
+}
+
+extension HTTPRouter {
+    package func get(_ path: RouterPath, _ access: RouteAccess, use handler: @escaping Handler<some ResponseGenerator>) {
+        on(path, method: .get, access, use: handler)
+    }
+
+    package func put(_ path: RouterPath, _ access: RouteAccess, use handler: @escaping Handler<some ResponseGenerator>) {
+        on(path, method: .put, access, use: handler)
+    }
+
+    package func post(_ path: RouterPath, _ access: RouteAccess, use handler: @escaping Handler<some ResponseGenerator>) {
+        on(path, method: .post, access, use: handler)
+    }
+
+    package func delete(_ path: RouterPath, _ access: RouteAccess, use handler: @escaping Handler<some ResponseGenerator>) {
+        on(path, method: .delete, access, use: handler)
     }
 }

@@ -67,7 +67,7 @@ private final class SeriesCache: Sendable {
         cache.withLock { cache in
             if let series = cache[key] { return series }
             let series = Series(key: key)
-            // Made-up methods must not fill the memory.
+            // Invented methods must not fill the memory.
             if cache.count < 10_000 { cache[key] = series }
             return series
         }

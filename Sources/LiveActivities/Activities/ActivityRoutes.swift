@@ -27,22 +27,22 @@ package struct ActivityRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.post("/matches/{matchId}/activity-token") { request, context in
+        router.post("/matches/{matchId}/activity-token", .user) { request, context in
             try await token(try await ActivityCall(request, context, reader: reader, match: context.path("matchId")), context)
         }
-        router.post("/matches/{matchId}/activity-dismissed") { request, context in
+        router.post("/matches/{matchId}/activity-dismissed", .user) { request, context in
             try await dismissed(
                 try await ActivityCall(request, context, reader: reader, match: context.path("matchId")),
                 context
             )
         }
-        router.post("/live-activities/{attributesType}/activity-token") { request, context in
+        router.post("/live-activities/{attributesType}/activity-token", .user) { request, context in
             try await token(
                 try await ActivityCall(request, context, reader: reader, type: context.path("attributesType")),
                 context
             )
         }
-        router.post("/live-activities/{attributesType}/activity-dismissed") { request, context in
+        router.post("/live-activities/{attributesType}/activity-dismissed", .user) { request, context in
             try await dismissed(
                 try await ActivityCall(request, context, reader: reader, type: context.path("attributesType")),
                 context

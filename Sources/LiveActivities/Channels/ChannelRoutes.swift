@@ -8,8 +8,7 @@ package struct ChannelRoutes: Sendable {
     package init(store: ChannelStore) { self.store = store }
 
     package func add(to router: HTTPRouter) {
-        router.get("/live-activities/channels") { _, context in
-            try context.require(.sendsRead)
+        router.get("/live-activities/channels", .scope(.sendsRead)) { _, context in
             return try JSONResponse(try await store.overview()).response()
         }
     }

@@ -1,8 +1,8 @@
+package import Delivery
 package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
-package import Delivery
 package import ServiceKit
 
 /// `POST /live-activities/{attributesType}/start`, `/update` and `/end`: Live Activities of any registered type, for services.
@@ -28,9 +28,12 @@ package struct CustomActivityRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.post("/live-activities/{attributesType}/start") { request, context in try await start(request, context) }
-        router.post("/live-activities/{attributesType}/update") { request, context in try await update(request, context) }
-        router.post("/live-activities/{attributesType}/end") { request, context in try await end(request, context) }
+        router.post("/live-activities/{attributesType}/start", .scope(.sendsWrite)) { request, context in try await start(request, context)
+        }
+        router.post("/live-activities/{attributesType}/update", .scope(.sendsWrite)) { request, context in
+            try await update(request, context)
+        }
+        router.post("/live-activities/{attributesType}/end", .scope(.sendsWrite)) { request, context in try await end(request, context) }
     }
 
     private func start(_ request: Request, _ context: PushwatchContext) async throws -> Response {
@@ -78,7 +81,6 @@ package struct CustomActivityRoutes: Sendable {
     }
 
     private func call(_ request: Request, _ context: PushwatchContext) async throws -> (AttributesType, JSONValue) {
-        try context.require(.sendsWrite)
         let type = try types.type(try context.path("attributesType"))
         _ = try request.requireContentType("application/json")
         return (type, try JSONParser.parse(try await reader.read(request)))

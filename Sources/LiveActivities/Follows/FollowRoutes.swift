@@ -1,8 +1,8 @@
+package import Delivery
 package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
-package import Delivery
 package import ServiceKit
 
 /// `GET`, `POST` and `DELETE /user/follow/match`, and `DELETE /user/follow/match/{matchId}`: for app users.
@@ -26,10 +26,10 @@ package struct FollowRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.get("/user/follow/match") { _, context in try await list(context) }
-        router.post("/user/follow/match") { request, context in try await follow(request, context) }
-        router.delete("/user/follow/match") { request, context in try await unfollowByBody(request, context) }
-        router.delete("/user/follow/match/{matchId}") { _, context in
+        router.get("/user/follow/match", .user) { _, context in try await list(context) }
+        router.post("/user/follow/match", .user) { request, context in try await follow(request, context) }
+        router.delete("/user/follow/match", .user) { request, context in try await unfollowByBody(request, context) }
+        router.delete("/user/follow/match/{matchId}", .user) { _, context in
             let matchId = try SubjectName.check(try context.path("matchId"), "matchId")
             return try await unfollow(matchId, context)
         }

@@ -8,8 +8,7 @@ package struct MatchOverviewRoutes: Sendable {
     package init(store: MatchOverviewStore) { self.store = store }
 
     package func add(to router: HTTPRouter) {
-        router.get("/matches") { _, context in
-            try context.require(.sendsRead)
+        router.get("/matches", .scope(.sendsRead)) { _, context in
             return try JSONResponse(MatchList(matches: try await store.matches())).response()
         }
     }

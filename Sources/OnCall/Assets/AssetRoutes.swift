@@ -4,17 +4,15 @@ import Hummingbird
 
 /// `GET /assets/pushwatch.css` and `GET /assets/pushwatch.js`. Their addresses change with their texts, so browsers may keep them for good.
 enum AssetRoutes {
-    static let paths: Set<String> = ["/assets/pushwatch.css", "/assets/pushwatch.js"]
-
-    static func add(to router: some RouterMethods<PushwatchContext>) {
+    static func add(to router: HTTPRouter) {
         add("assets/pushwatch.css", Stylesheet.text, type: "text/css; charset=utf-8", to: router)
         add("assets/pushwatch.js", RefreshScript.text, type: "text/javascript; charset=utf-8", to: router)
     }
 
-    private static func add(_ path: String, _ text: String, type: String, to router: some RouterMethods<PushwatchContext>) {
+    private static func add(_ path: String, _ text: String, type: String, to router: HTTPRouter) {
         let version = AssetVersion.of(text)
         let nosniff = HTTPField.Name("X-Content-Type-Options")!
-        router.get(RouterPath(path)) { request, _ in
+        router.get(RouterPath(path), .open) { request, _ in
             let isThisVersion = request.uri.queryParameters["v"].map(String.init) == version
             return Response(
                 status: .ok,

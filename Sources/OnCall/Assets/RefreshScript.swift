@@ -1,4 +1,4 @@
-/// The one script: brings fresh contents to pages that change, and tells the server the reader's time zone. Every page works without it.
+/// The one script: loads the new contents of pages that change, and stores the reader's time zone in a cookie. Every page works without it.
 ///
 /// It never moves what is under the finger: nothing is replaced while a pointer is down or was moved, a key pressed or the page scrolled a
 /// moment ago, nor, for up to a minute, while something pressable is pointed at or has the focus, or text is selected. After replacing, the
@@ -75,8 +75,8 @@ enum RefreshScript {
               const same = parts().find(part => name(part) === place.name) ?? parts()[place.index];
               if (same) scrollBy({ top: same.getBoundingClientRect().top - place.top, behavior: "instant" });
             }
-            const told = main.querySelector("h1")?.textContent;
-            if (news && told !== headline) news.textContent = told;
+            const shown = main.querySelector("h1")?.textContent;
+            if (news && shown !== headline) news.textContent = shown;
           }
 
           async function refresh() {

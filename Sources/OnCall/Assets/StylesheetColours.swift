@@ -1,4 +1,4 @@
-/// Colours, light and dark. Text has at least 4.5:1 against what it stands on, lines of charts 3:1.
+/// Colours, light and dark. Text has at least 4.5:1 against its background, lines of charts 3:1.
 enum StylesheetColours {
     static let text = """
         :root {

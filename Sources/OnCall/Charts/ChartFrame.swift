@@ -36,7 +36,7 @@ struct ChartFrame {
         )
     }
 
-    /// The whole chart; `behind` lies under the grid's labels, `inFront` over everything.
+    /// The whole chart; `behind` is drawn under the grid's labels, `inFront` over everything.
     func svg(behind: [String], inFront: [String] = []) -> String {
         let words =
             SVG.element("title", [("id", "\(id)-title")], SVG.escape(title))

@@ -5,7 +5,7 @@ enum RatioChart {
     struct Marker {
         var moment: Timestamp
         var label: String
-        /// On which side of its line the label stands, unless the edge of the chart is there.
+        /// On which side of its line the label is drawn, unless the edge of the chart is there.
         var isLeft: Bool
     }
 
@@ -51,7 +51,7 @@ enum RatioChart {
         )
     }
 
-    /// Its label stands at the left, over the healthy hour before the alert.
+    /// Its label is at the left, over the healthy hour before the alert.
     private static func thresholdLine(_ threshold: Double?, _ label: String, in frame: ChartFrame) -> String {
         guard let threshold else { return "" }
         let y = frame.y(threshold * 100)

@@ -3,7 +3,7 @@ struct ValueAxis {
     let top: Double
     let step: Double
 
-    /// The smallest round scale that holds `largest`; never less than `least`, so that noise on an idle day looks small.
+    /// The smallest round scale that includes `largest`; never less than `least`, so that noise on an idle day looks small.
     init(covering largest: Double, atLeast least: Double) {
         let needed = max(largest.isFinite ? largest : 0, least, 1e-6)
         step = Self.roundStep(needed / 4)

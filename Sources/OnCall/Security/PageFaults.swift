@@ -5,7 +5,7 @@ import Logging
 import Postgres
 import PushContract
 
-/// Answers what goes wrong on a page with a page. At night nobody reads problem documents.
+/// Answers errors of a page with a page instead of a problem document.
 struct PageFaults: RouterMiddleware {
     typealias Context = PushwatchContext
 
@@ -24,8 +24,8 @@ struct PageFaults: RouterMiddleware {
         } catch let error as PostgresError {
             context.logger.warning("Page failed", metadata: ["reason": "\(error)"])
             let detail =
-                "This page cannot be made while the database does not answer. It tries again by itself. No alert is evaluated meanwhile."
-            return page("The database is away", detail, status: .serviceUnavailable, context: context)
+                "The database does not respond, so this page cannot be shown and no rule is evaluated. The page tries again by itself."
+            return page("The database is unavailable", detail, status: .serviceUnavailable, context: context)
         }
     }
 

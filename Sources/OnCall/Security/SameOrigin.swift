@@ -21,7 +21,7 @@ enum SameOrigin {
     }
 
     static func isSame(site: String?, origin: String?, host: String?) -> Bool {
-        // Told first, since it holds behind a proxy that changes the host, too.
+        // Checked first, since it is right behind a proxy that changes the host, too.
         if let site { return site == "same-origin" }
         guard let origin, let host, !host.isEmpty, let separator = origin.firstRange(of: "://") else { return false }
         return origin[separator.upperBound...].lowercased() == host.lowercased()

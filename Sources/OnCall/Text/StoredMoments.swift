@@ -20,9 +20,9 @@ enum StoredMoments {
         return String(decoding: written, as: UTF8.self)
     }
 
-    /// The moment that the text begins with, and how long it stands there.
+    /// The moment that the text begins with, and its length in the text.
     private static func moment(_ text: ArraySlice<UInt8>) -> (Timestamp, Int)? {
-        // 0 stands for a digit.
+        // 0 means any digit.
         let day = Array("0000-00-00".utf8)
         guard text.count > 16, zip(text, day).allSatisfy({ $1 == UInt8(ascii: "0") ? isDigit($0) : $0 == $1 }) else { return nil }
         let rest = text.dropFirst(day.count)

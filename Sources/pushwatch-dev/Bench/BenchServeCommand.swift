@@ -36,7 +36,7 @@ struct BenchServeCommand: AsyncParsableCommand {
         hooks.migrates = true
         hooks.routes = { router in
             let bodies = BodyReader()
-            router.group("bench").add(middleware: RequireScope(.attemptsWrite)).post("noop") { request, _ in
+            router.post("bench/noop", .scope(.attemptsWrite)) { request, _ in
                 _ = try await bodies.read(request)
                 return Response(
                     status: .created,

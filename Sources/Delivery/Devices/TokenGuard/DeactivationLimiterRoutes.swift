@@ -16,16 +16,15 @@ package struct DeactivationLimiterRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.get("/sends/deactivation-limiters") { _, context in
-            try context.require(.sendsRead)
+        router.get("/sends/deactivation-limiters", .scope(.sendsRead)) { _, context in
             return try await document(tokens: nil)
         }
-        router.post("/sends/deactivation-limiters/{limiterId}/confirm") { _, context in
-            let caller = try context.require(.alertsWrite)
+        router.post("/sends/deactivation-limiters/{limiterId}/confirm", .scope(.alertsWrite)) { _, context in
+            let caller = try context.requireCaller()
             return try await close(context, .confirmDeactivations, by: caller) { try await store.confirm($0, by: caller.name) }
         }
-        router.post("/sends/deactivation-limiters/{limiterId}/undo") { _, context in
-            let caller = try context.require(.alertsWrite)
+        router.post("/sends/deactivation-limiters/{limiterId}/undo", .scope(.alertsWrite)) { _, context in
+            let caller = try context.requireCaller()
             return try await close(context, .undoDeactivations, by: caller) { try await store.undo($0, by: caller.name) }
         }
     }

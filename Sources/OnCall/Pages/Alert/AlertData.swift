@@ -1,0 +1,19 @@
+import AlertRules
+import Alerting
+import PushContract
+
+/// Everything an alert's page shows.
+struct AlertData {
+    var alert: Alert
+    var series: AlertSeries?
+    var notifications: [NotificationRecord]
+    var notificationAttempts: [NotificationAttemptRecord]
+    /// Some of those who failed in the window the alert was decided by, or is now; the newest first.
+    var people: [AffectedPerson] = []
+    /// Who called its level normal, when somebody did.
+    var acceptance: AcceptanceRecord?
+    /// Whether the rule counts refusals of our credentials.
+    var concernsCredentials = false
+    /// The runbook's Markdown, when it is in the alerts directory.
+    var runbook: String?
+}

@@ -1,0 +1,37 @@
+import Alerting
+import HTTPServer
+import Hummingbird
+import Logging
+
+extension AlertPage {
+    @Sendable
+    static func answer(_ call: PageCall) async throws -> Response {
+        let (site, now) = (call.site, call.now)
+        let store = AlertPageStore(pool: site.pool, rules: site.rules, runbooks: site.runbooks)
+        guard let data = try await store.read(try call.alertId(), now: now) else { throw PageCall.unknownAlert }
+        let verdict = try await site.rulesStore.verdict(of: data.alert.id)
+        return call.html(.alert, AlertPage(data, verdict: verdict, reader: call.reader, now: now))
+    }
+
+    @Sendable
+    static func acknowledge(_ call: PageCall) async throws -> Response {
+        let id = try call.alertId()
+        let form = try await call.form()
+        let done = try await call.site.actions.acknowledge(id, by: call.name, at: call.now)
+        call.context.logger.info("Alert acknowledged", metadata: ["alertId": "\(id)", "stillOpen": "\(done)"])
+        // The page of an alert that ended meanwhile says so.
+        return PageResponse.seeOther(form["back"] == "/" && done ? "/" : "/oncall/alerts/\(id.uuidString.lowercased())")
+    }
+
+    @Sendable
+    static func mark(_ call: PageCall) async throws -> Response {
+        let id = try call.alertId()
+        guard let verdict = try await call.form()["verdict"], ["real", "noise"].contains(verdict) else {
+            throw Problem.invalid("An alert is marked as real or as noise.", pointer: "/verdict")
+        }
+        guard try await call.site.actions.mark(id, verdict: verdict, in: call.site.rulesStore, by: call.name, at: call.now) else {
+            throw PageCall.unknownAlert
+        }
+        return PageResponse.seeOther("/oncall/alerts/\(id.uuidString.lowercased())")
+    }
+}

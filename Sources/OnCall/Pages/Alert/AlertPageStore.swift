@@ -1,0 +1,57 @@
+import AlertRules
+import Alerting
+import Attempts
+import Foundation
+import Postgres
+import PushContract
+
+/// Reads what an alert's page shows.
+struct AlertPageStore: Sendable {
+    private let pool: PostgresPool
+    private let rules: RuleRegistry
+    private let runbooks: RunbookDirectory
+
+    init(pool: PostgresPool, rules: RuleRegistry, runbooks: RunbookDirectory) {
+        self.pool = pool
+        self.rules = rules
+        self.runbooks = runbooks
+    }
+
+    /// Nil when there is no such alert.
+    func read(_ id: UUID, now: Timestamp) async throws -> AlertData? {
+        guard let alert = try await AlertStore.alert(id, on: pool) else { return nil }
+        return AlertData(
+            alert: alert,
+            series: try await series(of: alert, now: now),
+            notifications: try await NotificationHistory.notifications(of: id, on: pool),
+            notificationAttempts: try await NotificationHistory.notificationAttempts(of: id, limit: 50, on: pool),
+            people: try await people(of: alert),
+            acceptance: try await AcceptanceStore.current(of: id, on: pool),
+            concernsCredentials: rules[alert.rule]?.condition.reasons.contains("auth") ?? alert.rule.contains("Auth"),
+            runbook: runbook(of: alert)
+        )
+    }
+
+    /// Nil when the rule is in no file any more: what it counted is not known then.
+    private func series(of alert: Alert, now: Timestamp) async throws -> AlertSeries? {
+        guard let rule = rules[alert.rule] else { return nil }
+        let (from, minutes) = AlertSeries.span(of: alert, now: now)
+        let counts = try await RollupStore.minutes(
+            AlertSeries.selection(rule, group: alert.group),
+            by: [],
+            from: from,
+            to: from + .seconds(minutes * 60),
+            on: pool
+        )
+        return AlertSeries(from: from, minutes: minutes, counts: counts)
+    }
+
+    private func people(of alert: Alert) async throws -> [AffectedPerson] {
+        guard let rule = rules[alert.rule] else { return [] }
+        return try await AffectedPerson.some(rule, group: alert.group, window: alert.evidence.observed, on: pool)
+    }
+
+    private func runbook(of alert: Alert) -> String? {
+        alert.annotations["runbook"].flatMap(RunbookDirectory.name).flatMap(runbooks.text)
+    }
+}

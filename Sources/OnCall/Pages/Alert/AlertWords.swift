@@ -1,0 +1,81 @@
+import AlertRules
+import Alerting
+import Foundation
+import PushContract
+
+/// The sentences in which pages speak of an alert.
+enum AlertWords {
+    /// `ProviderUnavailable · provider=fcm`
+    static func name(_ alert: Alert) -> String {
+        alert.group.values.isEmpty ? alert.rule : "\(alert.rule) · \(alert.group)"
+    }
+
+    static func summary(_ alert: Alert) -> String { alert.annotations["summary"] ?? name(alert) }
+
+    /// Of a resolved alert: its last summary has the numbers it ended with, which were good.
+    static func over(_ alert: Alert) -> String {
+        "It is over: at worst \(alert.evidence.worstText), \(threshold(alert.evidence))"
+    }
+
+    /// `312 of 4,950 attempts in 15 min`
+    static func counts(_ window: WindowCounts) -> String {
+        "\(NumberText.count(window.counts.bad)) of \(NumberText.count(window.counts.attempts)) attempts in "
+            + RuleDuration(minutes: window.minutes).words
+    }
+
+    /// `threshold 5 %`, `threshold 3× of the 12.3 expected`
+    static func threshold(_ evidence: Evidence) -> String {
+        guard let expected = evidence.expected else { return "threshold \(evidence.thresholdText)" }
+        return "threshold \(evidence.thresholdText) of the \(Fraction.rounded(expected)) expected"
+    }
+
+    /// The threshold as a share of attempts, which for a baseline follows from what was expected.
+    static func thresholdShare(_ evidence: Evidence) -> Double? {
+        guard evidence.level == .reference else { return evidence.threshold.double }
+        guard let expected = evidence.expected, evidence.observed.counts.attempts > 0 else { return nil }
+        return evidence.threshold.double * expected / Double(evidence.observed.counts.attempts)
+    }
+
+    static func acknowledged(_ alert: Alert, now: Timestamp) -> String? {
+        alert.acknowledgedAt.map { "Acknowledged by \(alert.acknowledgedBy ?? "somebody") \(DurationText.ago($0, now: now))" }
+    }
+
+    /// What makes this alert different from the usual one.
+    static func remarks(_ alert: Alert, now: Timestamp) -> [String] {
+        var remarks: [String] = []
+        if alert.silencedBy != nil { remarks.append("Silenced: recorded, not delivered.") }
+        if let cause = alert.suppressedBy, alert.state == .firing {
+            remarks.append(
+                "Suppressed by \(cause.name), which explains it. Its receivers are notified of this alert only if it is still firing after that one resolves."
+            )
+        } else if let cause = alert.suppressedBy {
+            remarks.append("Was suppressed because of \(cause.name), which explained it. Its receivers were not notified of this alert.")
+        }
+        if let noDataSince = alert.noDataSince, alert.state == .firing {
+            remarks.append(
+                "No data since \(ClockText.moment(noDataSince, now: now)): too little traffic to prove recovery. It stays open until there is."
+            )
+        }
+        if alert.revised { remarks.append("Late attempts have changed the numbers it fired with.") }
+        if alert.detectedLateBySeconds >= 120 {
+            remarks.append("Found \(DurationText.span(.seconds(alert.detectedLateBySeconds))) late: rules were not evaluated in time.")
+        }
+        return remarks
+    }
+
+    static func runbookPath(_ alert: Alert) -> String? {
+        guard let runbook = alert.annotations["runbook"] else { return nil }
+        if let name = RunbookDirectory.name(of: runbook) { return "/runbooks/\(name)" }
+        return runbook.hasPrefix("https://") || runbook.hasPrefix("http://") ? runbook : nil
+    }
+}
+
+extension Alert {
+    /// Where people look at it; `GET /alerts/{id}` is for machines.
+    var pagePath: String { "/oncall/alerts/\(id.uuidString.lowercased())" }
+}
+
+extension RuleDuration {
+    /// `15 min`, `2 h`
+    var words: String { DurationText.span(.seconds(minutes * 60)) }
+}

@@ -1,0 +1,10 @@
+import Access
+import Hummingbird
+
+extension AuditPage {
+    @Sendable
+    static func answer(_ call: PageCall) async throws -> Response {
+        let entries = try await AuditLog(call.site.pool).latest(limit)
+        return call.html(.audit, AuditPage(entries, reader: call.name, now: call.now))
+    }
+}

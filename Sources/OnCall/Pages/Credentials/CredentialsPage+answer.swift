@@ -1,0 +1,13 @@
+import Hummingbird
+
+extension CredentialsPage {
+    /// The credentials are checked now; the result is shown and not stored.
+    @Sendable
+    static func check(_ call: PageCall) async throws -> Response {
+        let back = ReturnPath(try await call.form()["back"])
+        let checks = try await call.site.credentials.check()
+        try await call.site.actions.noteCheck(checks, by: call.name, at: call.site.clock())
+        // The check takes seconds.
+        return call.html(.credentials, CredentialsPage(checks, back: back, reader: call.name, now: call.site.clock()))
+    }
+}

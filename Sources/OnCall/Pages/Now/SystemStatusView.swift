@@ -1,0 +1,117 @@
+import Alerting
+import Delivery
+import PushContract
+
+/// What on-call keeps an eye on, as its template sees it.
+struct SystemStatusView {
+    struct RuleRow {
+        let name: String
+        let text: String
+        let detail: String?
+        /// For `<meter>`: 0 to 100, where 100 is the threshold.
+        let meter: String?
+        let isFiring: Bool
+    }
+
+    struct CredentialRow {
+        let name: String
+        let state: String
+        let isBad: Bool
+        let detail: String?
+    }
+
+    /// Providers ask for new keys once a year or so; from this age on the page says so.
+    static let oldKeyDays = 365
+
+    let rules: [RuleRow]
+    let hasRules: Bool
+    let credentials: [CredentialRow]
+    let hasCredentials: Bool
+    let silences: [String]
+    let hasSilences: Bool
+    let writers: String
+    let isWriterMissing: Bool
+    /// Whether the reader may try the credentials.
+    let mayCheck: Bool
+
+    init(_ data: SystemStatus, mayCheck: Bool, now: Timestamp) {
+        // The nearest first; those that have no distance last, in their files' order.
+        let ordered = data.rules.enumerated().sorted { left, right in
+            let (a, b) = (left.element.ruleStatus?.fraction ?? -1, right.element.ruleStatus?.fraction ?? -1)
+            return a == b ? left.offset < right.offset : a > b
+        }
+        rules = ordered.map { Self.line($0.element) }
+        hasRules = !rules.isEmpty
+        credentials = Self.credentials(data, now: now)
+        hasCredentials = !credentials.isEmpty
+        self.mayCheck = mayCheck && !data.credentials.isEmpty
+        silences = data.silences.map { Self.words($0, now: now) }
+        hasSilences = !silences.isEmpty
+        isWriterMissing = data.lastHeartbeat.map { now - $0 > .seconds(180) } ?? true
+        writers = Self.writers(data, now: now)
+    }
+
+    private static func line(_ rule: SystemStatus.Rule) -> RuleRow {
+        guard let ruleStatus = rule.ruleStatus else {
+            return RuleRow(name: rule.name, text: rule.isFiring ? "firing" : "quiet", detail: nil, meter: nil, isFiring: rule.isFiring)
+        }
+        return RuleRow(
+            name: rule.name,
+            text: "\(NumberText.percent(ruleStatus.share)) of \(NumberText.percent(ruleStatus.threshold))",
+            detail: ruleStatus.group == "all" ? nil : ruleStatus.group,
+            meter: "\(Int(min(100, (ruleStatus.fraction * 100).rounded())))",
+            isFiring: rule.isFiring
+        )
+    }
+
+    /// What is refused first, then what is configured.
+    private static func credentials(_ data: SystemStatus, now: Timestamp) -> [CredentialRow] {
+        let refused = data.circuits.map { circuit in
+            CredentialRow(
+                name: "\(ProviderName.text(circuit.scope.provider)) \(circuit.scope.app) \(circuit.scope.environment.rawValue)",
+                state: "refused: \(circuit.cause)",
+                isBad: true,
+                detail:
+                    "sends blocked since \(ClockText.moment(circuit.since, now: now)), \(NumberText.count(circuit.refusals)) refusals, next probe "
+                    + DurationText.ago(circuit.nextProbeAt, now: now)
+            )
+        }
+        let limited = data.limiters.map { limiter in
+            CredentialRow(
+                name: "\(ProviderName.text(limiter.scope.provider)) \(limiter.scope.app) \(limiter.scope.environment.rawValue)",
+                state: "too many tokens refused: \(limiter.cause)",
+                isBad: true,
+                detail: "no token is deactivated since \(ClockText.moment(limiter.openedAt, now: now)); "
+                    + "\(NumberText.count(limiter.deferred)) wait for a decision (pushwatch limiters list)"
+            )
+        }
+        return refused + limited + data.credentials.map(line)
+    }
+
+    private static func line(_ credential: CredentialState) -> CredentialRow {
+        let isOld = (credential.keyAgeDays ?? 0) >= oldKeyDays
+        let age = credential.keyAgeDays.map { "key file \($0) \($0 == 1 ? "day" : "days") old" }
+        return CredentialRow(
+            name: credential.name,
+            state: credential.fault == nil ? (isOld ? "in use; replace its key" : "in use") : "the newest is not in use",
+            isBad: credential.fault != nil || isOld,
+            detail: [credential.fault, age].compactMap { $0 }.joined(separator: "; ")
+        )
+    }
+
+    private static func words(_ silence: AlertSilence, now: Timestamp) -> String {
+        let when =
+            silence.startsAt > now
+            ? "from \(ClockText.moment(silence.startsAt, now: now)) to \(ClockText.moment(silence.endsAt, now: now))"
+            : "until \(ClockText.moment(silence.endsAt, now: now))"
+        return "\(silence.subject) \(when), by \(silence.author): \(silence.reason)"
+    }
+
+    private static func writers(_ data: SystemStatus, now: Timestamp) -> String {
+        guard let lastHeartbeat = data.lastHeartbeat else { return "No instance has ever said that it can write attempts." }
+        let count = "\(data.writers) \(data.writers == 1 ? "instance" : "instances")"
+        return data.writers == 0
+            ? "No instance can write attempts; the last one could \(DurationText.ago(lastHeartbeat, now: now))."
+            : "\(count) can write attempts; last heard \(DurationText.ago(lastHeartbeat, now: now))."
+    }
+}

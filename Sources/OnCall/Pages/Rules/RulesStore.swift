@@ -1,0 +1,127 @@
+import AlertRules
+import Alerting
+import Attempts
+import Foundation
+import Postgres
+import PushContract
+
+/// Reads what the page of rules shows, and keeps what people thought of an alert.
+struct RulesStore: Sendable {
+    static let days = Int64(BacktestRefresher.days)
+
+    private let pool: PostgresPool
+    private let rules: RuleRegistry
+    private let receivers: ReceiverRegistry?
+    private let backtests: BacktestCache
+
+    /// - Parameters:
+    ///   - receivers: asked for what is wrong with their file.
+    ///   - backtests: filled by `BacktestRefresher`.
+    init(pool: PostgresPool, rules: RuleRegistry, receivers: ReceiverRegistry? = nil, backtests: BacktestCache = BacktestCache()) {
+        self.pool = pool
+        self.rules = rules
+        self.receivers = receivers
+        self.backtests = backtests
+    }
+
+    func read(now: Timestamp) async throws -> RulesData {
+        // An instance that evaluates nothing looks at the files here.
+        rules.refresh()
+        receivers?.refresh()
+        let progress = Dictionary(try await RuleProgress.all(on: pool).map { ($0.rule, $0) }) { first, _ in first }
+        let past = try await past(now: now)
+        var entries: [RulesData.Entry] = []
+        for rule in rules.rules {
+            let own = past.filter { $0.rule == rule.name }
+            entries.append(
+                RulesData.Entry(
+                    rule: rule,
+                    progress: progress[rule.name],
+                    firing: own.filter { $0.resolvedAt == nil }.count,
+                    fired: own.count,
+                    real: own.filter { $0.verdict == "real" }.count,
+                    noise: own.filter { $0.verdict == "noise" }.count,
+                    past: own,
+                    backtest: backtests.entry(of: rule),
+                    ruleStatus: try await ruleStatus(rule, now: now)
+                )
+            )
+        }
+        let faults = rules.findings.filter { $0.severity == .error }.map(\.description) + [receivers?.fault].compactMap { $0 }
+        return RulesData(
+            entries: entries,
+            past: Array(past.prefix(50)),
+            acceptances: try await AcceptanceStore.current(on: pool),
+            faults: faults
+        )
+    }
+
+    /// How near each rule is to firing.
+    func ruleStatuses(now: Timestamp) async throws -> [(name: String, ruleStatus: WorstGroupStatus?)] {
+        var ruleStatuses: [(name: String, ruleStatus: WorstGroupStatus?)] = []
+        for rule in rules.rules { ruleStatuses.append((rule.name, try await ruleStatus(rule, now: now))) }
+        return ruleStatuses
+    }
+
+    /// False when there is no such alert.
+    func mark(_ id: UUID, verdict: String, by author: String, at now: Timestamp) async throws -> Bool {
+        try await pool.execute(
+            """
+            INSERT INTO alertMarks (alertId, verdict, author, markedAt)
+            SELECT alertId, \(verdict), \(author), \(now) FROM alerts WHERE alertId = \(id)
+            ON CONFLICT (alertId) DO UPDATE SET verdict = excluded.verdict, author = excluded.author, markedAt = excluded.markedAt
+            """
+        ) == 1
+    }
+
+    /// What somebody thought of an alert, and who: `real`, by maria.
+    func verdict(of id: UUID) async throws -> (verdict: String, author: String)? {
+        try await pool.query("SELECT verdict, author FROM alertMarks WHERE alertId = \(id)").first.map { row in
+            let (verdict, author) = try row.decode((String, String).self)
+            return (verdict, author)
+        }
+    }
+
+    private func past(now: Timestamp) async throws -> [RulesData.Past] {
+        try await pool.query(
+            """
+            SELECT alert.alertId::text, rule, groupKey, firedAt, resolvedAt, verdict
+            FROM alerts AS alert LEFT JOIN alertMarks USING (alertId)
+            WHERE firedAt >= \(now - .seconds(Self.days * 86_400)) OR state = 'firing'
+            ORDER BY firedAt DESC, alert.alertId LIMIT 1000
+            """
+        ).map { row in
+            let values = try row.decode((String, String, String, Timestamp, Timestamp?, String?).self)
+            return RulesData.Past(
+                id: values.0,
+                rule: values.1,
+                group: values.2,
+                firedAt: values.3,
+                resolvedAt: values.4,
+                verdict: values.5
+            )
+        }
+    }
+
+    private func ruleStatus(_ rule: AlertRule, now: Timestamp) async throws -> WorstGroupStatus? {
+        guard let ratio = rule.condition.ratio else { return nil }
+        let dimensions = rule.by.compactMap { RollupDimension(rawValue: $0.rawValue) }
+        guard dimensions.count == rule.by.count else { return nil }
+        let to = now.flooredToMinute()
+        let counts = try await RollupStore.minutes(
+            AlertSeries.selection(rule, group: GroupKey([:])),
+            by: dimensions,
+            from: to - .seconds(Int64(ratio.duration.minutes) * 60),
+            to: to,
+            on: pool
+        )
+        let groups = Dictionary(grouping: counts, by: \.values).map { values, counts in
+            (
+                group: values.isEmpty ? "all" : zip(rule.by, values).map { "\($0.rawValue)=\($1)" }.joined(separator: ", "),
+                bad: counts.reduce(0) { $0 + $1.bad },
+                attempts: counts.reduce(0) { $0 + $1.attempts }
+            )
+        }
+        return WorstGroupStatus.worst(groups, threshold: ratio.above.double)
+    }
+}

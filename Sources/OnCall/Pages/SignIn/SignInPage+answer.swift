@@ -1,0 +1,59 @@
+import HTTPServer
+import HTTPTypes
+import Hummingbird
+
+/// `GET /sign-in`, `POST /sign-in`, `POST /sign-out`.
+///
+/// A link to a page from another site (an alert in a chat) comes without the strict session cookie, so its reader is sent here although
+/// signed in. Such a request is answered with a page that goes on to the wanted one by itself: that step comes from this very site, and
+/// carries the cookie. A reader without a session is sent here again, and then sees the form.
+extension SignInPage {
+    @Sendable
+    static func answer(_ call: PageCall) async throws -> Response {
+        let next = ReturnPath(call.request.uri.queryParameters["next"].map(String.init))
+        if let ticket = call.request.uri.queryParameters["ticket"] {
+            return try await withTicket(String(ticket), next, call)
+        }
+        if next != .home, SameOrigin.isLinkFromElsewhere(call.request) {
+            return call.html(.bounce, BouncePage(next: next))
+        }
+        return form(next, call)
+    }
+
+    @Sendable
+    static func open(_ call: PageCall) async throws -> Response {
+        let fields = try await call.form()
+        let next = ReturnPath(fields["next"])
+        let key = (fields["key"] ?? "")[...].trimmed
+        do {
+            return PageResponse.seeOther(next.path, setCookie: try await call.site.signIn.openWithKey(String(key)))
+        } catch let problem as Problem where problem.isRefusal {
+            return form(next, problem, call)
+        }
+    }
+
+    @Sendable
+    static func close(_ call: PageCall) async throws -> Response {
+        PageResponse.seeOther("/sign-in", setCookie: try await call.site.signIn.close(call.request))
+    }
+
+    /// Answered with a page that goes on by itself: browsers leave a strict cookie out of a redirect that began elsewhere.
+    private static func withTicket(_ ticket: String, _ next: ReturnPath, _ call: PageCall) async throws -> Response {
+        do {
+            var response = call.html(.bounce, BouncePage(next: next))
+            response.headers[.setCookie] = try await call.site.signIn.openWithTicket(ticket)
+            return response
+        } catch let problem as Problem where problem.isRefusal {
+            return form(next, problem, call)
+        }
+    }
+
+    private static func form(_ next: ReturnPath, _ problem: Problem? = nil, _ call: PageCall) -> Response {
+        call.html(.signIn, SignInPage(next: next, fault: problem?.detail, now: call.now), status: problem?.status ?? .ok)
+    }
+}
+
+extension Problem {
+    /// The caller may not sign in, as opposed to a fault of the service.
+    fileprivate var isRefusal: Bool { status == .unauthorized || status == .forbidden }
+}

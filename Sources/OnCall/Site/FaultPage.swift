@@ -1,0 +1,16 @@
+import PushContract
+
+/// A page that could not be made.
+struct FaultPage {
+    let frame: PageFrame
+    let title: String
+    let detail: String
+    let requestId: String
+
+    init(title: String, detail: String, requestId: String, isPassing: Bool, now: Timestamp) {
+        frame = PageFrame(title: "\(title) · Pushwatch", refreshSeconds: isPassing ? 10 : nil, person: nil, now: now)
+        self.title = title
+        self.detail = detail
+        self.requestId = requestId
+    }
+}

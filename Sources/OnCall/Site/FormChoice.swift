@@ -1,0 +1,6 @@
+/// One of the values a form offers.
+struct FormChoice {
+    let value: String
+    let label: String
+    let isChosen: Bool
+}

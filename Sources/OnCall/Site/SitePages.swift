@@ -1,0 +1,34 @@
+/// Every page and form of the site. A new page is a folder in `Pages` and a line here.
+enum SitePages {
+    static let all: [SitePage] = [
+        .page("", .scope(.alertsRead), title: "Now", .now, NowPage.answer),
+        .page("oncall/matches", .scope(.alertsRead), title: "Matches", .matches, MatchesPage.answer),
+        .page("oncall/matches/:subject", .scope(.alertsRead), .match, MatchPage.answer),
+        .page("oncall/rules", .scope(.alertsRead), title: "Rules", .rules, RulesPage.answer),
+        .page("oncall/notifications", .scope(.alertsRead), title: "Notifications", .notifications, NotificationsPage.answer),
+        .page("oncall/audit", .scope(.alertsRead), title: "Audit", .audit, AuditPage.answer),
+        .page("oncall/alerts/:id", .scope(.alertsRead), .alert, AlertPage.answer),
+        .form("oncall/alerts/:id/acknowledge", .scope(.alertsWrite), AlertPage.acknowledge),
+        .form("oncall/alerts/:id/mark", .scope(.alertsWrite), AlertPage.mark),
+        .page("oncall/alerts/:id/silence", .scope(.alertsWrite), .silence, SilencePage.answer),
+        .form("oncall/alerts/:id/silence", .scope(.alertsWrite), SilencePage.silence),
+        .page("oncall/alerts/:id/accept", .scope(.alertsWrite), .accept, AcceptPage.answer),
+        .form("oncall/alerts/:id/accept", .scope(.alertsWrite), AcceptPage.accept),
+        .form("oncall/acceptances/:id/undo", .scope(.alertsWrite), AcceptPage.undo),
+        .form("oncall/credentials/check", .scope(.alertsWrite), .credentials, CredentialsPage.check),
+        .page("oncall/throttle", .scope(.alertsWrite), .throttle, ThrottlePage.answer),
+        .form("oncall/throttle", .scope(.alertsWrite), ThrottlePage.throttle),
+        .form("oncall/throttle/lift", .scope(.alertsWrite), ThrottlePage.remove),
+        .page("runbooks/:name", .scope(.alertsRead), .runbook, RunbookPage.answer),
+        .form("search", .scope(.alertsRead), .search, SearchPage.answer),
+        .page("people/:uid", .scope(.alertsRead), .person, PersonPage.answer),
+        .page("oncall/zone", .scope(.alertsRead), .zone, ZonePage.answer),
+        .form("oncall/zone", .scope(.alertsRead), ZonePage.choose),
+        .page("sign-in", .open, .signIn, SignInPage.answer),
+        .form("sign-in", .open, .signIn, SignInPage.open),
+        .form("sign-out", .open, SignInPage.close),
+    ]
+
+    /// The navigation.
+    static let links: [SitePage.Link] = all.compactMap { page in page.title.map { SitePage.Link(path: "/\(page.path)", title: $0) } }
+}

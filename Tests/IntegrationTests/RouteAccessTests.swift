@@ -1,0 +1,106 @@
+import Access
+import Foundation
+import HTTPServer
+import Server
+import Synchronization
+import TestDatabase
+import Testing
+
+/// Who may call each route of the running server.
+@Suite("Access to routes")
+struct RouteAccessTests {
+    /// A route as `docs/openapi.yaml` names it.
+    private struct Route: Sendable {
+        let method: String
+        let path: String
+        let access: RouteAccess
+
+        init(_ route: HTTPRouter.Route) {
+            let parts = route.path.split(separator: "/").map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }
+            (method, path, access) = (route.method.rawValue, "/" + parts.joined(separator: "/"), route.access)
+        }
+
+        var name: String { "\(method) \(path)" }
+        /// With a value for each parameter.
+        var address: String { path.replacing(/\{\w+\}/, with: "00000000-0000-0000-0000-000000000000") }
+
+        /// What the document says under `security`.
+        var security: Set<String> {
+            switch access {
+            case .open: []
+            case .scope(let scope): [scope.rawValue]
+            case .user: ["appUser"]
+            case .userOrScope(let scope): ["appUser", scope.rawValue]
+            case .userOrDeviceSecret: ["appUser", "unregisterSecret"]
+            }
+        }
+    }
+
+    /// The scopes and kinds of callers of each route, by the document's indentation.
+    private static func documented() throws -> [String: Set<String>] {
+        let text = try String(contentsOfFile: ProjectDirectory.root + "/docs/openapi.yaml", encoding: .utf8)
+        var security: [String: Set<String>] = [:]
+        var (path, route, isSecurity) = ("", "", false)
+        for line in text.prefix(upTo: text.firstRange(of: "\ncomponents:")?.lowerBound ?? text.endIndex).split(separator: "\n") {
+            if let match = line.wholeMatch(of: #/  (/\S*):/#) { path = String(match.1) }
+            if let match = line.wholeMatch(of: #/    (get|put|post|delete|patch):/#) { route = "\(match.1.uppercased()) \(path)" }
+            if line.hasPrefix("      security:") {
+                security[route] = []
+                isSecurity = true
+            } else if isSecurity, let match = line.wholeMatch(of: /        - (?:apiKey|session): \["([a-z:]+)"\]/) {
+                security[route]?.insert(String(match.1))
+            } else if isSecurity, let match = line.wholeMatch(of: /        - (appUser|unregisterSecret): \[\]/) {
+                security[route]?.insert(String(match.1))
+            } else if !line.hasPrefix("        - ") {
+                isSecurity = false
+            }
+        }
+        return security
+    }
+
+    private static let open: Set<String> = [
+        "GET /health", "GET /health/ready", "GET /assets/pushwatch.css", "GET /assets/pushwatch.js", "GET /sign-in", "POST /sign-in",
+        "POST /sign-out",
+    ]
+
+    @Test("every route states who may call it, as the document does; strangers and callers without the scope are refused")
+    func everyRoute() async throws {
+        let seen = Mutex<[Route]>([])
+        var hooks = PushwatchServer.Hooks()
+        hooks.routes = { router in seen.withLock { $0 = router.routes.map(Route.init) } }
+        try await withServer(hooks: hooks) { server in
+            let routes = seen.withLock { $0 }
+            #expect(routes.count > 60)
+            #expect(Set(routes.filter { $0.access == .open }.map(\.name)) == Self.open)
+            let documented = try Self.documented()
+            for route in routes {
+                #expect(documented[route.name] == route.security, "the security of \(route.name) in docs/openapi.yaml")
+            }
+
+            let keys = APIKeyStore(server.pool)
+            var without: [Scope: API] = [:]
+            for scope in Scope.allScopes {
+                let others = Set(Scope.allScopes).subtracting([scope])
+                let key = try await keys.create(name: "without \(scope)", scopes: others, createdBy: "test", now: .now())
+                without[scope] = server.api.with(bearer: key.text.text)
+            }
+            let (nobody, user) = (server.api.with(bearer: nil), try server.asUser("u1"))
+            for route in routes where route.access != .open {
+                #expect(try await nobody.call(route.method, route.address).status == 401, "\(route.name) without credentials")
+                switch route.access {
+                case .scope(let scope):
+                    try await expectRefusal(of: route, to: try #require(without[scope]), naming: scope)
+                    try await expectRefusal(of: route, to: user, naming: scope)
+                case .userOrScope(let scope): try await expectRefusal(of: route, to: try #require(without[scope]), naming: scope)
+                case .open, .user, .userOrDeviceSecret:
+                    #expect(try await server.api.call(route.method, route.address).status == 403, "\(route.name) with an API key")
+                }
+            }
+        }
+    }
+
+    private func expectRefusal(of route: Route, to caller: API, naming scope: Scope) async throws {
+        let answer = try await caller.call(route.method, route.address)
+        #expect(answer.status == 403 && answer.text.contains("needs the scope \(scope)"), "\(route.name) without \(scope)")
+    }
+}
