@@ -1,5 +1,6 @@
 package import Logging
 package import Postgres
+import ServiceKit
 package import ServiceLifecycle
 
 /// Holds analysts to their limits: cancels and ends sessions that run too long, hold back cleanup, or make others wait.
@@ -29,29 +30,22 @@ package struct AnalystWatchdog: Service {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var hasComplained = await saidThatRoleIsMissing()
-            while !Task.isCancelled {
-                do {
-                    let round = try await look()
-                    if round.outOfReach > 0, !hasComplained {
-                        hasComplained = true
-                        logger.warning(
-                            "analysts' sessions are out of reach: GRANT pg_read_all_stats, pg_signal_backend to the database user"
-                        )
-                    }
-                } catch is CancellationError {
-                    return
-                } catch {
-                    logger.error("analysts' sessions could not be looked at; tried again", metadata: ["error": "\(error)"])
-                }
-                try? await Task.sleep(for: interval)
+        let service = PeriodicService("analyst watchdog", every: interval, logger: logger, failureLevel: .error, state: Bool?.none) {
+            hasWarned in
+            if hasWarned == nil { hasWarned = await warnedThatRoleIsMissing() }
+            let round = try await look()
+            if round.outOfReach > 0, hasWarned == false {
+                hasWarned = true
+                logger.warning(
+                    "analysts' sessions cannot be read or ended: GRANT pg_read_all_stats, pg_signal_backend to the database user"
+                )
             }
         }
+        try await service.run()
     }
 
-    /// The migration's own warning is read by nobody who does not read the server's log.
-    private func saidThatRoleIsMissing() async -> Bool {
+    /// The migration's own warning is in the database server's log only.
+    private func warnedThatRoleIsMissing() async -> Bool {
         guard let rows = try? await pool.query("SELECT to_regrole('pushwatch_analyst') IS NULL"), (try? rows[0].decode(Bool.self)) == true
         else { return false }
         logger.notice("there is no role pushwatch_analyst; to let analysts in, make it as sql/README.md says")

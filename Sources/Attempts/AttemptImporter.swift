@@ -96,7 +96,7 @@ package struct AttemptImporter: Sendable {
         }
         progress.isComplete = reader.isAtEnd
         let last = progress
-        try await pool.withRetriedBatch { try checkpoint.save(last, now: now, on: $0) }
+        try await pool.performTransaction(retrying: .idempotent) { try checkpoint.save(last, now: now, on: $0) }
         return progress
     }
 
@@ -118,9 +118,14 @@ package struct AttemptImporter: Sendable {
         return rejects.sorted { $0.line < $1.line }
     }
 
-    private func store(_ batch: AttemptBatch, checkpoint: ImportCheckpoint, progress: Progress, now: Timestamp) async throws -> [AttemptResult] {
+    private func store(
+        _ batch: AttemptBatch,
+        checkpoint: ImportCheckpoint,
+        progress: Progress,
+        now: Timestamp
+    ) async throws -> [AttemptResult] {
         if !batch.isEmpty { try await maintenance.ensurePartitions(for: batch) }
-        return try await pool.withRetriedBatch { connection in
+        return try await pool.performTransaction(retrying: .idempotent) { connection in
             try checkpoint.save(progress, now: now, on: connection)
             return try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: now, checksOldFacts: true)
         }
@@ -160,23 +165,5 @@ extension [UInt8] {
         }
         guard let result else { throw .empty }
         return try result.get()
-    }
-}
-
-extension PostgresPool {
-    /// A synchronous transaction in one hop, run again after conflicts and lost connections; for idempotent work.
-    package func withRetriedBatch<Value: Sendable>(
-        attempts: Int = 5,
-        _ body: @escaping @Sendable (BlockingConnection) throws -> Value
-    ) async throws -> Value {
-        var failures = 0
-        while true {
-            do {
-                return try await withConnection { try await $0.perform { try $0.transaction(body) } }
-            } catch let error as PostgresError where failures + 1 < attempts && (error.isSerializationConflict || error.isConnectionLoss) {
-                failures += 1
-                try await Task.sleep(for: .milliseconds(Int.random(in: 10...30) << failures))
-            }
-        }
     }
 }

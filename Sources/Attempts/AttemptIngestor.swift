@@ -8,6 +8,9 @@ package import ServiceLifecycle
 ///
 /// Several writers, each with its own rollup slot. On shutdown new batches are refused and what waits is written.
 package struct AttemptIngestor: Service {
+    /// A batch is idempotent, so a lost connection allows another attempt; a row without a partition needs the partition first.
+    private static let retry = TransactionRetry.idempotent.or { $0.code == .checkViolation }
+
     private let pool: PostgresPool
     private let queue: IngestQueue
     private let slots: [Int16]
@@ -55,7 +58,7 @@ package struct AttemptIngestor: Service {
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
                 let frozen = FrozenLedger(pool: pool, hints: hints, logger: logger)
-                group.addTask { await cancelWhenGracefulShutdown { await frozen.run() } }
+                group.addTask { try? await frozen.run() }
                 for slot in slots { group.addTask { await write(slot: slot) } }
             }
         } onGracefulShutdown: {
@@ -152,29 +155,15 @@ package struct AttemptIngestor: Service {
 
     /// One transaction in one hop, run again when nothing of it can have remained or running it again changes nothing.
     private func store(_ batch: AttemptBatch, slot: Int16) async throws -> [AttemptResult] {
-        var failures = 0
-        while true {
-            do {
-                let receivedAt = now()
-                return try await pool.withConnection { connection in
-                    try await connection.perform { connection in
-                        try connection.transaction {
-                            try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt, hints: hints)
-                        }
-                    }
-                }
-            } catch let error as PostgresError where failures < 4 && mayRepeat(error) {
-                failures += 1
-                logger.debug("a batch is written again", metadata: ["error": "\(error)"])
-                if error.code == .checkViolation { try await maintenance.ensurePartitions(for: batch) }
-                try await Task.sleep(for: .milliseconds(Int.random(in: 5...15) << failures))
+        try await AttemptIngestor.retry.run { error, _ in
+            logger.debug("a batch is written again", metadata: ["error": "\(error)"])
+            if error.code == .checkViolation { try await maintenance.ensurePartitions(for: batch) }
+        } _: {
+            let receivedAt = now()
+            return try await pool.performTransaction(retrying: .never) {
+                try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt, hints: hints)
             }
         }
-    }
-
-    /// A batch is idempotent, so a lost connection allows a second try; a row without a partition asks for the partition.
-    private func mayRepeat(_ error: PostgresError) -> Bool {
-        error.isSerializationConflict || error.isConnectionLoss || error.code == .checkViolation || error.code.rawValue == "58030"
     }
 
     private func isUnavailable(_ error: any Error) -> Bool {

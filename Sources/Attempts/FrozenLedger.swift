@@ -1,6 +1,7 @@
 import Logging
 import Postgres
 import PushContract
+import ServiceKit
 
 /// Loads the keys of the previous ledger generation into a filter, at the start and after every rotation, so that batches of new
 /// attempts need not look there. The generation is frozen: a rotation waits for its last writer, and nobody adds to it afterwards.
@@ -15,15 +16,8 @@ struct FrozenLedger: Sendable {
 
     private static let chunk = 50_000
 
-    func run() async {
-        while !Task.isCancelled {
-            do {
-                try await refresh()
-            } catch {
-                logger.debug("the frozen ledger generation could not be read", metadata: ["error": "\(error)"])
-            }
-            try? await Task.sleep(for: interval)
-        }
+    func run() async throws {
+        try await PeriodicService("frozen ledger", every: interval, logger: logger, failureLevel: .debug) { try await refresh() }.run()
     }
 
     /// Makes the filter if there is none for the generation that is frozen now.

@@ -35,7 +35,7 @@ struct LedgerRotation {
     func switchOver(now: Timestamp, patience: String = "2s", isDue: (Timestamp) -> Bool) async throws -> Bool {
         guard isDue(try await LedgerRotation.read(on: pool).rotatedAt) else { return false }
         do {
-            return try await pool.withTransaction(retry: .never) { transaction in
+            return try await pool.withTransaction(retrying: .never) { transaction in
                 try await SchemaLock.acquire(on: transaction)
                 try await transaction.execute("SET LOCAL lock_timeout = '\(raw: patience)'")
                 // Waits for the batches under way and holds back the next ones, so that none of them misses the other's ids.

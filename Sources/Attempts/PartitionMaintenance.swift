@@ -1,6 +1,7 @@
 package import Logging
 package import Postgres
 package import PushContract
+import ServiceKit
 package import ServiceLifecycle
 
 /// Makes partitions ahead, drops those past their retention, and rotates the ledger's generations. Any number may run.
@@ -38,20 +39,14 @@ package struct PartitionMaintenance: Service {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                do {
-                    try await maintain()
-                } catch is CancellationError {
-                    return
-                } catch {
-                    logger.error("partitions could not be kept; tried again in a minute", metadata: ["error": "\(error)"])
-                    try? await Task.sleep(for: .seconds(60))
-                    continue
-                }
-                try? await Task.sleep(for: interval)
-            }
-        }
+        let service = PeriodicService(
+            "partition maintenance",
+            every: interval,
+            retryInterval: .seconds(60),
+            logger: logger,
+            failureLevel: .error
+        ) { try await maintain() }
+        try await service.run()
     }
 
     /// One round. Idempotent; several instances take turns by a lock.

@@ -61,7 +61,7 @@ struct PartitionRetirement {
 
     /// One statement of DDL with a limit to its waiting.
     private func step(_ statement: Query) async throws {
-        try await pool.withTransaction(retry: .never) { transaction in
+        try await pool.withTransaction(retrying: .never) { transaction in
             try await transaction.execute("SET LOCAL lock_timeout = '\(raw: patience)'")
             try await transaction.execute(statement)
         }
@@ -72,7 +72,7 @@ struct PartitionRetirement {
             try await detachConcurrently(name, of: parent)
         } catch let error as PostgresError where error.code.rawValue == "0A000" {
             // Distributed tables do not have it: the plain form makes writers wait, so it is given up after a moment.
-            try await pool.withTransaction(retry: .never) { transaction in
+            try await pool.withTransaction(retrying: .never) { transaction in
                 try await transaction.execute("SET LOCAL lock_timeout = '1s'")
                 try await transaction.execute("ALTER TABLE \(raw: parent) DETACH PARTITION \(raw: name)")
             }

@@ -2,6 +2,7 @@ package import AlertRules
 package import Logging
 package import Postgres
 package import PushContract
+import ServiceKit
 package import ServiceLifecycle
 
 /// Keeps a backtest of the last four weeks for each rule in force, on each instance that has the pages.
@@ -48,13 +49,9 @@ package struct BacktestRefresher: Service {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var cooldown: [String: Timestamp] = [:]
-            while !Task.isCancelled {
-                await look(&cooldown)
-                try? await clock.sleep(for: Self.pause, tolerance: nil)
-            }
-        }
+        let cooldown: [String: Timestamp] = [:]
+        let service = PeriodicService("backtests", every: Self.pause, clock: clock, logger: logger, state: cooldown) { await look(&$0) }
+        try await service.run()
     }
 
     /// Makes whatever is due. `cooldown`: when a version of a rule failed.

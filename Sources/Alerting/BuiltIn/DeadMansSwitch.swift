@@ -3,6 +3,7 @@ package import Logging
 import Metrics
 package import Postgres
 package import PushContract
+import ServiceKit
 package import ServiceLifecycle
 
 /// Calls a URL every minute as long as alerts are evaluated and delivered: whoever is there pages when the calls stop.
@@ -39,13 +40,10 @@ package struct DeadMansSwitch: Service {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                try? await clock.sleep(for: .seconds(60), tolerance: nil)
-                if Task.isCancelled { return }
-                await check()
-            }
+        let service = PeriodicService("heartbeat URL", every: .seconds(60), initialDelay: .seconds(60), clock: clock, logger: logger) {
+            await check()
         }
+        try await service.run()
     }
 
     /// One look, and one call if all is well. Returns whether the call was made and answered with 2xx.

@@ -3,6 +3,7 @@ import Foundation
 package import Logging
 package import Postgres
 package import PushContract
+import ServiceKit
 package import ServiceLifecycle
 
 /// Runs in every instance that ingests or sends: says that it can write to the database, and what it has not written yet.
@@ -35,24 +36,16 @@ package struct WriterHeartbeat: Service {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var report = WriterReport()
-            while !Task.isCancelled {
-                do {
-                    let now = now()
-                    let waiting = uncommitted.waiting(for: Self.reportingThreshold, at: now)
-                    if report.isDue(waiting, at: now, interval: Self.interval) {
-                        try await heartbeat()
-                        report = WriterReport(reportedAt: now, uncommittedSince: waiting)
-                    }
-                } catch is CancellationError {
-                    return
-                } catch {
-                    logger.warning("no heartbeat could be written", metadata: ["error": "\(error)"])
-                }
-                try? await clock.sleep(for: .seconds(1), tolerance: nil)
+        let service = PeriodicService("writer heartbeat", every: .seconds(1), clock: clock, logger: logger, state: WriterReport()) {
+            report in
+            let now = now()
+            let waiting = uncommitted.waiting(for: Self.reportingThreshold, at: now)
+            if report.isDue(waiting, at: now, interval: Self.interval) {
+                try await heartbeat()
+                report = WriterReport(reportedAt: now, uncommittedSince: waiting)
             }
         }
+        try await service.run()
     }
 
     package func heartbeat() async throws {

@@ -3,6 +3,7 @@ import Foundation
 package import Logging
 package import Postgres
 package import PushContract
+import ServiceKit
 import ServiceLifecycle
 import Synchronization
 
@@ -77,18 +78,10 @@ package final class RuleEvaluator: Service, Sendable {
 
     /// Works until shutdown, then lets the next one take over at once.
     package func run() async throws {
-        await cancelWhenGracefulShutdown { [self] in
-            while !Task.isCancelled {
-                do {
-                    try await evaluate()
-                } catch is CancellationError {
-                    break
-                } catch {
-                    logger.error("rules could not be evaluated; alerts keep their state", metadata: ["error": "\(error)"])
-                }
-                try? await clock.sleep(for: pause(), tolerance: nil)
-            }
+        let service = PeriodicService("rule evaluation", every: self.pause(), clock: clock, logger: logger, failureLevel: .error) {
+            try await self.evaluate()
         }
+        try await service.run()
         try? await release()
     }
 
@@ -167,7 +160,10 @@ package final class RuleEvaluator: Service, Sendable {
                 faults[rule.name] = "\(error)"
             }
             if let fault = faults[rule.name] {
-                logger.error("a rule could not be evaluated; its alerts keep their state", metadata: ["rule": "\(rule.name)", "error": "\(fault)"])
+                logger.error(
+                    "a rule could not be evaluated; its alerts keep their state",
+                    metadata: ["rule": "\(rule.name)", "error": "\(fault)"]
+                )
             }
         }
         return faults

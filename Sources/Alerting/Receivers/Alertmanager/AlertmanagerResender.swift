@@ -1,9 +1,10 @@
-import HTTPClient
 import Foundation
+import HTTPClient
 package import Logging
 import Metrics
 package import Postgres
 package import PushContract
+import ServiceKit
 import ServiceLifecycle
 
 /// Tells every Alertmanager again what fires, once a minute, so that it neither forgets nor resolves it; and for a quarter of an hour
@@ -44,12 +45,11 @@ package actor AlertmanagerResender: Service {
     }
 
     package func run() async throws {
-        while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            await resend()
-            await cancelWhenGracefulShutdown { [clock, interval] in
-                try? await clock.sleep(for: interval, tolerance: nil)
-            }
+        // A round under way ends before shutdown: a resolved alert may be in it.
+        let service = PeriodicService("Alertmanager resend", every: self.interval, shutdown: .awaitsBody, clock: clock, logger: logger) {
+            await self.resend()
         }
+        try await service.run()
     }
 
     /// One round: look, post, look once more. Returns how many posts a member took.
