@@ -42,7 +42,7 @@ package final class AttemptParser {
     private let item = UnsafeMutablePointer<pushwatch_json_item>.allocate(capacity: 1)
 
     package init() {
-        let names = AttemptField.allCases.map { UnsafeRawPointer($0.name.utf8Start).assumingMemoryBound(to: CChar.self) }
+        let names = AttemptColumn.contract.map { UnsafeRawPointer($0.name.utf8Start).assumingMemoryBound(to: CChar.self) }
         let pointers: [UnsafePointer<CChar>?] = names.map { $0 }
         // StaticStrings are null-terminated and live for ever.
         guard let parser = pushwatch_json_parser_new(pointers, pointers.count, AttemptParser.maxDepth + 1) else {
@@ -149,7 +149,9 @@ package final class AttemptParser {
         guard code == 0 else {
             let reason = String(cString: pushwatch_json_error_message(code))
             guard reportsLocation else { throw .malformed(reason) }
-            throw .malformed(JSONErrorLocation.describe(UnsafeRawBufferPointer(rebasing: body[..<length]), otherwise: reason, isLine: isLine))
+            throw .malformed(
+                JSONErrorLocation.describe(UnsafeRawBufferPointer(rebasing: body[..<length]), otherwise: reason, isLine: isLine)
+            )
         }
         return (Int(root), count)
     }
@@ -172,7 +174,7 @@ package final class AttemptParser {
 
     private func append(to batch: inout AttemptBatch, window: AcceptanceWindow) throws(AttemptFault) {
         let values = self.values
-        try AttemptRecordBuilder(window: window).append(to: &batch) { field in AttemptParser.value(values[field.rawValue]) }
+        try AttemptRecordBuilder(window: window).append(to: &batch) { column in AttemptParser.value(values[column.rawValue]) }
     }
 
     private static func value(_ value: pushwatch_json_value) -> AttemptRecordBuilder.Value {
@@ -212,10 +214,10 @@ package final class AttemptParser {
 
     /// The item's own id, so that a batch answer can name it; nil when it is not a short printable string.
     private func attemptIdForAnswer() -> String? {
-        let value = values[AttemptField.attemptId.rawValue]
+        let value = values[AttemptColumn.attemptId.rawValue]
         guard Int(value.kind) == PUSHWATCH_JSON_STRING else { return nil }
         let text = AttemptParser.text(value)
-        return (try? FieldRules.visibleASCII(text, .attemptId)) == nil ? nil : String(decoding: text, as: UTF8.self)
+        return (try? TextRule.visibleASCII.check(text, .attemptId)) == nil ? nil : String(decoding: text, as: UTF8.self)
     }
 
     /// The item's fields: a C array, which Swift imports as a tuple.

@@ -59,7 +59,9 @@ enum AnalystSessionStatements {
 
     /// nil when the server hides what the session does.
     private static func decode(_ row: Row) throws -> AnalystSession? {
-        let (pid, startedAt, user, state, statement, transaction, suppressedBy, blocking) = try row.decode((Int32, String?, String, String?, Int64?, Int64?, Int64, Int64?).self)
+        let (pid, startedAt, user, state, statement, transaction, suppressedBy, blocking) = try row.decode(
+            (Int32, String?, String, String?, Int64?, Int64?, Int64, Int64?).self
+        )
         guard let startedAt, let state else { return nil }
         return AnalystSession(
             pid: pid,

@@ -11,7 +11,7 @@ extension Query.Parameter {
     }
 
     /// A text of the batch. Binary, so that nobody looks for its end.
-    static func text(_ piece: AttemptBatch.Piece, of batch: AttemptBatch) -> Query.Parameter {
+    static func text(_ piece: AttemptPiece, of batch: AttemptBatch) -> Query.Parameter {
         piece.isAbsent ? .null(oid: 25) : .binary(Array(batch.bytes(piece)), oid: 25)
     }
 

@@ -61,9 +61,9 @@ struct RollupDelta {
             status: record.status,
             reasonCode: record.reasonCode,
             environment: record.environment,
-            app: textIndex(of: record.app, in: batch),
-            pushType: textIndex(of: record.pushType, in: batch),
-            appMajor: AppMajor.parse(batch.bytes(record.appVersion))
+            app: textIndex(of: record[.app], in: batch),
+            pushType: textIndex(of: record[.pushType], in: batch),
+            appMajor: AppMajor.parse(batch.bytes(record[.appVersion]))
         )
         add(key, latencyMs: record.latencyMs, sign: sign)
     }
@@ -101,10 +101,12 @@ struct RollupDelta {
         return rows.count - 1
     }
 
-    private mutating func textIndex(of piece: AttemptBatch.Piece, in batch: AttemptBatch) -> Int {
+    private mutating func textIndex(of piece: AttemptPiece, in batch: AttemptBatch) -> Int {
         if piece.isAbsent { return 0 }
         let bytes = batch.bytes(piece)
-        for textIndex in 1..<max(1, min(texts.count, RollupDelta.searched)) where texts[textIndex].utf8.elementsEqual(bytes) { return textIndex }
+        for textIndex in 1..<max(1, min(texts.count, RollupDelta.searched)) where texts[textIndex].utf8.elementsEqual(bytes) {
+            return textIndex
+        }
         return textIndex(of: String(decoding: bytes, as: UTF8.self))
     }
 

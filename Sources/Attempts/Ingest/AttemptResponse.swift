@@ -38,7 +38,7 @@ enum AttemptResponse {
             let pointer = rejection.fault.field.isEmpty ? "" : "/\(rejection.fault.field.jsonPointerToken)"
             throw Problem.invalid(rejection.fault.detail + ".", code: rejection.fault.code, pointer: pointer)
         }
-        if results[0] == .accepted { return accepted(parsed.batch.bytes(parsed.batch.records[0].attemptId)) }
+        if results[0] == .accepted { return accepted(parsed.batch.bytes(parsed.batch.records[0][.attemptId])) }
         let attemptId = parsed.batch[0].attemptId
         switch results[0] {
         case .accepted, .advanced:
@@ -97,7 +97,7 @@ enum AttemptResponse {
                 answer.counts.conflict += 1
                 item.problem = AttemptProblem(stored: stored)
             }
-            item.attemptId = parsed.batch.string(parsed.batch.records[index].attemptId)
+            item.attemptId = parsed.batch.string(parsed.batch.records[index][.attemptId])
             answer.items.append(item)
         }
         answer.items.sort { $0.index < $1.index }

@@ -33,23 +33,24 @@ enum FactStatements {
     /// Takes rows forward: the later report replaces everything but identity, `attemptedAt` and `receivedAt`. Replacing the optional
     /// fields as a whole is what makes the outcome independent of the order in which the reports came.
     static func advance(_ moves: [AttemptMove], of batch: AttemptBatch, on connection: BlockingConnection) throws {
-        func texts(_ piece: KeyPath<AttemptBatch.Record, AttemptBatch.Piece>) -> [String?] {
-            moves.map { batch.string($0.record[keyPath: piece]) }
+        let names = AttemptColumn.latest.map { "\($0.name)" }.joined(separator: ", ")
+        let assignments = AttemptColumn.latest.map { "\($0.name) = moved.\($0.name)::\($0.type)" }.joined(separator: ", ")
+        var sql = Query.StringInterpolation(literalCapacity: 600, interpolationCount: AttemptColumn.latest.count + 2)
+        sql.appendLiteral("UPDATE notificationDeliveryAttempts AS fact SET \(assignments) FROM unnest(")
+        sql.appendInterpolation(moves.map(\.entry.attemptedAt))
+        sql.appendLiteral(", ")
+        sql.appendInterpolation(moves.map(\.entry.key))
+        for column in AttemptColumn.latest {
+            sql.appendLiteral(", ")
+            switch column.definition.kind {
+            case .text, .optionalText: sql.appendInterpolation(moves.map { batch.string($0.record[column]) })
+            case .optionalInteger: sql.appendInterpolation(moves.map { $0.record[column].integer })
+            case .word: sql.appendInterpolation(moves.map { $0.record.word(column).map { "\($0)" } })
+            case .moment, .key: preconditionFailure("the first report decides \(column.name)")
+            }
         }
-        try connection.execute(
-            """
-            UPDATE notificationDeliveryAttempts AS fact SET
-                status = moved.status::pushStatus, reasonCode = moved.reason::pushReason, providerErrorCode = moved.code,
-                app = moved.app, environment = moved.environment::pushEnvironment, pushType = moved.pushType,
-                appVersion = moved.appVersion, providerMessageId = moved.messageId, latencyMs = moved.latency, sendId = moved.sendId
-            FROM unnest(\(moves.map(\.entry.attemptedAt)), \(moves.map(\.entry.key)), \(moves.map(\.record.status.rawValue)),
-                        \(moves.map { $0.record.reasonCode?.rawValue }), \(texts(\.providerErrorCode)), \(texts(\.app)),
-                        \(moves.map { $0.record.environment?.rawValue }), \(texts(\.pushType)), \(texts(\.appVersion)),
-                        \(texts(\.providerMessageId)), \(moves.map(\.record.latencyMs)), \(texts(\.sendId)))
-                AS moved (at, key, status, reason, code, app, environment, pushType, appVersion, messageId, latency, sendId)
-            WHERE fact.attemptedAt = moved.at AND fact.attemptKey = moved.key
-            """
-        )
+        sql.appendLiteral(") AS moved (at, key, \(names)) WHERE fact.attemptedAt = moved.at AND fact.attemptKey = moved.key")
+        try connection.execute(Query(stringInterpolation: sql))
     }
 
     /// Which of these exact rows stand already; the ledger may have forgotten what an import brings again.

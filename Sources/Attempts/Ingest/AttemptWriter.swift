@@ -26,10 +26,6 @@ package enum AttemptWriter {
         let groups = AttemptGroups(batch)
         let suspects = hints?.candidates(groups.keys, previousOf: generations) ?? groups.keys
         let previous = try LedgerStatements.known(suspects, generation: generations.previous, on: connection)
-        if !checksOldFacts, previous.isEmpty, let hints, try claimAll(groups, of: batch, generations.current, hints, on: connection) {
-            try store(batch.inserts, of: batch, slot: slot, receivedAt: receivedAt, on: connection)
-            return Array(repeating: .accepted, count: batch.count)
-        }
         let known = try claim(groups, of: batch, previous: previous, generation: generations.current, on: connection)
         var outcome = groups.fold(batch, known: known)
         if checksOldFacts { try outcome.skipExisting(of: batch, on: connection) }
@@ -55,36 +51,6 @@ package enum AttemptWriter {
         }
         try delta.apply(slot: slot, on: connection)
         return try answers(outcome, batch: batch, known: known, on: connection)
-    }
-
-    /// Enters the batch's ids into the ledger as what they most likely are: all new. False: nothing has happened, look at each.
-    private static func claimAll(
-        _ groups: AttemptGroups,
-        of batch: AttemptBatch,
-        _ generation: Int32,
-        _ hints: LedgerHints,
-        on connection: BlockingConnection
-    ) throws -> Bool {
-        guard groups.areDistinct, batch.count >= LedgerCopy.leastRows, hints.expectsNewKeys() else { return false }
-        guard try LedgerCopy.insert(groups.firstReports(of: batch), generation: generation, on: connection) else {
-            hints.sawDuplicates()
-            return false
-        }
-        hints.sawNewKeysOnly()
-        return true
-    }
-
-    private static func store(
-        _ inserts: [AttemptGroups.Insert],
-        of batch: AttemptBatch,
-        slot: Int16,
-        receivedAt: Timestamp,
-        on connection: BlockingConnection
-    ) throws {
-        try FactStatements.copy(inserts, of: batch, receivedAt: receivedAt, on: connection)
-        var delta = RollupDelta()
-        for insert in inserts { delta.count(batch.records[insert.index], of: batch, attemptedAt: insert.attemptedAt) }
-        try delta.apply(slot: slot, on: connection)
     }
 
     /// Enters the batch's ids into the ledger. Returns what was known of those that were not new.
@@ -142,12 +108,5 @@ package enum AttemptWriter {
             case .conflict: .conflict(stored: stored[batch.records[index].key])
             }
         }
-    }
-}
-
-extension AttemptBatch {
-    /// Every record as a new row, in the order of arrival, which is nearly that of time: the facts' key grows at its right edge.
-    var inserts: [AttemptGroups.Insert] {
-        records.indices.map { AttemptGroups.Insert(index: $0, attemptedAt: records[$0].attemptedAt) }
     }
 }

@@ -27,13 +27,6 @@ package struct AcceptanceWindow: Sendable {
         )
     }
 
-    /// Everything; for attempts Pushwatch itself stamps.
-    package static let unbounded = AcceptanceWindow(
-        earliest: Timestamp(microseconds: .min),
-        latest: Timestamp(microseconds: .max),
-        explanation: ""
-    )
-
     func check(_ moment: Timestamp) throws(AttemptFault) {
         guard moment < earliest || moment > latest else { return }
         let which = moment < earliest ? "too old" : "in the future"

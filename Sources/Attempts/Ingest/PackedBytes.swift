@@ -58,7 +58,7 @@ struct PackedBytes {
         append(UnsafeBufferPointer(text))
     }
 
-    mutating func append(field piece: AttemptBatch.Piece, of text: UnsafeBufferPointer<UInt8>) {
+    mutating func append(field piece: AttemptPiece, of text: UnsafeBufferPointer<UInt8>) {
         append(piece.length)
         if piece.length > 0 { append(UnsafeBufferPointer(rebasing: text[Int(piece.offset)..<Int(piece.offset) + Int(piece.length)])) }
     }

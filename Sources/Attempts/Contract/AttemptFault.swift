@@ -11,7 +11,7 @@ package struct AttemptFault: Error, Sendable, Equatable {
         self.detail = detail
     }
 
-    init(_ code: String, _ field: AttemptField, _ detail: String) {
-        self.init(code, field: "\(field.name)", detail)
+    init(_ code: String, _ column: AttemptColumn, _ detail: String) {
+        self.init(code, field: "\(column.name)", detail)
     }
 }
