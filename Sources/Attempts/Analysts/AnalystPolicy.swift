@@ -19,7 +19,7 @@ package struct AnalystSession: Sendable, Hashable {
     package var transactionAge: Duration
     /// How many transactions the rows that cleanup must keep for this session reach back.
     package var xminAge: Int64
-    /// The longest that somebody else has been waiting for a lock of this session.
+    /// The longest time that another session has waited for a lock of this one.
     package var blockingFor: Duration
 
     package init(
@@ -72,7 +72,7 @@ package struct AnalystPolicy: Sendable {
     package init() {}
 
     /// Cancelling is enough for a running statement, since it ends its transaction; a session that is idle within one, or that did not
-    /// heed the cancel, is ended.
+    /// observe the cancel, is ended.
     package func verdict(on session: AnalystSession) -> Verdict {
         guard session.activity != .idle else { return .leave }
         guard let (cause, overdue) = breach(session) else { return .leave }

@@ -4,7 +4,7 @@ import Postgres
 enum AnalystSessionStatements {
     struct Listing {
         var sessions: [AnalystSession]
-        /// Sessions of which the server tells us nothing: `pg_read_all_stats` is missing.
+        /// Sessions that cannot be read: `pg_read_all_stats` is missing.
         var hidden: Int
     }
 

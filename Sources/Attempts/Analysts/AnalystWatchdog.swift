@@ -3,11 +3,11 @@ package import Postgres
 import ServiceKit
 package import ServiceLifecycle
 
-/// Holds analysts to their limits: cancels and ends sessions that run too long, hold back cleanup, or make others wait.
+/// Enforces the limits of analysts: cancels and ends sessions that run too long, delay cleanup, or block others.
 ///
-/// The role's own settings say the same, but whoever is logged in may lift them. Any number of watchdogs may run; ending a session twice
-/// does nothing. Needs `pg_read_all_stats` and `pg_signal_backend` when its user is not a superuser; without them it says so once and
-/// goes on trying. On a replica nothing of this is needed: `max_standby_streaming_delay` ends what is in the way.
+/// The role has settings with these limits, but a user can change them. Any number of watchdogs may run; ending a session twice
+/// does nothing. Needs `pg_read_all_stats` and `pg_signal_backend` when its user is not a superuser; without them it warns once and
+/// continues. On a replica nothing of this is needed: `max_standby_streaming_delay` ends what is in the way.
 package struct AnalystWatchdog: Service {
     private let pool: PostgresPool
     private let policy: AnalystPolicy

@@ -1,11 +1,11 @@
 package import PushContract
 
-/// What became of one reported attempt.
+/// The result of one reported attempt.
 package enum AttemptResult: Sendable, Equatable {
     case accepted
     case duplicate
     case advanced
-    /// Nothing changed; `stored` is what stands under the id. Indirect, so that the others take eight bytes and not an attempt's room.
+    /// Nothing changed; `stored` is the attempt with that id. Indirect, so that the other cases take eight bytes.
     indirect case conflict(stored: Attempt?)
 
     /// The contract's word.

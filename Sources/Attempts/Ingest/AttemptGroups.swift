@@ -80,7 +80,7 @@ struct AttemptGroups {
 }
 
 extension AttemptGroups.Outcome {
-    /// Takes out inserts whose exact row stands already: the ledger has forgotten them, the facts have not.
+    /// Removes inserts whose row exists: the ledger no longer has them, the facts do.
     mutating func skipExisting(of batch: AttemptBatch, on connection: BlockingConnection) throws {
         let existing = try FactStatements.existing(inserts.map { batch.records[$0.index] }, on: connection)
         guard !existing.isEmpty else { return }

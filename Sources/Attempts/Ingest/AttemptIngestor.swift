@@ -22,7 +22,7 @@ package struct AttemptIngestor: Service {
 
     /// - Parameters:
     ///   - writers: transactions in flight at most; each keeps a connection.
-    ///   - uncommitted: told what waits here.
+    ///   - uncommitted: counts what waits here.
     ///   - firstSlot: where this process's rollup slots begin; processes that share a database should differ.
     package init(
         pool: PostgresPool,

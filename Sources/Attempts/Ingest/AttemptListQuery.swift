@@ -16,12 +16,12 @@ struct AttemptListQuery {
         for (key, _) in parameters {
             guard AttemptListQuery.known.contains(String(key)) else {
                 throw .badRequest(
-                    "`\(key)` is not a parameter of this listing; known are uid, tokenHash, since and limit.",
+                    "unknown parameter `\(key)`; expected one of uid, tokenHash, since, limit.",
                     code: "unknown_parameter"
                 )
             }
             guard seen.insert(String(key)).inserted else {
-                throw .badRequest("`\(key)` stands twice. Give it once.", code: "invalid_parameter")
+                throw .badRequest("`\(key)` is given more than once.", code: "invalid_parameter")
             }
         }
         uid = parameters["uid"].map(String.init)
@@ -38,7 +38,7 @@ struct AttemptListQuery {
             tokenHash = hash
         }
         guard uid != nil || tokenHash != nil else {
-            throw .badRequest("Name a person or a token: uid=… or tokenHash=….", code: "missing_parameter")
+            throw .badRequest("uid or tokenHash is required: uid=… or tokenHash=….", code: "missing_parameter")
         }
         if let text = parameters["since"] {
             guard let since = Timestamp(rfc3339: text) else {

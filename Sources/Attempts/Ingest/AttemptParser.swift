@@ -22,7 +22,7 @@ package final class AttemptParser {
         package var fault: AttemptFault
     }
 
-    /// What a body held. `batch` has the valid items; `indices` tells which item of the request each was.
+    /// What a body held. `batch` has the valid items; `indices` has the place of each in the request.
     package struct Parsed: Sendable {
         package var isSingle: Bool
         package var batch = AttemptBatch()
@@ -32,10 +32,10 @@ package final class AttemptParser {
     }
 
     package static var padding: Int { pushwatch_json_padding() }
-    /// Nesting deeper than this is malformed, whatever it holds. (The library refuses the level that reaches its limit.)
+    /// Nesting deeper than this is malformed. (The library refuses the level that reaches its limit.)
     static let maxDepth = 16
     static let maxItemBytes = 65_536
-    /// So many malformed lines of a request are told with the place of their fault.
+    /// For so many malformed lines of a request the error says where the fault is.
     static let locatedErrorLimit = 100
 
     private let parser: OpaquePointer
@@ -135,7 +135,7 @@ package final class AttemptParser {
         }
     }
 
-    /// - Parameter reportsLocation: whether a fault is worth a second reading that says where it is.
+    /// - Parameter reportsLocation: whether to read a faulty body again to find out where the fault is.
     private func parse(
         _ body: UnsafeRawBufferPointer,
         length: Int,
@@ -207,9 +207,9 @@ package final class AttemptParser {
         )
         let name = String(decoding: key, as: UTF8.self)
         if Int(item.pointee.fault) == PUSHWATCH_JSON_DUPLICATE_KEY {
-            throw AttemptFault("duplicate_key", field: name, "the key `\(name)` stands twice in the item")
+            throw AttemptFault("duplicate_key", field: name, "duplicate key `\(name)`")
         }
-        throw AttemptFault("unknown_field", field: name, "`\(name)` is not a field of an attempt; remove it or mend its spelling")
+        throw AttemptFault("unknown_field", field: name, "unknown field `\(name)`; remove it or correct its name")
     }
 
     /// The item's own id, so that a batch answer can name it; nil when it is not a short printable string.

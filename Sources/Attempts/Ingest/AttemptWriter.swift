@@ -3,10 +3,10 @@ package import PushContract
 
 /// The one way attempts get into the database: ledger, facts and rollups, inside the caller's transaction.
 ///
-/// The ledger decides who is new; facts and rollups follow. Callers hold their own row locks (leases, devices) before they come here,
-/// never after, so that the lock order is one for all.
+/// The ledger decides which attempts are new; facts and rollups follow. Callers take their own row locks (leases, devices) before they call
+/// this, never after, so that all use one lock order.
 package enum AttemptWriter {
-    /// Writes a batch and tells what became of each of its attempts, in order.
+    /// Writes a batch and returns the result of each of its attempts, in order.
     ///
     /// - Parameters:
     ///   - slot: which rollup rows to count in; writers with different slots never wait for each other's counts.

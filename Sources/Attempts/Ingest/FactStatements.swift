@@ -53,7 +53,7 @@ enum FactStatements {
         try connection.execute(Query(stringInterpolation: sql))
     }
 
-    /// Which of these exact rows stand already; the ledger may have forgotten what an import brings again.
+    /// Which of these rows exist: the ledger may no longer have what an import brings again.
     static func existing(_ records: [AttemptBatch.Record], on connection: BlockingConnection) throws -> Set<AttemptKey> {
         let rows = try connection.query(
             """

@@ -3,7 +3,7 @@ import Foundation
 import Postgres
 import PushContract
 
-/// Where an import stands, remembered in the database, in the transactions that store the attempts.
+/// How far an import has come; stored in the transactions that store its attempts.
 ///
 /// What a transaction remembers is the place before its own lines: their rejects are written to a file after its commit. So a run that
 /// broke off repeats its last lines, which are then known.

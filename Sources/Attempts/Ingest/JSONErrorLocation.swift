@@ -1,7 +1,7 @@
 import HTTPServer
 package import ServiceKit
 
-/// Says where a text goes wrong that simdjson has refused, which itself only says what kind of fault there is.
+/// Finds the place of a syntax error that simdjson reports without one.
 ///
 /// A second, slow reading; only of what is refused, and of a bounded length.
 enum JSONErrorLocation {

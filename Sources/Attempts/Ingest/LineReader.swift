@@ -1,7 +1,7 @@
 import CZlib
 import Foundation
 
-/// Reads a file in chunks of whole lines. A gzip file is unpacked on the way; zlib tells the two apart by the first bytes.
+/// Reads a file in chunks of whole lines. A gzip file, which zlib recognises by its first bytes, is unpacked.
 ///
 /// Not `Sendable`: one reader, one task.
 final class LineReader {

@@ -86,7 +86,7 @@ struct PackedBytes {
 
     /// An array of enumeration words in PostgreSQL's text form: the object ids that the binary form needs differ between databases.
     static func words(count: Int, _ word: (Int) -> StaticString?) -> [UInt8] {
-        // No word of ours is longer, and none holds a character that would need quotes.
+        // No word is longer, and none contains a character that would need quotes.
         build(capacity: 2 + count * 24) { bytes in
             bytes.append(UInt8(ascii: "{"))
             for index in 0..<count {

@@ -4,13 +4,13 @@ import PushContract
 /// Values of a row in their wire form, for the statements that run with every attempt: without the generic way of encoding, which across
 /// modules costs more than the bytes.
 extension Query.Parameter {
-    /// A word of an enumeration in text form, whose type the statement tells: object ids differ between databases.
+    /// A word of an enumeration in text form, whose type the statement determines: object ids differ between databases.
     static func word(_ word: StaticString?) -> Query.Parameter {
         guard let word else { return .null(oid: 0) }
         return .text(Array(UnsafeBufferPointer(word)))
     }
 
-    /// A text of the batch. Binary, so that nobody looks for its end.
+    /// A text of the batch. Binary, so that its end need not be searched for.
     static func text(_ piece: AttemptPiece, of batch: AttemptBatch) -> Query.Parameter {
         piece.isAbsent ? .null(oid: 25) : .binary(Array(batch.bytes(piece)), oid: 25)
     }

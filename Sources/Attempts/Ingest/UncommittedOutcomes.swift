@@ -1,7 +1,7 @@
 package import PushContract
 import Synchronization
 
-/// Which outcomes this process holds that are not committed yet: how far it is with writing.
+/// The outcomes of this process that are not committed yet.
 ///
 /// Rules are evaluated up to the oldest of them in any process, so that attempts that wait to be written are not taken for attempts that were not
 /// made. Safe to use from any task; an outcome costs two changes of a small dictionary.
@@ -19,7 +19,7 @@ package final class UncommittedOutcomes: Sendable {
 
     package init() {}
 
-    /// When the oldest attempt was made that has been held for at least `patience`; nil when none has. What came just now is on its way.
+    /// When the oldest attempt was made that has waited for at least `patience`; nil when none has.
     package func waiting(for patience: Duration, at now: Timestamp) -> Timestamp? {
         let limit = (now - patience).seconds
         return pending.withLock { pending in pending.keys.lazy.filter { $0.arrivedAt <= limit }.map(\.attemptedAt).min() }

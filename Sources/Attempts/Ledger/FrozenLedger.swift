@@ -4,7 +4,7 @@ import PushContract
 import ServiceKit
 
 /// Loads the keys of the previous ledger generation into a filter, at the start and after every rotation, so that batches of new
-/// attempts need not look there. The generation is frozen: a rotation waits for its last writer, and nobody adds to it afterwards.
+/// attempts need not look there. The generation is frozen: a rotation waits for its last writer, and no key is added afterwards.
 struct FrozenLedger: Sendable {
     let pool: PostgresPool
     let hints: LedgerHints

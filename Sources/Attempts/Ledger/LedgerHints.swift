@@ -1,8 +1,8 @@
 import PushContract
 import Synchronization
 
-/// What a process knows of the ledger without asking: which keys the frozen generation certainly lacks, and whether duplicates are
-/// about. It saves statements and never decides: without it the outcome is the same.
+/// What a process knows of the ledger without a query: which keys the frozen generation certainly lacks, and whether duplicates are
+/// likely. It saves statements and never decides: without it the result is the same.
 ///
 /// Safe to use from any task.
 package final class LedgerHints: Sendable {
@@ -48,7 +48,7 @@ package final class LedgerHints: Sendable {
         }
     }
 
-    /// A batch held known keys: senders repeat themselves, so the next batches will too. Longer each time, at most 512.
+    /// A batch had known keys: clients repeat themselves, so the next batches will too. Longer each time, at most 512.
     func sawDuplicates() {
         state.withLock { state in
             state.cautiousBatches = state.nextCautiousBatches

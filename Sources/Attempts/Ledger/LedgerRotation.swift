@@ -1,7 +1,7 @@
 import Postgres
 import PushContract
 
-/// The ledger's generations: the next one is made ahead, the switch is one short transaction, the one that nobody asks any more goes.
+/// The ledger's generations: the next one is created ahead, the switch is one short transaction, the one that is no longer read is dropped.
 struct LedgerRotation {
     let pool: PostgresPool
 
@@ -38,7 +38,7 @@ struct LedgerRotation {
             return try await pool.withTransaction(retrying: .never) { transaction in
                 try await SchemaLock.acquire(on: transaction)
                 try await transaction.execute("SET LOCAL lock_timeout = '\(raw: patience)'")
-                // Waits for the batches under way and holds back the next ones, so that none of them misses the other's ids.
+                // Waits for the batches in progress and blocks new ones, so that none misses the ids of another.
                 try await transaction.execute("LOCK TABLE ledgerState IN ACCESS EXCLUSIVE MODE")
                 let state = try await LedgerRotation.read(on: transaction)
                 guard isDue(state.rotatedAt) else { return false }
@@ -55,7 +55,7 @@ struct LedgerRotation {
         }
     }
 
-    /// Generations that no writer asks any more.
+    /// Generations that no writer reads any more.
     func expired() async throws -> [String] {
         let state = try await LedgerRotation.read(on: pool)
         return try await PartitionStatements.generations(on: pool).filter { name in

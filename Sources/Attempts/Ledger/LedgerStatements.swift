@@ -27,7 +27,7 @@ enum LedgerStatements {
         ).map(LedgerEntry.init)
     }
 
-    /// Inserts those that nobody has inserted; returns the keys that were known. Waits for a batch in flight that holds one of them.
+    /// Inserts new keys; returns the keys that were known. Waits for a batch in progress that has one of them.
     static func insert(_ records: [AttemptBatch.Record], generation: Int32, on connection: BlockingConnection) throws -> [AttemptKey] {
         guard !records.isEmpty else { return [] }
         let columns = columns(records)
@@ -42,7 +42,7 @@ enum LedgerStatements {
             RETURNING attemptKey
             """
         )
-        // Nearly always: all are new, and nobody needs to look which.
+        // Nearly always all are new.
         if new.count == records.count { return [] }
         let inserted = try Set(new.map { try $0.decode(AttemptKey.self) })
         return records.map(\.key).filter { !inserted.contains($0) }

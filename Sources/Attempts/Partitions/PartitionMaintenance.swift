@@ -4,10 +4,10 @@ package import PushContract
 import ServiceKit
 package import ServiceLifecycle
 
-/// Makes partitions ahead, drops those past their retention, and rotates the ledger's generations. Any number may run.
+/// Creates partitions ahead, drops those past their retention, and rotates the ledger's generations. Any number may run.
 ///
-/// What is made too early harms nobody; what is dropped too early is lost. So an instance whose clock the database's does not confirm makes
-/// partitions and does nothing else.
+/// A partition that is created too early does no harm; one that is dropped too early is lost. So an instance whose clock differs too much
+/// from the database's creates partitions and does nothing else.
 package struct PartitionMaintenance: Service {
     private let pool: PostgresPool
     private let plan: PartitionPlan
@@ -18,7 +18,7 @@ package struct PartitionMaintenance: Service {
     private let now: @Sendable () -> Timestamp
 
     /// - Parameters:
-    ///   - clockTolerance: how far this clock may be from the database's; nil for tests that make up the time.
+    ///   - clockTolerance: how far this clock may be from the database's; nil for tests with a synthetic time.
     ///   - patience: how long one step of dropping waits for readers, as PostgreSQL writes it; 1.5 s unless said.
     package init(
         pool: PostgresPool,

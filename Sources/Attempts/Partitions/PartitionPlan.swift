@@ -1,6 +1,6 @@
 package import PushContract
 
-/// Which partitions should stand at a moment, and which may go. Pure arithmetic on UTC days and months.
+/// Which partitions should exist at a moment, and which may be dropped. Pure arithmetic on UTC days and months.
 package struct PartitionPlan: Sendable {
     /// How long attempts are kept.
     package var factRetentionDays: Int64 = 90
@@ -8,14 +8,14 @@ package struct PartitionPlan: Sendable {
     package var rollupRetentionDays: Int64 = 400
     /// How many days ahead partitions are made.
     package var daysAhead: Int64 = 5
-    /// How many days back attempts are accepted, and so how many day partitions must stand behind today.
+    /// How many days back attempts are accepted, and so how many day partitions must exist before today.
     package var daysBack: Int64 = 8
     /// How long a ledger generation takes new ids. Two live, so an id is known for at least this long.
     package var generationDays: Int64 = 8
 
     package init() {}
 
-    /// One partition: a name and the half-open range it holds.
+    /// One partition: a name and its half-open range.
     package struct Partition: Sendable, Hashable {
         package var name: String
         package var from: Timestamp

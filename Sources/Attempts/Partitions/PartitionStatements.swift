@@ -3,7 +3,7 @@ import PushContract
 
 /// DDL of partitions. Names are ours, never a caller's, so they may be spliced.
 enum PartitionStatements {
-    /// All partitions of facts and rollups that stand, in lower case as the catalogue has them.
+    /// All partitions of facts and rollups, in lower case as in the catalogue.
     static func names(on session: some PostgresSession) async throws -> Set<String> {
         let rows = try await session.query(
             """
@@ -15,7 +15,7 @@ enum PartitionStatements {
         return try Set(rows.map { try $0.decode(String.self) })
     }
 
-    /// Built beside the parent and then attached: attaching lets readers and writers of the parent go on, creating in place would not.
+    /// Created separately and then attached: attaching does not block readers and writers of the parent, creating in place would.
     static func create(
         _ partition: PartitionPlan.Partition,
         of parent: String,
@@ -59,7 +59,7 @@ enum PartitionStatements {
         case rollup(PartitionPlan.Partition)
     }
 
-    /// What a partition's name says it holds; nil for names that are not ours.
+    /// What a partition contains, by its name; nil for other names.
     static func parse(_ name: String) -> Parsed? {
         let digits = name.drop { $0 != "_" }.dropFirst()
         guard digits.allSatisfy(\.isNumber) else { return nil }

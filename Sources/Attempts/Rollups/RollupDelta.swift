@@ -16,7 +16,7 @@ struct RollupDelta {
         var pushType: Int
         var appMajor: Int16
 
-        /// The same in one number beside the minute, so that looking a key up hashes sixteen bytes and not ten values.
+        /// The same in one number next to the minute, so that looking a key up hashes sixteen bytes and not ten values.
         var packed: Packed {
             var bits = UInt64(provider.ordinal)
             bits = bits << 3 | UInt64(platform.ordinal)

@@ -15,7 +15,7 @@ package enum RollupDimension: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The column as text. Enum columns are cast; '' stands for "none" already.
+    /// The column as text. Enum columns are cast; '' means none.
     var sql: String {
         switch self {
         case .eventType, .provider, .platform: "\(rawValue)::text"
