@@ -1,5 +1,6 @@
 package import Logging
 import PushContract
+import ServiceKit
 
 /// Applies the numbered `.sql` files of a directory, each once, and refuses when files and database disagree.
 ///
@@ -11,7 +12,10 @@ package struct Migrator: Sendable {
     private let lockTimeout: Duration
     private let allowsGaps: Bool
     private let logger: Logger
-    private static let lockAttempts = 10
+    private static let lockRetry = TransactionRetry(
+        limit: .attempts(10),
+        backoff: Backoff(base: .milliseconds(200), minimum: .milliseconds(100), cap: .milliseconds(1500))
+    ) { $0.code == .lockNotAvailable }
     /// "pushwatc" in ASCII: one lock for all Pushwatch migrators of a database.
     private static let lockKey: Int64 = 0x7075_7368_7761_7463
 
@@ -136,18 +140,14 @@ package struct Migrator: Sendable {
     }
 
     private func retryingLockTimeouts(_ file: String, _ body: () async throws -> Void) async throws {
-        for attempt in 1... {
-            do {
-                return try await body()
-            } catch let error as PostgresError where error.code == .lockNotAvailable && attempt < Migrator.lockAttempts {
-                logger.notice(
-                    "a table is in use; the file is tried again",
-                    metadata: ["file": "\(file)", "attempt": "\(attempt)"]
-                )
-                try await Task.sleep(for: .milliseconds(Int.random(in: 100...300) * min(attempt, 5)))
-            } catch let error as PostgresError where !error.isConnectionLoss {
-                throw MigrationError(.failed, "\(file) failed: \(error)", cause: error)
+        do {
+            try await Migrator.lockRetry.run { _, failures in
+                logger.notice("a table is in use; the file is tried again", metadata: ["file": "\(file)", "failures": "\(failures)"])
+            } _: {
+                try await body()
             }
+        } catch let error as PostgresError where !error.isConnectionLoss {
+            throw MigrationError(.failed, "\(file) failed: \(error)", cause: error)
         }
     }
 

@@ -1,4 +1,5 @@
 import PushContract
+import ServiceKit
 
 /// What the pool knows, as a value: who is idle, who waits, and when the next connection may be tried.
 struct PoolState<Connection: Sendable, Waiter: Sendable> {
@@ -117,6 +118,7 @@ struct PoolState<Connection: Sendable, Waiter: Sendable> {
 
 /// After a failed connection attempt the next one waits 50 ms, doubling to 2 s; meanwhile callers get the same error at once.
 struct ConnectBackOff {
+    private static let backoff = Backoff(base: .milliseconds(50), cap: .seconds(2))
     private var failures = 0
     private var last: (error: PostgresError, until: Timestamp)?
 
@@ -127,7 +129,7 @@ struct ConnectBackOff {
 
     mutating func failed(_ error: PostgresError, now: Timestamp) {
         failures += 1
-        last = (error, now + min(.seconds(2), .milliseconds(50) * (1 << min(failures - 1, 6))))
+        last = (error, now + Self.backoff.ceiling(failures: failures))
     }
 
     mutating func succeeded() {

@@ -1,6 +1,6 @@
 /// A failure of PostgreSQL or of the way to it. Decide on `code` (SQLSTATE), never on the text.
 ///
-/// `description` is safe to log: it holds the server's primary message and no parameters.
+/// `description` is safe to log: it contains the server's primary message and no parameters.
 package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// A SQLSTATE of five characters; a class is its first two.
     package struct Code: RawRepresentable, Sendable, Hashable {
@@ -24,7 +24,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         package static let poolExhausted = Code(rawValue: "PW001")
         /// Our own, for one cause of 0A000: a prepared statement no longer fits the tables. Nothing was done; run it again.
         package static let cachedPlanChanged = Code(rawValue: "PW003")
-        /// Our own: a column does not hold what the caller decodes.
+        /// Our own: a column does not contain what the caller decodes.
         package static let decoding = Code(rawValue: "PW002")
 
         /// The class: the first two characters.

@@ -1,5 +1,5 @@
 extension PostgresPool {
-    /// Returns when the database answers; throws what stands in the way.
+    /// Returns when the database answers; otherwise throws the reason.
     package func ping() async throws {
         _ = try await query("SELECT 1")
     }

@@ -60,23 +60,8 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
         }
     }
 
-    /// Runs `body` in a transaction, again from its start for the failures `retry` allows (at most six times, with a jittered wait).
-    @discardableResult
-    package func withTransaction<Value>(
-        _ begin: String = "BEGIN",
-        retry: TransactionRetry = .conflicts,
-        _ body: (PostgresTransaction) async throws -> Value
-    ) async throws -> Value {
-        var failures = 0
-        while true {
-            do {
-                return try await withConnection { try await $0.withTransaction(begin, body) }
-            } catch let error as PostgresError where failures < 5 && retry.allows(error) {
-                failures += 1
-                logger.debug("transaction is run again", metadata: ["sqlstate": "\(error.code.rawValue)", "failures": "\(failures)"])
-                try await Task.sleep(for: .milliseconds(Int.random(in: 5...20) * (1 << failures)))
-            }
-        }
+    func logRetry(_ error: PostgresError, failures: Int) {
+        logger.debug("a transaction is run again", metadata: ["sqlstate": "\(error.code.rawValue)", "failures": "\(failures)"])
     }
 
     private func acquire() async throws -> PostgresConnection {

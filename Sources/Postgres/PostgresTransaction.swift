@@ -10,23 +10,6 @@ package struct PostgresTransaction: PostgresSession {
     package func execute(_ query: Query) async throws -> Int { try await connection.execute(query) }
 }
 
-/// Which failures a transaction is run again for.
-package enum TransactionRetry: Sendable {
-    /// Serialization failure, deadlock, lock timeout: the server has undone everything. And a connection that was gone before BEGIN.
-    case conflicts
-    /// These, and a lost connection. Only for work that is idempotent, since a lost COMMIT may have happened.
-    case idempotent
-    case never
-
-    func allows(_ error: PostgresError) -> Bool {
-        switch self {
-        case .never: false
-        case .conflicts: error.isSerializationConflict || (error.isConnectionLoss && error.precedesWork)
-        case .idempotent: error.isSerializationConflict || error.isConnectionLoss || error.code.rawValue == "58030"
-        }
-    }
-}
-
 extension PostgresConnection {
     /// Runs `body` between BEGIN and COMMIT; any error rolls back and is thrown on.
     @discardableResult
@@ -61,7 +44,12 @@ extension BlockingConnection {
     /// The synchronous form, for work done in one hop.
     @discardableResult
     package func transaction<Value>(_ body: (BlockingConnection) throws -> Value) throws -> Value {
-        try executeScript("BEGIN")
+        do {
+            try executeScript("BEGIN")
+        } catch var error as PostgresError {
+            error.precedesWork = true
+            throw error
+        }
         do {
             let value = try body(self)
             try executeScript("COMMIT")

@@ -1,4 +1,4 @@
-/// SQL text with its parameters. Interpolating a value binds it; nobody can concatenate one by accident.
+/// SQL text with its parameters. Interpolating a value binds it, so a value cannot be concatenated by accident.
 ///
 ///     let query: Query = "SELECT status FROM pushSends WHERE sendId = \(sendId) AND queue = ANY(\(queues))"
 ///
@@ -17,7 +17,7 @@ package struct Query: Sendable, ExpressibleByStringInterpolation {
         /// A value in PostgreSQL's text form, of whatever type the statement gives it.
         package static func text(_ bytes: [UInt8]) -> Parameter { Parameter(oid: 0, bytes: bytes, isBinary: false) }
 
-        /// NULL; `oid` 0 where the statement tells the type.
+        /// NULL; `oid` 0 where the statement determines the type.
         package static func null(oid: UInt32) -> Parameter { Parameter(oid: oid, bytes: nil, isBinary: oid != 0) }
 
         package static func value(_ value: some PostgresEncodable) -> Parameter { Parameter(value) }

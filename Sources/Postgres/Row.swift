@@ -23,6 +23,14 @@ package struct Row: Sendable {
         return try Column.decode(from: self, column: 0)
     }
 
+    /// One column, where the list of columns is made at run time.
+    package func decode<Column: ColumnDecodable>(_ type: Column.Type, at index: Int) throws -> Column {
+        guard (0..<result.columns).contains(Int32(index)) else {
+            throw PostgresError(.decoding, "the query returns \(result.columns) columns, column \(index + 1) is decoded")
+        }
+        return try Column.decode(from: self, column: Int32(index))
+    }
+
     private func next<Column: ColumnDecodable>(_ type: Column.Type, _ column: inout Int32) throws -> Column {
         defer { column += 1 }
         guard column < result.columns else {

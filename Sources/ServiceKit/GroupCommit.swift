@@ -1,6 +1,6 @@
-/// Hands over together what comes at once: each batch is what has gathered while the one before was under way, so batches grow with the load.
+/// Collects items into batches: each batch is what was submitted while the one before was in progress, so batches grow with the load.
 ///
-/// Items are handled by `run`, not by the tasks that bring them: those may be cancelled, and wait for their answer all the same.
+/// `run` handles the items, not the tasks that submit them: a cancelled task still waits for its answer.
 package actor GroupCommit<Item: Sendable, Answer: Sendable> {
     private struct Waiting {
         var item: Item
@@ -29,7 +29,7 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
 
     /// Returns when the batch with this item was handled.
     package func submit(_ item: Item) async -> Answer {
-        precondition(isOpen, "nobody handles what is submitted")
+        precondition(isOpen, "submitted before open()")
         return await withCheckedContinuation { continuation in
             waiting.append(Waiting(item: item, continuation: continuation))
             wake()
@@ -42,7 +42,7 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
         wake()
     }
 
-    /// Handles what comes, until it is closed.
+    /// Handles batches until it is closed.
     package func run() async {
         while isOpen || !waiting.isEmpty {
             guard !waiting.isEmpty else {

@@ -1,7 +1,6 @@
 import Synchronization
 
-/// Lets one waiter sleep until something happens or a time passes. Safe to signal from anywhere; signals that nobody waits for are
-/// kept, as one.
+/// Lets one waiter sleep until a signal or a timeout. Safe to signal from any task; signals without a waiter are kept, as one.
 package final class WakeSignal: Sendable {
     private struct State {
         var isSignalled = false

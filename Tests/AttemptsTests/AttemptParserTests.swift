@@ -71,7 +71,7 @@ struct AttemptParserTests {
         #expect(try AttemptParser().document(Array(missing.utf8)).rejections.map(\.fault.code) == ["missing_field"])
     }
 
-    @Test("a key that stands twice is refused, also when both values agree")
+    @Test("a duplicate key is refused, also when both values agree")
     func duplicateKey() throws {
         let parsed = try AttemptParser().document(Array(#"{"attemptId":"a","attemptId":"a"}"#.utf8))
         #expect(parsed.rejections.map(\.fault.code) == ["duplicate_key"])

@@ -26,9 +26,13 @@ struct LedgerHintsTests {
         try await withAttempts { store in
             let hints = LedgerHints()
             #expect(try await store.write(attempts(0..<100), hints: hints).allSatisfy { $0 == .accepted })
+            let batch = try Sample.batch(attempts(50..<150))
+            let isWritten = try await store.pool.withConnection { connection in
+                try await connection.perform { try FreshWriter(hints: hints, slot: 0).write(batch, receivedAt: Sample.now, on: $0) }
+            }
+            #expect(!isWritten && !hints.expectsNewKeys())
             let mixed = try await store.write(attempts(50..<150), hints: hints)
             #expect(mixed.prefix(50).allSatisfy { $0 == .duplicate } && mixed.suffix(50).allSatisfy { $0 == .accepted })
-            #expect(!hints.expectsNewKeys())
             #expect(try await store.write(attempts(0..<150), hints: hints).allSatisfy { $0 == .duplicate })
             let conflict = try await store.write(attempts(0..<20, status: .failed), hints: hints)
             #expect(conflict[0] == .conflict(stored: attempts(0..<1)[0]))

@@ -89,13 +89,13 @@ struct TransactionTests {
                 if attempt == 1 { try await terminateOthers(pool) }
                 try await transaction.execute("UPDATE counter SET value = value + 1 WHERE id = 2")
             }
-            try await pool.withTransaction(retry: .idempotent, work)
+            try await pool.withTransaction(retrying: .idempotent, work)
             #expect(attempts.count == 2)
             #expect(try await value(1, pool) == 1)
 
             attempts.reset()
             do {
-                try await pool.withTransaction(retry: .conflicts, work)
+                try await pool.withTransaction(retrying: .conflicts, work)
                 Issue.record("the lost transaction was reported as committed")
             } catch let error as PostgresError {
                 #expect(error.isConnectionLoss)

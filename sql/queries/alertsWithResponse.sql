@@ -1,4 +1,4 @@
--- Question:   What alerted, for how long, and how soon did somebody look? Alerts with time to acknowledge and to resolve.
+-- Question:   What alerted, for how long, and how soon was it acknowledged? Alerts with time to acknowledge and to resolve.
 -- Parameters: since, until (timestamptz).
 -- Run:        psql "$PUSHWATCH_ANALYST_URL" -v since=2026-03-01 -v until=now -f sql/queries/alertsWithResponse.sql
 -- Reads:      alert alerts, by the index on firedAt.

@@ -1,4 +1,4 @@
--- Question:   Is this normal? Attempts and failures per hour, beside the same hour a week before.
+-- Question:   Is this normal? Attempts and failures per hour, with the same hour a week before.
 -- Parameters: since, until (timestamptz).
 -- Run:        psql "$PUSHWATCH_ANALYST_URL" -v since=today -v until=now -f sql/queries/comparedWithWeekBefore.sql
 -- Reads:      rollups, twice the time asked for.
@@ -9,7 +9,7 @@ WITH counted AS (
     FROM attemptsPerMinute
     WHERE ((minute >= :'since'::timestamptz AND minute < :'until'::timestamptz)
         OR (minute >= :'since'::timestamptz - interval '7 days' AND minute < :'until'::timestamptz - interval '7 days'))
-      -- Said once more as one range, for the partitions to be told apart by.
+      -- The same bounds as one range, so that partitions are pruned.
       AND minute >= :'since'::timestamptz - interval '7 days' AND minute < :'until'::timestamptz
       AND eventType = 'send' AND status <> 'queued'
 )

@@ -16,6 +16,8 @@ package struct LeaseLost: Error, Sendable, CustomStringConvertible {
 
 /// Leases by the database's clock, so that clocks of machines may differ.
 package enum AlertLeaseStore {
+    private static let row = RowLease(owner: "holder", until: "expiresAt", epoch: "epoch", table: "l")
+
     /// Takes the lease, or extends it when it is already ours; nil while another holder's lease is valid.
     ///
     /// A lease that ran out gets a new epoch even for its old holder: another holder may have worked in between.
@@ -25,16 +27,10 @@ package enum AlertLeaseStore {
         for duration: Duration,
         on session: any PostgresSession
     ) async throws -> AlertLease? {
-        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
         let rows = try await session.query(
             """
-            INSERT INTO alertLeases AS l (name, holder, epoch, expiresAt)
-            VALUES (\(name), \(holder), 1, clock_timestamp() + make_interval(secs => \(seconds)))
-            ON CONFLICT (name) DO UPDATE SET
-                holder = excluded.holder,
-                epoch = l.epoch + CASE WHEN l.holder = excluded.holder AND l.expiresAt > clock_timestamp() THEN 0 ELSE 1 END,
-                expiresAt = excluded.expiresAt
-            WHERE l.holder = excluded.holder OR l.expiresAt <= clock_timestamp()
+            INSERT INTO alertLeases AS l (name, holder, epoch, expiresAt) VALUES (\(name), \(holder), 1, \(RowLease.end(of: duration)))
+            ON CONFLICT (name) DO UPDATE SET \(row.assign(to: holder, for: duration)) WHERE \(row.isAvailable(to: holder))
             RETURNING epoch
             """
         )

@@ -140,7 +140,7 @@ package struct DeviceStore: Sendable {
     func transaction<Value: Sendable>(_ body: @escaping @Sendable (BlockingConnection) throws -> Value) async throws -> Value {
         // A start token that moves with its device takes no turns with one who registers it: the unique index keeps it with one owner,
         // and who comes second sees the first one's on the next run.
-        try await pool.performTransaction(orAgainAfter: { $0.code == .uniqueViolation }, body)
+        try await pool.performTransaction(retrying: .conflicts.or { $0.code == .uniqueViolation }, body)
     }
 }
 

@@ -1,5 +1,6 @@
 package import Logging
 package import PushContract
+import ServiceKit
 import ServiceLifecycle
 
 /// Removes devices that were not seen for 90 days. Reads have hidden them before.
@@ -27,26 +28,16 @@ package struct DeviceSweeper: Service {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                await sweep()
-                try? await clock.sleep(for: interval)
-            }
-        }
+        try await PeriodicService("device sweeper", every: interval, clock: clock, logger: logger) { try await sweep() }.run()
     }
 
-    private func sweep() async {
-        do {
-            var removed = 0
-            while true {
-                let batch = try await store.sweep(now: now())
-                removed += batch
-                if batch == 0 { break }
-            }
-            if removed > 0 { logger.info("devices not seen for 90 days were removed", metadata: ["devices": "\(removed)"]) }
-        } catch is CancellationError {
-        } catch {
-            logger.warning("expired devices could not be removed; trying again", metadata: ["error": "\(error)"])
+    private func sweep() async throws {
+        var removed = 0
+        while true {
+            let batch = try await store.sweep(now: now())
+            removed += batch
+            if batch == 0 { break }
         }
+        if removed > 0 { logger.info("devices not seen for 90 days were removed", metadata: ["devices": "\(removed)"]) }
     }
 }

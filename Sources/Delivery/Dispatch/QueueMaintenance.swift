@@ -1,5 +1,6 @@
 package import Logging
 import Postgres
+import ServiceKit
 import ServiceLifecycle
 
 /// Publishes the queue's depth and age, and forgets sends that are long over.
@@ -27,35 +28,22 @@ package struct QueueMaintenance: Service {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var turn = 0
-            while !Task.isCancelled {
-                await count()
-                if turn.isMultiple(of: 120) { await forget() }
-                turn += 1
-                try? await clock.sleep(for: interval)
-            }
+        let service = PeriodicService("queue maintenance", every: interval, clock: clock, logger: logger, state: 0) { turn in
+            try await count()
+            if turn.isMultiple(of: 120) { try await forget() }
+            turn += 1
         }
+        try await service.run()
     }
 
-    private func count() async {
-        do {
-            SendMetrics.gauge(try await store.backlog())
-            SendMetrics.gauge(try await store.deactivationLimiters.open())
-        } catch is CancellationError {
-        } catch {
-            logger.warning("the send queue cannot be counted; trying again", metadata: ["error": "\(error)"])
-        }
+    private func count() async throws {
+        SendMetrics.gauge(try await store.backlog())
+        SendMetrics.gauge(try await store.deactivationLimiters.open())
     }
 
-    private func forget() async {
-        do {
-            while try await store.forget(olderThan: retention) == 500 {}
-            try await store.deleteClosedCircuits()
-            try await store.deactivationLimiters.forget()
-        } catch is CancellationError {
-        } catch {
-            logger.warning("old sends could not be removed; trying again", metadata: ["error": "\(error)"])
-        }
+    private func forget() async throws {
+        while try await store.forget(olderThan: retention) == 500 {}
+        try await store.deleteClosedCircuits()
+        try await store.deactivationLimiters.forget()
     }
 }

@@ -6,6 +6,8 @@ struct FeedLease: Sendable {
     /// Beyond the time to the next question.
     static let margin: Duration = .seconds(15)
 
+    private static let columns = RowLease(owner: "feedOwner", until: "feedLeaseUntil", epoch: "feedEpoch")
+
     let pool: PostgresPool
     let owner: String
 
@@ -13,10 +15,8 @@ struct FeedLease: Sendable {
     func claim(_ url: String, for duration: Duration = margin) async throws -> Bool {
         let claimed = try await pool.query(
             """
-            UPDATE activeMatches SET feedOwner = \(owner), feedLeaseUntil = clock_timestamp() + \(duration.inSeconds) * interval '1 second',
-                feedEpoch = feedEpoch + (feedOwner IS DISTINCT FROM \(owner) OR feedLeaseUntil < clock_timestamp())::integer
-            WHERE feedUrl = \(url) AND (feedOwner IS NULL OR feedOwner = \(owner) OR feedLeaseUntil IS NULL
-                OR feedLeaseUntil < clock_timestamp())
+            UPDATE activeMatches SET \(FeedLease.columns.assign(to: owner, for: duration))
+            WHERE feedUrl = \(url) AND \(FeedLease.columns.isAvailable(to: owner))
             RETURNING matchId
             """
         )

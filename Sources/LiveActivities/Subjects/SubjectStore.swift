@@ -9,6 +9,8 @@ package struct SubjectStore: Sendable {
     /// How long rows stay after their match ended.
     package static let retention = Duration.seconds(48 * 3600)
 
+    private static let columns = RowLease(owner: "owner", until: "leaseUntil", epoch: "epoch")
+
     private let pool: PostgresPool
 
     package init(pool: PostgresPool) { self.pool = pool }
@@ -19,14 +21,14 @@ package struct SubjectStore: Sendable {
     package func claim(owner: String, lease: Duration) async throws -> [LiveSubject] {
         let matches = try await pool.query(
             """
-            UPDATE activeMatches SET \(SubjectStore.take(owner, lease)) WHERE matchId IN (
+            UPDATE activeMatches SET \(SubjectStore.columns.assign(to: owner, for: lease)) WHERE matchId IN (
                 SELECT matchId FROM activeMatches WHERE \(SubjectStore.free(owner)) ORDER BY matchId FOR UPDATE SKIP LOCKED)
             RETURNING \(raw: LiveSubject.matchColumns)
             """
         ).map(LiveSubject.init(match:))
         let others = try await pool.query(
             """
-            UPDATE activitySubjects SET \(SubjectStore.take(owner, lease)) WHERE subject IN (
+            UPDATE activitySubjects SET \(SubjectStore.columns.assign(to: owner, for: lease)) WHERE subject IN (
                 SELECT subject FROM activitySubjects WHERE \(SubjectStore.free(owner)) ORDER BY subject FOR UPDATE SKIP LOCKED)
             RETURNING \(raw: LiveSubject.customColumns)
             """
@@ -36,9 +38,7 @@ package struct SubjectStore: Sendable {
 
     /// Whether there is a subject that nobody holds.
     package func isAnyUnleased() async throws -> Bool {
-        let free: Query = """
-            (owner IS NULL OR leaseUntil IS NULL OR leaseUntil < clock_timestamp()) AND coalesce(expiresAt, 'infinity') > clock_timestamp()
-            """
+        let free: Query = "\(SubjectStore.columns.isFree) AND coalesce(expiresAt, 'infinity') > clock_timestamp()"
         return try await pool.query(
             "SELECT EXISTS (SELECT FROM activeMatches WHERE \(free)) OR EXISTS (SELECT FROM activitySubjects WHERE \(free))"
         )[0].decode(Bool.self)
@@ -100,17 +100,7 @@ package struct SubjectStore: Sendable {
         }
     }
 
-    private static func take(_ owner: String, _ lease: Duration) -> Query {
-        """
-        owner = \(owner), leaseUntil = clock_timestamp() + \(lease.inSeconds) * interval '1 second',
-            epoch = epoch + (owner IS DISTINCT FROM \(owner) OR leaseUntil IS NULL OR leaseUntil < clock_timestamp())::integer
-        """
-    }
-
     private static func free(_ owner: String) -> Query {
-        """
-        (owner IS NULL OR owner = \(owner) OR leaseUntil IS NULL OR leaseUntil < clock_timestamp())
-            AND coalesce(expiresAt, 'infinity') > clock_timestamp()
-        """
+        "\(columns.isAvailable(to: owner)) AND coalesce(expiresAt, 'infinity') > clock_timestamp()"
     }
 }

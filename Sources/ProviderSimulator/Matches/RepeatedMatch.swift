@@ -1,5 +1,7 @@
 package import Cricket
+import Logging
 package import PushContract
+import ServiceKit
 package import ServiceLifecycle
 
 /// Plays one match over and over until shutdown, each time as a match of its own, through the API.
@@ -62,14 +64,16 @@ package struct RepeatedMatch: Service {
     }
 
     package func run() async throws {
-        try? await cancelWhenGracefulShutdown {
-            // The server may have forgotten that match, or never heard of it: then this is its only state, and no harm.
-            if let unfinished { _ = try? await feeder(feed(of: unfinished)).finish() }
-            while !Task.isCancelled {
-                try await playOnce()
-                try await Task.sleep(for: rest)
+        let logger = Logger(label: "pushwatch.matches")
+        let service = PeriodicService("repeated match", every: rest, logger: logger, state: unfinished) { unfinished in
+            if let fixture = unfinished {
+                unfinished = nil
+                // If the server does not know that match any more, this is its only state, which does no harm.
+                _ = try? await feeder(feed(of: fixture)).finish()
             }
+            try await playOnce()
         }
+        try await service.run()
     }
 
     /// One match from its announcement to its last state.

@@ -1,3 +1,5 @@
+import Logging
+import ServiceKit
 package import ServiceLifecycle
 
 /// Steps phones again and again until shutdown, each by one task at a time: what `pushwatch-dev up` runs.
@@ -22,12 +24,7 @@ package struct PhoneFleet: Service {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                await step()
-                try? await clock.sleep(for: interval)
-            }
-        }
+        try await PeriodicService("phones", every: interval, clock: clock, logger: Logger(label: "pushwatch.phones")) { await step() }.run()
     }
 
     /// All phones once, side by side: one with a slow network keeps nobody waiting longer than itself.

@@ -1,9 +1,10 @@
+import Delivery
 import Foundation
 import Logging
 import OnCall
 import Providers
 import PushContract
-import Delivery
+import ServiceKit
 import ServiceLifecycle
 import Synchronization
 
@@ -67,12 +68,10 @@ final class ProviderRegistry: Service, Sendable {
     }
 
     func run() async throws {
-        try? await cancelWhenGracefulShutdown { [self] in
-            while !Task.isCancelled {
-                try await Task.sleep(for: .seconds(5))
-                await refresh(now: .now())
-            }
+        let service = PeriodicService("credential files", every: .seconds(5), initialDelay: .seconds(5), logger: logger) { [self] in
+            await refresh(now: .now())
         }
+        try await service.run()
     }
 
     /// Looks at the files once.

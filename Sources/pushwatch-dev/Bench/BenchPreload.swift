@@ -46,7 +46,7 @@ struct BenchPreload: Sendable {
                         let batch = try padded.withUnsafeBytes {
                             try parser.parseDocument($0, length: body.body.count, window: .live(now: .now()), itemLimit: .max).batch
                         }
-                        _ = try await pool.withRetriedBatch { connection in
+                        _ = try await pool.performTransaction(retrying: .idempotent) { connection in
                             try AttemptWriter.write(batch, on: connection, slot: Int16(worker), receivedAt: .now(), hints: hints)
                         }
                         if worker == 0 { Terminal.progress("storing \(rows) rows: \(done + number * BenchPreload.rowsPerBatch)") }

@@ -3,6 +3,7 @@ import Foundation
 import HTTPClient
 import Logging
 import PushContract
+import ServiceKit
 import ServiceLifecycle
 
 /// Keeps demo traffic on the real send path: registers simulated devices, says that Pushwatch is ready, then posts a send every few
@@ -25,15 +26,12 @@ struct DemoTraffic: Service {
             try await gracefulShutdown()
             return
         }
-        try? await cancelWhenGracefulShutdown {
-            var random = DemoRandom(seed: UInt64(Timestamp.now().seconds))
-            var number = 0
-            while !Task.isCancelled {
-                number += 1
-                await send(number, &random)
-                try await Task.sleep(for: .seconds(60) / sendsPerMinute)
-            }
+        let state = (number: 0, random: DemoRandom(seed: UInt64(Timestamp.now().seconds)))
+        let service = PeriodicService("demo traffic", every: .seconds(60) / sendsPerMinute, logger: logger, state: state) { state in
+            state.number += 1
+            await send(state.number, &state.random)
         }
+        try await service.run()
     }
 
     private func registerDevices() async {

@@ -66,7 +66,7 @@ enum GrafanaAnswers {
             #"(1773140400,token_invalid,0.01666666666666666667)"#,
             #"(1773140400,token_not_registered,0.03333333333333333333)"#,
         ],
-        "pushwatch-delivery/APNs: share accepted, beside a week before": [
+        "pushwatch-delivery/APNs: share accepted, compared with a week before": [
             #"(1773136800,now,1)"#,
             #"(1773136800,"a week before",1)"#,
             #"(1773140400,now,0.25)"#,
@@ -79,7 +79,7 @@ enum GrafanaAnswers {
             #"(1773136800,provider_5xx,0.01666666666666666667)"#,
             #"(1773136800,unknown,0.05000000000000000000)"#,
         ],
-        "pushwatch-delivery/FCM: share accepted, beside a week before": [
+        "pushwatch-delivery/FCM: share accepted, compared with a week before": [
             #"(1773136800,now,0.2)"#
         ],
         "pushwatch-delivery/The providers' own codes": [
@@ -213,7 +213,7 @@ enum GrafanaAnswers {
             #"(1773140400,token_invalid,1)"#,
             #"(1773140400,token_not_registered,2)"#,
         ],
-        "pushwatch-tokens/Tokens switched off": [
+        "pushwatch-tokens/Tokens deactivated": [
             #"(1773140400,apns,1)"#
         ],
         "pushwatch-tokens/Back after token_not_registered": [
@@ -223,7 +223,7 @@ enum GrafanaAnswers {
             #"(android.app,android,2.0,1,1,"2026-01-20 00:00:00+00")"#,
             #"(ios.app,ios,1.1,1,0,"2026-03-10 11:40:00+00")"#,
         ],
-        "pushwatch-tokens/Why tokens are off": [
+        "pushwatch-tokens/Why tokens are inactive": [
             #"(inactive,UNREGISTERED,fcm,production,1,"2026-03-10 09:00:00+00")"#
         ],
     ]

@@ -108,7 +108,7 @@ struct GrafanaDashboardTests {
     /// Panels that show how things are now, whatever the time shown.
     static let ofNow: Set<String> = [
         "Alerts firing", "Waiting to be sent", "Oldest waiting", "Last attempt stored", "Not delivered yet", "Rules evaluated until",
-        "Devices, by state of their token", "Not seen for 30 days", "Devices, by app version", "Why tokens are off", "Queue, by queue",
+        "Devices, by state of their token", "Not seen for 30 days", "Devices, by app version", "Why tokens are inactive", "Queue, by queue",
         "Throttles in force",
     ]
 

@@ -1,0 +1,172 @@
+package import Logging
+import Metrics
+package import Postgres
+package import PushContract
+package import ServiceLifecycle
+
+/// Group commit: requests that arrive while a transaction is under way share the next one, and each is answered after the commit.
+///
+/// Several writers, each with its own rollup slot. On shutdown new batches are refused and what waits is written.
+package struct AttemptIngestor: Service {
+    /// A batch is idempotent, so a lost connection allows another attempt; a row without a partition needs the partition first.
+    private static let retry = TransactionRetry.idempotent.or { $0.code == .checkViolation }
+
+    private let pool: PostgresPool
+    private let queue: IngestQueue
+    private let slots: [Int16]
+    private let maintenance: PartitionMaintenance
+    private let hints = LedgerHints()
+    private let uncommitted: UncommittedOutcomes
+    private let logger: Logger
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - writers: transactions in flight at most; each keeps a connection.
+    ///   - uncommitted: counts what waits here.
+    ///   - firstSlot: where this process's rollup slots begin; processes that share a database should differ.
+    package init(
+        pool: PostgresPool,
+        maintenance: PartitionMaintenance,
+        writers: Int = 3,
+        firstSlot: Int16 = Int16.random(in: 0..<64) * 4,
+        limits: IngestLimits = IngestLimits(),
+        uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
+        self.pool = pool
+        self.maintenance = maintenance
+        self.uncommitted = uncommitted
+        queue = IngestQueue(limits: limits)
+        slots = (0..<writers).map { firstSlot + Int16($0) }
+        self.logger = logger
+        self.now = now
+    }
+
+    /// Refuses at once what `submit` would refuse after the body was read.
+    package func checkAdmission(bodyBytes: Int?) throws(IngestRefusal) {
+        if let refusal = queue.refusal(bodyBytes: bodyBytes) { throw refusal }
+    }
+
+    /// Stores a batch and returns after its commit, or throws with nothing stored (after a lost connection: perhaps stored; a resend
+    /// finds out).
+    package func submit(_ batch: AttemptBatch) async throws -> [AttemptResult] {
+        try await uncommitted.during(batch.oldestAttemptedAt, arrivedAt: now()) { try await queue.submit(batch) }
+    }
+
+    package func run() async throws {
+        await withGracefulShutdownHandler {
+            await withDiscardingTaskGroup { group in
+                let frozen = FrozenLedger(pool: pool, hints: hints, logger: logger)
+                group.addTask { try? await frozen.run() }
+                for slot in slots { group.addTask { await write(slot: slot) } }
+            }
+        } onGracefulShutdown: {
+            queue.close()
+        }
+    }
+
+    /// Takes work and writes it until the queue is closed and drained. While all goes well the connection stays with the writer.
+    private func write(slot: Int16) async {
+        await withTaskCancellationHandler {
+            while case let entries = await queue.take(), !entries.isEmpty {
+                do {
+                    let left = try await pool.withConnection { connection in
+                        try await connection.perform { write(entries, andQueuedOn: $0, slot: slot) }
+                    }
+                    guard let left else { continue }
+                    await commit(left, slot: slot)
+                } catch {
+                    // No connection: nothing was begun.
+                    await commit(entries, slot: slot)
+                }
+                queue.finish()
+            }
+        } onCancel: {
+            queue.close()
+        }
+    }
+
+    /// Writes these entries and then those that come, blocking the connection's thread. Returns what could not be written.
+    private func write(_ first: [IngestQueue.Entry], andQueuedOn connection: BlockingConnection, slot: Int16) -> [IngestQueue.Entry]? {
+        let fresh = FreshWriter(hints: hints, slot: slot)
+        var entries = first
+        while !entries.isEmpty {
+            let batch = merge(entries)
+            do {
+                let start = ContinuousClock.now
+                answer(entries, try store(batch, fresh, on: connection), since: start)
+            } catch {
+                logger.debug("a batch is written again", metadata: ["error": "\(error)"])
+                return entries
+            }
+            entries = queue.finishAndTakeBlocking()
+        }
+        return nil
+    }
+
+    private func store(_ batch: AttemptBatch, _ fresh: FreshWriter, on connection: BlockingConnection) throws -> [AttemptResult] {
+        let receivedAt = now()
+        if try fresh.write(batch, receivedAt: receivedAt, on: connection) { return Array(repeating: .accepted, count: batch.count) }
+        return try connection.transaction {
+            try AttemptWriter.write(batch, on: $0, slot: fresh.slot, receivedAt: receivedAt, hints: hints)
+        }
+    }
+
+    private func merge(_ entries: [IngestQueue.Entry]) -> AttemptBatch {
+        var merged = entries[0].batch
+        if entries.count > 1 {
+            merged.reserveCapacity(
+                records: entries.reduce(0) { $0 + $1.batch.count },
+                text: entries.reduce(0) { $0 + $1.batch.text.count }
+            )
+        }
+        for entry in entries.dropFirst() { merged.append(contentsOf: entry.batch) }
+        return merged
+    }
+
+    private func answer(_ entries: [IngestQueue.Entry], _ results: [AttemptResult], since start: ContinuousClock.Instant) {
+        IngestMetrics.commit.recordNanoseconds((ContinuousClock.now - start).microseconds * 1000)
+        IngestMetrics.rowsPerCommit.record(results.count)
+        IngestMetrics.waitingRows.record(queue.waitingRows)
+        IngestMetrics.count(results)
+        var rest = results[...]
+        for entry in entries {
+            entry.answer.resume(returning: Array(rest.prefix(entry.batch.count)))
+            rest = rest.dropFirst(entry.batch.count)
+        }
+    }
+
+    /// Entries whose first try failed: written again with patience, and at last each request alone.
+    private func commit(_ entries: [IngestQueue.Entry], slot: Int16) async {
+        let merged = merge(entries)
+        do {
+            let start = ContinuousClock.now
+            answer(entries, try await store(merged, slot: slot), since: start)
+        } catch let error where entries.count > 1 && !isUnavailable(error) {
+            // One request's rows must not fail another's: each on its own.
+            for entry in entries { await commit([entry], slot: slot) }
+        } catch {
+            logger.warning("a batch was not stored", metadata: ["rows": "\(merged.count)", "error": "\(error)"])
+            IngestMetrics.failures.increment()
+            for entry in entries { entry.answer.resume(throwing: error) }
+        }
+    }
+
+    /// One transaction in one hop, run again when nothing of it can have remained or running it again changes nothing.
+    private func store(_ batch: AttemptBatch, slot: Int16) async throws -> [AttemptResult] {
+        try await AttemptIngestor.retry.run { error, _ in
+            logger.debug("a batch is written again", metadata: ["error": "\(error)"])
+            if error.code == .checkViolation { try await maintenance.ensurePartitions(for: batch) }
+        } _: {
+            let receivedAt = now()
+            return try await pool.performTransaction(retrying: .never) {
+                try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt, hints: hints)
+            }
+        }
+    }
+
+    private func isUnavailable(_ error: any Error) -> Bool {
+        (error as? PostgresError)?.isUnavailable ?? (error is CancellationError)
+    }
+}

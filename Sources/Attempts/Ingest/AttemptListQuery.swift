@@ -1,0 +1,57 @@
+import HTTPServer
+import Hummingbird
+import PushContract
+
+/// `GET /attempts?uid=&tokenHash=&since=&limit=`, checked.
+struct AttemptListQuery {
+    var uid: String?
+    var tokenHash: TokenHash?
+    var since: Timestamp
+    var limit: Int
+
+    private static let known: Set<String> = ["uid", "tokenHash", "since", "limit"]
+
+    init(_ parameters: Parameters, now: Timestamp) throws(Problem) {
+        var seen: Set<String> = []
+        for (key, _) in parameters {
+            guard AttemptListQuery.known.contains(String(key)) else {
+                throw .badRequest(
+                    "unknown parameter `\(key)`; expected one of uid, tokenHash, since, limit.",
+                    code: "unknown_parameter"
+                )
+            }
+            guard seen.insert(String(key)).inserted else {
+                throw .badRequest("`\(key)` is given more than once.", code: "invalid_parameter")
+            }
+        }
+        uid = parameters["uid"].map(String.init)
+        if let uid, !(1...256).contains(uid.unicodeScalars.count) {
+            throw .badRequest("`uid` has 1 to 256 characters.", code: "invalid_parameter")
+        }
+        if let text = parameters["tokenHash"] {
+            guard let hash = TokenHash(rawValue: String(text)) else {
+                throw .badRequest(
+                    "`tokenHash` must be `sha256:` followed by 64 lower-case hex digits, never a token.",
+                    code: "invalid_parameter"
+                )
+            }
+            tokenHash = hash
+        }
+        guard uid != nil || tokenHash != nil else {
+            throw .badRequest("uid or tokenHash is required: uid=… or tokenHash=….", code: "missing_parameter")
+        }
+        if let text = parameters["since"] {
+            guard let since = Timestamp(rfc3339: text) else {
+                throw .badRequest("`since` must be an RFC 3339 date-time with an offset.", code: "invalid_parameter")
+            }
+            self.since = since
+        } else {
+            since = now - .seconds(7 * 86_400)
+        }
+        let limit = parameters["limit"].map { Int($0) } ?? 100
+        guard let limit, (1...1000).contains(limit) else {
+            throw .badRequest("`limit` must be between 1 and 1000.", code: "invalid_parameter")
+        }
+        self.limit = limit
+    }
+}

@@ -1,0 +1,112 @@
+package import Postgres
+package import PushContract
+
+/// The one way attempts get into the database: ledger, facts and rollups, inside the caller's transaction.
+///
+/// The ledger decides which attempts are new; facts and rollups follow. Callers take their own row locks (leases, devices) before they call
+/// this, never after, so that all use one lock order.
+package enum AttemptWriter {
+    /// Writes a batch and returns the result of each of its attempts, in order.
+    ///
+    /// - Parameters:
+    ///   - slot: which rollup rows to count in; writers with different slots never wait for each other's counts.
+    ///   - hints: what this process knows of the ledger, for speed alone.
+    ///   - checksOldFacts: also looks for the exact rows among the facts, for imports that reach back behind the ledger.
+    package static func write(
+        _ batch: AttemptBatch,
+        on connection: BlockingConnection,
+        slot: Int16,
+        receivedAt: Timestamp,
+        checksOldFacts: Bool = false,
+        hints: LedgerHints? = nil
+    ) throws -> [AttemptResult] {
+        guard !batch.isEmpty else { return [] }
+        let generations = try LedgerGenerations.read(connection)
+        hints?.saw(generations)
+        let groups = AttemptGroups(batch)
+        let suspects = hints?.candidates(groups.keys, previousOf: generations) ?? groups.keys
+        let previous = try LedgerStatements.known(suspects, generation: generations.previous, on: connection)
+        let known = try claim(groups, of: batch, previous: previous, generation: generations.current, on: connection)
+        var outcome = groups.fold(batch, known: known)
+        if checksOldFacts { try outcome.skipExisting(of: batch, on: connection) }
+
+        var delta = RollupDelta()
+        if !outcome.moves.isEmpty {
+            let before = try FactStatements.stored(outcome.moves.map(\.entry), on: connection)
+            try LedgerStatements.advance(outcome.moves, on: connection)
+            try FactStatements.advance(outcome.moves, of: batch, on: connection)
+            for move in outcome.moves {
+                // A row whose partition was dropped meanwhile has left the rollups' recount as well.
+                guard let old = before[move.entry.key] else { continue }
+                delta.count(old, sign: -1)
+                delta.count(move.record, of: batch, attemptedAt: move.entry.attemptedAt)
+            }
+        }
+        if !outcome.inserts.isEmpty {
+            outcome.inserts.sort { $0.index < $1.index }
+            try FactStatements.copy(outcome.inserts, of: batch, receivedAt: receivedAt, on: connection)
+            for insert in outcome.inserts {
+                delta.count(batch.records[insert.index], of: batch, attemptedAt: insert.attemptedAt)
+            }
+        }
+        try delta.apply(slot: slot, on: connection)
+        return try answers(outcome, batch: batch, known: known, on: connection)
+    }
+
+    /// Enters the batch's ids into the ledger. Returns what was known of those that were not new.
+    private static func claim(
+        _ groups: AttemptGroups,
+        of batch: AttemptBatch,
+        previous: [LedgerEntry],
+        generation: Int32,
+        on connection: BlockingConnection
+    ) throws -> [AttemptKey: LedgerEntry] {
+        var known: [AttemptKey: LedgerEntry] = [:]
+        for entry in previous { known[entry.key] = entry }
+        let reports = groups.firstReports(of: batch)
+        let candidates = known.isEmpty ? reports : reports.filter { known[$0.key] == nil }
+        let existingKeys = try LedgerStatements.insert(candidates, generation: generation, on: connection)
+        // A new statement, and so a new snapshot: whoever won has committed.
+        for entry in try LedgerStatements.known(existingKeys, generation: generation, on: connection) { known[entry.key] = entry }
+        if known.isEmpty { return known }
+        return try lockAdvancing(known, groups, of: batch, on: connection)
+    }
+
+    private static func lockAdvancing(
+        _ known: [AttemptKey: LedgerEntry],
+        _ groups: AttemptGroups,
+        of batch: AttemptBatch,
+        on connection: BlockingConnection
+    ) throws -> [AttemptKey: LedgerEntry] {
+        let moving = groups.fold(batch, known: known).moves.map(\.entry)
+        guard !moving.isEmpty else { return known }
+        var fresh = known
+        for entry in try LedgerStatements.lock(moving, on: connection) { fresh[entry.key] = entry }
+        return fresh
+    }
+
+    private static func answers(
+        _ outcome: AttemptGroups.Outcome,
+        batch: AttemptBatch,
+        known: [AttemptKey: LedgerEntry],
+        on connection: BlockingConnection
+    ) throws -> [AttemptResult] {
+        let conflicting = Set(outcome.progress.indices.filter { outcome.progress[$0] == .conflict }.map { batch.records[$0].key })
+        var stored: [AttemptKey: Attempt] = [:]
+        if !conflicting.isEmpty {
+            stored = try FactStatements.stored(conflicting.compactMap { known[$0] }, on: connection)
+            // Both reports stood in this very batch: what is stored is the first one.
+            for insert in outcome.inserts where conflicting.contains(batch.records[insert.index].key) {
+                stored[batch.records[insert.index].key] = batch[insert.index]
+            }
+        }
+        return outcome.progress.enumerated().map { index, progress in
+            switch progress {
+            case .accepted: .accepted
+            case .duplicate: .duplicate
+            case .advanced: .advanced
+            case .conflict: .conflict(stored: stored[batch.records[index].key])
+            }
+        }
+    }
+}

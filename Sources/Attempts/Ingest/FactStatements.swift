@@ -1,0 +1,67 @@
+import Foundation
+import Postgres
+import PushContract
+
+/// The facts' statements: `notificationDeliveryAttempts`.
+enum FactStatements {
+    /// Copies new rows in, in binary form, straight from the packed records.
+    static func copy(
+        _ inserts: [AttemptGroups.Insert],
+        of batch: AttemptBatch,
+        receivedAt: Timestamp,
+        on connection: BlockingConnection
+    ) throws {
+        let bytes = FactCopy.stream(inserts, of: batch, receivedAt: receivedAt)
+        try bytes.withUnsafeBytes { _ = try connection.copyIn(FactCopy.statement, data: $0) }
+    }
+
+    /// The stored rows of the given entries, for rollups and for answers.
+    static func stored(_ entries: [LedgerEntry], on connection: BlockingConnection) throws -> [AttemptKey: Attempt] {
+        guard !entries.isEmpty else { return [:] }
+        let rows = try connection.query(
+            """
+            SELECT \(raw: StoredAttempt.columns)
+            FROM notificationDeliveryAttempts
+            JOIN unnest(\(entries.map(\.attemptedAt)), \(entries.map(\.key))) AS wanted (at, key)
+                ON attemptedAt = wanted.at AND attemptKey = wanted.key
+            """
+        )
+        let attempts = try rows.map(StoredAttempt.decode)
+        return Dictionary(uniqueKeysWithValues: attempts.map { (AttemptKey(attemptId: $0.attemptId), $0) })
+    }
+
+    /// Takes rows forward: the later report replaces everything but identity, `attemptedAt` and `receivedAt`. Replacing the optional
+    /// fields as a whole is what makes the outcome independent of the order in which the reports came.
+    static func advance(_ moves: [AttemptMove], of batch: AttemptBatch, on connection: BlockingConnection) throws {
+        let names = AttemptColumn.latest.map { "\($0.name)" }.joined(separator: ", ")
+        let assignments = AttemptColumn.latest.map { "\($0.name) = moved.\($0.name)::\($0.type)" }.joined(separator: ", ")
+        var sql = Query.StringInterpolation(literalCapacity: 600, interpolationCount: AttemptColumn.latest.count + 2)
+        sql.appendLiteral("UPDATE notificationDeliveryAttempts AS fact SET \(assignments) FROM unnest(")
+        sql.appendInterpolation(moves.map(\.entry.attemptedAt))
+        sql.appendLiteral(", ")
+        sql.appendInterpolation(moves.map(\.entry.key))
+        for column in AttemptColumn.latest {
+            sql.appendLiteral(", ")
+            switch column.definition.kind {
+            case .text, .optionalText: sql.appendInterpolation(moves.map { batch.string($0.record[column]) })
+            case .optionalInteger: sql.appendInterpolation(moves.map { $0.record[column].integer })
+            case .word: sql.appendInterpolation(moves.map { $0.record.word(column).map { "\($0)" } })
+            case .moment, .key: preconditionFailure("the first report decides \(column.name)")
+            }
+        }
+        sql.appendLiteral(") AS moved (at, key, \(names)) WHERE fact.attemptedAt = moved.at AND fact.attemptKey = moved.key")
+        try connection.execute(Query(stringInterpolation: sql))
+    }
+
+    /// Which of these rows exist: the ledger may no longer have what an import brings again.
+    static func existing(_ records: [AttemptBatch.Record], on connection: BlockingConnection) throws -> Set<AttemptKey> {
+        let rows = try connection.query(
+            """
+            SELECT fact.attemptKey FROM notificationDeliveryAttempts AS fact
+            JOIN unnest(\(records.map(\.attemptedAt)), \(records.map(\.key))) AS wanted (at, key)
+                ON fact.attemptedAt = wanted.at AND fact.attemptKey = wanted.key
+            """
+        )
+        return try Set(rows.map { try $0.decode(AttemptKey.self) })
+    }
+}

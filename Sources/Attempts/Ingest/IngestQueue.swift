@@ -1,0 +1,178 @@
+import Dispatch
+import Synchronization
+
+/// What waits to be written: requests' batches, bounded in rows and bytes, handed to writers as one batch per transaction.
+///
+/// Not a `GroupCommit`: several writers take batches at once, what waits is bounded in rows and bytes, and a writer waits for the next batch on
+/// its connection's own thread, which saves two changes of thread for each transaction.
+///
+/// Safe to use from any task: one lock around plain state.
+final class IngestQueue: Sendable {
+    /// One request's batch and who waits for its answer.
+    struct Entry: Sendable {
+        var batch: AttemptBatch
+        var answer: CheckedContinuation<[AttemptResult], any Error>
+    }
+
+    /// A writer without work: a task that waits, or the thread of a connection that it keeps meanwhile.
+    private enum IdleWriter {
+        case task(CheckedContinuation<[Entry], Never>)
+        case thread(Handover)
+
+        func wake(with entries: [Entry]) {
+            switch self {
+            case .task(let continuation): continuation.resume(returning: entries)
+            case .thread(let handover): handover.give(entries)
+            }
+        }
+    }
+
+    /// Passes entries to a thread that waits for them.
+    ///
+    /// `@unchecked Sendable`: written once before the signal, read once after it.
+    private final class Handover: @unchecked Sendable {
+        private let signal = DispatchSemaphore(value: 0)
+        private var entries: [Entry] = []
+
+        func give(_ entries: [Entry]) {
+            self.entries = entries
+            signal.signal()
+        }
+
+        func wait() -> [Entry] {
+            signal.wait()
+            return entries
+        }
+    }
+
+    private struct State {
+        var waiting: [Entry] = []
+        var rows = 0
+        var bytes = 0
+        var idleWriters: [IdleWriter] = []
+        var activeWriters = 0
+        /// When a writer has last taken work.
+        var takenAt = ContinuousClock.now
+        var isClosed = false
+    }
+
+    private let limits: IngestLimits
+    private let state = Mutex(State())
+
+    init(limits: IngestLimits) { self.limits = limits }
+
+    var waitingRows: Int { state.withLock { $0.rows } }
+
+    /// Whether a request with that much body would be refused now: asked before the body is read. Nil: the length is not known.
+    func refusal(bodyBytes: Int?) -> IngestRefusal? {
+        state.withLock { state in
+            if state.isClosed { return .shuttingDown }
+            if state.waiting.isEmpty { return nil }
+            return state.rows >= limits.waitingRows || state.bytes + (bodyBytes ?? 0) > limits.waitingBytes ? .full : nil
+        }
+    }
+
+    /// Puts a batch in; its answer comes after the commit.
+    func submit(_ batch: AttemptBatch) async throws -> [AttemptResult] {
+        try await withCheckedThrowingContinuation { continuation in
+            let entry = Entry(batch: batch, answer: continuation)
+            let refusal: IngestRefusal? = state.withLock { state in
+                if state.isClosed { return .shuttingDown }
+                // A request larger than the whole buffer is let in when nothing else waits.
+                guard
+                    state.waiting.isEmpty
+                        || (state.rows + batch.count <= limits.waitingRows && state.bytes + batch.byteCount <= limits.waitingBytes)
+                else { return .full }
+                state.waiting.append(entry)
+                state.rows += batch.count
+                state.bytes += batch.byteCount
+                if hasWork(&state), let writer = state.idleWriters.popLast() { writer.wake(with: takeSome(&state)) }
+                return nil
+            }
+            if let refusal { continuation.resume(throwing: refusal) }
+        }
+    }
+
+    /// The next transaction's entries; empty once the queue is closed and drained. `finish` ends the writer's work on them.
+    func take() async -> [Entry] {
+        await withCheckedContinuation { continuation in
+            let entries = state.withLock { takeOrWait(&$0, as: .task(continuation)) }
+            if let entries { continuation.resume(returning: entries) }
+        }
+    }
+
+    /// `finish` and `take` for a thread that may block: one change of threads less for a request that finds the server idle.
+    func finishAndTakeBlocking() -> [Entry] {
+        let handover = Handover()
+        let entries = state.withLock { state in
+            state.activeWriters -= 1
+            return takeOrWait(&state, as: .thread(handover))
+        }
+        return entries ?? handover.wait()
+    }
+
+    func finish() { state.withLock { $0.activeWriters -= 1 } }
+
+    private func takeOrWait(_ state: inout State, as writer: IdleWriter) -> [Entry]? {
+        if state.waiting.isEmpty, state.isClosed { return [] }
+        if hasWork(&state) { return takeSome(&state) }
+        state.idleWriters.append(writer)
+        return nil
+    }
+
+    /// Whether one more writer should begin. While one is at work, what comes waits for it and goes into one transaction, which is
+    /// what makes many small requests cheap; a second helps only where there is enough for both, or where the first hangs.
+    private func hasWork(_ state: inout State) -> Bool {
+        if state.waiting.isEmpty { return false }
+        if state.isClosed || state.activeWriters == 0 { return true }
+        return state.rows >= limits.rowsPerFurtherWriter || ContinuousClock.now - state.takenAt > limits.patience
+    }
+
+    private func takeSome(_ state: inout State) -> [Entry] {
+        state.activeWriters += 1
+        state.takenAt = .now
+        var rows = 0
+        var count = 0
+        for entry in state.waiting {
+            if count > 0, rows + entry.batch.count > limits.rowsPerTransaction { break }
+            rows += entry.batch.count
+            count += 1
+        }
+        let taken = Array(state.waiting[..<count])
+        state.waiting.removeFirst(count)
+        state.rows -= rows
+        state.bytes -= taken.reduce(0) { $0 + $1.batch.byteCount }
+        return taken
+    }
+
+    /// Refuses new batches; writers drain what waits.
+    func close() {
+        let writers = state.withLock { state in
+            state.isClosed = true
+            defer { state.idleWriters = [] }
+            return state.idleWriters
+        }
+        for writer in writers { writer.wake(with: []) }
+    }
+}
+
+/// How much may wait to be written.
+package struct IngestLimits: Sendable {
+    /// Rows and bytes that may wait; beyond them a request is refused (503). One request is always let in when nothing else waits.
+    package var waitingRows = 50_000
+    package var waitingBytes = 64 << 20
+    /// Rows of one transaction; a request is never split.
+    package var rowsPerTransaction = 5_000
+    /// So many waiting rows are worth a second transaction beside the one under way.
+    package var rowsPerFurtherWriter = 1_000
+    /// After so long the transaction under way is no longer waited for.
+    package var patience: Duration = .milliseconds(50)
+
+    package init() {}
+}
+
+/// Why a batch was not even queued. Nothing of it was stored.
+package enum IngestRefusal: Error, Sendable {
+    case full
+    case shuttingDown
+}

@@ -1,0 +1,110 @@
+import Postgres
+import PushContract
+
+/// The ledger's statements. Keys go in ascending order everywhere, so that two batches with common keys cannot deadlock.
+enum LedgerStatements {
+    /// Which of `keys` a generation knows. Its own statement, never a correlated sub-select: that would not distribute.
+    static func known(_ keys: [AttemptKey], generation: Int32, on connection: BlockingConnection) throws -> [LedgerEntry] {
+        guard !keys.isEmpty else { return [] }
+        return try connection.query(
+            """
+            SELECT attemptKey, generation, fingerprint, status, attemptedAt
+            FROM attemptLedger WHERE generation = \(generation) AND attemptKey = ANY(\(binary: array(keys), oid: AttemptKey.arrayOID))
+            """
+        ).map(LedgerEntry.init)
+    }
+
+    /// The same, locked against other batches that would advance them.
+    static func lock(_ entries: [LedgerEntry], on connection: BlockingConnection) throws -> [LedgerEntry] {
+        let keys = entries.map(\.key).sorted()
+        let generations = Array(Set(entries.map(\.generation)))
+        return try connection.query(
+            """
+            SELECT attemptKey, generation, fingerprint, status, attemptedAt
+            FROM attemptLedger WHERE generation = ANY(\(generations)) AND attemptKey = ANY(\(keys))
+            ORDER BY attemptKey FOR UPDATE
+            """
+        ).map(LedgerEntry.init)
+    }
+
+    /// Inserts new keys; returns the keys that were known. Waits for a batch in progress that has one of them.
+    static func insert(_ records: [AttemptBatch.Record], generation: Int32, on connection: BlockingConnection) throws -> [AttemptKey] {
+        guard !records.isEmpty else { return [] }
+        let columns = columns(records)
+        let new = try connection.query(
+            """
+            INSERT INTO attemptLedger (attemptKey, generation, fingerprint, attemptedAt, status)
+            SELECT key, \(generation), fingerprint, attemptedAt, status::pushStatus
+            FROM unnest(\(binary: columns.keys, oid: AttemptKey.arrayOID), \(binary: columns.fingerprints, oid: AttemptKey.arrayOID),
+                        \(binary: columns.moments, oid: Timestamp.arrayOID), \(binary: columns.statuses, oid: String.arrayOID))
+                AS new (key, fingerprint, attemptedAt, status)
+            ON CONFLICT (attemptKey, generation) DO NOTHING
+            RETURNING attemptKey
+            """
+        )
+        // Nearly always all are new.
+        if new.count == records.count { return [] }
+        let inserted = try Set(new.map { try $0.decode(AttemptKey.self) })
+        return records.map(\.key).filter { !inserted.contains($0) }
+    }
+
+    /// Fails (22012) when the generation knows one of `keys`.
+    static func unknown(_ keys: [AttemptKey], generation: Int32) -> Query {
+        """
+        SELECT 1 / (count(*) = 0)::int
+        FROM attemptLedger WHERE generation = \(generation) AND attemptKey = ANY(\(binary: array(keys), oid: AttemptKey.arrayOID))
+        """
+    }
+
+    /// Inserts a key that is new; fails (23505) when it is not.
+    static func insertNew(_ record: AttemptBatch.Record, generation: Int32) -> Query {
+        Query(
+            "INSERT INTO attemptLedger (attemptKey, generation, fingerprint, attemptedAt, status) VALUES ($1, $2, $3, $4, $5)",
+            [
+                .key(record.key), .number(generation), .key(record.fingerprint), .moment(record.attemptedAt), .word(record.status.spelling),
+            ]
+        )
+    }
+
+    private static func array(_ keys: [AttemptKey]) -> [UInt8] {
+        PackedBytes.build(capacity: PackedBytes.arrayHeaderBytes + keys.count * 20) { bytes in
+            bytes.appendArrayHeader(of: AttemptKey.oid, count: keys.count)
+            for key in keys { bytes.append(field: key) }
+        }
+    }
+
+    /// The columns of `insert` as binary arrays, built straight from the records.
+    private static func columns(
+        _ records: [AttemptBatch.Record]
+    ) -> (keys: [UInt8], fingerprints: [UInt8], moments: [UInt8], statuses: [UInt8]) {
+        func column(of oid: UInt32, width: Int, _ append: (inout PackedBytes, AttemptBatch.Record) -> Void) -> [UInt8] {
+            PackedBytes.build(capacity: PackedBytes.arrayHeaderBytes + records.count * (4 + width)) { bytes in
+                bytes.appendArrayHeader(of: oid, count: records.count)
+                for record in records { append(&bytes, record) }
+            }
+        }
+        return (
+            column(of: AttemptKey.oid, width: 16) { $0.append(field: $1.key) },
+            column(of: AttemptKey.oid, width: 16) { $0.append(field: $1.fingerprint) },
+            column(of: Timestamp.oid, width: 8) { $0.append(field: $1.attemptedAt) },
+            column(of: 25, width: 16) { $0.append(field: $1.status.spelling) }
+        )
+    }
+
+    static func advance(_ moves: [AttemptMove], on connection: BlockingConnection) throws {
+        try connection.execute(
+            """
+            UPDATE attemptLedger AS ledger SET status = moved.status::pushStatus
+            FROM unnest(\(moves.map(\.entry.key)), \(moves.map(\.entry.generation)), \(moves.map(\.record.status.rawValue)))
+                AS moved (key, generation, status)
+            WHERE ledger.attemptKey = moved.key AND ledger.generation = moved.generation
+            """
+        )
+    }
+}
+
+/// A stored attempt and the report that takes it forward.
+struct AttemptMove {
+    var entry: LedgerEntry
+    var record: AttemptBatch.Record
+}

@@ -1,0 +1,136 @@
+package import Logging
+package import Postgres
+package import PushContract
+import ServiceKit
+package import ServiceLifecycle
+
+/// Creates partitions ahead, drops those past their retention, and rotates the ledger's generations. Any number may run.
+///
+/// A partition that is created too early does no harm; one that is dropped too early is lost. So an instance whose clock differs too much
+/// from the database's creates partitions and does nothing else.
+package struct PartitionMaintenance: Service {
+    private let pool: PostgresPool
+    private let plan: PartitionPlan
+    private let logger: Logger
+    private let interval: Duration
+    private let clockTolerance: Duration?
+    private let retirement: PartitionRetirement
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - clockTolerance: how far this clock may be from the database's; nil for tests with a synthetic time.
+    ///   - patience: how long one step of dropping waits for readers, as PostgreSQL writes it; 1.5 s unless said.
+    package init(
+        pool: PostgresPool,
+        plan: PartitionPlan = PartitionPlan(),
+        interval: Duration = .seconds(600),
+        clockTolerance: Duration? = .seconds(3600),
+        patience: String? = nil,
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
+        self.pool = pool
+        self.plan = plan
+        self.interval = interval
+        self.clockTolerance = clockTolerance
+        retirement = PartitionRetirement(pool: pool, patience: patience ?? PartitionRetirement.standardPatience)
+        self.logger = logger
+        self.now = now
+    }
+
+    package func run() async throws {
+        let service = PeriodicService(
+            "partition maintenance",
+            every: interval,
+            retryInterval: .seconds(60),
+            logger: logger,
+            failureLevel: .error
+        ) { try await maintain() }
+        try await service.run()
+    }
+
+    /// One round. Idempotent; several instances take turns by a lock.
+    package func maintain() async throws {
+        let now = now()
+        try await ensure(facts: plan.facts(now: now), rollups: plan.rollups(now: now))
+        let rotation = LedgerRotation(pool: pool)
+        try await rotation.prepare()
+        guard try await clockIsConfirmed(now) else { return }
+        if try await rotation.switchOver(now: now, isDue: { plan.generationIsDue(rotatedAt: $0, now: now) }) {
+            logger.info("ledger generation rotated")
+            try await rotation.prepare()
+        }
+        try await dropExpired(now: now, generations: rotation.expired())
+    }
+
+    private func clockIsConfirmed(_ now: Timestamp) async throws -> Bool {
+        guard let clockTolerance, let row = try await pool.query("SELECT clock_timestamp()").first else { return true }
+        let database = try row.decode(Timestamp.self)
+        if abs((now - database).microseconds) <= clockTolerance.microseconds { return true }
+        logger.error(
+            "this machine's clock and the database's differ too much: nothing is dropped or rotated until they agree",
+            metadata: ["here": "\(now)", "database": "\(database)"]
+        )
+        return false
+    }
+
+    /// The partitions a batch of any age needs: for imports, and for a clock that ran ahead of the maintaining instance.
+    package func ensurePartitions(for batch: AttemptBatch) async throws {
+        let days = Set(batch.records.map(\.attemptedAt.day))
+        try await ensurePartitions(forDays: days)
+    }
+
+    package func ensurePartitions(forDays days: Set<Int64>) async throws {
+        try await ensure(
+            facts: days.sorted().map(PartitionPlan.fact(day:)),
+            rollups: Array(Set(days.map(PartitionPlan.rollup(day:)))).sorted { $0.from < $1.from }
+        )
+    }
+
+    private func ensure(facts: [PartitionPlan.Partition], rollups: [PartitionPlan.Partition]) async throws {
+        let existing = try await PartitionStatements.names(on: pool)
+        let missing = facts.map { ($0, "notificationDeliveryAttempts", "attemptedAt") } + rollups.map { ($0, "attemptRollups", "minute") }
+        for (partition, parent, column) in missing where !existing.contains(partition.name.lowercased()) {
+            try await pool.withTransaction { transaction in
+                try await SchemaLock.acquire(on: transaction)
+                guard try await !PartitionStatements.names(on: transaction).contains(partition.name.lowercased()) else { return }
+                try await PartitionStatements.create(partition, of: parent, column: column, on: transaction)
+            }
+            logger.info("partition made", metadata: ["partition": "\(partition.name)"])
+        }
+    }
+
+    /// Rotates whether or not it is due: for benches and tests.
+    package func rotateLedgerNow() async throws {
+        let rotation = LedgerRotation(pool: pool)
+        try await rotation.prepare()
+        guard try await rotation.switchOver(now: now(), patience: "30s", isDue: { _ in true }) else {
+            throw PostgresError(.lockNotAvailable, "the ledger's writers did not end in time")
+        }
+        for name in try await rotation.expired() { _ = try await retirement.retire(name, of: "attemptLedger") }
+    }
+
+    private func dropExpired(now: Timestamp, generations: [String]) async throws {
+        for (name, outcome) in try await retirement.finish() { report(name, outcome) }
+        let expired = try await PartitionStatements.names(on: pool).filter { name in
+            PartitionStatements.parse(name).map { isExpired($0, now: now) } ?? false
+        }
+        for name in expired.sorted() + generations {
+            report(name, try await retirement.retire(name, of: PartitionStatements.parent(of: name)))
+        }
+    }
+
+    private func report(_ name: String, _ outcome: PartitionRetirement.Outcome) {
+        switch outcome {
+        case .dropped: logger.info("expired partition dropped", metadata: ["partition": "\(name)"])
+        case .later: logger.info("expired partition is still being read; dropped later", metadata: ["partition": "\(name)"])
+        }
+    }
+
+    private func isExpired(_ parsed: PartitionStatements.Parsed, now: Timestamp) -> Bool {
+        switch parsed {
+        case .fact(let day): plan.isExpired(factDay: day, now: now)
+        case .rollup(let partition): plan.isExpired(rollup: partition, now: now)
+        }
+    }
+}

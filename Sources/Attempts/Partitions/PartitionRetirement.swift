@@ -1,0 +1,109 @@
+import Postgres
+
+/// Drops a partition without blocking writers: it is marked, detached concurrently, then dropped.
+///
+/// `DETACH … CONCURRENTLY` closes the partition to new queries at once, then waits for the transactions that may still read it, and
+/// holds nobody back meanwhile. One that reads for longer than `patience` leaves it half detached; a later round finishes it. Only one
+/// partition of a table can be so at a time; the others wait their turn. The mark says that the table is ours to drop: one that
+/// somebody detached by hand, to keep it, is left as it is.
+struct PartitionRetirement {
+    enum Outcome: Equatable {
+        case dropped
+        /// Somebody reads it still, or another instance is at it.
+        case later
+    }
+
+    static let mark = "expired: pushwatch drops it"
+
+    let pool: PostgresPool
+    /// How long one step may wait for readers, as `lock_timeout`.
+    var patience = PartitionRetirement.standardPatience
+
+    /// Shorter than `AnalystPolicy.blockingLimit`: an analyst's query is not ended for the sake of a partition that can go later.
+    static let standardPatience = "1500ms"
+
+    func retire(_ name: String, of parent: String) async throws -> Outcome {
+        try await unlessBusy {
+            try await step("COMMENT ON TABLE \(raw: name) IS '\(raw: PartitionRetirement.mark)'")
+            try await detach(name, of: parent)
+            try await step("DROP TABLE \(raw: name)")
+        }
+    }
+
+    /// What an earlier round, or an instance that died, has left behind: half detached, or detached and not dropped.
+    func finish() async throws -> [(name: String, outcome: Outcome)] {
+        var outcomes: [(String, Outcome)] = []
+        for (name, parent) in try await leftovers() {
+            let outcome = try await unlessBusy {
+                if let parent { try await step("ALTER TABLE \(raw: parent) DETACH PARTITION \(raw: name) FINALIZE") }
+                try await step("DROP TABLE \(raw: name)")
+            }
+            outcomes.append((name, outcome))
+        }
+        return outcomes
+    }
+
+    private func leftovers() async throws -> [(name: String, parent: String?)] {
+        let rows = try await pool.query(
+            """
+            SELECT child.relname::text, parent.relname::text
+            FROM pg_class AS child LEFT JOIN pg_inherits ON inhrelid = child.oid LEFT JOIN pg_class AS parent ON parent.oid = inhparent
+            WHERE child.relkind = 'r' AND child.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'ledgerState'::regclass)
+              AND obj_description(child.oid, 'pg_class') = \(PartitionRetirement.mark) AND (inhparent IS NULL OR inhdetachpending)
+            ORDER BY 1
+            """
+        )
+        return try rows.map { row in
+            let (name, parent) = try row.decode((String, String?).self)
+            return (name, parent)
+        }
+    }
+
+    /// One statement of DDL with a limit to its waiting.
+    private func step(_ statement: Query) async throws {
+        try await pool.withTransaction(retrying: .never) { transaction in
+            try await transaction.execute("SET LOCAL lock_timeout = '\(raw: patience)'")
+            try await transaction.execute(statement)
+        }
+    }
+
+    private func detach(_ name: String, of parent: String) async throws {
+        do {
+            try await detachConcurrently(name, of: parent)
+        } catch let error as PostgresError where error.code.rawValue == "0A000" {
+            // Distributed tables do not have it: the plain form makes writers wait, so it is given up after a moment.
+            try await pool.withTransaction(retrying: .never) { transaction in
+                try await transaction.execute("SET LOCAL lock_timeout = '1s'")
+                try await transaction.execute("ALTER TABLE \(raw: parent) DETACH PARTITION \(raw: name)")
+            }
+        }
+    }
+
+    /// Not possible within a transaction, so the limit is set for the session and taken back.
+    private func detachConcurrently(_ name: String, of parent: String) async throws {
+        try await pool.withConnection { connection in
+            try await connection.executeScript("SET lock_timeout = '\(patience)'")
+            do {
+                try await connection.executeScript("ALTER TABLE \(parent) DETACH PARTITION \(name) CONCURRENTLY")
+            } catch {
+                try? await connection.executeScript("RESET lock_timeout")
+                throw error
+            }
+            try await connection.executeScript("RESET lock_timeout")
+        }
+    }
+
+    private func unlessBusy(_ body: () async throws -> Void) async throws -> Outcome {
+        do {
+            try await body()
+            return .dropped
+        } catch let error as PostgresError where PartitionRetirement.isPassing(error) {
+            return .later
+        }
+    }
+
+    /// Waited too long, another instance was quicker, or (55000) another partition of the table is half detached.
+    private static func isPassing(_ error: PostgresError) -> Bool {
+        error.isSerializationConflict || error.code == .queryCancelled || error.code == .undefinedTable || error.code.rawValue == "55000"
+    }
+}

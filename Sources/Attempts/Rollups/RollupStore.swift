@@ -1,0 +1,219 @@
+package import Postgres
+package import PushContract
+
+/// A column of the rollups that readers filter and group by.
+package enum RollupDimension: String, Sendable, Hashable, CaseIterable {
+    case eventType, provider, platform, environment, app, pushType, appMajor
+
+    /// The type of an enum column.
+    fileprivate var enumType: String? {
+        switch self {
+        case .eventType: "pushEventType"
+        case .provider: "pushProvider"
+        case .platform: "pushPlatform"
+        case .environment, .app, .pushType, .appMajor: nil
+        }
+    }
+
+    /// The column as text. Enum columns are cast; '' means none.
+    var sql: String {
+        switch self {
+        case .eventType, .provider, .platform: "\(rawValue)::text"
+        case .environment, .app, .pushType, .appMajor: rawValue
+        }
+    }
+}
+
+/// Which attempts are counted, and which of them are bad.
+package struct RollupSelection: Sendable, Hashable {
+    /// For each named dimension, the values that count.
+    package var allowed: [RollupDimension: [String]]
+    /// Reason codes that make an attempt bad.
+    package var reasons: [String]
+    /// With statuses, only attempts that ended in one of them are bad.
+    package var badStatuses: [String]
+
+    package init(allowed: [RollupDimension: [String]] = [.eventType: ["send"]], reasons: [String], badStatuses: [String] = []) {
+        self.allowed = allowed
+        self.reasons = reasons
+        self.badStatuses = badStatuses
+    }
+
+    fileprivate var isBad: Query {
+        badStatuses.isEmpty ? "reasonCode = ANY(\(reasons))" : "reasonCode = ANY(\(reasons)) AND status::text = ANY(\(badStatuses))"
+    }
+}
+
+/// Attempts with an outcome in one minute, or on one day, and how many of them were bad.
+package struct RollupCounts: Sendable, Hashable {
+    /// Whole minutes (or days) since 1970 UTC.
+    package var period: Int64
+    /// In the order of the dimensions asked for.
+    package var values: [String]
+    package var attempts: Int64
+    package var bad: Int64
+}
+
+/// One value of one dimension, within a window and in the time before it.
+package struct RollupShare: Sendable, Hashable {
+    package var dimension: RollupDimension
+    package var value: String
+    package var attempts: Int64
+    package var bad: Int64
+    package var attemptsBefore: Int64
+    package var badBefore: Int64
+}
+
+/// Reads the rollups. Counts are attempts with an outcome: `queued` ones are left out until they have one.
+///
+/// Every query is bounded by `minute`, the leading column of the key and the partitioning, so its cost follows the length of the
+/// window and the number of combinations, never the number of attempts.
+package enum RollupStore {
+    /// Counts per minute and combination of `dimensions`, from `from` up to and excluding `to`.
+    package static func minutes(
+        _ selection: RollupSelection,
+        by dimensions: [RollupDimension],
+        from: Timestamp,
+        to: Timestamp,
+        on session: any PostgresSession
+    ) async throws -> [RollupCounts] {
+        try await periods("(extract(epoch FROM minute) / 60)::bigint", selection, dimensions, from, to, session)
+    }
+
+    /// The same per whole UTC day. `from` and `to` should be midnights; minutes inside an exclusion do not count.
+    package static func days(
+        _ selection: RollupSelection,
+        by dimensions: [RollupDimension],
+        from: Timestamp,
+        to: Timestamp,
+        excluding exclusions: [(from: Timestamp, to: Timestamp)] = [],
+        on session: any PostgresSession
+    ) async throws -> [RollupCounts] {
+        try await periods("floor(extract(epoch FROM minute) / 86400)::bigint", selection, dimensions, from, to, session, exclusions)
+    }
+
+    /// The same per whole UTC hour. `from` and `to` should be full hours.
+    package static func hours(
+        _ selection: RollupSelection,
+        by dimensions: [RollupDimension],
+        from: Timestamp,
+        to: Timestamp,
+        excluding exclusions: [(from: Timestamp, to: Timestamp)] = [],
+        on session: any PostgresSession
+    ) async throws -> [RollupCounts] {
+        try await periods("floor(extract(epoch FROM minute) / 3600)::bigint", selection, dimensions, from, to, session, exclusions)
+    }
+
+    /// The first minute of each combination of `dimensions` at or after `from`, in minutes since 1970.
+    package static func firstMinutes(
+        _ selection: RollupSelection,
+        by dimensions: [RollupDimension],
+        from: Timestamp,
+        to: Timestamp,
+        on session: any PostgresSession
+    ) async throws -> [(values: [String], minute: Int64)] {
+        let query: Query = """
+            SELECT \(raw: array(dimensions)), (extract(epoch FROM min(minute)) / 60)::bigint
+            FROM attemptRollups
+            WHERE \(condition(selection, from, to))
+            GROUP BY 1
+            """
+        return try await session.query(query).map {
+            let (values, minute) = try $0.decode(([String], Int64).self)
+            return (values, minute)
+        }
+    }
+
+    /// Every value of every dimension between `from` and `to`, with its counts from `before` to `from` for comparison.
+    package static func shares(
+        _ selection: RollupSelection,
+        before: Timestamp,
+        from: Timestamp,
+        to: Timestamp,
+        on session: any PostgresSession
+    ) async throws -> [RollupShare] {
+        let dimensions: [RollupDimension] = [.provider, .platform, .app, .environment, .pushType]
+        let columns = dimensions.map(\.rawValue)
+        let names = dimensions.map { "WHEN GROUPING(\($0.rawValue)) = 0 THEN '\($0.rawValue)'" }.joined(separator: " ")
+        let values = dimensions.map { "WHEN GROUPING(\($0.rawValue)) = 0 THEN \($0.sql)" }.joined(separator: " ")
+        let query: Query = """
+            SELECT CASE \(raw: names) END, CASE \(raw: values) END,
+                   coalesce(sum(attempts) FILTER (WHERE minute >= \(from)), 0)::bigint,
+                   coalesce(sum(attempts) FILTER (WHERE minute >= \(from) AND \(selection.isBad)), 0)::bigint,
+                   coalesce(sum(attempts) FILTER (WHERE minute < \(from)), 0)::bigint,
+                   coalesce(sum(attempts) FILTER (WHERE minute < \(from) AND \(selection.isBad)), 0)::bigint
+            FROM attemptRollups
+            WHERE \(condition(selection, before, to))
+            GROUP BY GROUPING SETS (\(raw: columns.map { "(\($0))" }.joined(separator: ", ")))
+            """
+        return try await session.query(query).compactMap {
+            let (name, value, attempts, bad, attemptsBefore, badBefore) = try $0.decode((String, String, Int64, Int64, Int64, Int64).self)
+            guard let dimension = RollupDimension(rawValue: name) else { return nil }
+            return RollupShare(
+                dimension: dimension,
+                value: value,
+                attempts: attempts,
+                bad: bad,
+                attemptsBefore: attemptsBefore,
+                badBefore: badBefore
+            )
+        }
+    }
+
+    private static func periods(
+        _ period: String,
+        _ selection: RollupSelection,
+        _ dimensions: [RollupDimension],
+        _ from: Timestamp,
+        _ to: Timestamp,
+        _ session: any PostgresSession,
+        _ exclusions: [(from: Timestamp, to: Timestamp)] = []
+    ) async throws -> [RollupCounts] {
+        let columns = dimensions.map { ", \($0.rawValue)" }.joined()
+        // Summed up by plain columns first: periods and texts are made once for each sum, not once for each row of the rollups.
+        let query: Query = """
+            SELECT \(raw: period) AS period, \(raw: array(dimensions)), sum(attempts)::bigint, sum(bad)::bigint
+            FROM (
+                SELECT minute\(raw: columns), sum(attempts) AS attempts, coalesce(sum(attempts) FILTER (WHERE \(selection.isBad)), 0) AS bad
+                FROM attemptRollups
+                WHERE \(condition(selection, from, to))\(excluded(exclusions))
+                GROUP BY minute\(raw: columns)
+            ) AS minutes
+            GROUP BY period\(raw: columns)
+            """
+        return try await session.query(query).map {
+            let (period, values, attempts, bad) = try $0.decode((Int64, [String], Int64, Int64).self)
+            return RollupCounts(period: period, values: values, attempts: attempts, bad: bad)
+        }
+    }
+
+    /// The dimensions of a row as one array of text.
+    private static func array(_ dimensions: [RollupDimension]) -> String {
+        "ARRAY[\(dimensions.map(\.sql).joined(separator: ", "))]::text[]"
+    }
+
+    private static func condition(_ selection: RollupSelection, _ from: Timestamp, _ to: Timestamp) -> Query {
+        var query: Query = "minute >= \(from) AND minute < \(to) AND status IN ('sent', 'failed', 'deactivated')"
+        for (dimension, values) in selection.allowed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            guard let type = dimension.enumType else {
+                query = "\(query) AND \(raw: dimension.rawValue) = ANY(\(values))"
+                continue
+            }
+            // The texts become values of the column's type once; a text that is none of them matches nothing.
+            query = """
+                \(query) AND \(raw: dimension.rawValue) = ANY(ARRAY(
+                    SELECT value FROM unnest(enum_range(NULL::\(raw: type))) AS value WHERE value::text = ANY(\(values))
+                ))
+                """
+        }
+        return query
+    }
+
+    private static func excluded(_ exclusions: [(from: Timestamp, to: Timestamp)]) -> Query {
+        guard !exclusions.isEmpty else { return "" }
+        return """
+             AND NOT EXISTS (SELECT FROM unnest(\(exclusions.map(\.from)), \(exclusions.map(\.to))) AS e (f, t)
+                             WHERE minute >= f AND minute < t)
+            """
+    }
+}

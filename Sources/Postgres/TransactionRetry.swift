@@ -1,0 +1,95 @@
+package import ServiceKit
+
+/// Which failures a transaction is run again for, how often, and after what wait.
+package struct TransactionRetry: Sendable {
+    /// When an error that may be retried is thrown on all the same.
+    package enum Limit: Sendable {
+        case attempts(Int)
+        /// Since the start of the first attempt.
+        case elapsed(Duration)
+    }
+
+    package static let standardBackoff = Backoff(base: .milliseconds(30), minimum: .milliseconds(10), cap: .seconds(1))
+
+    private let limit: Limit
+    private let backoff: Backoff
+    private let isRetryable: @Sendable (PostgresError) -> Bool
+
+    package init(
+        limit: Limit = .attempts(6),
+        backoff: Backoff = TransactionRetry.standardBackoff,
+        isRetryable: @escaping @Sendable (PostgresError) -> Bool
+    ) {
+        self.limit = limit
+        self.backoff = backoff
+        self.isRetryable = isRetryable
+    }
+
+    /// Serialization failure, deadlock, lock timeout: the server has undone everything. And a connection that was gone before BEGIN.
+    package static let conflicts = TransactionRetry { $0.isSerializationConflict || ($0.isConnectionLoss && $0.precedesWork) }
+
+    /// These, a lost connection and an I/O error. Only for work that is idempotent, since a lost COMMIT may have happened.
+    package static let idempotent = TransactionRetry {
+        $0.isSerializationConflict || $0.isConnectionLoss || $0.code.rawValue == "58030"
+    }
+
+    package static let never = TransactionRetry { _ in false }
+
+    /// Waits for a database that is away. Only for work that is idempotent.
+    package static func unavailable(for duration: Duration) -> TransactionRetry {
+        TransactionRetry(limit: .elapsed(duration), backoff: Backoff(base: .milliseconds(50), cap: .seconds(2))) { $0.isUnavailable }
+    }
+
+    /// The same, and for further failures.
+    package func or(_ isAlsoRetryable: @escaping @Sendable (PostgresError) -> Bool) -> TransactionRetry {
+        TransactionRetry(limit: limit, backoff: backoff) { isRetryable($0) || isAlsoRetryable($0) }
+    }
+
+    /// Runs `body`, again from its start for the failures that allow it.
+    ///
+    /// - Parameter onRetry: before the wait, with the number of failures so far.
+    package func run<Value>(
+        onRetry: (PostgresError, _ failures: Int) async throws -> Void = { _, _ in },
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        let start = ContinuousClock.now
+        var failures = 0
+        while true {
+            do {
+                return try await body()
+            } catch let error as PostgresError where isRetryable(error) && allows(failures: failures + 1, since: start) {
+                failures += 1
+                try await onRetry(error, failures)
+                try await Task.sleep(for: backoff.wait(failures: failures, random: .random(in: 0...1)))
+            }
+        }
+    }
+
+    private func allows(failures: Int, since start: ContinuousClock.Instant) -> Bool {
+        switch limit {
+        case .attempts(let number): failures < number
+        case .elapsed(let duration): ContinuousClock.now - start < duration
+        }
+    }
+}
+
+extension PostgresPool {
+    /// Runs `body` in a transaction, again from its start for the failures `retry` allows.
+    @discardableResult
+    package func withTransaction<Value>(
+        _ begin: String = "BEGIN",
+        retrying retry: TransactionRetry = .conflicts,
+        _ body: (PostgresTransaction) async throws -> Value
+    ) async throws -> Value {
+        try await retry.run(onRetry: logRetry) { try await withConnection { try await $0.withTransaction(begin, body) } }
+    }
+
+    /// The same for synchronous statements, in one hop.
+    @discardableResult
+    package func performTransaction<Value: Sendable>(
+        retrying retry: TransactionRetry = .conflicts,
+        _ body: @escaping @Sendable (BlockingConnection) throws -> Value
+    ) async throws -> Value {
+        try await retry.run(onRetry: logRetry) { try await withConnection { try await $0.perform { try $0.transaction(body) } } }
+    }
+}
