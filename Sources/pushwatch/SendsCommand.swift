@@ -33,7 +33,7 @@ struct SendsCommand: AsyncParsableCommand {
                     let oldest = queue.oldestReadyAt.map { ", oldest \(Int((backlog.at - $0).inSeconds)) s" } ?? ""
                     Terminal.printLine(
                         "\(queue.queue.app) \(queue.queue.provider) \(urgency): \(queue.ready) ready\(oldest), \(queue.retrying) retrying, "
-                            + "\(queue.scheduled) scheduled, \(queue.held) held, \(queue.sending) being sent; \(queue.drain.words)"
+                            + "\(queue.scheduled) scheduled, \(queue.blocked) blocked, \(queue.sending) being sent; \(queue.drain.words)"
                     )
                 }
                 for circuit in backlog.circuits {

@@ -6,24 +6,17 @@ struct RollupsCheck: FsckCheck {
     let name = "rollups"
 
     func run(_ context: FsckContext) async throws -> [FsckReport.Line] {
-        let majorsSince = try await majorsSince(context)
         let slices = try await FactSlices.read(context).within(context.days, before: context.now)
         var faults: [FsckFault] = []
         for (done, slice) in slices.enumerated() {
             context.progress(done, of: slices.count)
-            faults += try await context.twice { try await miscounted(slice, majorsSince: majorsSince, context) }
+            faults += try await context.twice { try await miscounted(slice, context) }
         }
         return [FsckReport.Line(name, "rollups equal a recount", examined: "closed minutes of \(context.days) days", faults: faults)]
     }
 
-    /// Counts have majors from the minute on in which the migration had come: of what is older, late reports alone have one.
-    private func majorsSince(_ context: FsckContext) async throws -> Timestamp {
-        let rows = try await context.look("SELECT appliedAt FROM schemaMigrations WHERE name = 'count_app_majors'")
-        return try (rows.first?.decode(Timestamp.self) ?? context.now).flooredToMinute() + .seconds(60)
-    }
-
-    private func miscounted(_ slice: Range<Timestamp>, majorsSince: Timestamp, _ context: FsckContext) async throws -> [FsckFault] {
-        try await context.look(statement(slice, majorsSince)).map { row in
+    private func miscounted(_ slice: Range<Timestamp>, _ context: FsckContext) async throws -> [FsckFault] {
+        try await context.look(statement(slice)).map { row in
             let (minute, dimensions, rollup, recount) = try row.decode((Timestamp, String, Int64?, Int64?).self)
             // Without the gaps that absent values leave.
             let words = dimensions.split(separator: " ").joined(separator: " ")
@@ -36,19 +29,19 @@ struct RollupsCheck: FsckCheck {
     }
 
     /// Both sides are summed before they meet, so that no attempt's row is sorted or spelt out.
-    private func statement(_ slice: Range<Timestamp>, _ majorsSince: Timestamp) -> Query {
+    private func statement(_ slice: Range<Timestamp>) -> Query {
         """
         SELECT minute, provider || ' ' || platform || ' ' || eventType || ' ' || status || ' ' || reasonCode || ' ' || app || ' ' ||
                    environment || ' ' || pushType || ' ' || appMajor,
                (sum(counted) FILTER (WHERE isRollup))::bigint, (sum(counted) FILTER (WHERE NOT isRollup))::bigint
         FROM (
             SELECT true AS isRollup, minute, provider, platform, eventType, status, reasonCode, app, environment, pushType,
-                   CASE WHEN minute >= \(majorsSince) THEN appMajor ELSE '' END AS appMajor, attempts AS counted, latencyMsSum AS latency, latencyCount AS latencies
+                   appMajor, attempts AS counted, latencyMsSum AS latency, latencyCount AS latencies
             FROM attemptRollups WHERE minute >= \(slice.lowerBound) AND minute < \(slice.upperBound)
             UNION ALL
             SELECT false, minute, provider, platform, eventType, status, coalesce(reasonCode::text, ''), coalesce(app, ''),
                    coalesce(environment::text, ''), coalesce(pushType, ''),
-                   CASE WHEN minute >= \(majorsSince) THEN pushAppMajor(version) ELSE '' END, counted, latency, latencies
+                   pushAppMajor(version), counted, latency, latencies
             FROM (
                 SELECT date_trunc('minute', attemptedAt) AS minute, provider, platform, eventType, status, reasonCode, app, environment,
                        pushType, appVersion AS version, count(*) AS counted, coalesce(sum(latencyMs), 0) AS latency, count(latencyMs) AS latencies

@@ -8,7 +8,7 @@ package enum CircuitDecision {
         /// Nothing keeps it. `circuitsToClose`: holds that are refuted if the provider takes the credential now.
         case allowed(circuitsToClose: [Int64])
         /// It waits with the hold.
-        case held(Int64)
+        case blocked(Int64)
     }
 
     /// Nil when the refusal is not about the credential, or may be the message's own fault.
@@ -39,7 +39,7 @@ package enum CircuitDecision {
     package static func admission(of delivery: ClaimedDelivery, credential: String, circuits: [Circuit]) -> Admission {
         let covering = circuits.filter { $0.scope.covers(delivery) }
         if let probed = delivery.probeOf { return .allowed(circuitsToClose: covering.map(\.id) + [probed]) }
-        if let circuit = covering.first(where: { $0.scope.credential == credential }) { return .held(circuit.id) }
+        if let circuit = covering.first(where: { $0.scope.credential == credential }) { return .blocked(circuit.id) }
         return .allowed(circuitsToClose: covering.map(\.id))
     }
 

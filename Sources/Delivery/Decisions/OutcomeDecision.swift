@@ -78,7 +78,7 @@ package enum OutcomeDecision {
             let opening = CircuitDecision.opening(for: delivery, after: refusal, credential: credential, delays: delays, random: random)
             let next: Completion.Next
             if let opening, moments.now < delivery.expiresAt {
-                next = .held(.opening(opening), after: refusal.classification.reasonCode)
+                next = .blocked(.opening(opening), after: refusal.classification.reasonCode)
             } else {
                 next = self.next(of: delivery, after: refusal, now: moments.now, delays: delays, random: random)
             }

@@ -26,7 +26,7 @@ package enum Preflight: Sendable {
         case .suspect, .active, nil: break
         }
         switch CircuitDecision.admission(of: delivery, credential: credential, circuits: circuits) {
-        case .held(let circuit): return end(.held(.open(circuit), after: nil))
+        case .blocked(let circuit): return end(.blocked(.open(circuit), after: nil))
         case .allowed(let circuitsToClose): return .send(token, circuitsToClose: circuitsToClose)
         }
     }

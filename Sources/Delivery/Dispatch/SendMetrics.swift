@@ -29,7 +29,7 @@ enum SendMetrics {
                 ("app", queue.queue.app), ("provider", queue.queue.provider.rawValue), ("critical", queue.queue.isCritical ? "true" : "false"),
             ]
             let states = [
-                ("ready", queue.ready), ("retrying", queue.retrying), ("scheduled", queue.scheduled), ("blocked", queue.held),
+                ("ready", queue.ready), ("retrying", queue.retrying), ("scheduled", queue.scheduled), ("blocked", queue.blocked),
                 ("sending", queue.sending),
             ]
             for (state, count) in states {
@@ -62,7 +62,7 @@ enum SendMetrics {
         case .sent: "sent"
         case .cancelled: "cancelled"
         case .retry: "retry"
-        case .held: "blocked"
+        case .blocked: "blocked"
         case .dead(let outcome, _, _): outcome.rawValue
         }
     }

@@ -11,7 +11,7 @@ package struct QueueBacklog: Sendable, Hashable {
     /// Not due yet by the caller's wish.
     package var scheduled: Int
     /// Waiting until a refused credential is mended.
-    package var held: Int
+    package var blocked: Int
     /// With a provider now.
     package var sending: Int
     /// Since when the oldest ready one has been waiting.
@@ -29,10 +29,10 @@ package struct QueueBacklog: Sendable, Hashable {
         oldestReadyAt: Timestamp?,
         arrived: Int,
         ended: Int,
-        held: Int = 0
+        blocked: Int = 0
     ) {
         self.queue = queue
-        self.held = held
+        self.blocked = blocked
         self.ready = ready
         self.retrying = retrying
         self.scheduled = scheduled
@@ -79,7 +79,7 @@ package struct Backlog: Sendable {
     package var ready: Int { queues.reduce(0) { $0 + $1.ready } }
     package var retrying: Int { queues.reduce(0) { $0 + $1.retrying } }
     package var scheduled: Int { queues.reduce(0) { $0 + $1.scheduled } }
-    package var held: Int { queues.reduce(0) { $0 + $1.held } }
+    package var blocked: Int { queues.reduce(0) { $0 + $1.blocked } }
     package var sending: Int { queues.reduce(0) { $0 + $1.sending } }
     package var oldestReadyAt: Timestamp? { queues.compactMap(\.oldestReadyAt).min() }
 
@@ -110,7 +110,7 @@ private enum BacklogQueries {
             SELECT queue, count(*) AS ready, min(readyAt) AS oldest FROM pushReady GROUP BY queue
         ), later AS (
             SELECT queue, count(*) FILTER (WHERE circuitId IS NULL AND reasonCode IS NOT NULL) AS retrying,
-                count(*) FILTER (WHERE circuitId IS NULL AND reasonCode IS NULL) AS scheduled, count(circuitId) AS held
+                count(*) FILTER (WHERE circuitId IS NULL AND reasonCode IS NULL) AS scheduled, count(circuitId) AS blocked
             FROM pushScheduled GROUP BY queue
         ), leased AS (
             SELECT queue, count(*) AS sending FROM pushLeases GROUP BY queue
@@ -125,7 +125,7 @@ private enum BacklogQueries {
             ) e GROUP BY queue
         )
         SELECT l.queue, l.app, l.provider, l.critical, coalesce(ready, 0), coalesce(retrying, 0), coalesce(scheduled, 0),
-            coalesce(sending, 0), oldest, coalesce(arrived, 0), coalesce(ended, 0), coalesce(held, 0)
+            coalesce(sending, 0), oldest, coalesce(arrived, 0), coalesce(ended, 0), coalesce(blocked, 0)
         FROM pushQueues l
         LEFT JOIN ready USING (queue) LEFT JOIN later USING (queue) LEFT JOIN leased USING (queue)
         LEFT JOIN arrived USING (queue) LEFT JOIN ended USING (queue)
@@ -145,7 +145,7 @@ extension QueueBacklog {
             oldestReadyAt: values.8,
             arrived: values.9,
             ended: values.10,
-            held: values.11
+            blocked: values.11
         )
     }
 }

@@ -9,7 +9,7 @@ package struct Completion: Sendable {
         /// Tried again, as attempt `attemptNumber` + 1.
         case retry(at: Timestamp, after: ReasonCode)
         /// Waits with a hold until it is released, as the same try again if none was made.
-        case held(CircuitReference, after: ReasonCode?)
+        case blocked(CircuitReference, after: ReasonCode?)
         case dead(DeadOutcome, reason: ReasonCode?, providerErrorCode: String?)
     }
 

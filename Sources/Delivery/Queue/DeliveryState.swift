@@ -9,13 +9,13 @@ package enum DeliveryState: String, Sendable, Hashable, Codable {
     /// Failed, and to be tried again.
     case retrying
     /// Waiting until a refused credential is mended.
-    case held
+    case blocked
     case sent, cancelled, failed, expired, unreachable
 
     /// Nothing will change any more.
     package var isFinal: Bool {
         switch self {
-        case .queued, .scheduled, .sending, .retrying, .held: false
+        case .queued, .scheduled, .sending, .retrying, .blocked: false
         case .sent, .cancelled, .failed, .expired, .unreachable: true
         }
     }
@@ -23,7 +23,7 @@ package enum DeliveryState: String, Sendable, Hashable, Codable {
 
 /// Where a send stands, told from its deliveries.
 package enum SendState: String, Sendable, Hashable, Codable {
-    case queued, scheduled, sending, retrying, held
+    case queued, scheduled, sending, retrying, blocked
     case sent
     /// Some deliveries were sent and the others were not.
     case partial
@@ -38,8 +38,8 @@ package enum SendState: String, Sendable, Hashable, Codable {
             self = .queued
         } else if states.contains(.retrying) {
             self = .retrying
-        } else if states.contains(.held) {
-            self = .held
+        } else if states.contains(.blocked) {
+            self = .blocked
         } else if states.contains(.scheduled) {
             self = .scheduled
         } else if states == [.sent] {

@@ -62,7 +62,7 @@ struct CompletionWriter {
         try CircuitQueries.close(report.closed, on: connection)
         try CircuitQueries.rescheduleProbe(Set(leased.filter { $0.attempt == nil }.compactMap(\.probeOf)), on: connection)
         let waiting = leased.compactMap { completion -> (Completion, CircuitReference, ReasonCode?)? in
-            if case .held(let circuit, let reason) = completion.next { (completion, circuit, reason) } else { nil }
+            if case .blocked(let circuit, let reason) = completion.next { (completion, circuit, reason) } else { nil }
         }
         guard !waiting.isEmpty else { return }
         let openings = waiting.compactMap { if case .opening(let opening) = $0.1 { opening } else { nil } }
@@ -127,7 +127,7 @@ struct CompletionWriter {
             switch completion.next {
             case .sent(let messageId): (completion, "sent", messageId)
             case .cancelled: (completion, "cancelled", nil)
-            case .retry, .held, .dead: nil
+            case .retry, .blocked, .dead: nil
             }
         }
         guard !rows.isEmpty else { return }

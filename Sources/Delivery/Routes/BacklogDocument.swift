@@ -7,7 +7,7 @@ struct BacklogDocument: Encodable, Sendable {
         var retrying: Int
         var scheduled: Int
         /// Waiting until a refused credential is mended.
-        var held: Int
+        var blocked: Int
         var sending: Int
         /// Age of the oldest ready delivery; null when none is ready.
         var oldestSeconds: Double?
@@ -36,7 +36,7 @@ struct BacklogDocument: Encodable, Sendable {
             ready: backlog.ready,
             retrying: backlog.retrying,
             scheduled: backlog.scheduled,
-            held: backlog.held,
+            blocked: backlog.blocked,
             sending: backlog.sending,
             oldestReadyAt: backlog.oldestReadyAt,
             at: backlog.at,
@@ -51,7 +51,7 @@ struct BacklogDocument: Encodable, Sendable {
                     ready: queue.ready,
                     retrying: queue.retrying,
                     scheduled: queue.scheduled,
-                    held: queue.held,
+                    blocked: queue.blocked,
                     sending: queue.sending,
                     oldestReadyAt: queue.oldestReadyAt,
                     at: backlog.at,
@@ -69,14 +69,14 @@ extension BacklogDocument.Depth {
         ready: Int,
         retrying: Int,
         scheduled: Int,
-        held: Int,
+        blocked: Int,
         sending: Int,
         oldestReadyAt: Timestamp?,
         at: Timestamp,
         drain estimate: DrainEstimate
     ) {
         self.ready = ready
-        self.held = held
+        self.blocked = blocked
         self.retrying = retrying
         self.scheduled = scheduled
         self.sending = sending

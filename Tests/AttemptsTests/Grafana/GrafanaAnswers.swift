@@ -224,7 +224,7 @@ enum GrafanaAnswers {
             #"(ios.app,ios,1.1,1,0,"2026-03-10 11:40:00+00")"#,
         ],
         "pushwatch-tokens/Why tokens are off": [
-            #"(off,UNREGISTERED,fcm,production,1,"2026-03-10 09:00:00+00")"#
+            #"(inactive,UNREGISTERED,fcm,production,1,"2026-03-10 09:00:00+00")"#
         ],
     ]
 }

@@ -35,9 +35,9 @@ struct HoldTests {
                 slowly(&$0)
             }
             #expect(sender.calls.count == 1)
-            #expect(try await states(bench, 5) == [.held, .held, .held, .held, .held])
+            #expect(try await states(bench, 5) == [.blocked, .blocked, .blocked, .blocked, .blocked])
             let backlog = try await bench.store.backlog()
-            #expect(backlog.held == 5 && backlog.retrying == 0 && backlog.ready == 0)
+            #expect(backlog.blocked == 5 && backlog.retrying == 0 && backlog.ready == 0)
             #expect(backlog.circuits.map(\.cause) == ["InvalidProviderToken"])
             #expect(backlog.circuits.map(\.scope.credential) == ["key-1"])
             #expect(try await bench.count("notificationDeliveryAttempts WHERE eventType = 'send'") == 1)
@@ -70,7 +70,7 @@ struct HoldTests {
             try await bench.pool.execute("UPDATE pushCircuits SET nextProbeAt = now()")
             try await bench.dispatch(sender, slowly)
             #expect(sender.calls.count == 2)
-            #expect(try await states(bench, 4) == [.held, .held, .held, .held])
+            #expect(try await states(bench, 4) == [.blocked, .blocked, .blocked, .blocked])
             let circuit = try #require(try await bench.store.circuits().first)
             #expect(circuit.probes == 1 && circuit.refusals == 2 && circuit.nextProbeAt > .now() + .seconds(25))
             // The next one is taken.
@@ -93,7 +93,7 @@ struct HoldTests {
                 $0.claimLimit = 1
                 slowly(&$0)
             }
-            #expect(try await bench.store.backlog().held == 3)
+            #expect(try await bench.store.backlog().blocked == 3)
             sender.use(credential: "key-2")
             try await bench.dispatch(sender, slowly)
             #expect(try await states(bench, 3) == [.sent, .sent, .sent])
@@ -116,7 +116,7 @@ struct HoldTests {
             try await bench.dispatch(sender, slowly)
             #expect(sender.calls.count == tries && tries <= 3)
             #expect(Set(try await bench.store.circuits().map(\.scope.credential)).contains("key-2"))
-            #expect(try await bench.store.backlog().held == 2)
+            #expect(try await bench.store.backlog().blocked == 2)
         }
     }
 
@@ -131,7 +131,7 @@ struct HoldTests {
             try await bench.dispatch(sender, slowly)
             try await bench.enqueue("[\(send(2, "a", "sandbox")), \(send(3, "b", "production")), \(send(4, "a", "production"))]")
             try await bench.dispatch(sender, slowly)
-            #expect(try await states(bench, 4) == [.held, .sent, .sent, .held])
+            #expect(try await states(bench, 4) == [.blocked, .sent, .sent, .blocked])
         }
     }
 
@@ -146,7 +146,7 @@ struct HoldTests {
             try await bench.dispatch(sender, slowly)
             try await bench.enqueue("[\(send(2, "android")), \(send(3, "ios"))]")
             try await bench.dispatch(sender, slowly)
-            #expect(try await states(bench, 3) == [.held, .sent, .held])
+            #expect(try await states(bench, 3) == [.blocked, .sent, .blocked])
         }
     }
 
@@ -179,7 +179,7 @@ struct HoldTests {
                 "UPDATE pushScheduled s SET runAt = now() FROM pushDeliveries d WHERE d.deliveryId = s.deliveryId AND d.sendId = 's3'"
             )
             try await bench.dispatch(sender, slowly)
-            #expect(try await states(bench, 3) == [.held, .cancelled, .expired])
+            #expect(try await states(bench, 3) == [.blocked, .cancelled, .expired])
             #expect(sender.calls.count == 1)
         }
     }
@@ -200,7 +200,7 @@ struct HoldTests {
                 $0.claimLimit = 1
                 slowly(&$0)
             }
-            #expect(try await bench.store.backlog().held >= 1)
+            #expect(try await bench.store.backlog().blocked >= 1)
             #expect(try await bench.store.circuits().map(\.id) != [circuit.id])
             #expect(try await bench.deliveriesOutOfPlace() == 0)
         }
@@ -236,7 +236,7 @@ struct HoldTests {
             #expect(try await bench.store.requeueUnblocked() == 1)
             _ = try await bench.store.promote()
             let late = try #require(try await bench.claim().first)
-            try await bench.store.complete([Completion(late, attempt: nil, next: .held(.open(circuit.id), after: nil))])
+            try await bench.store.complete([Completion(late, attempt: nil, next: .blocked(.open(circuit.id), after: nil))])
             let sender = ScriptedSender()
             try await bench.dispatch(sender, slowly)
             #expect(sender.calls.count == 1)

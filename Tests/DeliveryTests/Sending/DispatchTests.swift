@@ -112,7 +112,7 @@ struct DispatchTests {
 
             let send = try await bench.send("s1")
             #expect(send.attempts.map(\.reasonCode) == [.auth])
-            #expect(send.state == .held)
+            #expect(send.state == .blocked)
             let circuit = try #require(try await bench.store.circuits().first)
             #expect(circuit.nextProbeAt >= Timestamp.now() + .seconds(25))
             #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .active)

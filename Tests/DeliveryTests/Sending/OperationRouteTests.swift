@@ -48,7 +48,7 @@ struct OperationRouteTests {
 
     @Test(
         "a limiter is shown with its counts; undoing it gives the tokens back, releasing it switches them off",
-        arguments: ["undo", "release"]
+        arguments: ["undo", "confirm"]
     )
     func limiters(action: String) async throws {
         try await withRoutes { bench, client in

@@ -10,8 +10,8 @@ import Testing
 /// outcome; what concerns broadcast channels alone is in `BroadcastTests`.
 @Suite("What each answer does")
 struct OutcomeEffectTests {
-    enum Place: Sendable { case dead, retrying, held, sentByNextAttempt }
-    enum SendQueue: Sendable { case goesOn, paused, held, blockedForOnePlatform }
+    enum Place: Sendable { case dead, retrying, blocked, sentByNextAttempt }
+    enum SendQueue: Sendable { case goesOn, paused, blocked, blockedForOnePlatform }
 
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
@@ -128,11 +128,11 @@ struct OutcomeEffectTests {
             "InvalidPushType",
             "PayloadEmpty",
         ].map { apns(400, $0, .unknown, .dead) }
-        + ["BadTopic", "MissingTopic", "TopicDisallowed"].map { apns(400, $0, .auth, .held, .active, .held) }
+        + ["BadTopic", "MissingTopic", "TopicDisallowed"].map { apns(400, $0, .auth, .blocked, .active, .blocked) }
         + [
             "InvalidProviderToken", "MissingProviderToken", "Forbidden", "BadCertificate", "BadCertificateEnvironment",
             "UnrelatedKeyIdInToken", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken",
-        ].map { apns(403, $0, .auth, .held, .active, .held) }
+        ].map { apns(403, $0, .auth, .blocked, .active, .blocked) }
         + [
             notSent(.apns, .notWritten, .dns, .retrying), notSent(.apns, .notWritten, .connect, .retrying),
             notSent(.apns, .notWritten, .tls, .retrying), notSent(.apns, .notWritten, .reset, .retrying),
@@ -143,17 +143,17 @@ struct OutcomeEffectTests {
 
     static let fcmRows: [Row] = [
         fcm(404, "UNREGISTERED", .tokenNotRegistered, .dead, .inactive),
-        fcm(404, nil, .unknown, .held, .active, .held, status: "NOT_FOUND"),
+        fcm(404, nil, .unknown, .blocked, .active, .blocked, status: "NOT_FOUND"),
         fcm(400, "INVALID_ARGUMENT", .tokenInvalid, .dead, .suspect, field: "message.token"),
         fcm(400, "INVALID_ARGUMENT", .tokenInvalid, .dead, .suspect, field: "message.fid"),
         fcm(400, "INVALID_ARGUMENT", .unknown, .dead, field: "message.data[0].value"),
         fcm(400, "INVALID_ARGUMENT", .unknown, .dead),
         fcm(400, nil, .unknown, .dead, status: "INVALID_ARGUMENT"),
         fcm(403, "SENDER_ID_MISMATCH", .auth, .dead, .suspect),
-        fcm(401, "THIRD_PARTY_AUTH_ERROR", .auth, .held, .active, .blockedForOnePlatform, platform: .ios),
-        fcm(401, "THIRD_PARTY_AUTH_ERROR", .auth, .held, .active, .blockedForOnePlatform, platform: .web),
+        fcm(401, "THIRD_PARTY_AUTH_ERROR", .auth, .blocked, .active, .blockedForOnePlatform, platform: .ios),
+        fcm(401, "THIRD_PARTY_AUTH_ERROR", .auth, .blocked, .active, .blockedForOnePlatform, platform: .web),
         fcm(401, nil, .auth, .sentByNextAttempt, status: "UNAUTHENTICATED"),
-        fcm(403, nil, .auth, .held, .active, .held, status: "PERMISSION_DENIED"),
+        fcm(403, nil, .auth, .blocked, .active, .blocked, status: "PERMISSION_DENIED"),
         fcm(429, "QUOTA_EXCEEDED", .unknown, .retrying, .active, .paused, quota: ["project:demo"]),
         fcm(429, "QUOTA_EXCEEDED", .unknown, .retrying, .active, .paused),
         fcm(429, "QUOTA_EXCEEDED", .unknown, .retrying, quota: ["device:x"]),
@@ -222,7 +222,7 @@ struct OutcomeEffectTests {
             switch row.place {
             case .dead: .failed
             case .retrying: .retrying
-            case .held: .held
+            case .blocked: .blocked
             case .sentByNextAttempt: .sent
             }
         #expect(send.state == state, "\(name)")
@@ -230,7 +230,7 @@ struct OutcomeEffectTests {
         let circuit = circuits.first { $0.scope.app == "app\(number)" }
         switch row.queue {
         case .goesOn, .paused: #expect(circuit == nil, "\(name)")
-        case .held: #expect(circuit != nil && circuit?.scope.platform == nil, "\(name)")
+        case .blocked: #expect(circuit != nil && circuit?.scope.platform == nil, "\(name)")
         case .blockedForOnePlatform: #expect(circuit?.scope.platform == row.platform, "\(name)")
         }
         #expect(pauses.contains { $0.app == "app\(number)" } == (row.queue == .paused), "\(name)")

@@ -81,7 +81,7 @@ struct ProviderSenderTests {
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
             try await bench.dispatch(ProviderSender([:])) { $0.delays = RetryDelays() }
             let send = try await bench.send("s1")
-            #expect(send.state == .held)
+            #expect(send.state == .blocked)
             #expect(send.attempts.map(\.reasonCode) == [.auth])
             #expect(send.attempts.map(\.providerErrorCode) == ["NoCredentials"])
         }

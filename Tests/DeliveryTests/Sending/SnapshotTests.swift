@@ -32,7 +32,7 @@ struct SnapshotTests {
         return line.matches(of: /(?:hit|read)=(\d+)/).compactMap { Int($0.output.1) }.reduce(0, +)
     }
 
-    @Test("claims stay short while it is held: they begin behind what was claimed, which the snapshot keeps from being cleaned up")
+    @Test("claims stay short while it is blocked: they begin behind what was claimed, which the snapshot keeps from being cleaned up")
     func claims() async throws {
         try await SendingBench.with { bench in
             let pool = bench.pool
