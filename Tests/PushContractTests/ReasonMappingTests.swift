@@ -52,4 +52,24 @@ struct ReasonMappingTests {
     func admin(code: String, reason: ReasonCode) {
         #expect(ReasonMapping.firebaseAdmin(code: code).reasonCode == reason)
     }
+
+    @Test("the codes that act on a token or open a circuit are these, and a code that deactivates is never retried")
+    func actions() {
+        func codes(_ isIncluded: (ProviderCode) -> Bool) -> Set<String> { Set(ProviderCode.table.filter(isIncluded).map(\.code)) }
+        let deactivating: Set = [
+            "Unregistered", "ExpiredToken", "ChannelNotRegistered", "BadChannelId", "MissingChannelId", "UNREGISTERED",
+            "messaging/registration-token-not-registered", "messaging/installation-id-not-registered",
+        ]
+        let suspecting: Set = [
+            "BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH", "messaging/invalid-registration-token",
+            "messaging/mismatched-credential",
+        ]
+        let ofTopic: Set = [
+            "BadTopic", "MissingTopic", "TopicDisallowed", "FeatureNotEnabled", "TopicMismatch", "CannotCreateChannelConfig",
+        ]
+        #expect(codes { $0.classification?.tokenAction == .deactivate } == deactivating)
+        #expect(codes { $0.classification?.tokenAction == .suspect } == suspecting)
+        #expect(codes { $0.scope == .topic } == ofTopic)
+        #expect(codes { $0.classification?.tokenAction == .deactivate && $0.classification?.retryClass != .never }.isEmpty)
+    }
 }
