@@ -1,9 +1,9 @@
 /// One mail for one server, complete: `data` holds the headers and the body, with CRLF line ends.
 package struct OutboundMail: Sendable, Hashable {
     package enum Encryption: String, Sendable, Hashable {
-        /// STARTTLS; a server that does not offer it gets nothing. With `smtps://` TLS is there from the first byte.
+        /// STARTTLS; nothing is sent to a server that does not offer it. With `smtps://` the connection uses TLS from its first byte.
         case required
-        /// In the clear, even where the server offers better.
+        /// Unencrypted, even if the server offers STARTTLS.
         case off
     }
 
@@ -46,7 +46,7 @@ package struct OutboundMail: Sendable, Hashable {
 
 /// A mail server's last reply.
 package struct MailReply: Sendable, Hashable {
-    /// RFC 5321 §4.2: 250 is taken, 4yz later, 5yz never.
+    /// RFC 5321 §4.2: 250 accepted, 4yz a transient failure, 5yz a permanent failure.
     package var code: Int
     package var text: String
     package var latency: Duration

@@ -1,6 +1,6 @@
 import CCurl
 
-/// An easy handle that carries one mail. Belongs to the thread that made it.
+/// An easy handle that sends one mail. Used on the thread that created it only.
 final class SMTPTransfer {
     private let easy: UnsafeMutableRawPointer
     private let mail: OutboundMail
@@ -23,7 +23,7 @@ final class SMTPTransfer {
         errorText.deallocate()
     }
 
-    /// Blocks until the server answered or the time is up.
+    /// Blocks until the server replied or the timeout passed.
     func perform() -> Result<MailReply, OutboundFailure> {
         let start = ContinuousClock.now
         let code = curl_easy_perform(easy)
@@ -33,13 +33,13 @@ final class SMTPTransfer {
         let words = String(cString: errorText)
         let text = words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
         if code == CURLE_OK { return .success(MailReply(code: reply, latency: latency)) }
-        // A reply that says no, whatever libcurl makes of it.
+        // A refusal by the server counts as a reply, whatever libcurl's result code is.
         if (400..<600).contains(reply) { return .success(MailReply(code: reply, text: text, latency: latency)) }
         let phase: OutboundFailure.Phase = offset >= mail.data.count ? .unanswered : .notWritten
         return .failure(OutboundFailure(phase, kind(code), detail: text, latency: latency))
     }
 
-    /// Hands out the next part of the mail.
+    /// Copies the next part of the mail.
     fileprivate func read(into buffer: UnsafeMutableRawPointer, atMost length: Int) -> Int {
         let length = min(length, mail.data.count - offset)
         guard length > 0 else { return 0 }
@@ -66,7 +66,7 @@ final class SMTPTransfer {
         pw_easy_set_long(easy, CURLOPT_UPLOAD, 1)
         pw_easy_set_callback(easy, CURLOPT_READFUNCTION, readMail)
         pw_easy_set_pointer(easy, CURLOPT_READDATA, Unmanaged.passUnretained(self).toOpaque())
-        // Without it libcurl writes what the server says to standard output.
+        // Without it libcurl writes the server's replies to standard output.
         pw_easy_set_callback(easy, CURLOPT_WRITEFUNCTION, ignoreText)
     }
 

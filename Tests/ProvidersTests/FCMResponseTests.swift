@@ -37,7 +37,13 @@ import Testing
             Row(status: 400, name: argument, code: argument, field: "message.token", expected: invalidToken),
             Row(status: 400, name: argument, code: argument, field: "message.fid", expected: invalidToken),
             Row(status: 400, name: argument, field: "message.token", expected: invalidToken),
-            Row(status: 400, name: argument, code: argument, field: "message.data[0].value", expected: Classification(.unknown, retry: .never)),
+            Row(
+                status: 400,
+                name: argument,
+                code: argument,
+                field: "message.data[0].value",
+                expected: Classification(.unknown, retry: .never)
+            ),
             Row(status: 400, name: argument, expected: Classification(.unknown, retry: .never)),
             Row(status: 401, name: "UNAUTHENTICATED", expected: Classification(.auth, retry: .now)),
             Row(status: 403, name: "PERMISSION_DENIED", expected: Classification(.auth, retry: .afterFix)),

@@ -1,6 +1,6 @@
-import ServiceKit
 import ProviderSimulator
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import Providers

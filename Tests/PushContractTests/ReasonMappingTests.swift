@@ -7,7 +7,8 @@ struct ReasonMappingTests {
         "APNs",
         arguments: [
             (400, "BadDeviceToken", .tokenInvalid, .never, .suspect), (400, "DeviceTokenNotForTopic", .tokenInvalid, .never, .suspect),
-            (410, "Unregistered", .tokenNotRegistered, .never, .deactivate), (410, "ExpiredToken", .tokenNotRegistered, .never, .deactivate),
+            (410, "Unregistered", .tokenNotRegistered, .never, .deactivate),
+            (410, "ExpiredToken", .tokenNotRegistered, .never, .deactivate),
             (410, nil, .tokenNotRegistered, .never, .suspect), (500, "InternalServerError", .provider5xx, .backoff, .none),
             (503, "ServiceUnavailable", .provider5xx, .backoff, .none), (503, "Shutdown", .provider5xx, .now, .none),
             (502, nil, .provider5xx, .backoff, .none), (403, "ExpiredProviderToken", .auth, .now, .none),
@@ -67,9 +68,14 @@ struct ReasonMappingTests {
         let ofTopic: Set = [
             "BadTopic", "MissingTopic", "TopicDisallowed", "FeatureNotEnabled", "TopicMismatch", "CannotCreateChannelConfig",
         ]
-        #expect(codes { $0.classification?.tokenAction == .deactivate } == deactivating)
-        #expect(codes { $0.classification?.tokenAction == .suspect } == suspecting)
-        #expect(codes { $0.scope == .topic } == ofTopic)
-        #expect(codes { $0.classification?.tokenAction == .deactivate && $0.classification?.retryClass != .never }.isEmpty)
+        let (actualDeactivating, actualSuspecting) = (codes { action($0) == .deactivate }, codes { action($0) == .suspect })
+        let actualOfTopic = codes { $0.scope == .topic }
+        let retriedAlthoughDeactivated = codes { action($0) == .deactivate && $0.classification?.retryClass != .never }
+        #expect(actualDeactivating == deactivating)
+        #expect(actualSuspecting == suspecting)
+        #expect(actualOfTopic == ofTopic)
+        #expect(retriedAlthoughDeactivated.isEmpty)
     }
+
+    private func action(_ row: ProviderCode) -> TokenAction? { row.classification?.tokenAction }
 }
