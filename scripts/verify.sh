@@ -1,5 +1,5 @@
 #!/bin/bash
-# The second ring of tests: what takes too long for .ci/run. Runs each step to its end, whatever became of the one before it, and prints
+# The tests that take too long for .ci/run. Runs each step to its end, whatever became of the one before it, and prints
 # one line a step. About 90 minutes on two cores. Exit 1 when a step failed.
 # usage: scripts/verify.sh [STEP…]        (all steps without arguments)
 # SOAK_MINUTES=3 (each of the seven fault suites), SEND_MINUTES=10, FUZZ_MINUTES=4, ROWS=5000000 (cookbook)

@@ -5,7 +5,7 @@ enum APNsTokenAge {
     static let renewal = Duration.seconds(45 * 60)
     static let minimum = Duration.seconds(20 * 60)
 
-    /// Whether a token issued then is still the one to use. A clock set back makes it one from the future: renewed.
+    /// Whether a token issued at that time is still used. One from the future, after a clock was set back, is renewed.
     static func isUsable(issuedAt: Timestamp, now: Timestamp) -> Bool {
         let age = now - issuedAt
         return age >= .seconds(-60) && age < renewal
