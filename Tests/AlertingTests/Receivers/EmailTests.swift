@@ -1,7 +1,7 @@
 import AlertRules
 import Alerting
-import HTTPClient
 import Foundation
+import HTTPClient
 import Postgres
 import PushContract
 import TestDatabase
@@ -34,7 +34,9 @@ struct EmailTests {
             #expect(try await SMTPClient.send(mail).code == 250)
             let got = try #require(try server.mails().last)
             #expect(got.tls && got.user == "watch" && got.sender == "alerts@example.org" && got.recipients == ["on-call@example.org"])
-            #expect(Array(got.data.utf8) == mail.data)
+            #expect(mail.headers.allSatisfy { got.data.contains("\($0.name): \($0.value)\r\n") })
+            #expect(got.text == mail.text && got.html == mail.html)
+            #expect(got.types == ["multipart/alternative", "text/plain; charset=utf-8", "text/html; charset=utf-8"])
             #expect(got.data.split(separator: "\r\n").allSatisfy { $0.utf8.count <= 998 })
         }
     }
@@ -73,7 +75,8 @@ struct EmailTests {
     func refusals() async throws {
         let receiver = EmailReceiver(name: "mail", mailbox: try mailbox("smtp://localhost"))
         let plain = try RealSMTPServer(.plain)
-        for (to, code, verdict) in [("gone@example.org", 550, ResponseVerdict.deadLettered), ("busy@example.org", 451, .retry(after: nil))] {
+        for (to, code, verdict) in [("gone@example.org", 550, ResponseVerdict.deadLettered), ("busy@example.org", 451, .retry(after: nil))]
+        {
             var box = try mailbox("smtp://localhost:\(plain.port)", to: to)
             box.encryption = .off
             let reply = try await SMTPClient.send(try mail(box))

@@ -1,5 +1,5 @@
-import HTTPClient
 import Foundation
+import HTTPClient
 package import PushContract
 
 /// Sends mails over SMTP, one thread for each alert.
@@ -13,14 +13,16 @@ package struct EmailReceiver: AlertReceiver {
     }
 
     package func action(for message: AlertNotification, now: Timestamp) -> ReceiverAction {
-        post(EmailMessage(AlertText(message), mailbox: mailbox, now: now).text)
+        let alert = AlertText(message)
+        return post(EmailMessage(alert, mailbox: mailbox, now: now).headers, text: alert.plain, html: EmailHTML.page(alert))
     }
 
     package func action(for group: NotificationGroup, now: Timestamp) -> ReceiverAction? {
-        post(EmailDigest(GroupText(group), mailbox: mailbox, now: now).text)
+        let alerts = GroupText(group)
+        return post(EmailDigest(alerts, mailbox: mailbox, now: now).headers, text: alerts.plain(inFull: true), html: EmailHTML.page(alerts))
     }
 
-    private func post(_ text: String) -> ReceiverAction {
+    private func post(_ headers: [OutboundMail.Header], text: String, html: String) -> ReceiverAction {
         .mail(
             OutboundMail(
                 server: mailbox.server,
@@ -30,7 +32,9 @@ package struct EmailReceiver: AlertReceiver {
                 caFile: mailbox.caFile,
                 sender: mailbox.from.address,
                 recipients: mailbox.to.map(\.address),
-                data: Array(text.utf8)
+                headers: headers,
+                text: text,
+                html: html
             )
         )
     }
