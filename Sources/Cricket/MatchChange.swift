@@ -1,15 +1,15 @@
 package import PushContract
 
-/// A new display state and what brought it.
+/// A new display state and its cause.
 package struct MatchChange: Sendable {
     package let memory: MatchMemory
     package let score: MatchScore
     package let display: UnifiedDisplayState
-    /// Everything that happened and was not cooling down.
+    /// All new events that were not in cooldown.
     package let events: [MatchEvent]
-    /// The event this state brings news of; nil when the card only goes on telling the one before, or none.
+    /// The new event of this state; nil if the card still shows the previous one, or none.
     package let newKeyEvent: MatchEvent?
 
-    /// The very bytes every follower gets.
+    /// The bytes that every follower receives.
     package var bytes: [UInt8] { display.canonicalJSON }
 }

@@ -1,10 +1,10 @@
-/// What is remembered of a match between two states of its feed.
+/// The state kept of a match between two states of its feed.
 package struct MatchMemory: Sendable, Hashable {
     /// The last state, without its balls.
     package var score: MatchScore?
     package var window: BallWindow
     package var cooldowns: Cooldowns
-    /// What the card tells at the moment.
+    /// The event that the card shows now.
     package var key: MatchEvent?
     /// Number of the last display state; 0 before the first.
     package var seq: Int64

@@ -1,4 +1,4 @@
-/// Where a match stands, as shown to followers (`UnifiedDisplayState.phase`).
+/// The phase of a match, as shown to followers (`UnifiedDisplayState.phase`).
 package enum MatchPhase: String, Sendable, Hashable, Codable, CaseIterable {
     case scheduled
     case live

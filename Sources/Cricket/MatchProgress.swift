@@ -1,6 +1,6 @@
 package import PushContract
 
-/// One step of a match: what a newly arrived state means, given what is remembered. Pure; the caller stores what comes out.
+/// One step of a match: the meaning of a new state, given the memory of the match. Pure; the caller stores the result.
 package enum MatchProgress {
     package enum Step: Sendable {
         /// Older than what is known, or the same state again: nothing changes.

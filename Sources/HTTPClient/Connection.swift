@@ -1,33 +1,33 @@
 import CCurl
 import Glibc
 
-/// A libcurl multi handle. A *pooled* line holds one HTTP/2 connection to one origin; a *shared* line any number of connections that
-/// libcurl chooses among. Belongs to the loop's thread alone.
+/// A libcurl multi handle. A *pooled* one has one HTTP/2 connection to one origin; a *shared* one any number of connections that
+/// libcurl manages. Used on the loop's thread only.
 final class Connection {
     let id: UInt32
     let multi: UnsafeMutableRawPointer
     let isPooled: Bool
     private let watches: Watches
-    /// Exchanges given to it, and how many of them wait for a connection or a free stream.
+    /// Exchanges assigned to it, and how many of them wait for a connection or a free stream.
     var running = 0
     var unissued = 0
     /// The local port of its connection; 0 before there is one.
     private(set) var port = 0
     /// The stream id the last request got on this connection: libcurl counts 1, 3, 5, … in the order requests are issued.
     private(set) var lastStream: UInt32 = 0
-    /// An answer came over this connection.
+    /// An answer was received on this connection.
     var isAuthorized = false
-    /// Takes no further requests; what is on it is waited for.
+    /// Accepts no further requests; those in flight are completed.
     var isRetired = false
     /// From the peer's GOAWAY: streams above were not processed.
     private(set) var lastAccepted: UInt32?
     /// Local ports of connections that the peer has ended by GOAWAY.
     private var endedPorts: Set<Int> = []
-    /// A GOAWAY has come whose consequences are still to be drawn.
+    /// A GOAWAY was received and is not processed yet.
     var hasUnhandledGoaway = false
     var timerAt: ContinuousClock.Instant?
     var idleSince = ContinuousClock.now
-    /// Something happened to it in this turn.
+    /// It had an event in this turn.
     var isTouched = false
 
     init?(id: UInt32, isPooled: Bool, configuration: CurlClientConfiguration, watches: Watches) {
@@ -49,13 +49,13 @@ final class Connection {
     }
 
     deinit {
-        // Closing the connections would call back into what is being taken down; closed descriptors leave the poller by themselves.
+        // Closing connections would call back into an object that is being deallocated; epoll drops closed descriptors itself.
         pw_multi_set_socket_callback(multi, nil)
         pw_multi_set_timer_callback(multi, nil)
         curl_multi_cleanup(multi)
     }
 
-    /// What the choice among lines goes by.
+    /// The input of `ConnectionChoice`.
     var state: ConnectionState {
         ConnectionState(running: running, unissued: unissued, isAuthorized: isAuthorized, isRetired: isRetired, port: port)
     }
@@ -64,7 +64,7 @@ final class Connection {
     func issue(port: Int) -> UInt32 {
         unissued -= 1
         if port != self.port {
-            // Another connection: nothing of the old one holds.
+            // A new connection: the state of the old one does not apply.
             self.port = port
             lastStream = 0
             lastAccepted = nil
@@ -75,9 +75,9 @@ final class Connection {
         return lastStream
     }
 
-    /// Reads libcurl's log for what it tells nowhere else: the last stream that the peer's GOAWAY accepts.
+    /// Reads libcurl's log for the last stream that the peer's GOAWAY accepts; libcurl reports it nowhere else.
     func note(_ text: UnsafeBufferPointer<UInt8>) {
-        // libcurl 7.88 writes "recveived GOAWAY, error=0, last_stream=7"; later ones treat such streams as refused by themselves.
+        // libcurl 7.88 writes "recveived GOAWAY, error=0, last_stream=7"; later versions treat such streams as refused.
         guard text.count > 20, text[0] == UInt8(ascii: "r"), let connection = String(validating: text, as: UTF8.self),
             connection.contains("GOAWAY"), let number = connection.split(separator: "last_stream=").last
         else { return }
@@ -88,10 +88,10 @@ final class Connection {
         hasUnhandledGoaway = true
     }
 
-    /// Whether the peer has said GOAWAY on this connection.
+    /// Whether the peer has sent GOAWAY on this connection.
     func hasEnded(port: Int) -> Bool { endedPorts.contains(port) }
 
-    /// Whether a stream of the present connection was disowned by the peer.
+    /// Whether the peer's GOAWAY states that it did not process this stream of the current connection.
     func isUnprocessed(_ stream: UInt32) -> Bool { lastAccepted.map { stream > $0 } ?? false }
 
     func handle(descriptor: Int32, mask: Int32) {
@@ -100,7 +100,7 @@ final class Connection {
         curl_multi_socket_action(multi, descriptor, mask, &active)
     }
 
-    /// Runs what is due. libcurl's callback does not repeat a time it has told before, so it is asked again afterwards.
+    /// Runs timers that are due. libcurl's timer callback does not repeat an unchanged time, so the time is read again afterwards.
     func fireTimer() {
         timerAt = nil
         handle(descriptor: CURL_SOCKET_TIMEOUT, mask: 0)

@@ -1,14 +1,14 @@
-/// What is known about a line when an exchange is to be given to one.
+/// The state of a connection from which the choice is made.
 struct ConnectionState: Sendable, Hashable {
     var running = 0
-    /// Of those, without a stream yet.
+    /// Those of them that have no stream yet.
     var unissued = 0
     var isAuthorized = false
     var isRetired = false
     var port = 0
 }
 
-/// Which connection carries the next request. Pure.
+/// Chooses the connection for the next request. A pure function.
 ///
 /// A connection takes `spread` requests before the next one is opened, so that load is spread over several; when no more may be opened,
 /// each takes what the peer allows. A request that found no free stream shows what the peer's SETTINGS allow at the moment, lowered or
@@ -17,7 +17,7 @@ struct ConnectionState: Sendable, Hashable {
 enum ConnectionChoice: Sendable, Hashable {
     case use(Int)
     case open
-    /// No room now.
+    /// No connection has capacity; wait.
     case wait
 
     struct Rules: Sendable, Hashable {

@@ -3,8 +3,8 @@ package import Logging
 
 /// An HTTP/1.1 and HTTP/2 client: one libcurl multi handle on one thread, awaited from any task.
 ///
-/// Thread-safe. Connections are shared by everything sent through one client, so credentials that must not share a connection (two
-/// Apple teams) get a client each. Ends when `shutdown` is called or the last reference goes.
+/// Thread-safe. All requests of one client share its connections, so credentials that must not share a connection (two
+/// Apple teams) need a client each. Stops when `shutdown` is called or the last reference is released.
 package final class CurlClient: Sendable {
     package let configuration: CurlClientConfiguration
     private let inbox: TransferInbox
@@ -23,14 +23,16 @@ package final class CurlClient: Sendable {
 
     deinit { inbox.stop() }
 
-    /// Sends the request and waits for the whole answer, at most `request.timeout`.
+    /// Sends a request and waits for the whole answer, at most `request.timeout`.
     ///
-    /// A request that the peer provably did not process (REFUSED_STREAM, GOAWAY, a connection that died before the request was out) is
-    /// sent again at once on another connection: three times at most, eight when GOAWAY says so. Cancelling the task aborts the transfer.
+    /// A request that the peer provably did not process (REFUSED_STREAM, GOAWAY, a connection lost before the request was written) is
+    /// retried immediately on another connection: at most three times, eight after a GOAWAY. Cancelling the task aborts the transfer.
+    ///
+    /// - Throws: `OutboundFailure` if there is no answer.
     package func send(_ request: OutboundRequest) async throws(OutboundFailure) -> OutboundResponse {
         let flag = CancellationFlag()
         return try await withTaskCancellationHandler {
-            // Unsafe because it is the hot path; `Exchange.finish` is called exactly once, by the loop or right here.
+            // Unsafe because it is the hot path; `Exchange.finish` is called exactly once, by the loop or here.
             await withUnsafeContinuation { waiter in
                 let exchange = Exchange(request: request, flag: flag, waiter: waiter)
                 if !inbox.submit(exchange) {
@@ -43,6 +45,6 @@ package final class CurlClient: Sendable {
         }.get()
     }
 
-    /// Ends every transfer and the thread. Requests made later fail as not written.
+    /// Stops every transfer and the thread. Later requests fail with `.notWritten`.
     package func shutdown() { inbox.stop() }
 }

@@ -1,4 +1,4 @@
-/// How one client reaches its peers. Every bound has a default.
+/// The settings of a client. Every limit has a default.
 package struct CurlClientConfiguration: Sendable {
     package enum HTTPVersion: Sendable {
         case http1
@@ -6,7 +6,7 @@ package struct CurlClientConfiguration: Sendable {
         case http2Preferred
         /// As above, but a peer that agrees on anything else is refused before the request is written.
         case http2Required
-        /// HTTP/2 without TLS, known beforehand: for tests and local peers. A connection a request, since libcurl 7.88 cannot reuse them.
+        /// HTTP/2 without TLS (prior knowledge), for tests and local peers. One connection per request, since libcurl 7.88 cannot reuse them.
         case http2PriorKnowledge
     }
 
@@ -15,12 +15,12 @@ package struct CurlClientConfiguration: Sendable {
     package var httpVersion = HTTPVersion.http2Preferred
     /// PEM file of the only certificate authorities to trust; nil means the system's.
     package var caFile: String?
-    /// Proxy URL; nil means none, whatever the environment says.
+    /// Proxy URL; nil means none, also if the environment names one.
     package var proxy: String?
     package var maxConnectionsPerHost = 16
-    /// Cap on streams a connection; the peer's SETTINGS lower it further.
+    /// The limit of concurrent streams on a connection; the peer's SETTINGS may lower it further.
     package var maxStreamsPerConnection = 100
-    /// Requests at once on a connection before another one is opened; with `http2Required`.
+    /// Concurrent requests on a connection before another one is opened; with `http2Required`.
     package var streamsBeforeNextConnection = 64
     /// A new connection carries one request until the peer has answered it, as APNs asks for with provider tokens; with `http2Required`.
     package var startsWithOneStream = false
@@ -28,12 +28,12 @@ package struct CurlClientConfiguration: Sendable {
     /// How long an idle connection is kept for reuse. Apple asks for hours.
     package var idleLifetime = Duration.seconds(3600)
     package var maxResponseBody = 1 << 20
-    /// Transfers handed to libcurl at once; the rest wait their turn.
+    /// Concurrent transfers in libcurl; further requests wait.
     package var maxInFlight = 4096
 
     package init() {}
 
-    /// Whether each origin has a pool of HTTP/2 connections of our own choosing; else libcurl chooses.
+    /// Whether the client itself pools HTTP/2 connections by origin; otherwise libcurl does.
     var isPooled: Bool { httpVersion == .http2Required }
 
     var connectionRules: ConnectionChoice.Rules {

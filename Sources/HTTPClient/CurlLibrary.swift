@@ -1,10 +1,10 @@
 import CCurl
 import Glibc
 
-/// libcurl's process-wide set-up, done once.
+/// Initialises libcurl once for the process.
 enum CurlLibrary {
     static let isReady: Bool = {
-        // libcurl leaves SIGPIPE alone under NOSIGNAL, and a peer that hangs up must not end the process.
+        // libcurl does not block SIGPIPE with NOSIGNAL, and a peer that closes a connection must not end the process.
         signal(SIGPIPE, SIG_IGN)
         return curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
     }()

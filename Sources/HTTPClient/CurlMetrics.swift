@@ -1,6 +1,6 @@
 import Metrics
 
-/// What the client counts. The only labels are the pool and the outcome: hosts and paths would multiply series.
+/// The client's metrics. The only labels are the pool and the outcome: hosts and paths would create too many series.
 struct CurlMetrics: Sendable {
     private let answered: Counter
     private let notWritten: Counter

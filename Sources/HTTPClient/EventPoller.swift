@@ -1,9 +1,9 @@
 import CCurl
 import Glibc
 
-/// The descriptors of all lines, waited for at once, and a door bell that other threads may ring.
+/// Waits for events on the descriptors of all connections, and on an eventfd with which other threads wake it up.
 ///
-/// Belongs to the loop's thread but for `wakeUp`, which any thread may call until `close`.
+/// Used on the loop's thread only, except `wakeUp`, which any thread may call until `close`.
 final class EventPoller: Sendable {
     private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
     private let wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -14,7 +14,7 @@ final class EventPoller: Sendable {
         pw_epoll_set(epoll, wakeDescriptor, EPOLLIN.rawValue, EventPoller.wakeTag, false)
     }
 
-    /// Watches a descriptor on behalf of a line. `isKnown`: it is watched already.
+    /// Watches a descriptor for a connection. `isKnown`: it is watched already.
     func watch(_ descriptor: Int32, connection: UInt32, events: UInt32, isKnown: Bool) {
         pw_epoll_set(epoll, descriptor, events, UInt64(connection) << 32 | UInt64(UInt32(bitPattern: descriptor)), isKnown)
     }
@@ -23,7 +23,7 @@ final class EventPoller: Sendable {
 
     func wakeUp() { eventfd_write(wakeDescriptor, 1) }
 
-    /// Waits, at most so long, and tells which descriptors have something.
+    /// Waits for at most the timeout, and returns the descriptors with events.
     func wait(milliseconds: Int32, _ body: (_ connection: UInt32, _ descriptor: Int32, _ mask: Int32) -> Void) {
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
             let count = epoll_wait(epoll, events.baseAddress, 64, milliseconds)

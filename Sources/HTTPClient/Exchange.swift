@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One request on its way through the loop, and the task that waits for it.
+/// One request in the loop, and the task that waits for it.
 final class Exchange: Sendable {
     typealias Outcome = Result<OutboundResponse, OutboundFailure>
 
@@ -8,7 +8,7 @@ final class Exchange: Sendable {
     let started = ContinuousClock.now
     private let waiter: UnsafeContinuation<Outcome, Never>
     private let flag: CancellationFlag
-    /// How often it was taken back as not processed. The loop's thread alone changes it.
+    /// How often it was returned as not processed. Only the loop's thread changes it.
     private let resent = Atomic(0)
 
     init(request: OutboundRequest, flag: CancellationFlag, waiter: UnsafeContinuation<Outcome, Never>) {
@@ -21,7 +21,7 @@ final class Exchange: Sendable {
     var latency: Duration { ContinuousClock.now - started }
     var deadline: ContinuousClock.Instant { started + request.timeout }
 
-    /// Whether it may be sent once more; counts as such.
+    /// Whether it may be retried; counts the retry.
     func takeResend(atMost limit: Int) -> Bool { resent.add(1, ordering: .relaxed).newValue <= limit }
 
     /// Called exactly once.

@@ -1,8 +1,8 @@
-/// Why there is no answer, and whether the peer may have acted all the same.
+/// Why there is no answer, and whether the peer may have processed the request.
 package struct OutboundFailure: Error, Sendable, Equatable, CustomStringConvertible {
     package var phase: Phase
     package var kind: Kind
-    /// libcurl's own words. Holds no header, no body and no path.
+    /// libcurl's error text. Contains no header, body or path.
     package var detail: String
     /// From handing the request to the loop to the failure.
     package var latency: Duration
@@ -10,9 +10,9 @@ package struct OutboundFailure: Error, Sendable, Equatable, CustomStringConverti
     package var connectionId: Int
 
     package enum Phase: String, Sendable {
-        /// The peer did not get the whole request, or said that it did not process it: sending again cannot double it.
+        /// The peer did not receive the whole request, or stated that it did not process it: a retry cannot duplicate it.
         case notWritten
-        /// The request was written, the answer never came: the outcome is unknown.
+        /// The request was written and no answer arrived: the outcome is unknown.
         case unanswered
     }
 
@@ -39,6 +39,6 @@ package struct OutboundFailure: Error, Sendable, Equatable, CustomStringConverti
 
     package var description: String { "\(phase.rawValue) (\(kind.rawValue)): \(detail)" }
 
-    /// Whether an immediate resend on another connection is due: the peer is there, it just did not take this one.
+    /// Whether to retry immediately on another connection: the peer is reachable but did not process this request.
     var isUnprocessed: Bool { phase == .notWritten && (kind == .reset || kind == .goaway) }
 }

@@ -1,10 +1,21 @@
-/// One mail for one server, complete: `data` holds the headers and the body, with CRLF line ends.
+/// A mail with a text and an HTML part (`multipart/alternative`, RFC 2046 §5.1.4), and the server that it is sent through.
 package struct OutboundMail: Sendable, Hashable {
     package enum Encryption: String, Sendable, Hashable {
-        /// STARTTLS; a server that does not offer it gets nothing. With `smtps://` TLS is there from the first byte.
+        /// STARTTLS; nothing is sent to a server that does not offer it. With `smtps://` the connection uses TLS from its first byte.
         case required
-        /// In the clear, even where the server offers better.
+        /// Unencrypted, even if the server offers STARTTLS.
         case off
+    }
+
+    package struct Header: Sendable, Hashable {
+        package var name: String
+        /// Encoded (RFC 2047) and folded with CRLF and a space where it is long.
+        package var value: String
+
+        package init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// `smtp://host:587` or `smtps://host:465`.
@@ -17,7 +28,10 @@ package struct OutboundMail: Sendable, Hashable {
     /// Envelope addresses, without names or angle brackets.
     package var sender: String
     package var recipients: [String]
-    package var data: [UInt8]
+    /// The headers except `MIME-Version` and `Content-Type`, which the transfer adds.
+    package var headers: [Header]
+    package var text: String
+    package var html: String
     /// From connecting to the server's last reply.
     package var timeout: Duration
 
@@ -29,7 +43,9 @@ package struct OutboundMail: Sendable, Hashable {
         caFile: String? = nil,
         sender: String,
         recipients: [String],
-        data: [UInt8],
+        headers: [Header],
+        text: String,
+        html: String,
         timeout: Duration = .seconds(15)
     ) {
         self.server = server
@@ -39,14 +55,16 @@ package struct OutboundMail: Sendable, Hashable {
         self.caFile = caFile
         self.sender = sender
         self.recipients = recipients
-        self.data = data
+        self.headers = headers
+        self.text = text
+        self.html = html
         self.timeout = timeout
     }
 }
 
 /// A mail server's last reply.
 package struct MailReply: Sendable, Hashable {
-    /// RFC 5321 §4.2: 250 is taken, 4yz later, 5yz never.
+    /// RFC 5321 §4.2: 250 accepted, 4yz a transient failure, 5yz a permanent failure.
     package var code: Int
     package var text: String
     package var latency: Duration

@@ -1,4 +1,4 @@
-/// One HTTP request to the outside, complete and bounded.
+/// One outgoing HTTP request, complete and with a deadline.
 package struct OutboundRequest: Sendable {
     package var method: String
     /// Absolute, `http` or `https`.
@@ -7,10 +7,10 @@ package struct OutboundRequest: Sendable {
     package var body: [UInt8]
     /// From `send` to the last byte of the answer, waiting for a connection included.
     package var timeout: Duration
-    /// The connection (`OutboundResponse.connectionId`) not to use, as a peer may demand that refused a credential on it. It takes no
-    /// further requests of anybody; what is under way on it is waited for.
+    /// The connection (`OutboundResponse.connectionId`) not to use, such as one on which the peer refused a credential. It accepts no
+    /// further requests; those in flight are completed.
     package var avoidedConnection: Int?
-    /// From the end of the request to the first byte of the answer; nil leaves it to `timeout`.
+    /// The limit from the end of the request to the first byte of the answer; nil: only `timeout` applies.
     package var firstByteTimeout: Duration?
 
     package init(

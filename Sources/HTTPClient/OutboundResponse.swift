@@ -7,9 +7,9 @@ package struct OutboundResponse: Sendable {
     package var body: [UInt8]
     /// Whether the body was longer and was cut off.
     package var isTruncated: Bool
-    /// Tells connections of one client apart: the local TCP port.
+    /// Identifies the connection within the client: the local TCP port.
     package var connectionId: Int
-    /// From handing the request to the loop to the last byte of the answer.
+    /// From passing the request to the loop to the last byte of the answer.
     package var latency: Duration
     package var httpVersion: Version
 

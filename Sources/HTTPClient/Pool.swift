@@ -1,4 +1,4 @@
-/// The lines to one origin, and the exchanges that wait for one. Belongs to the loop's thread alone.
+/// The connections to one origin, and the exchanges that wait for one. Used on the loop's thread only.
 final class Pool {
     /// `https://host:port`, or empty for the one shared pool of a client that leaves connections to libcurl.
     let origin: [UInt8]
@@ -12,7 +12,7 @@ final class Pool {
 
     func add(_ exchange: Exchange) { waiting.append(exchange) }
 
-    /// For what was taken out and not processed: it has waited longest.
+    /// Puts a request that was not processed back at the front: it has waited longest.
     func addFirst(_ exchange: Exchange) {
         if next > 0 {
             next -= 1
@@ -37,7 +37,7 @@ final class Pool {
         return waiting[next]
     }
 
-    /// Takes out what is no longer to be sent.
+    /// Removes an exchange that must not be sent any more.
     func remove(where isOver: (Exchange) -> Bool) -> [Exchange] {
         var kept: [Exchange] = []
         var removed: [Exchange] = []
@@ -49,7 +49,7 @@ final class Pool {
         return removed
     }
 
-    /// The connection with this local port takes no further requests.
+    /// Retires the connection with this local port: it accepts no further requests.
     func retire(port: Int) {
         for connection in connections where connection.port == port { connection.isRetired = true }
     }

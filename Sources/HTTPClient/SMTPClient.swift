@@ -1,17 +1,20 @@
 import CCurl
 import Glibc
 
-/// Hands mails to SMTP servers, each over a connection and on a thread of its own: mails are rare, and a server may take seconds.
+/// Sends mails to SMTP servers, each on its own connection and thread: mails are rare, and a server may take seconds.
 ///
-/// Thread-safe. A task that is cancelled meanwhile waits for the end all the same, at most `OutboundMail.timeout`.
+/// Thread-safe. Cancelling the task does not abort the transfer; it ends after at most `OutboundMail.timeout`.
 package enum SMTPClient {
-    /// The server's verdict on the mail. Throws when there is none: not reached, no TLS where it is required, or lost on the way.
+    /// Sends a mail and returns the server's last reply.
+    ///
+    /// - Throws: `OutboundFailure` if there is no reply: the server is not reachable, offers no TLS although it is required, or the
+    ///   connection was lost.
     package static func send(_ mail: OutboundMail) async throws(OutboundFailure) -> MailReply {
         precondition(CurlLibrary.isReady, "libcurl could not be initialised")
         return try await withCheckedContinuation { waiter in Submission(mail, waiter).start() }.get()
     }
 
-    /// A mail on its way, and the task that waits for it.
+    /// A mail in transfer, and the task that waits for it.
     private final class Submission: Sendable {
         typealias Outcome = Result<MailReply, OutboundFailure>
 

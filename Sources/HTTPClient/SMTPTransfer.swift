@@ -1,17 +1,22 @@
 import CCurl
 
-/// An easy handle that carries one mail. Belongs to the thread that made it.
+/// An easy handle that sends one mail. Used on the thread that created it only.
 final class SMTPTransfer {
     private let easy: UnsafeMutableRawPointer
     private let mail: OutboundMail
     private let errorText: UnsafeMutablePointer<CChar>
     private var recipients: UnsafeMutablePointer<curl_slist>?
+    private var headers: UnsafeMutablePointer<curl_slist>?
+    private var mime: OpaquePointer?
+    /// The last part, which libcurl reads through a callback: what it has read of it shows how far the mail was written.
+    private let lastPart: [UInt8]
     private var offset = 0
 
     init?(_ mail: OutboundMail) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
         self.mail = mail
+        lastPart = SMTPTransfer.lines(mail.html)
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         configure()
@@ -19,11 +24,13 @@ final class SMTPTransfer {
 
     deinit {
         curl_easy_cleanup(easy)
+        curl_mime_free(mime)
+        curl_slist_free_all(headers)
         curl_slist_free_all(recipients)
         errorText.deallocate()
     }
 
-    /// Blocks until the server answered or the time is up.
+    /// Blocks until the server replied or the timeout passed.
     func perform() -> Result<MailReply, OutboundFailure> {
         let start = ContinuousClock.now
         let code = curl_easy_perform(easy)
@@ -33,17 +40,17 @@ final class SMTPTransfer {
         let words = String(cString: errorText)
         let text = words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
         if code == CURLE_OK { return .success(MailReply(code: reply, latency: latency)) }
-        // A reply that says no, whatever libcurl makes of it.
+        // A refusal by the server counts as a reply, whatever libcurl's result code is.
         if (400..<600).contains(reply) { return .success(MailReply(code: reply, text: text, latency: latency)) }
-        let phase: OutboundFailure.Phase = offset >= mail.data.count ? .unanswered : .notWritten
+        let phase: OutboundFailure.Phase = offset >= lastPart.count ? .unanswered : .notWritten
         return .failure(OutboundFailure(phase, kind(code), detail: text, latency: latency))
     }
 
-    /// Hands out the next part of the mail.
+    /// Copies the next bytes of the last part.
     fileprivate func read(into buffer: UnsafeMutableRawPointer, atMost length: Int) -> Int {
-        let length = min(length, mail.data.count - offset)
+        let length = min(length, lastPart.count - offset)
         guard length > 0 else { return 0 }
-        mail.data.withUnsafeBytes { buffer.copyMemory(from: $0.baseAddress! + offset, byteCount: length) }
+        lastPart.withUnsafeBytes { buffer.copyMemory(from: $0.baseAddress! + offset, byteCount: length) }
         offset += length
         return length
     }
@@ -63,11 +70,43 @@ final class SMTPTransfer {
         pw_easy_set_long(easy, CURLOPT_NOSIGNAL, 1)
         pw_easy_set_long(easy, CURLOPT_TIMEOUT_MS, max(1, mail.timeout.inMilliseconds))
         pw_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, min(mail.timeout, .seconds(10)).inMilliseconds))
-        pw_easy_set_long(easy, CURLOPT_UPLOAD, 1)
-        pw_easy_set_callback(easy, CURLOPT_READFUNCTION, readMail)
-        pw_easy_set_pointer(easy, CURLOPT_READDATA, Unmanaged.passUnretained(self).toOpaque())
-        // Without it libcurl writes what the server says to standard output.
+        configureContent()
+        // Without it libcurl writes the server's replies to standard output.
         pw_easy_set_callback(easy, CURLOPT_WRITEFUNCTION, ignoreText)
+    }
+
+    private func configureContent() {
+        for header in mail.headers { headers = curl_slist_append(headers, "\(header.name): \(header.value)") }
+        // libcurl adds the boundary and MIME-Version.
+        headers = curl_slist_append(headers, "Content-Type: multipart/alternative")
+        pw_easy_set_list(easy, CURLOPT_HTTPHEADER, headers)
+        mime = curl_mime_init(easy)
+        let text = SMTPTransfer.lines(mail.text)
+        let textPart = part("text/plain; charset=utf-8")
+        _ = text.withUnsafeBytes { bytes in
+            curl_mime_data(textPart, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        curl_mime_data_cb(part("text/html; charset=utf-8"), curl_off_t(lastPart.count), readLastPart, nil, nil, context)
+        pw_easy_set_pointer(easy, CURLOPT_MIMEPOST, UnsafeRawPointer(mime))
+    }
+
+    private func part(_ type: String) -> OpaquePointer? {
+        let part = curl_mime_addpart(mime)
+        curl_mime_type(part, type)
+        curl_mime_encoder(part, "quoted-printable")
+        return part
+    }
+
+    /// The bytes of a text with CRLF line ends: libcurl's encoder writes any other line feed as `=0A`.
+    private static func lines(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count + 64)
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "\n"), bytes.last != UInt8(ascii: "\r") { bytes.append(UInt8(ascii: "\r")) }
+            bytes.append(byte)
+        }
+        return bytes
     }
 
     private func kind(_ code: CURLcode) -> OutboundFailure.Kind {
@@ -82,7 +121,7 @@ final class SMTPTransfer {
     }
 }
 
-private func readMail(bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?) -> Int {
+private func readLastPart(bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?) -> Int {
     guard let bytes, let context else { return 0 }
     return Unmanaged<SMTPTransfer>.fromOpaque(context).takeUnretainedValue().read(into: bytes, atMost: size * count)
 }

@@ -6,7 +6,7 @@ private func transfer(_ context: UnsafeMutableRawPointer) -> Transfer {
     Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
 }
 
-/// Keeps the answer's body up to its bound; past it, ends the transfer, whose status is known by then.
+/// Stores the answer's body up to its limit; beyond it, ends the transfer, whose status is known by then.
 func receiveBody(bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?) -> Int {
     guard let bytes, let context else { return 0 }
     let transfer = transfer(context)
@@ -20,7 +20,7 @@ func receiveBody(bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, con
     return length
 }
 
-/// Hands libcurl the next part of the request's body.
+/// Gives libcurl the next part of the request's body.
 func sendBody(bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?) -> Int {
     guard let bytes, let context else { return 0 }
     let transfer = transfer(context)
@@ -34,25 +34,25 @@ func sendBody(bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, contex
     return length
 }
 
-/// libcurl starts a request over by itself when the peer refuses the stream, which is right, and also when a reused connection dies before
-/// an answer, although the peer may have acted on it. It must rewind the body for that, which is where the second case is stopped. What is
-/// known here tells them apart: HTTP/2 in libcurl puts a lost connection into words, after a refused stream nothing has failed.
+/// libcurl restarts a request by itself if the peer refuses the stream, which is correct, and also if a reused connection closes before
+/// an answer, although the peer may have processed the request. It must rewind the body for that, which stops the second case here. The
+/// error text distinguishes the cases: libcurl's HTTP/2 sets it for a lost connection and leaves it empty for a refused stream.
 func refuseRewind(context: UnsafeMutableRawPointer?, offset: curl_off_t, origin: Int32) -> Int32 {
     guard let context else { return CURL_SEEKFUNC_FAIL }
     let transfer = transfer(context)
-    guard transfer.speaksHTTP2, !transfer.hasFailureText else {
+    guard transfer.usesHTTP2, !transfer.hasFailureText else {
         transfer.wasLost = true
         return CURL_SEEKFUNC_FAIL
     }
     let wasRefusedBefore = transfer.wasRefused
     transfer.wasRefused = true
-    // libcurl would begin it anew on the ended connection, and there it would wait; the loop has others.
+    // libcurl would restart it on the closed connection, where it would wait; the loop uses another one.
     guard !wasRefusedBefore, transfer.connection?.hasEnded(port: transfer.localPort) != true else { return CURL_SEEKFUNC_FAIL }
     transfer.bodyOffset = 0
     return CURL_SEEKFUNC_OK
 }
 
-/// Runs when a connection is there and nothing has been written: notes which one it is, and insists on HTTP/2 where required.
+/// Runs when a connection is established and nothing has been written: records its port, and requires HTTP/2 where configured.
 func checkConnection(
     context: UnsafeMutableRawPointer?,
     remoteAddress: UnsafeMutablePointer<CChar>?,
@@ -64,18 +64,18 @@ func checkConnection(
     let transfer = transfer(context)
     transfer.localPort = Int(localPort)
     switch transfer.limits.httpVersion {
-    case .http1: transfer.speaksHTTP2Now(false)
-    case .http2PriorKnowledge: transfer.speaksHTTP2Now(true)
-    case .http2Preferred: transfer.speaksHTTP2Now(pw_easy_agreed_on_h2(transfer.easy) == 1)
+    case .http1: transfer.setUsesHTTP2(false)
+    case .http2PriorKnowledge: transfer.setUsesHTTP2(true)
+    case .http2Preferred: transfer.setUsesHTTP2(pw_easy_agreed_on_h2(transfer.easy) == 1)
     case .http2Required:
         let agreed = pw_easy_agreed_on_h2(transfer.easy)
         guard agreed != 0 else {
-            transfer.lacksHTTP2 = true
+            transfer.isHTTP2Missing = true
             return CURL_PREREQFUNC_ABORT
         }
-        transfer.speaksHTTP2Now(agreed == 1)
+        transfer.setUsesHTTP2(agreed == 1)
     }
-    // A request written after the peer's GOAWAY would be dropped without a word.
+    // The peer silently drops a request written after its GOAWAY.
     if transfer.connection?.hasEnded(port: Int(localPort)) == true {
         transfer.wasStopped = true
         return CURL_PREREQFUNC_ABORT
@@ -84,7 +84,7 @@ func checkConnection(
     return CURL_PREREQFUNC_OK
 }
 
-/// Hands libcurl's log to the line the transfer is on.
+/// Passes libcurl's log to the transfer's connection.
 func noteText(
     easy: UnsafeMutableRawPointer?,
     kind: curl_infotype,
@@ -108,7 +108,7 @@ extension Transfer {
         if let bound = exchange?.request.firstByteTimeout { firstByteDeadline = ContinuousClock.now + bound }
     }
 
-    /// Notes the protocol of the connection at hand. A retry after a refused stream or a lost connection asks about the *previous* one
-    /// after this ran for the next, so that both must speak HTTP/2 to count as it.
-    fileprivate func speaksHTTP2Now(_ speaks: Bool) { speaksHTTP2 = wasIssued ? speaksHTTP2 && speaks : speaks }
+    /// Records the protocol of the current connection. A retry after a refused stream or a lost connection asks about the *previous* one
+    /// after this ran for the next one, so both must use HTTP/2 for `usesHTTP2` to be true.
+    fileprivate func setUsesHTTP2(_ value: Bool) { usesHTTP2 = wasIssued ? usesHTTP2 && value : value }
 }

@@ -1,7 +1,7 @@
 import CCurl
 
 extension Transfer {
-    /// What the exchange came to, once libcurl is done with it.
+    /// The result of the exchange, after libcurl has finished it.
     func result(_ code: CURLcode) -> Result<OutboundResponse, OutboundFailure> {
         let latency = exchange?.latency ?? .zero
         if code == CURLE_OK || isTruncated { return .success(response(latency: latency)) }
@@ -10,7 +10,7 @@ extension Transfer {
             isWholeRequestWritten: isWholeRequestWritten,
             wasLost: wasLost,
             wasRefused: wasRefused,
-            lacksHTTP2: lacksHTTP2,
+            isHTTP2Missing: isHTTP2Missing,
             wasUnprocessedByGoaway: wasStopped || isUnprocessedByGoaway,
             connectionId: localPort,
             text: hasFailureText ? failureText : String(cString: curl_easy_strerror(code))
@@ -18,26 +18,26 @@ extension Transfer {
         return .failure(diagnosis.failure(latency: latency))
     }
 
-    /// Whether the peer may have the whole request. Errs on the side of yes.
+    /// Whether the peer may have received the whole request; true in doubt.
     var isWholeRequestWritten: Bool {
         guard let request = exchange?.request else { return false }
         var uploaded: curl_off_t = 0
         pw_easy_get_offset(easy, CURLINFO_SIZE_UPLOAD_T, &uploaded)
         if long(CURLINFO_REQUEST_SIZE) > 0, Int(uploaded) >= request.body.count { return true }
-        // After libcurl began anew on a second connection its counters speak of that one; the first may have had it all.
+        // After a restart on a second connection libcurl's counters are those of that one; the first may have received the request.
         return wasIssued && !request.body.isEmpty && bodyOffset >= request.body.count
     }
 
-    /// Whether the peer has said that it did not process this stream.
+    /// Whether the peer stated that it did not process this stream.
     var isUnprocessedByGoaway: Bool {
         guard let connection, connection.isPooled, connection.port == localPort, stream > 0 else { return false }
         return connection.isUnprocessed(stream)
     }
 
-    /// Whether anything of the answer has come.
+    /// Whether any part of the answer was received.
     var hasFirstByte: Bool { long(CURLINFO_HEADER_SIZE) > 0 }
 
-    /// Connections opened for this exchange: 0 when it rode on one that was there.
+    /// Connections opened for this exchange: 0 if it used an existing one.
     var connectionsOpened: Int { long(CURLINFO_NUM_CONNECTS) }
 
     private func response(latency: Duration) -> OutboundResponse {

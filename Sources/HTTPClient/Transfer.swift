@@ -1,8 +1,8 @@
 import CCurl
 
-/// An easy handle and what one exchange gathers in it; kept and used again for the next exchange.
+/// An easy handle and the state of the exchange it carries; the handle is reused for the next exchange.
 ///
-/// Belongs to the loop's thread alone. libcurl holds an unowned pointer to it, which stays valid because the loop owns every transfer
+/// Used on the loop's thread only. libcurl has an unowned pointer to it, which stays valid because the loop owns every transfer
 /// until its easy handle is cleaned up.
 final class Transfer {
     let easy: UnsafeMutableRawPointer
@@ -10,9 +10,9 @@ final class Transfer {
     private(set) var exchange: Exchange?
     private(set) var connection: Connection?
     private(set) var pool: Pool?
-    /// Its place among the loop's running transfers.
+    /// Its index among the loop's running transfers.
     var index = 0
-    /// Its stream on the line's connection; 0 when unknown.
+    /// Its stream on the connection; 0 if unknown.
     var stream: UInt32 = 0
     var firstByteDeadline: ContinuousClock.Instant?
     private(set) var deadline = ContinuousClock.now
@@ -20,17 +20,17 @@ final class Transfer {
     var isTruncated = false
     var bodyOffset = 0
     var localPort = 0
-    /// Whether the request was begun on some connection.
+    /// Whether the request was started on any connection.
     var wasIssued = false
-    var speaksHTTP2 = false
+    var usesHTTP2 = false
     /// The peer refused the stream as not processed.
     var wasRefused = false
     /// The connection was lost after the request had been written.
     var wasLost = false
-    var lacksHTTP2 = false
-    /// Its handle is not used again.
+    var isHTTP2Missing = false
+    /// Its handle is not reused.
     var mustBeDiscarded = false
-    /// Not issued, since its connection had ended by a GOAWAY.
+    /// Not started, since its connection was closed by a GOAWAY.
     var wasStopped = false
     private let errorText: UnsafeMutablePointer<CChar>
     private var headerList: UnsafeMutablePointer<curl_slist>?
@@ -51,7 +51,7 @@ final class Transfer {
         errorText.deallocate()
     }
 
-    /// The first failure libcurl put into words since `begin`; empty if none.
+    /// libcurl's first error text since `begin`; empty if there is none.
     var failureText: String { String(cString: errorText) }
     var hasFailureText: Bool { errorText.pointee != 0 }
 
@@ -73,7 +73,7 @@ final class Transfer {
         setHeaders(request)
     }
 
-    /// Forgets the exchange, so that the handle can serve another.
+    /// Resets the exchange, so that the handle can be reused.
     func end() {
         if limits.isPooled { pw_easy_set_pointer(easy, CURLOPT_DEBUGDATA, nil) }
         exchange = nil
@@ -88,11 +88,11 @@ final class Transfer {
         bodyOffset = 0
         localPort = 0
         wasIssued = false
-        speaksHTTP2 = false
+        usesHTTP2 = false
         wasRefused = false
         wasLost = false
         wasStopped = false
-        lacksHTTP2 = false
+        isHTTP2Missing = false
     }
 
     private func setMethod(_ request: OutboundRequest) {
@@ -145,11 +145,11 @@ final class Transfer {
         pw_easy_set_long(easy, CURLOPT_PIPEWAIT, limits.httpVersion.multiplexes ? 1 : 0)
         pw_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, limits.connectTimeout.inMilliseconds))
         pw_easy_set_long(easy, CURLOPT_MAXAGE_CONN, Int(limits.idleLifetime.components.seconds))
-        // An idle connection whose peer has gone is known as dead after about a minute, before the next request is given to it.
+        // An idle connection whose peer is gone is detected after about a minute, before the next request is assigned to it.
         pw_easy_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
         pw_easy_set_long(easy, CURLOPT_TCP_KEEPIDLE, 20)
         pw_easy_set_long(easy, CURLOPT_TCP_KEEPINTVL, 5)
-        // Apple asks for a fresh look-up before each connection; reuse makes those rare.
+        // Apple asks for a DNS lookup before each connection; connection reuse makes them rare.
         pw_easy_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0)
         if limits.httpVersion == .http2PriorKnowledge {
             // libcurl 7.88 reports a framing error when it uses such a connection again.
@@ -167,7 +167,7 @@ final class Transfer {
 }
 
 extension CurlClientConfiguration.HTTPVersion {
-    /// Whether requests share connections, so that waiting for one beats opening another.
+    /// Whether requests share connections, so that waiting for one is preferred to opening another.
     var multiplexes: Bool { self == .http2Preferred || self == .http2Required }
 
     var curlValue: Int {

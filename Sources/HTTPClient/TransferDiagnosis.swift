@@ -6,8 +6,8 @@ struct TransferDiagnosis {
     var isWholeRequestWritten: Bool
     var wasLost: Bool
     var wasRefused: Bool
-    var lacksHTTP2: Bool
-    /// The peer's GOAWAY says that it did not process this stream.
+    var isHTTP2Missing: Bool
+    /// The peer's GOAWAY states that it did not process this stream.
     var wasUnprocessedByGoaway = false
     var connectionId = 0
     var text: String
@@ -20,7 +20,7 @@ struct TransferDiagnosis {
     }
 
     private func classified(latency: Duration) -> OutboundFailure {
-        if lacksHTTP2 {
+        if isHTTP2Missing {
             return OutboundFailure(.notWritten, .tls, detail: "the peer did not agree on HTTP/2 (ALPN)", latency: latency)
         }
         if wasUnprocessedByGoaway {
@@ -31,7 +31,7 @@ struct TransferDiagnosis {
         if wasLost {
             return OutboundFailure(.unanswered, .reset, detail: "the connection was lost before the answer", latency: latency)
         }
-        // Only our own refusal to rewind ends a transfer with this code.
+        // Only our refusal to rewind ends a transfer with this code.
         if wasRefused, code == CURLE_SEND_FAIL_REWIND {
             return OutboundFailure(.notWritten, .goaway, detail: "the peer refused the stream as not processed", latency: latency)
         }
@@ -43,7 +43,7 @@ struct TransferDiagnosis {
 
     static let goawayDetail = "the peer sent GOAWAY and did not process the stream"
 
-    /// OpenSSL's words for the alerts that a server sends about its client's certificate.
+    /// OpenSSL's texts for the TLS alerts about a client certificate.
     private var refusesClientCertificate: Bool {
         guard text.contains(" alert ") else { return false }
         return TransferDiagnosis.certificateAlerts.contains { text.contains($0) }

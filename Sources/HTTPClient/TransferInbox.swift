@@ -1,18 +1,18 @@
 import CCurl
 import Synchronization
 
-/// The one door into the loop's thread: others leave exchanges here and ring.
+/// Passes exchanges from other threads to the loop's thread, and wakes it up.
 final class TransferInbox: Sendable {
     private struct State {
         var arrived: [Exchange] = []
         var cancellations = 0
         var isStopping = false
         var isClosed = false
-        /// The loop sleeps, so that somebody must ring. One ring is enough for a burst, and a busy loop needs none.
-        var isAsleep = false
+        /// The loop waits in the poller and must be woken up. One wake-up is enough for a burst, and a busy loop needs none.
+        var isWaiting = false
     }
 
-    /// What the loop takes out at once.
+    /// What the loop takes in one turn.
     struct Batch {
         var arrived: [Exchange]
         var hasCancellations: Bool
@@ -24,7 +24,7 @@ final class TransferInbox: Sendable {
 
     init(poller: EventPoller) { self.poller = poller }
 
-    /// Whether the exchange was taken; false once the loop has stopped.
+    /// Whether the exchange was accepted; false after the loop has stopped.
     func submit(_ exchange: Exchange) -> Bool {
         state.withLock { state in
             guard !state.isStopping else { return false }
@@ -53,26 +53,26 @@ final class TransferInbox: Sendable {
             let batch = Batch(arrived: state.arrived, hasCancellations: state.cancellations > 0, isStopping: state.isStopping)
             if !state.arrived.isEmpty { state.arrived = [] }
             state.cancellations = 0
-            state.isAsleep = false
+            state.isWaiting = false
             return batch
         }
     }
 
-    /// Whether the loop may sleep: nothing has arrived. From now on arrivals ring.
+    /// Whether the loop may wait, since nothing has arrived. From now on arrivals wake it up.
     func prepareToSleep() -> Bool {
         state.withLock { state in
             guard state.arrived.isEmpty, state.cancellations == 0, !state.isStopping else { return false }
-            state.isAsleep = true
+            state.isWaiting = true
             return true
         }
     }
 
-    /// Nobody rings after this returns.
+    /// No wake-up follows after this returns.
     func close() { state.withLock { $0.isClosed = true } }
 
     private func wake(_ state: inout State) {
-        guard state.isAsleep, !state.isClosed else { return }
-        state.isAsleep = false
+        guard state.isWaiting, !state.isClosed else { return }
+        state.isWaiting = false
         poller.wakeUp()
     }
 }

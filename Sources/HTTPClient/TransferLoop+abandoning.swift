@@ -8,7 +8,7 @@ extension TransferLoop {
         }
     }
 
-    /// libcurl 7.88 does not time a transfer that waits for a free stream, nor the wait for the first byte; here is where they end.
+    /// Ends transfers whose wait for a free stream or for the first byte exceeds its limit; libcurl 7.88 enforces neither.
     func abandonOverdue(now: ContinuousClock.Instant) {
         for transfer in running.reversed() {
             if now >= transfer.deadline + TransferLoop.sweepInterval {
@@ -30,7 +30,7 @@ extension TransferLoop {
         release(transfer)
     }
 
-    /// A failure that libcurl does not know of.
+    /// A failure that libcurl does not report.
     func give(
         _ exchange: Exchange,
         _ phase: OutboundFailure.Phase,

@@ -3,7 +3,7 @@ import Glibc
 
 /// The thread that drives every transfer of one client.
 ///
-/// Made and used on its own thread; others reach it through the inbox.
+/// Created and used on its own thread; other threads reach it through the inbox.
 final class TransferLoop {
     let inbox: TransferInbox
     let poller: EventPoller
@@ -13,20 +13,20 @@ final class TransferLoop {
     var connections: [UInt32: Connection] = [:]
     var running: [Transfer] = []
     var idle: [Transfer] = []
-    /// Told to their tasks at the end of a turn, all at once, so that a task's next request finds the loop done with this turn.
+    /// Their tasks are resumed together at the end of a turn, so that a task's next request belongs to the next turn.
     var finished: [(exchange: Exchange, result: Exchange.Outcome)] = []
     var lastConnectionNumber: UInt32 = 0
     let watches: Watches
     private var nextSweep = ContinuousClock.now
     static let sweepInterval = Duration.milliseconds(100)
-    /// With so many requests under way the loop rests a moment after each turn: answers then come in batches, which halves the work.
+    /// With so many requests in flight the loop pauses after each turn: answers then arrive in batches, which halves the work.
     private static let busy = 32
     private static let rest: useconds_t = 1000
-    /// How often requests are given out within a turn. A line takes one at a time, since only its start shows whether the peer has a stream
+    /// How often requests are assigned within a turn. A connection takes one at a time, since only its start shows whether a stream is free
     /// for it.
     private static let roundsPerTurn = 64
 
-    /// What the thread is started with.
+    /// The argument of the thread's start function.
     final class Launch: Sendable {
         let inbox: TransferInbox
         let poller: EventPoller
@@ -86,7 +86,7 @@ final class TransferLoop {
         }
     }
 
-    /// Starts what can be started, runs what is due and collects what is done, until nothing moves. True when there was more to do.
+    /// Starts requests, runs due timers and collects finished transfers until nothing changes. True if there is more to do.
     private func work() -> Bool {
         for _ in 0..<TransferLoop.roundsPerTurn {
             var hasMoved = false
@@ -114,7 +114,7 @@ final class TransferLoop {
         }
     }
 
-    /// How long nothing will have to be done.
+    /// The time until the next timer.
     private var maximumWait: Int32 {
         let now = ContinuousClock.now
         var wait = running.isEmpty && !pools.contains(where: { $0.hasWaiting }) ? 10_000 : TransferLoop.sweepInterval.inMilliseconds
@@ -130,7 +130,7 @@ final class TransferLoop {
         finished.removeAll(keepingCapacity: true)
     }
 
-    /// Looks at the clock for what libcurl does not time: waiting for a stream, the first byte, and idle lines.
+    /// Enforces the limits that libcurl does not: waiting for a stream, the first byte, and idle connections.
     private func sweep() {
         let now = ContinuousClock.now
         guard now >= nextSweep else { return }

@@ -1,25 +1,25 @@
 package import PushContract
 
-/// Keeps broadcast channels and sends to them: one request reaches every activity that listens. APNs only. Never throws.
+/// Manages broadcast channels and sends to them: one request reaches every subscribed activity. APNs only. Never throws.
 package protocol BroadcastProvider: Sendable {
-    /// Makes a channel. There may be 10,000 of an app in each environment; channels outlive their activities, so delete them.
+    /// Creates a channel. An app may have 10,000 in each environment; channels outlive their activities and must be deleted.
     func createChannel(
         _ storage: BroadcastChannel.Storage,
         in scope: BroadcastScope,
         now: Timestamp
     ) async -> ChannelResult<BroadcastChannel>
 
-    /// What the provider knows about a channel.
+    /// The provider's description of a channel.
     func readChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<BroadcastChannel>
 
-    /// Deletes a channel, which cannot be undone. One that is not there any more counts as deleted.
+    /// Deletes a channel, which cannot be undone. A missing one counts as deleted.
     func deleteChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<Void>
 
     /// The ids of all channels.
     func listChannels(in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<[String]>
 
     /// Sends an update or an end to everyone who listens; a start cannot be broadcast. There is no collapse id.
-    /// - Parameter attemptId: names the try; APNs shows its digest as `apns-request-id`.
+    /// - Parameter attemptId: Identifies the attempt; APNs receives its digest as `apns-request-id`.
     func broadcast(
         _ push: LiveActivityPush,
         to channel: BroadcastChannel,
@@ -31,15 +31,15 @@ package protocol BroadcastProvider: Sendable {
 
 /// A broadcast channel.
 package struct BroadcastChannel: Sendable, Hashable {
-    /// Given by the provider; of no fixed length.
+    /// Assigned by the provider; of no fixed length.
     package var id: String
     package var storage: Storage
 
-    /// Whether the provider keeps the newest message for devices that are offline. Fixed when the channel is made.
+    /// Whether the provider stores the newest message for offline devices. Fixed when the channel is created.
     package enum Storage: Int, Sendable, Hashable, CaseIterable {
-        /// Nothing is kept; for frequent updates.
+        /// Nothing is stored; for frequent updates.
         case none = 0
-        /// The newest message is kept for eight hours at most; for rare updates.
+        /// The newest message is stored for at most eight hours; for rare updates.
         case newest = 1
     }
 
@@ -49,7 +49,7 @@ package struct BroadcastChannel: Sendable, Hashable {
     }
 }
 
-/// Where channels live: they are not shared between apps or environments.
+/// The app and environment of a channel; channels are not shared between them.
 package struct BroadcastScope: Sendable, Hashable {
     /// The bundle id.
     package var app: String
@@ -63,9 +63,9 @@ package struct BroadcastScope: Sendable, Hashable {
 
 package typealias ChannelResult<Value> = Result<Value, ChannelRefusal>
 
-/// Why a channel request came to nothing.
+/// Why a channel request failed.
 package struct ChannelRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Reason, retry class and what else a push's outcome has.
+    /// The outcome, with reason code and retry class as for a push.
     package var outcome: PushOutcome
 
     package init(outcome: PushOutcome) { self.outcome = outcome }
@@ -73,7 +73,7 @@ package struct ChannelRefusal: Error, Sendable, Hashable, CustomStringConvertibl
     /// The provider does not know the channel.
     package var isMissing: Bool { ["ChannelNotRegistered", "BadChannelId"].contains(outcome.providerErrorCode) }
 
-    /// The app has as many channels as it may have: delete some.
+    /// The app has reached the maximum number of channels: delete some.
     package var isFull: Bool { outcome.providerErrorCode == "CannotCreateChannelConfig" }
 
     package var description: String { outcome.detail }

@@ -1,4 +1,4 @@
-/// A credential that cannot work, found before anything is sent. Says what is wrong and where to get the right one; never holds the key.
+/// An invalid credential, found before anything is sent. States what is wrong and where to get a valid one; never contains the key.
 package struct CredentialError: Error, Sendable, Hashable, CustomStringConvertible {
     package var message: String
 

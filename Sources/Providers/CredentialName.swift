@@ -1,8 +1,8 @@
 import Crypto
 
-/// Names a credential in logs, holds and metrics: who it belongs to, and a few digits that change with its key.
+/// The name of a credential in logs, circuits and metrics: its owner, and a few digits that change with its key.
 enum CredentialName {
-    /// - Parameter secret: the key; only a digest's first bytes remain of it.
+    /// - Parameter secret: The key; only the first bytes of its digest are used.
     static func of(_ owner: String, secret: String) -> String {
         let digits = SHA256.hash(data: Array(secret.utf8)).prefix(4).map { byte in
             let hex = String(byte, radix: 16)

@@ -2,7 +2,7 @@ import CoreMetrics
 import Metrics
 import PushContract
 
-/// What is counted about tries at a provider. All labels are closed sets.
+/// Metrics of attempts at a provider. All labels are closed sets.
 struct ProviderMetrics: Sendable {
     private let provider: String
     private let duration: Metrics.Timer
@@ -12,7 +12,7 @@ struct ProviderMetrics: Sendable {
         duration = Metrics.Timer(label: "pushwatch_provider_request_seconds", dimensions: [("provider", provider.rawValue)])
     }
 
-    /// One try's outcome. Only answered requests are timed; waits for an answer that never came would measure our own limit.
+    /// Counts the outcome of an attempt. Only answered requests are timed; a request without an answer would measure our own timeout.
     func note(_ outcome: PushOutcome) {
         let dimensions = [
             ("provider", provider), ("outcome", outcome.outcomeUnknown ? "unknown" : outcome.status.rawValue),

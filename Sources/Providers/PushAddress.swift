@@ -1,4 +1,4 @@
-/// What kind of address a device is reached by.
+/// The kind of address of a device.
 package enum PushAddress: String, Sendable, Hashable, CaseIterable {
     /// An APNs device token, or an FCM registration token.
     case token

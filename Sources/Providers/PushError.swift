@@ -1,10 +1,10 @@
-/// A message a provider would refuse.
+/// A message that a provider would refuse.
 package struct PushError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The member of the send at fault, `apns/aps/event` for inner ones.
+    /// The invalid member of the send, such as `apns/aps/event`.
     package var field: String
-    /// The code the provider would have answered.
+    /// The provider's code for this fault.
     package var code: String
-    /// What is wrong and what to change, as one sentence.
+    /// What is wrong and what to change.
     package var message: String
 
     package init(field: String, code: String, _ message: String) {

@@ -11,8 +11,8 @@ extension PushMessage {
         try self.init(json: json, expiresAt: expiresAt)
     }
 
-    /// From the members of a send; others are left alone.
-    /// - Throws: when a push type or a priority is not known; the other members' types are checked where sends come in.
+    /// From the members of a send; unknown ones are ignored.
+    /// - Throws: `PushError` if a push type or a priority is unknown; the types of other members are checked when a send is accepted.
     package init(json: JSONValue, expiresAt: Timestamp?) throws(PushError) {
         self.init(
             title: json["title"]?.string,

@@ -1,32 +1,32 @@
 package import PushContract
 package import ServiceKit
 
-/// What is to be shown, or handed to the app, in words that fit both providers.
+/// The content of a push, independent of the provider.
 package struct PushMessage: Sendable, Hashable {
     package var title: String?
     package var body: String?
-    /// For the app. APNs: members beside `aps`. FCM: `data`, where values that are not strings become their JSON text.
+    /// For the app. APNs: members next to `aps`. FCM: `data`, where values that are not strings become their JSON text.
     package var data: [String: JSONValue]
-    /// Merged into the APNs payload, member by member; what stands here wins.
+    /// Merged into the APNs payload, member by member; these members take precedence.
     package var apns: [String: JSONValue]
-    /// Merged into the FCM message, member by member; what stands here wins.
+    /// Merged into the FCM message, member by member; these members take precedence.
     package var fcm: [String: JSONValue]
     package var pushType: APNsPushType
     package var priority: PushPriority
     /// At most 64 bytes. A later push with the same one replaces the earlier on the device.
     package var collapseId: String?
-    /// Not delivered after this moment; nil leaves it to the provider.
+    /// The push is not delivered after this moment; nil: the provider's default.
     package var expiresAt: Timestamp?
-    /// Complete `apns-topic`, for what the app and the push type do not give. Nil is the usual.
+    /// The complete `apns-topic`; nil: derived from the app and the push type.
     package var topic: String?
     /// Name of a sound of the app, or `default`.
     package var sound: String?
     /// Number on the app's icon; iOS only.
     package var badge: Int?
-    /// A complete APNs payload, sent byte for byte; title, body, data, sound, badge, `apns` and `fcm` then play no part. FCM carries it for
+    /// A complete APNs payload, sent byte for byte; title, body, data, sound, badge, `apns` and `fcm` are then ignored. FCM delivers it for
     /// Live Activities.
     package var payload: EncodedPayload?
-    /// FCM checks the message and delivers nothing. APNs knows no such thing.
+    /// FCM checks the message and delivers nothing. APNs has no equivalent.
     package var validateOnly = false
 
     package init(

@@ -2,10 +2,10 @@ import HTTPClient
 import PushContract
 
 extension PushOutcome {
-    /// No answer came. Not written: it can be sent again without doubling. Written: nobody knows.
+    /// The outcome of a request without an answer. If it was not written, a retry cannot duplicate it; if it was, the outcome is unknown.
     static func notSent(_ failure: OutboundFailure) -> PushOutcome {
         if failure.kind == .clientCertificate {
-            // As any refused credential: nothing else goes over this one until it is mended.
+            // Like any refused credential: its circuit stays open until the credential is fixed.
             var outcome = PushOutcome.failed(
                 Classification(.auth, retry: .afterFix),
                 detail: failure.description,
@@ -15,15 +15,15 @@ extension PushOutcome {
             return outcome
         }
         var outcome = PushOutcome.failed(ReasonMapping.network, detail: failure.description, latency: failure.latency)
-        // The peer closed the stream unprocessed: the connection was at its end, not the provider.
+        // The peer closed the stream unprocessed: the connection was closing, the provider did not fail.
         if failure.phase == .notWritten && failure.kind == .goaway { outcome.retryClass = .now }
-        // A stream closed by the peer says nothing about the provider.
+        // A stream closed by the peer is no evidence of a provider failure.
         outcome.refusalScope = failure.kind == .goaway || failure.kind == .cancelled ? .message : .provider
         outcome.outcomeUnknown = failure.phase == .unanswered
         return outcome
     }
 
-    /// The content would have been refused, so it was not sent.
+    /// The outcome of a message that was not sent, since the provider would refuse its content.
     static func rejectedLocally(_ fault: PushError) -> PushOutcome {
         .failed(Classification(.unknown, retry: .never), code: fault.code, detail: "Not sent: \(fault.message)")
     }

@@ -1,31 +1,31 @@
 package import PushContract
 
-/// What a provider made of one try, and what follows from it. Never holds a token.
+/// The outcome of one attempt at a provider, and its consequences. Never contains a token.
 package struct PushOutcome: Sendable, Hashable {
-    /// `sent` when the provider accepted the push, else `failed`. Whether a token is switched off is decided elsewhere.
+    /// `sent` if the provider accepted the push, otherwise `failed`. Whether the token is deactivated is decided elsewhere.
     package var status: AttemptStatus
     package var reasonCode: ReasonCode?
-    /// The provider's own code, untouched; for a push that was not sent because of its content, the code it would have got.
+    /// The provider's own code, unchanged; for a push that was not sent because of its content, the code for that fault.
     package var providerErrorCode: String?
     /// APNs: the `apns-id`. FCM: the message's name.
     package var providerMessageId: String?
-    /// From handing the request over to the answer, or to the failure.
+    /// From passing the request to the client to the answer or the failure.
     package var latency: Duration
     package var retryClass: RetryClass
     package var tokenAction: TokenAction
-    /// What the provider asks for; never to be undercut.
+    /// The wait requested by the provider; a lower limit for the retry.
     package var retryAfter: Duration?
-    /// APNs 410: since when the token is dead. Registered again after it, the token is alive.
+    /// APNs 410: since when the token is invalid. A registration after this moment makes it valid again.
     package var tokenInvalidSince: Timestamp?
-    /// Nil when there was no answer.
+    /// Nil if there was no answer.
     package var httpStatus: Int?
-    /// The request was written and never answered: the push may have been delivered.
+    /// The request was written and not answered: the push may have been delivered.
     package var outcomeUnknown: Bool
     /// One line for a log; empty after success.
     package var detail: String
-    /// What else the answer is about; `message` after success.
+    /// Which other deliveries the answer concerns; `message` after success.
     package var refusalScope = RefusalScope.message
-    /// The provider's clock, where it told it.
+    /// The provider's clock, from the `Date` header.
     package var providerTime: Timestamp?
 
     /// The provider accepted the push.
@@ -42,7 +42,7 @@ package struct PushOutcome: Sendable, Hashable {
         )
     }
 
-    /// It did not.
+    /// The provider refused the push, or there was no answer.
     package static func failed(
         _ classification: Classification,
         code: String? = nil,
@@ -63,11 +63,11 @@ package struct PushOutcome: Sendable, Hashable {
         )
     }
 
-    /// What the failure means; nil after success.
+    /// The meaning of the failure; nil after success.
     package var classification: Classification? {
         reasonCode.map { Classification($0, retry: retryClass, token: tokenAction) }
     }
 
-    /// Refused for coming too often.
+    /// Whether the provider asked for a lower rate.
     package var isThrottled: Bool { httpStatus == 429 }
 }

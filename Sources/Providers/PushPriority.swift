@@ -1,9 +1,9 @@
-/// How soon the device should be woken.
+/// How soon the push is delivered.
 package enum PushPriority: String, Sendable, Hashable, CaseIterable {
-    /// At once: APNs 10, FCM high.
+    /// Immediately: APNs 10, FCM high.
     case high
-    /// When it suits the device's battery: APNs 5, FCM normal.
+    /// With regard to the device's battery: APNs 5, FCM normal.
     case normal
-    /// APNs 1: never wake the device for it. FCM knows no such thing and takes normal.
+    /// APNs 1: never wakes the device. FCM has no equivalent and uses normal.
     case low
 }

@@ -1,15 +1,15 @@
 package import PushContract
 
-/// Carries pushes to one provider with one credential. Never throws: whatever happens is an outcome.
+/// Sends pushes to one provider with one credential. Never throws: every failure is an outcome.
 package protocol PushProvider: Sendable {
-    /// Makes one try. At most one request reaches the device: what is repeated within was provably refused before.
+    /// Makes one attempt. At most one request can reach the device: a request is only repeated if it was provably refused.
     ///
     /// - Parameters:
-    ///   - attemptId: names the try; APNs shows its digest as `apns-id`.
-    ///   - now: the moment credentials and lifetimes are judged by.
+    ///   - attemptId: Identifies the attempt; APNs receives its digest as `apns-id`.
+    ///   - now: The time for the lifetimes of credentials and messages.
     func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome
 
-    /// Names the credential without telling it, and is another one when the key is another.
+    /// The name of the credential: contains no secret, and changes with the key.
     var credential: String { get }
 }
 

@@ -1,6 +1,6 @@
 package import PushContract
 
-/// Where one push goes. Describes itself without its token, so that it cannot slip into a log or an error.
+/// The target of one push. Its description omits the token, so that it cannot reach a log or an error.
 package struct PushTarget: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package var provider: Provider
     /// The raw token; for the provider's request only.
@@ -9,9 +9,9 @@ package struct PushTarget: Sendable, Hashable, CustomStringConvertible, CustomDe
     /// The bundle id, or the FCM app.
     package var app: String
 
-    /// What kind of address `token` is.
+    /// The kind of address in `token`.
     package var address: PushAddress
-    /// Live Activities through FCM: the activity's push-to-start or update token, beside the app's own address in `token`.
+    /// Live Activities through FCM: the activity's push-to-start or update token; `token` is the app's registration token.
     package var liveActivityToken: String?
 
     package init(
@@ -34,7 +34,7 @@ package struct PushTarget: Sendable, Hashable, CustomStringConvertible, CustomDe
     package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: ["provider": provider, "environment": environment, "app": app]) }
 
-    /// A provider's words without the token, should it have repeated it.
+    /// A provider's text with the token replaced, in case it repeats it.
     func redacting(_ text: String) -> String {
         [token, liveActivityToken ?? ""].reduce(text) { text, secret in
             secret.isEmpty ? text : text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "(token)")

@@ -1,11 +1,11 @@
 package import PushContract
 
-/// Whether a provider would take a message, as far as that can be known beforehand.
+/// Checks whether a provider would accept a message, as far as that is known before sending.
 ///
-/// For use where sends come in: a fault found here is an answer to the caller, found by the provider it is a failed attempt, and at
-/// Apple it lowers what a connection may send.
+/// For use when a send is accepted: a fault found here is an error for the caller; found by the provider it is a failed attempt, and at
+/// Apple it lowers the rate that a connection is allowed.
 package enum PushValidation {
-    /// - Parameter app: the bundle id, or the FCM app.
+    /// - Parameter app: The bundle id, or the FCM app.
     package static func validate(_ message: PushMessage, for provider: Provider, app: String) throws(PushError) {
         switch provider {
         case .apns: try APNsRules.check(message, app: app)
@@ -13,7 +13,7 @@ package enum PushValidation {
         }
     }
 
-    /// Visible ASCII and spaces only: what may stand in a header.
+    /// Visible ASCII and spaces only, as allowed in a header.
     static func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { (0x20...0x7E).contains($0) } }
 
     static func checkCollapseId(_ message: PushMessage) throws(PushError) {

@@ -1,30 +1,30 @@
-/// One try at one token: the row of `notificationDeliveryAttempts` (lifecycle contract, "Required telemetry write shape").
+/// One try to deliver to one token: a row of `notificationDeliveryAttempts` (lifecycle contract, "Required telemetry write shape").
 public struct Attempt: Sendable, Hashable {
     /// The identity: 1–200 visible ASCII characters.
     public var attemptId: String
     /// The user: 1–256 characters without control characters.
     public var uid: String
-    /// Where the device runs.
+    /// The platform of the device.
     public var platform: Platform
-    /// Who carries the push.
+    /// The provider that delivers the push.
     public var provider: Provider
-    /// Never a raw token.
+    /// The hash of the token; never the raw token.
     public var tokenHash: TokenHash
-    /// What was tried.
+    /// What the attempt was for.
     public var eventType: EventType
-    /// How far it came.
+    /// The attempt's status; it only moves forward.
     public var status: AttemptStatus
     /// Required with `failed` and `deactivated`, absent otherwise.
     public var reasonCode: ReasonCode?
     /// The provider's own code, untouched; at most 200 characters.
     public var providerErrorCode: String?
-    /// When the try was made; the first report that is stored fixes it.
+    /// When the attempt was made; the first stored report determines it.
     public var attemptedAt: Timestamp
     /// 1–200 visible ASCII characters.
     public var requestId: String
     /// Bundle id or FCM app.
     public var app: String?
-    /// The provider's world the token belongs to.
+    /// The provider's environment that the token belongs to.
     public var environment: PushEnvironment?
     /// The kind of push, as APNs names it (`alert`, `liveactivity`, …).
     public var pushType: String?
@@ -34,7 +34,7 @@ public struct Attempt: Sendable, Hashable {
     public var providerMessageId: String?
     /// Milliseconds from the request's start to the provider's answer.
     public var latencyMs: Int32?
-    /// The send this try belongs to.
+    /// The send that the attempt belongs to.
     public var sendId: String?
 
     /// Makes an attempt; nothing is checked here, `AttemptBatch` in the service and the API check.

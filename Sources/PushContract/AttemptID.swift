@@ -1,13 +1,13 @@
 import Crypto
 
-/// The deterministic identity of a try, the same on every platform.
+/// The deterministic identity of an attempt, the same on every platform.
 public enum AttemptID {
     /// SHA-256 hex over `pushattempt.v1` and the seven parts, joined by line feeds.
     ///
     /// - Parameters:
-    ///   - operationKey: the `operationId` of a register or unregister, the dedupe key of a send.
-    ///   - attemptNumber: 1 for the first try; each retry has the next number and so its own identity.
-    /// - Returns: nil when a part holds a control character, which would make the join ambiguous.
+    ///   - operationKey: The `operationId` of a register or unregister, the deduplication key of a send.
+    ///   - attemptNumber: 1 for the first attempt; each retry has the next number and therefore its own identity.
+    /// - Returns: Nil if a part contains a control character, which would make the joined text ambiguous.
     public static func derive(
         eventType: EventType,
         uid: String,
@@ -21,12 +21,12 @@ public enum AttemptID {
             "pushattempt.v1", eventType.rawValue, uid, platform.rawValue, provider.rawValue, String(tokenHash.hexDigits), operationKey,
             String(attemptNumber),
         ]
-        guard !parts.contains(where: holdsControl) else { return nil }
+        guard !parts.contains(where: containsControl) else { return nil }
         return SHA256.hash(data: Array(parts.joined(separator: "\n").utf8)).hexDigits
     }
 
     /// General category Cc: U+0000 to U+001F and U+007F to U+009F, the latter 32 in two bytes of UTF-8 that begin with C2.
-    private static func holdsControl(_ text: String) -> Bool {
+    private static func containsControl(_ text: String) -> Bool {
         var previous: UInt8 = 0
         for byte in text.utf8 {
             if byte < 0x20 || byte == 0x7F || (previous == 0xC2 && byte < 0xA0) { return true }

@@ -1,9 +1,9 @@
-/// Where a device runs. `apns` implies `ios`; `web` implies `fcm`.
+/// The platform of a device. `apns` implies `ios`; `web` implies `fcm`.
 public enum Platform: String, Sendable, Hashable, Codable, CaseIterable {
     case ios, android, web
 }
 
-/// Who carries the push.
+/// The service that delivers pushes to devices.
 public enum Provider: String, Sendable, Hashable, Codable, CaseIterable {
     case apns, fcm
 
@@ -16,16 +16,16 @@ public enum Provider: String, Sendable, Hashable, Codable, CaseIterable {
     }
 }
 
-/// What an attempt tried to do.
+/// What an attempt was for.
 public enum EventType: String, Sendable, Hashable, Codable, CaseIterable {
     case register, unregister, send
 }
 
-/// How far an attempt has come: queued → sent or failed → deactivated.
+/// The status of an attempt: queued → sent or failed → deactivated.
 public enum AttemptStatus: String, Sendable, Hashable, Codable, CaseIterable {
     case queued, sent, failed, deactivated
 
-    /// The place on the line; progress only ever moves to a higher rank.
+    /// The position in that order; an attempt's status only changes to one of higher rank.
     public var rank: Int {
         switch self {
         case .queued: 0
@@ -34,11 +34,11 @@ public enum AttemptStatus: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// Whether a `reasonCode` belongs to this status (it is required then, and refused otherwise).
+    /// Whether a `reasonCode` is required with this status; it is refused with the others.
     public var carriesReason: Bool { self == .failed || self == .deactivated }
 }
 
-/// The six normalised buckets of the lifecycle contract. The set is closed.
+/// The six normalised reasons of a failure (lifecycle contract, "Reason code mapping"). The set is closed.
 public enum ReasonCode: String, Sendable, Hashable, Codable, CaseIterable {
     case tokenInvalid = "token_invalid"
     case tokenNotRegistered = "token_not_registered"
@@ -48,7 +48,7 @@ public enum ReasonCode: String, Sendable, Hashable, Codable, CaseIterable {
     case unknown
 }
 
-/// Which of a provider's worlds a token belongs to.
+/// The environment of a provider that a token belongs to.
 public enum PushEnvironment: String, Sendable, Hashable, Codable, CaseIterable {
     case production, sandbox
 }

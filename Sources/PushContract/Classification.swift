@@ -1,32 +1,32 @@
-/// When a failed try may be repeated.
+/// When a failed attempt may be retried.
 public enum RetryClass: String, Sendable, Hashable, Codable {
-    /// At once, on another connection, once.
+    /// Immediately, on another connection, once.
     case now
-    /// After a growing, jittered wait.
+    /// After an exponential back-off with jitter.
     case backoff
-    /// Not before the configuration is mended; the message is not at fault.
+    /// After the configuration is fixed; the message is correct.
     case afterFix
     /// Never.
     case never
 }
 
-/// What a failure says about the token it was sent to.
+/// What a failure means for the token.
 public enum TokenAction: String, Sendable, Hashable, Codable {
-    /// The token is dead: deactivate it, unless it was registered again since.
+    /// The token is invalid: deactivate it, unless it was registered again later.
     case deactivate
-    /// Possibly dead: quarantine, and off only with further evidence.
+    /// The token may be invalid: mark it suspect, and deactivate it only with further evidence.
     case suspect
-    /// Nothing.
+    /// No consequence.
     case none
 }
 
-/// What one provider answer means: bucket, retry class and token action.
+/// The meaning of a provider's answer: reason code, retry class and token action.
 public struct Classification: Sendable, Hashable {
-    /// The bucket.
+    /// The normalised reason.
     public var reasonCode: ReasonCode
-    /// When the try may be repeated.
+    /// When the attempt may be retried.
     public var retryClass: RetryClass
-    /// What it says about the token.
+    /// What it means for the token.
     public var tokenAction: TokenAction
 
     /// Makes a classification.

@@ -12,7 +12,7 @@ public struct MatchActivityAttributes: Sendable, Hashable, Codable {
     public var title: String?
     /// The competition.
     public var event: String?
-    /// Which start of the server's this is, from 1: named when the update token is posted. Absent when the app started the activity.
+    /// The number of the server's start, from 1; posted with the update token. Absent if the app started the activity.
     public var instance: Int?
 
     /// Makes the static part.

@@ -11,11 +11,11 @@ public struct PagerActivityAttributes: Sendable, Hashable, Codable {
         public var message: String
         /// When it was sent, Unix seconds. Not a `Date`: ActivityKit would count it from 2001.
         public var timestamp: Int
-        /// True for messages that only show how it looks.
+        /// True for sample messages.
         public var isDemo: Bool
-        /// The message's place among those that wait, from 0.
+        /// The message's position among the pending ones, from 0.
         public var messageIndex: Int
-        /// How many messages wait, at least 1.
+        /// The number of pending messages, at least 1.
         public var totalMessages: Int
 
         /// Makes a state.
@@ -29,7 +29,7 @@ public struct PagerActivityAttributes: Sendable, Hashable, Codable {
         }
     }
 
-    /// Whose pager it is.
+    /// The owner of the pager.
     public var recipient: String
 
     /// Makes the static part.

@@ -1,6 +1,6 @@
-/// When a client tries a register or unregister again (lifecycle contract: 5 s, 30 s, 2 m, 10 m, then every 30 m, for 24 h).
+/// When a client retries a register or unregister (lifecycle contract: after 5 s, 30 s, 2 m, 10 m, then every 30 m, for 24 h).
 public enum RetrySchedule {
-    /// How long an operation is tried, counted from its first enqueueing.
+    /// How long an operation is retried, counted from when it was first queued.
     public static let window: Duration = .seconds(86_400)
 
     /// The wait after the `failures`-th failure in a row (1 = the first).
@@ -17,16 +17,16 @@ public enum RetrySchedule {
 
     /// What to do after a failure.
     public enum Step: Equatable, Sendable {
-        /// Try again at this moment.
+        /// Retry at this moment.
         case retry(at: Timestamp)
-        /// The window has passed: keep the operation, show it, stop trying.
+        /// The window has passed: keep the operation and show it, but do not retry it.
         case needsAttention(at: Timestamp)
     }
 
-    /// The step after the `failures`-th failure.
+    /// What follows the `failures`-th failure.
     ///
-    /// `retryAfter` (an HTTP answer's) can only raise the wait. The window counts from `enqueuedAt`, survives restarts, and is not
-    /// extended by early tries.
+    /// `retryAfter`, from an HTTP answer, can only lengthen the wait. The window counts from `enqueuedAt`, survives restarts, and is not
+    /// extended by early attempts.
     public static func next(
         enqueuedAt: Timestamp,
         failures: Int,

@@ -114,7 +114,7 @@ private struct RFC3339Reader {
         return value
     }
 
-    /// Microseconds of the fraction; 0 when there is none; nil when a dot stands without a digit.
+    /// Microseconds of the fraction; 0 if there is none; nil if no digit follows the dot.
     private mutating func optionalFraction() -> Int64? {
         guard take(".") else { return 0 }
         var value: Int64 = 0

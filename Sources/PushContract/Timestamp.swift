@@ -18,7 +18,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     /// Whole minutes since 1970, rounded down.
     public var minute: Int64 { microseconds.flooredDivision(by: 60_000_000) }
 
-    /// The start of the minute this moment lies in.
+    /// The start of the minute that contains this moment.
     public func flooredToMinute() -> Timestamp { Timestamp(microseconds: minute * 60_000_000) }
 
     /// The moment `duration` later (earlier if negative), to the microsecond.
@@ -26,7 +26,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
         Timestamp(microseconds: microseconds + duration.microseconds)
     }
 
-    /// Earlier.
+    /// Whether `lhs` is earlier than `rhs`.
     public static func < (lhs: Timestamp, rhs: Timestamp) -> Bool { lhs.microseconds < rhs.microseconds }
     /// The time between two moments, to the microsecond.
     public static func - (lhs: Timestamp, rhs: Timestamp) -> Duration { .microseconds(lhs.microseconds - rhs.microseconds) }

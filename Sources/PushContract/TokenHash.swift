@@ -1,13 +1,13 @@
 import Crypto
 
-/// The only form in which a push token may be written down: `sha256:` and 64 lower-case hex digits.
+/// The only form in which a push token may be stored or logged: `sha256:` and 64 lower-case hex digits.
 ///
-/// The prefix is what tells a hash from a raw token: an APNs token is 64 hex digits too.
+/// The prefix distinguishes a hash from a raw token, since an APNs token may also be 64 hex digits.
 public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
     /// `sha256:…`
     public let rawValue: String
 
-    /// Accepts exactly the contract's form.
+    /// Nil for anything but the contract's exact form.
     public init?(rawValue: String) {
         guard TokenHash.isWellFormed(rawValue.utf8) else { return nil }
         self.rawValue = rawValue
@@ -16,7 +16,7 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
     /// The 64 hex digits without the prefix, as `AttemptID` uses them.
     public var hexDigits: Substring { rawValue.dropFirst(TokenHash.prefix.count) }
 
-    /// The hash itself: it is not a secret.
+    /// The hash itself, which is not a secret.
     public var description: String { rawValue }
 
     /// Why a token cannot be hashed.

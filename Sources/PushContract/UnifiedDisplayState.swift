@@ -18,7 +18,7 @@ public struct UnifiedDisplayState: Sendable, Hashable, Codable {
     public var title: String
     /// The competition.
     public var event: String?
-    /// How things stand, in one line: `KKR need 40 from 24`.
+    /// The state of the match in one line: `KKR need 40 from 24`.
     public var status: String
     /// In the order of play; super overs included.
     public var innings: [Innings]
@@ -32,7 +32,7 @@ public struct UnifiedDisplayState: Sendable, Hashable, Codable {
     public var crr: String?
     /// Runs an over that are needed, two decimals.
     public var rrr: String?
-    /// The event the card tells of; absent when there is none.
+    /// The event that the card shows; absent if there is none.
     public var key: Key?
     /// 0: made from scores alone. 1: from deliveries as well.
     public var tier: Int
@@ -111,7 +111,7 @@ public struct UnifiedDisplayState: Sendable, Hashable, Codable {
         }
     }
 
-    /// The event a state tells of.
+    /// The event that a state shows.
     public struct Key: Sendable, Hashable, Codable {
         /// `wicket`, `hundred`, `innings_end` and so on; docs/score-feed.md lists them.
         public var type: String

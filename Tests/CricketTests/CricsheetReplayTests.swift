@@ -88,7 +88,7 @@ private struct IndependentCount {
             var bats: [String: Int] = [:]
             var bowls: [String: Int] = [:]
             for over in innings["overs"] as? [[String: Any]] ?? [] {
-                for delivery in over["bowledBalls"] as? [[String: Any]] ?? [] {
+                for delivery in over["deliveries"] as? [[String: Any]] ?? [] {
                     let runs = delivery["runs"] as? [String: Any] ?? [:]
                     total += runs["total"] as? Int ?? 0
                     bats[delivery["batter"] as? String ?? "", default: 0] += runs["batter"] as? Int ?? 0

@@ -38,14 +38,14 @@ struct DemoMatchTests {
         #expect(fault("{}")?.pointer == "/info")
         #expect(fault(match(#"{"team":"C"}"#))?.pointer == "/innings/0/team")
         #expect(
-            fault(match(#"{"team":"A","overs":[{"over":0,"bowledBalls":[{"batter":"x"}]}]}"#))?.pointer
-                == "/innings/0/overs/0/bowledBalls/0/bowler"
+            fault(match(#"{"team":"A","overs":[{"over":0,"deliveries":[{"batter":"x"}]}]}"#))?.pointer
+                == "/innings/0/overs/0/deliveries/0/bowler"
         )
         let odd =
             #"{"batter":"x","bowler":"y","non_striker":"z","runs":{"batter":0,"extras":0,"total":0},"wickets":[{"player_out":"x","kind":"fell"}]}"#
         #expect(
-            fault(match(#"{"team":"A","overs":[{"over":0,"bowledBalls":[\#(odd)]}]}"#))?.pointer
-                == "/innings/0/overs/0/bowledBalls/0/wickets/0/kind"
+            fault(match(#"{"team":"A","overs":[{"over":0,"deliveries":[\#(odd)]}]}"#))?.pointer
+                == "/innings/0/overs/0/deliveries/0/wickets/0/kind"
         )
     }
 }

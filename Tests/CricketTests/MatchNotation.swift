@@ -38,7 +38,7 @@ struct MatchNotation {
     private func json(_ innings: Innings) -> [String: Any] {
         var pen = Pen(names: players[innings.team] ?? [], team: innings.team)
         var document: [String: Any] = ["team": innings.team]
-        document["overs"] = innings.overs.enumerated().map { index, text in ["over": index, "bowledBalls": pen.over(text)] as [String: Any] }
+        document["overs"] = innings.overs.enumerated().map { index, text in ["over": index, "deliveries": pen.over(text)] as [String: Any] }
         return document.merging(innings.extra) { $1 }
     }
 

@@ -50,7 +50,7 @@ struct CurlClientFailureTests {
                 #expect(failure?.phase == .unanswered)
                 #expect(failure?.kind == .timeout)
             }
-            await gate.open()
+            gate.open()
         }
     }
 
@@ -79,7 +79,7 @@ struct CurlClientFailureTests {
                 )
                 #expect(failure?.phase == .notWritten)
                 #expect(failure?.kind == .timeout)
-                await gate.open()
+                gate.open()
                 let status = try await first.status
                 #expect(status == 200)
             }
@@ -209,7 +209,7 @@ struct CurlClientFailureTests {
                     #expect(seen.phase == .unanswered)
                 }
             }
-            await gate.open()
+            gate.open()
         }
     }
 

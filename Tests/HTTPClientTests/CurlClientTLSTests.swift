@@ -97,7 +97,7 @@ struct CurlClientTLSTests {
                 #expect(after.status == 200)
                 #expect(received.withLock { $0 } == 3)
             }
-            await gate.open()
+            gate.open()
             relay.stop()
         }
     }

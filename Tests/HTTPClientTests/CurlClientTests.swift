@@ -97,7 +97,7 @@ struct CurlClientTests {
                         count += 1
                         if count == 100 { break }
                     }
-                    await gate.open()
+                    gate.open()
                     return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
                 }
                 #expect(connections.count <= 3)
@@ -131,7 +131,7 @@ struct CurlClientTests {
                         count += 1
                         if count == 40 { break }
                     }
-                    await gate.open()
+                    gate.open()
                     return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
                 }
                 #expect(connections.count == 4)

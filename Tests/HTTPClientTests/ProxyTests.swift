@@ -11,6 +11,7 @@ struct ProxyTests {
     private func withProxied(
         _ proxy: ConnectProxy,
         at url: String? = nil,
+        connectTimeout: Duration = .seconds(20),
         router: Router<BasicRequestContext>,
         _ body: @Sendable @escaping (_ client: CurlClient, _ port: Int) async throws -> Void
     ) async throws {
@@ -21,7 +22,7 @@ struct ProxyTests {
                 $0.httpVersion = .http2Required
                 $0.caFile = certificate.pemFile
                 $0.proxy = url ?? "http://127.0.0.1:\(proxy.port)"
-                $0.connectTimeout = .seconds(3)
+                $0.connectTimeout = connectTimeout
             }) { client in
                 try await body(client, port)
             }
@@ -77,7 +78,7 @@ struct ProxyTests {
     @Test("a proxy that says nothing costs the time for connecting")
     func silent() async throws {
         let proxy = ConnectProxy(isSilent: true)
-        try await withProxied(proxy, router: echo()) { client, port in
+        try await withProxied(proxy, connectTimeout: .seconds(3), router: echo()) { client, port in
             let request = OutboundRequest(url: "https://127.0.0.1:\(port)/", body: [65], timeout: .seconds(60))
             let failure = await #expect(throws: OutboundFailure.self) { try await client.send(request) }
             #expect(failure?.phase == .notWritten && failure?.kind == .timeout)
@@ -103,6 +104,8 @@ struct ProxyTests {
             return "ok"
         }
         try await withProxied(proxy, router: router) { client, port in
+            // The server waits for its handlers before it ends, also when a request below throws.
+            defer { gate.open() }
             let request = OutboundRequest(url: "https://127.0.0.1:\(port)/", body: [1, 2, 3], timeout: .seconds(60))
             let before = try await client.send(request)
             #expect(before.status == 200)
@@ -111,7 +114,6 @@ struct ProxyTests {
             let after = try await client.send(request)
             #expect(after.status == 200)
             #expect(proxy.tunnels.count == 2)
-            await gate.open()
         }
     }
 }

@@ -4,6 +4,7 @@ import HummingbirdCore
 import HummingbirdHTTP2
 import Logging
 import NIOCore
+import Synchronization
 
 /// Runs a real server on a free port while `body` runs.
 func withServer<R: Sendable>(
@@ -50,19 +51,31 @@ func withClient<R>(
     return try await body(client)
 }
 
-/// Opens once, for everybody who waits.
-actor Gate {
-    private var isOpen = false
-    private var waiters: [CheckedContinuation<Void, Never>] = []
+/// Opens once, for everybody who waits. `open` is synchronous, so that a `defer` can release the waiters of a test that throws.
+final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
 
     func wait() async {
-        if isOpen { return }
-        await withCheckedContinuation { waiters.append($0) }
+        await withCheckedContinuation { waiter in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiters.append(waiter) }
+                return state.isOpen
+            }
+            if isOpen { waiter.resume() }
+        }
     }
 
     func open() {
-        isOpen = true
+        let waiters = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
         for waiter in waiters { waiter.resume() }
-        waiters = []
     }
 }

@@ -16,46 +16,15 @@ import Testing
         #expect(outcome.classification == nil)
     }
 
-    /// Every row of the mapping table: status, reason, bucket, retry, token.
-    static let rows: [(Int, String?, Classification)] = [
-        (410, "Unregistered", Classification(.tokenNotRegistered, retry: .never, token: .deactivate)),
-        (410, "ExpiredToken", Classification(.tokenNotRegistered, retry: .never, token: .deactivate)),
-        (410, nil, Classification(.tokenNotRegistered, retry: .never, token: .suspect)),
-        (400, "BadDeviceToken", Classification(.tokenInvalid, retry: .never, token: .suspect)),
-        (400, "DeviceTokenNotForTopic", Classification(.tokenInvalid, retry: .never, token: .suspect)),
-        (400, "MissingDeviceToken", Classification(.unknown, retry: .never)),
-        (404, "BadPath", Classification(.unknown, retry: .never)),
-        (405, "MethodNotAllowed", Classification(.unknown, retry: .never)),
-        (400, "DuplicateHeaders", Classification(.unknown, retry: .never)),
-        (400, "BadCollapseId", Classification(.unknown, retry: .never)),
-        (400, "BadExpirationDate", Classification(.unknown, retry: .never)),
-        (400, "BadMessageId", Classification(.unknown, retry: .never)),
-        (400, "BadPriority", Classification(.unknown, retry: .never)),
-        (400, "InvalidPushType", Classification(.unknown, retry: .never)),
-        (400, "PayloadEmpty", Classification(.unknown, retry: .never)),
-        (413, "PayloadTooLarge", Classification(.unknown, retry: .never)),
-        (400, "BadTopic", Classification(.auth, retry: .afterFix)),
-        (400, "MissingTopic", Classification(.auth, retry: .afterFix)),
-        (400, "TopicDisallowed", Classification(.auth, retry: .afterFix)),
-        (403, "ExpiredProviderToken", Classification(.auth, retry: .now)),
-        (403, "InvalidProviderToken", Classification(.auth, retry: .afterFix)),
-        (403, "MissingProviderToken", Classification(.auth, retry: .afterFix)),
-        (403, "Forbidden", Classification(.auth, retry: .afterFix)),
-        (403, "BadCertificate", Classification(.auth, retry: .afterFix)),
-        (403, "BadCertificateEnvironment", Classification(.auth, retry: .afterFix)),
-        (403, "UnrelatedKeyIdInToken", Classification(.auth, retry: .afterFix)),
-        (403, "BadEnvironmentKeyIdInToken", Classification(.auth, retry: .afterFix)),
-        (403, "SomethingNew", Classification(.auth, retry: .afterFix)),
-        (429, "TooManyProviderTokenUpdates", Classification(.auth, retry: .backoff)),
-        (429, "TooManyRequests", Classification(.unknown, retry: .backoff)),
-        (500, "InternalServerError", Classification(.provider5xx, retry: .backoff)),
-        (503, "ServiceUnavailable", Classification(.provider5xx, retry: .backoff)),
-        (503, "Shutdown", Classification(.provider5xx, retry: .now)),
-        (400, "IdleTimeout", Classification(.network, retry: .now)),
-        (502, nil, Classification(.provider5xx, retry: .backoff)),
-        (400, "SomethingNew", Classification(.unknown, retry: .never)),
-        (500, "SomethingNew", Classification(.provider5xx, retry: .backoff)),
-    ]
+    /// Every row of the table of provider codes, and answers that are not in it: status, reason, meaning.
+    static let rows: [(Int, String?, Classification)] =
+        ProviderCode.table.filter { $0.source == .apns }.compactMap { row in row.classification.map { (row.status, row.code, $0) } } + [
+            (410, nil, Classification(.tokenNotRegistered, retry: .never, token: .suspect)),
+            (403, "SomethingNew", Classification(.auth, retry: .afterFix)),
+            (502, nil, Classification(.provider5xx, retry: .backoff)),
+            (400, "SomethingNew", Classification(.unknown, retry: .never)),
+            (500, "SomethingNew", Classification(.provider5xx, retry: .backoff)),
+        ]
 
     @Test("a refusal means what the mapping table says", arguments: rows)
     func refused(status: Int, reason: String?, expected: Classification) {

@@ -28,59 +28,33 @@ import Testing
         }
     }
 
-    static let rows = [
-        Row(
-            status: 404,
-            name: "NOT_FOUND",
-            code: "UNREGISTERED",
-            expected: Classification(.tokenNotRegistered, retry: .never, token: .deactivate)
-        ),
-        Row(status: 404, name: "NOT_FOUND", expected: Classification(.unknown, retry: .afterFix)),
-        Row(
-            status: 400,
-            name: "INVALID_ARGUMENT",
-            code: "INVALID_ARGUMENT",
-            field: "message.token",
-            expected: Classification(.tokenInvalid, retry: .never, token: .suspect)
-        ),
-        Row(
-            status: 400,
-            name: "INVALID_ARGUMENT",
-            code: "INVALID_ARGUMENT",
-            field: "message.fid",
-            expected: Classification(.tokenInvalid, retry: .never, token: .suspect)
-        ),
-        Row(
-            status: 400,
-            name: "INVALID_ARGUMENT",
-            field: "message.token",
-            expected: Classification(.tokenInvalid, retry: .never, token: .suspect)
-        ),
-        Row(
-            status: 400,
-            name: "INVALID_ARGUMENT",
-            code: "INVALID_ARGUMENT",
-            field: "message.data[0].value",
-            expected: Classification(.unknown, retry: .never)
-        ),
-        Row(status: 400, name: "INVALID_ARGUMENT", expected: Classification(.unknown, retry: .never)),
-        Row(
-            status: 403,
-            name: "PERMISSION_DENIED",
-            code: "SENDER_ID_MISMATCH",
-            expected: Classification(.auth, retry: .never, token: .suspect)
-        ),
-        Row(status: 401, name: "UNAUTHENTICATED", code: "THIRD_PARTY_AUTH_ERROR", expected: Classification(.auth, retry: .afterFix)),
-        Row(status: 401, name: "UNAUTHENTICATED", expected: Classification(.auth, retry: .now)),
-        Row(status: 403, name: "PERMISSION_DENIED", expected: Classification(.auth, retry: .afterFix)),
-        Row(status: 429, name: "RESOURCE_EXHAUSTED", code: "QUOTA_EXCEEDED", expected: Classification(.unknown, retry: .backoff)),
-        Row(status: 503, name: "UNAVAILABLE", code: "UNAVAILABLE", expected: Classification(.provider5xx, retry: .backoff)),
-        Row(status: 500, name: "INTERNAL", code: "INTERNAL", expected: Classification(.provider5xx, retry: .backoff)),
-        Row(status: 502, expected: Classification(.provider5xx, retry: .backoff)),
-        Row(status: 504, expected: Classification(.provider5xx, retry: .backoff)),
-        Row(status: 400, name: "FAILED", code: "UNSPECIFIED_ERROR", expected: Classification(.unknown, retry: .never)),
-        Row(status: 500, name: "FAILED", code: "UNSPECIFIED_ERROR", expected: Classification(.provider5xx, retry: .backoff)),
-    ]
+    /// Every row of the table of provider codes, and answers that are not in it or depend on a field.
+    static let rows =
+        ProviderCode.table.filter { $0.source == .fcm }.compactMap { row in
+            row.classification.map { Row(status: row.status, name: "STATUS", code: row.code, expected: $0) }
+        } + [
+            Row(status: 404, name: "NOT_FOUND", expected: Classification(.unknown, retry: .afterFix)),
+            Row(status: 400, name: argument, code: argument, field: "message.token", expected: invalidToken),
+            Row(status: 400, name: argument, code: argument, field: "message.fid", expected: invalidToken),
+            Row(status: 400, name: argument, field: "message.token", expected: invalidToken),
+            Row(
+                status: 400,
+                name: argument,
+                code: argument,
+                field: "message.data[0].value",
+                expected: Classification(.unknown, retry: .never)
+            ),
+            Row(status: 400, name: argument, expected: Classification(.unknown, retry: .never)),
+            Row(status: 401, name: "UNAUTHENTICATED", expected: Classification(.auth, retry: .now)),
+            Row(status: 403, name: "PERMISSION_DENIED", expected: Classification(.auth, retry: .afterFix)),
+            Row(status: 502, expected: Classification(.provider5xx, retry: .backoff)),
+            Row(status: 504, expected: Classification(.provider5xx, retry: .backoff)),
+            Row(status: 400, name: "FAILED", code: "UNSPECIFIED_ERROR", expected: Classification(.unknown, retry: .never)),
+            Row(status: 500, name: "FAILED", code: "UNSPECIFIED_ERROR", expected: Classification(.provider5xx, retry: .backoff)),
+        ]
+
+    private static let argument = "INVALID_ARGUMENT"
+    private static let invalidToken = Classification(.tokenInvalid, retry: .never, token: .suspect)
 
     @Test("a refusal means what the mapping table says", arguments: rows)
     func refused(row: Row) {

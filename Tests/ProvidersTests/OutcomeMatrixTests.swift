@@ -1,11 +1,11 @@
-import ServiceKit
 import ProviderSimulator
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import Providers
 
-/// One case for every row of the providers' error tables, through real requests: what the simulator answers, and what becomes of it.
+/// One case for every provider code, through real requests: what the simulator answers, and what the outcome says.
 @Suite(.timeLimit(.minutes(3)))
 struct OutcomeMatrixTests {
     struct Row: Sendable, CustomTestStringConvertible {
@@ -52,79 +52,53 @@ struct OutcomeMatrixTests {
         }
     }
 
-    static let apns: [Row] = [
-        Row(410, "Unregistered", .tokenNotRegistered, .never, .deactivate),
-        Row(410, "ExpiredToken", .tokenNotRegistered, .never, .deactivate),
-        Row(410, nil, .tokenNotRegistered, .never, .suspect),
-        Row(410, "Novel", .tokenNotRegistered, .never, .suspect),
-        Row(400, "BadDeviceToken", .tokenInvalid, .never, .suspect),
-        Row(400, "DeviceTokenNotForTopic", .tokenInvalid, .never, .suspect),
-        Row(400, "MissingDeviceToken", .unknown, .never),
-        Row(404, "BadPath", .unknown, .never),
-        Row(405, "MethodNotAllowed", .unknown, .never),
-        Row(400, "DuplicateHeaders", .unknown, .never),
-        Row(400, "BadCollapseId", .unknown, .never),
-        Row(400, "BadExpirationDate", .unknown, .never),
-        Row(400, "BadMessageId", .unknown, .never),
-        Row(400, "BadPriority", .unknown, .never),
-        Row(400, "InvalidPushType", .unknown, .never),
-        Row(400, "PayloadEmpty", .unknown, .never),
-        Row(413, "PayloadTooLarge", .unknown, .never),
-        Row(400, "BadTopic", .auth, .afterFix, .none, .topic),
-        Row(400, "MissingTopic", .auth, .afterFix, .none, .topic),
-        Row(400, "TopicDisallowed", .auth, .afterFix, .none, .topic),
-        // A young provider token is not replaced: another would come from the same clock.
-        Row(403, "ExpiredProviderToken", .auth, .now, .none, .credential),
-        Row(403, "InvalidProviderToken", .auth, .afterFix, .none, .credential),
-        Row(403, "MissingProviderToken", .auth, .afterFix, .none, .credential),
-        Row(403, "Forbidden", .auth, .afterFix, .none, .credential),
-        Row(403, "BadCertificate", .auth, .afterFix, .none, .credential),
-        Row(403, "BadCertificateEnvironment", .auth, .afterFix, .none, .credential),
-        Row(403, "UnrelatedKeyIdInToken", .auth, .afterFix, .none, .credential),
-        Row(403, "BadEnvironmentKeyIdInToken", .auth, .afterFix, .none, .credential),
-        Row(403, "BadEnvironmentKeyInToken", .auth, .afterFix, .none, .credential),
-        Row(429, "TooManyProviderTokenUpdates", .auth, .backoff, .none, .credential),
-        Row(429, "TooManyRequests", .unknown, .backoff),
-        Row(500, "InternalServerError", .provider5xx, .backoff, .none, .provider),
-        Row(503, "ServiceUnavailable", .provider5xx, .backoff, .none, .provider),
-        Row(503, "Service Unavailable", .provider5xx, .backoff, .none, .provider),
-        Row(503, "Shutdown", .provider5xx, .now),
-        Row(400, "IdleTimeout", .network, .now),
-        Row(400, "ChannelNotRegistered", .tokenNotRegistered, .never, .deactivate),
-        Row(400, "BadChannelId", .tokenInvalid, .never, .deactivate),
-        Row(400, "MissingChannelId", .tokenInvalid, .never, .deactivate),
-        Row(400, "FeatureNotEnabled", .auth, .afterFix, .none, .topic),
-        Row(403, "TopicMismatch", .auth, .afterFix, .none, .topic),
-        Row(400, "CannotCreateChannelConfig", .unknown, .afterFix, .none, .topic),
-        Row(400, "BadRequestParams", .unknown, .never),
-        Row(400, "BadRequestPayload", .unknown, .never),
-        Row(400, "MissingPushType", .unknown, .never),
-        Row(400, "SomethingNew", .unknown, .never),
-        Row(500, "SomethingNew", .provider5xx, .backoff, .none, .provider),
-    ]
+    /// Every code of the table, and answers that are not in it.
+    static let apns: [Row] =
+        rows(of: .apns) + [
+            Row(410, nil, .tokenNotRegistered, .never, .suspect),
+            Row(410, "Novel", .tokenNotRegistered, .never, .suspect),
+            Row(400, "SomethingNew", .unknown, .never),
+            Row(403, "SomethingNew", .auth, .afterFix, .none, .credential),
+            Row(500, "SomethingNew", .provider5xx, .backoff, .none, .provider),
+        ]
 
-    static let fcm: [Row] = [
-        .fcm(404, "UNREGISTERED", .tokenNotRegistered, .never, .deactivate),
-        .fcm(404, "NOT_FOUND", .unknown, .afterFix, .none, .credential),
-        .fcm(400, "INVALID_ARGUMENT", .tokenInvalid, .never, .suspect, field: "message.token"),
-        .fcm(400, "INVALID_ARGUMENT", .tokenInvalid, .never, .suspect, field: "message.fid"),
-        .fcm(400, "INVALID_ARGUMENT", .unknown, .never, field: "message.data[0].value"),
-        // The contract files all of FCM's 403 under auth; the token is suspect, mass is the project's fault.
-        .fcm(403, "SENDER_ID_MISMATCH", .auth, .never, .suspect),
-        .fcm(401, "THIRD_PARTY_AUTH_ERROR", .auth, .afterFix, .none, .platform),
-        // Renewed once, and refused again.
-        .fcm(401, "UNAUTHENTICATED", .auth, .afterFix, .none, .credential),
-        .fcm(403, "PERMISSION_DENIED", .auth, .afterFix, .none, .credential),
-        .fcm(429, "QUOTA_EXCEEDED", .unknown, .backoff, .none, .quota),
-        .fcm(503, "UNAVAILABLE", .provider5xx, .backoff, .none, .provider),
-        .fcm(502, nil, .provider5xx, .backoff, .none, .provider),
-        .fcm(504, nil, .provider5xx, .backoff, .none, .provider),
-        .fcm(500, "INTERNAL", .provider5xx, .backoff, .none, .provider),
-        .fcm(400, "UNSPECIFIED_ERROR", .unknown, .never),
-        .fcm(500, "UNSPECIFIED_ERROR", .provider5xx, .backoff, .none, .provider),
-    ]
+    static let fcm: [Row] =
+        rows(of: .fcm) + [
+            .fcm(404, "NOT_FOUND", .unknown, .afterFix, .none, .credential),
+            .fcm(400, "INVALID_ARGUMENT", .tokenInvalid, .never, .suspect, field: "message.token"),
+            .fcm(400, "INVALID_ARGUMENT", .tokenInvalid, .never, .suspect, field: "message.fid"),
+            .fcm(400, "INVALID_ARGUMENT", .unknown, .never, field: "message.data[0].value"),
+            // Renewed once, and refused again.
+            .fcm(401, "UNAUTHENTICATED", .auth, .afterFix, .none, .credential),
+            .fcm(403, "PERMISSION_DENIED", .auth, .afterFix, .none, .credential),
+            .fcm(502, nil, .provider5xx, .backoff, .none, .provider),
+            .fcm(504, nil, .provider5xx, .backoff, .none, .provider),
+            .fcm(400, "UNSPECIFIED_ERROR", .unknown, .never),
+            .fcm(500, "UNSPECIFIED_ERROR", .provider5xx, .backoff, .none, .provider),
+        ]
 
-    @Test("every row of both tables becomes its reason, retry class, token action, reach and attempt")
+    /// The rows of the table of provider codes, with the status each is documented with.
+    private static func rows(of source: ProviderCode.Source) -> [Row] {
+        ProviderCode.table.filter { $0.source == source }.compactMap { known in
+            guard let meaning = known.classification else { return nil }
+            let scope = known.scope ?? scope(of: known.status)
+            var row = Row(known.status, known.code, meaning.reasonCode, meaning.retryClass, meaning.tokenAction, scope)
+            if source == .fcm { row.provider = .fcm }
+            // What it means depends on the field it names: the cases of `fcm`. Here none that is the token.
+            if known.code == "INVALID_ARGUMENT" { row.field = "message.notification" }
+            return row
+        }
+    }
+
+    private static func scope(of status: Int) -> RefusalScope {
+        switch status {
+        case 403: .credential
+        case 500...599: .provider
+        default: .message
+        }
+    }
+
+    @Test("every provider code of the table becomes its reason, retry class, token action, refusal scope and attempt")
     func rows() async throws {
         try await Simulation.run { simulation in
             let (apns, fcm) = (try simulation.apns(), try simulation.fcm())

@@ -1,6 +1,6 @@
 import Foundation
-import PushContract
 import PushClient
+import PushContract
 import Synchronization
 import Testing
 
@@ -229,8 +229,8 @@ private final class ClientBench: Sendable {
         PushResponse(status: 200, body: Array((request.path == "/devices" ? #"{"unregisterSecret": "pwd_secret"}"# : "{}").utf8))
     }
 
-    func client() -> PushClient {
-        PushClient(
+    func client() -> PushwatchClient {
+        PushwatchClient(
             device: PushDevice(deviceId: "device", app: "a", osVersion: "18.2", appVersion: "1"),
             system: system,
             transport: transport,

@@ -7,7 +7,8 @@ struct ReasonMappingTests {
         "APNs",
         arguments: [
             (400, "BadDeviceToken", .tokenInvalid, .never, .suspect), (400, "DeviceTokenNotForTopic", .tokenInvalid, .never, .suspect),
-            (410, "Unregistered", .tokenNotRegistered, .never, .deactivate), (410, "ExpiredToken", .tokenNotRegistered, .never, .deactivate),
+            (410, "Unregistered", .tokenNotRegistered, .never, .deactivate),
+            (410, "ExpiredToken", .tokenNotRegistered, .never, .deactivate),
             (410, nil, .tokenNotRegistered, .never, .suspect), (500, "InternalServerError", .provider5xx, .backoff, .none),
             (503, "ServiceUnavailable", .provider5xx, .backoff, .none), (503, "Shutdown", .provider5xx, .now, .none),
             (502, nil, .provider5xx, .backoff, .none), (403, "ExpiredProviderToken", .auth, .now, .none),
@@ -52,4 +53,29 @@ struct ReasonMappingTests {
     func admin(code: String, reason: ReasonCode) {
         #expect(ReasonMapping.firebaseAdmin(code: code).reasonCode == reason)
     }
+
+    @Test("the codes that act on a token or open a circuit are these, and a code that deactivates is never retried")
+    func actions() {
+        func codes(_ isIncluded: (ProviderCode) -> Bool) -> Set<String> { Set(ProviderCode.table.filter(isIncluded).map(\.code)) }
+        let deactivating: Set = [
+            "Unregistered", "ExpiredToken", "ChannelNotRegistered", "BadChannelId", "MissingChannelId", "UNREGISTERED",
+            "messaging/registration-token-not-registered", "messaging/installation-id-not-registered",
+        ]
+        let suspecting: Set = [
+            "BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH", "messaging/invalid-registration-token",
+            "messaging/mismatched-credential",
+        ]
+        let ofTopic: Set = [
+            "BadTopic", "MissingTopic", "TopicDisallowed", "FeatureNotEnabled", "TopicMismatch", "CannotCreateChannelConfig",
+        ]
+        let (actualDeactivating, actualSuspecting) = (codes { action($0) == .deactivate }, codes { action($0) == .suspect })
+        let actualOfTopic = codes { $0.scope == .topic }
+        let retriedAlthoughDeactivated = codes { action($0) == .deactivate && $0.classification?.retryClass != .never }
+        #expect(actualDeactivating == deactivating)
+        #expect(actualSuspecting == suspecting)
+        #expect(actualOfTopic == ofTopic)
+        #expect(retriedAlthoughDeactivated.isEmpty)
+    }
+
+    private func action(_ row: ProviderCode) -> TokenAction? { row.classification?.tokenAction }
 }

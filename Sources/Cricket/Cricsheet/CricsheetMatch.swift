@@ -2,7 +2,7 @@ package import Foundation
 
 /// A match in the Cricsheet JSON format (https://cricsheet.org/format/json/), as far as scores need it.
 ///
-/// Fields nobody here uses are passed over: the format grows. What is used is checked, and a fault names its place.
+/// Unused fields are ignored, since the format grows. Used ones are checked, and an error names the position.
 package struct CricsheetMatch: Sendable, Decodable {
     package var info: Info
     package var innings: [Innings]

@@ -1,4 +1,4 @@
-/// Writes JSON in the order it is told, without white space. Holds objects, strings, integers and booleans.
+/// Writes JSON with members in the given order and no white space: objects, strings, integers and booleans.
 struct CanonicalJSON {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false

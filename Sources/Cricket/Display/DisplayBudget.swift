@@ -7,7 +7,7 @@ package enum DisplayBudget {
     /// What the two volatile fields may still grow by after the size was taken with zeros.
     private static let reserve = 2 * 19
 
-    /// Gives up what is missed least first: recent balls, the bowler, then names, then texts, at last older innings.
+    /// Removes the least important parts first: recent balls, the bowler, then names, then texts, finally older innings.
     static func shrink(_ state: UnifiedDisplayState) -> UnifiedDisplayState {
         var state = state
         for step in steps {

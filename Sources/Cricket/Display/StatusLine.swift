@@ -1,4 +1,4 @@
-/// The one line that says how things stand: the feed's own words, or ours.
+/// The line that describes the state of the match: the feed's text, or ours.
 struct StatusLine {
     let score: MatchScore
 

@@ -1,6 +1,6 @@
 package import PushContract
 
-/// Tier 1: what single deliveries tell.
+/// Tier 1: events found in single balls.
 package struct BallEvents {
     let window: BallWindow
     let ballsPerOver: Int
@@ -27,7 +27,7 @@ package struct BallEvents {
         return []
     }
 
-    /// Three and more deliveries in a row, whoever bats.
+    /// Three or more balls in a row, by any batter.
     private func sixes(_ ball: Ball) -> [MatchEvent] {
         let until = window.balls.filter { $0.innings == ball.innings && $0.place <= ball.place }
         let run = until.reversed().prefix(while: \.isSix).count

@@ -1,7 +1,7 @@
-/// The last 30 deliveries of a match, and per bowler how many wickets in a row lie just before them.
+/// The last 30 balls of a match, and for each bowler the number of consecutive wickets directly before them.
 ///
-/// A hat-trick may stretch over spells far apart, so what leaves the window leaves that much behind. A gap in the feed
-/// empties both: what was bowled in it is unknown, and nothing is claimed across it.
+/// A hat-trick may span distant spells, so this number is kept when balls leave the window. A gap in the feed
+/// clears both: the balls in it are unknown, so no event may span it.
 package struct BallWindow: Sendable, Hashable {
     package static let size = 30
 
@@ -52,7 +52,7 @@ package struct BallWindow: Sendable, Hashable {
     }
 
     private func fresh(_ latest: [Ball], known: [Ball.Position: Ball], hadGap: Bool) -> [Ball] {
-        // Balls that come without their history are told once, by the last.
+        // Balls without history yield one event, that of the last one.
         if known.isEmpty, hadGap { return latest.suffix(1) }
         return latest.filter { known[$0.place] != $0 }
     }

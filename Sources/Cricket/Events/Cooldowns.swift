@@ -15,7 +15,7 @@ package struct Cooldowns: Sendable, Hashable, Codable {
         try container.encode(until)
     }
 
-    /// Lets through what is not cooling down, and begins its cooldown; several wickets at once shrink to those not told yet.
+    /// Returns the events that are not in cooldown, and starts their cooldown; several wickets at once are reduced to the new ones.
     package mutating func admit(_ events: [MatchEvent], now: Timestamp) -> [MatchEvent] {
         until = until.filter { $0.value > now.seconds }
         return events.compactMap { admit($0, now: now) }
@@ -41,7 +41,7 @@ package struct Cooldowns: Sendable, Hashable, Codable {
 
     private static func wicket(_ number: Int, innings: Int) -> String { "\(MatchEventType.wicket.rawValue)/\(innings)/\(number)" }
 
-    /// Forgets what a correction took back, so that it is told when it happens after all.
+    /// Removes the events that a correction retracted, so that they are reported if they happen later.
     package mutating func forget(retractedBy after: MatchScore, from before: MatchScore?) {
         for innings in before?.innings ?? [] {
             let now = after.innings(innings.number)?.wickets ?? 0

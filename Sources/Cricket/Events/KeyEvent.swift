@@ -1,13 +1,13 @@
 package import PushContract
 
-/// The one event a state is told with.
+/// The event that a state shows.
 package enum KeyEvent {
-    /// How long an event stays on the card when nothing better follows.
+    /// How long an event stays on the card if none of higher priority follows.
     static let keepDuration: Duration = .seconds(60)
 
-    /// The best of the new events; the one told before stays while only small things follow, until it is stale or old.
+    /// The new event of highest priority; the previous one stays while only minor events follow, until it is stale or old.
     ///
-    /// `score_change` is the floor: it is never shown, a state without a key event is one.
+    /// `score_change` has the lowest priority and is never shown: a state without a key event stands for it.
     package static func choose(
         from fresh: [MatchEvent],
         current: MatchEvent?,

@@ -1,10 +1,10 @@
 package import PushContract
 
 extension MatchEvent {
-    /// How long an event is told at most.
+    /// The maximum time for which an event is shown.
     static let boundaryLife: Duration = .seconds(60)
 
-    /// Whether telling it now would be late or wrong: it is over, surpassed, or was taken back by a correction.
+    /// Whether showing it now would be late or wrong: it is over, surpassed, or retracted by a correction.
     package func isStale(in score: MatchScore, window: BallWindow, now: Timestamp) -> Bool {
         // Of a closed innings only its end is news.
         if innings > 0, type != .inningsEnd, score.isClosed(innings) { return true }

@@ -1,6 +1,6 @@
 package import PushContract
 
-/// One thing that happened, with the words a follower reads.
+/// One event of a match, with the text for followers.
 package struct MatchEvent: Sendable, Hashable, Codable {
     package var type: MatchEventType
     /// 0 for what concerns the match as a whole.
@@ -9,7 +9,7 @@ package struct MatchEvent: Sendable, Hashable, Codable {
     package var subject: String?
     /// How many at once (wickets), or how many in a row (sixes); 1 otherwise.
     package var count: Int
-    /// What tells it from the same event before it: the wicket's number, the target, the delivery's number.
+    /// Distinguishes it from an earlier event of the same type: the wicket's number, the target, the ball's number.
     package var mark: Int?
     /// `16.1`.
     package var ball: String?

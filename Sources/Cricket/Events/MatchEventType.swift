@@ -1,4 +1,4 @@
-/// What can happen in a match, as far as a follower is told.
+/// The events of a match that followers are notified of.
 package enum MatchEventType: String, Sendable, Hashable, Codable, CaseIterable {
     // Tier 0: seen in scores alone.
     case matchStart = "match_start"
@@ -26,7 +26,7 @@ package enum MatchEventType: String, Sendable, Hashable, Codable, CaseIterable {
     case bigOver = "big_over"
 }
 
-/// How an event leaves: with which APNs priority, and whether the phone makes itself heard.
+/// How an event is sent: its APNs priority, and whether the phone alerts.
 package enum EventUrgency: String, Sendable, Hashable, CaseIterable {
     /// Priority 10, with an alert.
     case alert
@@ -47,7 +47,7 @@ extension MatchEventType {
         }
     }
 
-    /// Which event a state is told with when there are several; the lower number wins.
+    /// The priority among several events of one state; the lowest number is shown.
     package var priority: Int {
         switch self {
         case .matchEnd: 1
@@ -80,7 +80,7 @@ extension MatchEventType {
         }
     }
 
-    /// How long the same event (same key) stays silent after it was told.
+    /// How long the same event (same key) is not repeated after it was shown.
     var cooldown: Duration? {
         switch self {
         case .four, .six: .seconds(20)

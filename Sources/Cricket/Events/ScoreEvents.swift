@@ -1,8 +1,8 @@
 package import PushContract
 
-/// Tier 0: what happened between two states of the score. Right however many balls lie between them.
+/// Tier 0: what happened between two states of the score, for any number of balls between them.
 ///
-/// The first sight of a match has no history: it tells at most that play is on.
+/// The first state of a match has no history: it yields at most the start of play.
 package struct ScoreEvents {
     let before: MatchScore?
     let after: MatchScore

@@ -1,6 +1,6 @@
 package import PushContract
 
-/// The state of a match as a score feed tells it: the whole state each time, never a difference (docs/score-feed.md).
+/// The state of a match as sent by a score feed: always the whole state, never a difference (docs/score-feed.md).
 package struct MatchScore: Sendable, Hashable, Encodable {
     /// Four, and eight super overs of two.
     package static let maximumInnings = 20
@@ -33,7 +33,7 @@ package struct MatchScore: Sendable, Hashable, Encodable {
     package var startsAt: Timestamp?
     package var ballsPerOver: Int?
     package var innings: [InningsScore]
-    /// The latest deliveries, oldest first. Left out by feeds that know scores only; then there are no events about balls.
+    /// The latest balls, oldest first. Omitted by feeds with scores only; then there are no events about balls.
     package var balls: [Ball]?
     package var result: MatchResult?
 
@@ -85,15 +85,15 @@ extension MatchScore {
 
     /// Whether this state is newer than another of the same match: by `sequence` where both have one, else by `updatedAt`.
     package func supersedes(_ other: MatchScore) -> Bool {
-        guard let mine = sequence, let theirs = other.sequence else { return updatedAt > other.updatedAt }
-        return mine > theirs
+        guard let own = sequence, let others = other.sequence else { return updatedAt > other.updatedAt }
+        return own > others
     }
 
-    /// The same apart from when it was said.
+    /// Whether the states differ only in `sequence` and `updatedAt`.
     package func hasSameContent(as other: MatchScore) -> Bool {
-        var mine = self
-        mine.sequence = other.sequence
-        mine.updatedAt = other.updatedAt
-        return mine == other
+        var copy = self
+        copy.sequence = other.sequence
+        copy.updatedAt = other.updatedAt
+        return copy == other
     }
 }

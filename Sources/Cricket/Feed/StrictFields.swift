@@ -1,4 +1,4 @@
-/// The members of one JSON object, taken one by one; what nobody took is an unknown field. An explicit null counts as absent.
+/// The members of one JSON object, taken one by one; a member that was not taken is an unknown field. An explicit null counts as absent.
 struct StrictFields {
     struct Name: CodingKey {
         var stringValue: String

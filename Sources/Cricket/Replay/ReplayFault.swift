@@ -1,4 +1,4 @@
-/// What real feeds do wrong, on purpose.
+/// Faults of real feeds, injected into a replay.
 package enum ReplayFault: String, Sendable, Hashable, CaseIterable {
     /// Some states arrive several deliveries late.
     case late

@@ -8,7 +8,7 @@ package struct ReplayFeed: Sendable {
     package struct Message: Sendable, Hashable {
         /// Match time at which it arrives.
         package var milliseconds: Int64
-        /// The step of the plan it tells of.
+        /// The step of the plan it reports.
         package var step: Int
         /// A delivery it gets wrong.
         package var wrong: Ball.Position?
@@ -46,7 +46,7 @@ package struct ReplayFeed: Sendable {
         return score
     }
 
-    /// What a poller of a faultless feed would be told now.
+    /// What polling a feed without faults would return now.
     package func score(at now: Timestamp) -> MatchScore {
         score(of: Message(milliseconds: 0, step: plan.step(at: now)))
     }

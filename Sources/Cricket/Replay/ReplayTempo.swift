@@ -8,7 +8,7 @@ package struct ReplayTempo: Sendable, Hashable {
     package var shortBreakSeconds: Int64 = 300
     /// How much faster than match time.
     package var speed: Int64 = 1
-    /// After so many overs a day's play ends, since match files do not say where it did; nil: the match is played through.
+    /// The overs of a day's play, since match files do not record where a day ended; nil: the match has no breaks between days.
     package var oversPerDay: Int?
     /// From stumps to the next morning's first ball, in match time.
     package var nightSeconds: Int64 = 63_000

@@ -1,4 +1,6 @@
-/// Apple's words for a refusal with the status each comes with ("Handling notification responses from APNs").
+import PushContract
+
+/// The reasons with which the simulator's own checks refuse a request; a fault rule may answer with any other.
 enum APNsReason: String, Sendable, CaseIterable {
     case badCollapseId = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
@@ -30,15 +32,6 @@ enum APNsReason: String, Sendable, CaseIterable {
     case topicMismatch = "TopicMismatch"
     case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
 
-    var status: Int {
-        switch self {
-        case .expiredProviderToken, .invalidProviderToken, .missingProviderToken, .topicMismatch: 403
-        case .badPath: 404
-        case .methodNotAllowed: 405
-        case .unregistered, .expiredToken: 410
-        case .payloadTooLarge: 413
-        case .tooManyProviderTokenUpdates: 429
-        default: 400
-        }
-    }
+    /// The status Apple documents for the reason, from the table of provider codes.
+    var status: Int { ProviderCode.row(.apns, rawValue)?.status ?? 400 }
 }

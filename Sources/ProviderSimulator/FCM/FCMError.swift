@@ -1,3 +1,5 @@
+import PushContract
+
 /// An error in Google's shape: `{"error": {code, status, message, details}}`.
 struct FCMError: Error, Sendable, Hashable {
     /// HTTP status, repeated as `code`.
@@ -35,6 +37,12 @@ struct FCMError: Error, Sendable, Hashable {
 }
 
 extension FCMError {
+    /// An error with an FcmError; its status is that of the table of provider codes.
+    init(code: String, message: String) {
+        let status = ProviderCode.row(.fcm, code)?.status ?? 400
+        self.init(status: status, name: FCMError.canonicalName(of: status), message: message, errorCode: code)
+    }
+
     /// A field FCM does not accept; with FcmError.
     static func invalid(_ field: String, _ description: String) -> FCMError {
         FCMError(
@@ -56,18 +64,8 @@ extension FCMError {
         )
     }
 
-    static let unregistered = FCMError(
-        status: 404,
-        name: "NOT_FOUND",
-        message: "Requested entity was not found.",
-        errorCode: "UNREGISTERED"
-    )
-    static let senderIdMismatch = FCMError(
-        status: 403,
-        name: "PERMISSION_DENIED",
-        message: "SenderId mismatch",
-        errorCode: "SENDER_ID_MISMATCH"
-    )
+    static let unregistered = FCMError(code: "UNREGISTERED", message: "Requested entity was not found.")
+    static let senderIdMismatch = FCMError(code: "SENDER_ID_MISMATCH", message: "SenderId mismatch")
     static let unauthenticated = FCMError(
         status: 401,
         name: "UNAUTHENTICATED",
@@ -89,7 +87,7 @@ extension FCMError {
     static func scripted(_ fault: FaultResponse) -> FCMError {
         var error = FCMError(status: fault.status, name: canonicalName(of: fault.status), message: fault.reason ?? "Scripted fault.")
         guard let reason = fault.reason else { return error }
-        if fcmErrorCodes.contains(reason) {
+        if ProviderCode.row(.fcm, reason) != nil {
             error.errorCode = reason
         } else {
             error.name = reason
@@ -103,10 +101,4 @@ extension FCMError {
         }
         return error
     }
-
-    /// The codes of `google.firebase.fcm.v1.FcmError`.
-    static let fcmErrorCodes: Set<String> = [
-        "UNSPECIFIED_ERROR", "INVALID_ARGUMENT", "UNREGISTERED", "SENDER_ID_MISMATCH", "QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL",
-        "THIRD_PARTY_AUTH_ERROR",
-    ]
 }

@@ -1,5 +1,5 @@
-package import PushContract
 import PushClient
+package import PushContract
 
 /// What the system does on the phone: it starts the app's process, hands out tokens and takes them back.
 extension SimulatedPhone {
@@ -55,7 +55,7 @@ extension SimulatedPhone {
         )
         let prefix = identity.identifier("operation\(setup.boot)", identity.installation)
         let made = OperationCounter(prefix: prefix, first: operations)
-        let client = PushClient(
+        let client = PushwatchClient(
             device: device,
             system: system,
             transport: transport,

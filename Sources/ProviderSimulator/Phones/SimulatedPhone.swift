@@ -1,5 +1,5 @@
-package import PushContract
 package import PushClient
+package import PushContract
 
 /// A phone without a phone: the real client code over a simulated system, fed by what the provider simulator accepts.
 ///
@@ -30,7 +30,7 @@ package actor SimulatedPhone {
     let mailbox = PhoneNetwork.Mailbox()
     let keychain = MemoryStorage()
     var disk = MemoryStorage()
-    var client: PushClient?
+    var client: PushwatchClient?
     var system: PhoneSystem
     var uid: String?
     var identity: PhoneIdentity

@@ -31,7 +31,7 @@ enum APNsChannelRequest {
         return OutboundRequest(url: "\(base)/4/broadcasts/apps/\(app)", headers: headers, body: body)
     }
 
-    /// A channel as `GET` describes it; nil when the answer is not one.
+    /// A channel as described by `GET`; nil if the answer does not describe one.
     static func channel(_ id: String, in response: OutboundResponse) -> BroadcastChannel? {
         guard let policy = (try? JSONParser.read(response.body))?["message-storage-policy"]?.integer,
             let storage = BroadcastChannel.Storage(rawValue: Int(clamping: policy))

@@ -1,9 +1,9 @@
 import PushContract
 
-/// What APNs refuses about a broadcast, checked before it is asked.
+/// Checks a broadcast for what APNs refuses, before it is sent.
 enum APNsChannelRules {
     static let payloadLimit = 5120
-    /// How long the newest message of a storing channel is kept.
+    /// How long APNs stores the newest message of a storing channel.
     static let longestStorage = Duration.seconds(8 * 3600)
 
     /// The payload of a broadcast.
@@ -26,7 +26,7 @@ enum APNsChannelRules {
         return try push.payload(limit: payloadLimit).bytes
     }
 
-    /// `apns-expiration`, which a broadcast must have: 0 where nothing is stored.
+    /// `apns-expiration`, which a broadcast requires: 0 for a channel that stores nothing.
     static func expiration(_ push: LiveActivityPush, channel: BroadcastChannel) -> Int64 {
         switch channel.storage {
         case .none: 0

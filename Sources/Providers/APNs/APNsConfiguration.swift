@@ -1,7 +1,7 @@
 package import HTTPClient
 package import PushContract
 
-/// One APNs credential and where it is used.
+/// An APNs credential and its endpoints.
 package struct APNsConfiguration: Sendable {
     package var teamId: String
     package var keyId: String
@@ -9,9 +9,9 @@ package struct APNsConfiguration: Sendable {
     package var privateKey: String
     /// Base URL for each environment, without a slash at the end.
     package var endpoints: [PushEnvironment: String]
-    /// Base URL of the channel management of each environment; for anybody but Apple the same as `endpoints`.
+    /// Base URL of channel management for each environment; the same as `endpoints` except at Apple.
     package var channelEndpoints: [PushEnvironment: String]
-    /// For one request, from waiting for a connection to the last byte of the answer.
+    /// The limit of one request, from waiting for a connection to the last byte of the answer.
     package var timeout: Duration
 
     package init(

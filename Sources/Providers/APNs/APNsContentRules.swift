@@ -1,6 +1,6 @@
 package import ServiceKit
 
-/// What `aps` must and must not hold, by push type. Apple "may refuse, delay or drop" a payload that contradicts its type.
+/// What `aps` must and must not contain, by push type. Apple "may refuse, delay or drop" a payload that contradicts its type.
 enum APNsContentRules {
     static func check(_ aps: [String: JSONValue], as pushType: APNsPushType) throws(PushError) {
         switch pushType {

@@ -3,21 +3,21 @@ import Logging
 import PushContract
 package import ServiceKit
 
-/// Requests to APNs under one key: the provider token, its replacement when APNs calls it expired, and the answer.
+/// Requests to APNs with one key: the provider token, its replacement if APNs calls it expired, and the answer.
 struct APNsExchange: Sendable {
     let client: CurlClient
     let tokens: APNsTokens
     let keyId: String
     let logger: Logger
 
-    /// What one request came to. `response` is nil when there was none.
+    /// The result of one request. `response` is nil if there was no answer.
     struct Reply: Sendable {
         var outcome: PushOutcome
         var response: OutboundResponse?
     }
 
-    /// Makes the request; once more on a new connection when APNs refused the provider token, of which no push can come twice.
-    /// - Parameter request: the request, given the provider token.
+    /// Makes the request, and retries it once on a new connection if APNs refused the provider token; a refused request is not delivered.
+    /// - Parameter request: Builds the request from the provider token.
     func perform(now: Timestamp, _ request: (_ providerToken: String) -> OutboundRequest) async -> Reply {
         do {
             let token = try await tokens.token(now: now)
@@ -28,7 +28,7 @@ struct APNsExchange: Sendable {
                 guard let other = try await tokens.replacement(for: token, now: now) else { return first }
                 return await again(request(other), after: first, now: now)
             case "UnrelatedKeyIdInToken":
-                // The connection belongs to another key; a new one will belong to ours.
+                // The connection is bound to another key; a new one will be bound to ours.
                 return await again(request(token), after: first, now: now)
             default: return first
             }
@@ -41,12 +41,12 @@ struct APNsExchange: Sendable {
         }
     }
 
-    /// The second and last try, on a connection of its own: APNs goes on refusing on one it has refused a token on.
+    /// The second and last request, on a new connection: APNs keeps refusing on a connection where it refused a token.
     private func again(_ request: OutboundRequest, after first: Reply, now: Timestamp) async -> Reply {
         var request = request
         request.avoidedConnection = first.response?.connectionId
         var reply = await exchange(request, now: now)
-        // Refused on another connection too: one more would not help.
+        // Refused on another connection too: a third request would not help.
         if reply.outcome.providerErrorCode == first.outcome.providerErrorCode { reply.outcome.retryClass = .afterFix }
         return reply
     }

@@ -1,6 +1,6 @@
 import Crypto
 
-/// The `apns-id` of a try: a UUID made from the attempt's id, so that the two can be matched in Apple's console without a table.
+/// The `apns-id` of an attempt: a UUID derived from the attempt's id, so that the two can be matched in Apple's console without a table.
 enum APNsMessageId {
     /// Lower-case UUID of version 8 (RFC 9562: custom content) from the SHA-256 of the attempt's id.
     static func derive(from attemptId: String) -> String {

@@ -2,7 +2,7 @@ package import ServiceKit
 
 /// The JSON body of an APNs request.
 enum APNsPayload {
-    /// `aps` from the message's own fields, its data beside it, its `apns` members laid over both.
+    /// `aps` from the message's own fields, its data next to it, both overridden by its `apns` members.
     static func json(_ message: PushMessage) -> JSONValue {
         var payload = message.data
         payload["aps"] = .object(aps(message))

@@ -56,7 +56,7 @@ extension APNsProvider: BroadcastProvider {
     }
 
     /// One management request.
-    /// - Parameter read: what the answer holds; nil when it is not what Apple documents.
+    /// - Parameter read: Reads the answer; nil if it is not what Apple documents.
     private func manage<Value>(
         _ scope: BroadcastScope,
         channel: String? = nil,

@@ -4,14 +4,14 @@ package import PushContract
 
 /// Sends to APNs with one team's key. Thread-safe.
 ///
-/// Teams must not share connections: give each provider a client of its own, made with `APNsConfiguration.client`.
+/// Teams must not share connections: give each provider its own client, configured with `APNsConfiguration.client`.
 package struct APNsProvider: PushProvider {
     package let credential: String
     let configuration: APNsConfiguration
     let exchange: APNsExchange
     let metrics = ProviderMetrics(.apns)
 
-    /// - Throws: when team id, key id or key cannot be right.
+    /// - Throws: `CredentialError` if the team id, key id or key is invalid.
     package init(configuration: APNsConfiguration, client: CurlClient, logger: Logger) throws(CredentialError) {
         let key = try APNsSigningKey(teamId: configuration.teamId, keyId: configuration.keyId, pem: configuration.privateKey)
         self.configuration = configuration

@@ -1,9 +1,9 @@
-/// The values of `apns-push-type` that token authentication can send, with what each asks for (Apple, "Sending notification requests to
+/// The values of `apns-push-type` that token authentication can send, with their requirements (Apple, "Sending notification requests to
 /// APNs").
 package enum APNsPushType: String, Sendable, Hashable, CaseIterable {
     case alert, background, liveactivity, voip, complication, fileprovider, location, pushtotalk, widgets, controls
 
-    /// What follows the bundle id in `apns-topic`.
+    /// The suffix after the bundle id in `apns-topic`.
     package var topicSuffix: String {
         switch self {
         case .alert, .background: ""
@@ -18,10 +18,10 @@ package enum APNsPushType: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Bytes of payload at most.
+    /// The maximum size of the payload in bytes.
     package var payloadLimit: Int { self == .voip ? 5120 : 4096 }
 
-    /// `apns-priority`. A background push may have 5 only, so that is what it gets.
+    /// `apns-priority`. A background push is always sent with 5, the only value allowed.
     func priority(_ wanted: PushPriority) -> Int {
         switch (self, wanted) {
         case (.background, _), (_, .normal): 5

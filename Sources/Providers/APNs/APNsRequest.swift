@@ -16,7 +16,7 @@ enum APNsRequest {
         return headers
     }
 
-    /// Nil when the token is not hexadecimal: it must not reach a path.
+    /// Nil if the token is not hexadecimal, since it becomes part of the path.
     static func path(_ token: String) -> String? {
         let digits = token.utf8
         guard !digits.isEmpty, digits.allSatisfy(isHexDigit) else { return nil }

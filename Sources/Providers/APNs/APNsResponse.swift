@@ -2,12 +2,12 @@ package import HTTPClient
 package import PushContract
 package import ServiceKit
 
-/// An answer of APNs to `/3/device`, and what it means.
+/// An answer of APNs to `/3/device`, and its meaning.
 package struct APNsResponse: Sendable, Hashable {
     package var status: Int
-    /// From the body; untouched.
+    /// From the body, unchanged.
     package var reason: String?
-    /// 410: since when the token is dead.
+    /// With 410: since when the token is invalid.
     package var timestamp: Timestamp?
     package var messageId: String?
     package var retryAfter: Duration?
@@ -20,7 +20,7 @@ package struct APNsResponse: Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// Reads an answer. A body that is not APNs' JSON leaves the status to speak.
+    /// Reads an answer. Without APNs' JSON in the body only the status counts.
     package init(_ response: OutboundResponse, now: Timestamp) {
         let body = response.body.isEmpty ? nil : try? JSONParser.read(response.body)
         self.init(
@@ -32,7 +32,7 @@ package struct APNsResponse: Sendable, Hashable {
         )
     }
 
-    /// The outcome of the try it answers.
+    /// The outcome of the answered attempt.
     package func outcome(latency: Duration) -> PushOutcome {
         if status == 200 { return .sent(messageId: messageId, httpStatus: status, latency: latency) }
         var outcome = PushOutcome.failed(
@@ -49,7 +49,7 @@ package struct APNsResponse: Sendable, Hashable {
         return outcome
     }
 
-    /// Milliseconds since 1970, if they can be a moment at all.
+    /// A moment from milliseconds since 1970; nil if they are not positive or out of range.
     private static func moment(_ milliseconds: Int64) -> Timestamp? {
         let (microseconds, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
         return overflow || milliseconds <= 0 ? nil : Timestamp(microseconds: microseconds)

@@ -1,6 +1,6 @@
 import ServiceKit
 
-/// What APNs refuses, checked before it is asked.
+/// Checks a message for what APNs refuses, before it is sent.
 enum APNsRules {
     static func check(_ message: PushMessage, app: String) throws(PushError) {
         if message.validateOnly {
@@ -21,7 +21,7 @@ enum APNsRules {
         try APNsContentRules.check(payload["aps"]?.members ?? [:], as: message.pushType)
     }
 
-    /// An encoded payload was checked when it was made; what is left is that it is used as what it is.
+    /// An encoded payload was checked when it was created; only its push type is compared.
     private static func check(_ payload: EncodedPayload, in message: PushMessage) throws(PushError) {
         guard payload.pushType == message.pushType else {
             throw PushError(

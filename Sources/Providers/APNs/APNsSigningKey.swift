@@ -1,13 +1,13 @@
 import JWTKit
 import PushContract
 
-/// The key a team signs its provider tokens with.
+/// The key with which a team signs its provider tokens.
 struct APNsSigningKey: Sendable {
     let teamId: String
     let keyId: String
     private let key: ES256PrivateKey
 
-    /// - Parameter pem: the content of `AuthKey_<keyId>.p8`.
+    /// - Parameter pem: The content of `AuthKey_<keyId>.p8`.
     init(teamId: String, keyId: String, pem: String) throws(CredentialError) {
         try APNsSigningKey.check(teamId, "team id", "Membership details")
         try APNsSigningKey.check(keyId, "key id", "Keys")
@@ -28,7 +28,7 @@ struct APNsSigningKey: Sendable {
         return try await keys.sign(Claims(iss: teamId, iat: now.seconds), kid: JWKIdentifier(string: keyId))
     }
 
-    /// `iat` is a whole number: APNs does not take a fraction or a string.
+    /// `iat` is a whole number: APNs accepts neither a fraction nor a string.
     private struct Claims: JWTPayload {
         var iss: String
         var iat: Int64
@@ -45,7 +45,7 @@ struct APNsSigningKey: Sendable {
         }
     }
 
-    /// What was found instead, without any of its content.
+    /// A description of what the file is instead, without its content.
     private static func finding(_ pem: String) -> String {
         if pem.allSatisfy(\.isWhitespace) { return "it is empty" }
         guard let line = pem.split(whereSeparator: \.isNewline).first(where: { $0.contains("-----BEGIN ") }) else {

@@ -3,9 +3,9 @@ import PushContract
 /// When a provider token is renewed. Apple asks for at least 20 and at most 60 minutes between two, and counts the too-frequent ones.
 enum APNsTokenAge {
     static let renewal = Duration.seconds(45 * 60)
-    static let floor = Duration.seconds(20 * 60)
+    static let minimum = Duration.seconds(20 * 60)
 
-    /// Whether a token issued then is still the one to use. A clock set back makes it one from the future: renewed.
+    /// Whether a token issued at that time is still used. One from the future, after a clock was set back, is renewed.
     static func isUsable(issuedAt: Timestamp, now: Timestamp) -> Bool {
         let age = now - issuedAt
         return age >= .seconds(-60) && age < renewal
@@ -15,6 +15,6 @@ enum APNsTokenAge {
     /// another with the same clock would not help.
     static func mayReplace(issuedAt: Timestamp, now: Timestamp) -> Bool {
         let age = now - issuedAt
-        return age >= floor || age < .seconds(-60)
+        return age >= minimum || age < .seconds(-60)
     }
 }

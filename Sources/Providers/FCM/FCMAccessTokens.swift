@@ -16,13 +16,13 @@ actor FCMAccessTokens {
         self.timeout = timeout
     }
 
-    /// The token to use now, or why there is none.
+    /// The token to use now, or the outcome if there is none.
     func token(now: Timestamp) async -> Result<String, NoAccessToken> {
         while true {
             switch state.step(now: now) {
             case .use(let token): return .success(token)
             case .useAndRenew(let token):
-                // Others go on with the old one meanwhile.
+                // Other requests use the old one until then.
                 if !isRenewing { await renew(now: now) }
                 if case .use(let fresh) = state.step(now: now) { return .success(fresh) }
                 return .success(token)
@@ -34,7 +34,7 @@ actor FCMAccessTokens {
         }
     }
 
-    /// FCM did not take this token.
+    /// FCM refused this token.
     func discard(_ refused: String) { state.discard(refused) }
 
     @discardableResult
@@ -52,7 +52,7 @@ actor FCMAccessTokens {
             state.issued(token, lifetime: lifetime, now: now)
             return nil
         case .refused(let outcome):
-            // Of a caller who went away nothing can be learnt about Google.
+            // A cancelled caller is no evidence about Google.
             if !Task.isCancelled { state.failed(outcome, now: now) }
             return outcome
         }
@@ -73,7 +73,7 @@ actor FCMAccessTokens {
             return OAuthResponse(try await client.send(request), now: now)
         } catch let failure as OutboundFailure {
             var outcome = PushOutcome.notSent(failure)
-            // The push itself was not sent, whatever became of this request.
+            // The push itself was not sent, regardless of this request's outcome.
             outcome.outcomeUnknown = false
             outcome.detail = "Google's token endpoint: \(outcome.detail)"
             return .refused(outcome)

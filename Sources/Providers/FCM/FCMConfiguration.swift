@@ -1,16 +1,16 @@
 package import HTTPClient
 
-/// One FCM project's credential and where it is used.
+/// The credential of an FCM project and its endpoints.
 package struct FCMConfiguration: Sendable {
     /// The content of the service account's JSON key file.
     package var serviceAccount: String
     /// Base URL, without a slash at the end.
     package var endpoint: String
-    /// The project to send in; nil is the service account's own.
+    /// The project to send in; nil: the service account's own.
     package var projectId: String?
-    /// Where access tokens come from; nil is what the key file says. Also the audience of the assertion.
+    /// The token endpoint, also the audience of the assertion; nil: the one of the key file.
     package var tokenURL: String?
-    /// For one request, from waiting for a connection to the last byte of the answer. Google asks for 10 s at least.
+    /// The limit of one request, from waiting for a connection to the last byte of the answer. Google asks for at least 10 s.
     package var timeout: Duration
 
     package init(

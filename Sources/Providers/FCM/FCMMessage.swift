@@ -1,9 +1,9 @@
 import PushContract
 package import ServiceKit
 
-/// The JSON body of `messages:send`. All platforms' parts are there; FCM takes those of the token's platform.
+/// The JSON body of `messages:send`, with the parts of all platforms; FCM uses those of the token's platform.
 enum FCMMessage {
-    /// FCM keeps a message for four weeks at most.
+    /// FCM stores a message for at most four weeks.
     static let longestLife: Int64 = 2_419_200
 
     /// - Parameter validateOnly: FCM checks the message and delivers nothing.
@@ -15,13 +15,13 @@ enum FCMMessage {
         return Array(JSONValue.object(request).text.utf8)
     }
 
-    /// Nothing but the address, to be checked and not delivered.
+    /// Only the address, to be checked and not delivered.
     static func probe(_ target: PushTarget) -> [UInt8] {
         let message = JSONValue.object([target.address.rawValue: .string(target.token)])
         return Array(JSONValue.object(["message": message, "validate_only": .bool(true)]).text.utf8)
     }
 
-    /// The payload stands in it byte for byte. FCM sets topic and push type itself.
+    /// Contains the payload byte for byte. FCM sets topic and push type itself.
     private static func liveActivity(
         _ payload: EncodedPayload,
         _ message: PushMessage,
@@ -50,7 +50,7 @@ enum FCMMessage {
         return JSONValue.object(parts).merged(with: .object(message.fcm))
     }
 
-    /// Whole seconds until the message expires, within what FCM takes.
+    /// Whole seconds until the message expires, within FCM's limits.
     static func timeToLive(_ message: PushMessage, now: Timestamp) -> Int64? {
         message.expiresAt.map { min(max(0, $0.seconds - now.seconds), longestLife) }
     }
@@ -70,7 +70,7 @@ enum FCMMessage {
         if message.pushType == .background { headers["apns-push-type"] = .string("background") }
         var apns: [String: JSONValue] = ["headers": .object(headers)]
         var aps = APNsPayload.aps(message)
-        // FCM itself makes the alert from `notification`.
+        // FCM builds the alert from `notification`.
         aps["alert"] = nil
         if !aps.isEmpty { apns["payload"] = .object(["aps": .object(aps)]) }
         return apns

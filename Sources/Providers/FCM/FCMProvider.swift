@@ -6,7 +6,7 @@ package import ServiceKit
 /// Sends through FCM's HTTP v1 interface with one service account. Thread-safe.
 package struct FCMProvider: PushProvider {
     package let credential: String
-    /// The project messages are sent in.
+    /// The project that messages are sent in.
     package let projectId: String
     private let url: String
     private let client: CurlClient
@@ -15,7 +15,7 @@ package struct FCMProvider: PushProvider {
     private let metrics = ProviderMetrics(.fcm)
     private let logger: Logger
 
-    /// - Throws: when the service account file cannot be right.
+    /// - Throws: `CredentialError` if the service account file is invalid.
     package init(configuration: FCMConfiguration, client: CurlClient, logger: Logger) throws(CredentialError) {
         let account = try FCMServiceAccount(file: configuration.serviceAccount, tokenURL: configuration.tokenURL)
         projectId = configuration.projectId ?? account.projectId
@@ -45,20 +45,20 @@ package struct FCMProvider: PushProvider {
         return reply.outcome
     }
 
-    /// What one request came to, and what it says beyond the outcome.
+    /// The result of one request: its outcome and the details of the answer.
     private struct Reply {
         var outcome: PushOutcome
         var isAccessTokenRefused = false
         var isAmbiguous = false
     }
 
-    /// Has FCM check the smallest message there is; nothing is delivered.
+    /// Has FCM check a minimal message; nothing is delivered.
     private func isTokenInvalid(_ target: PushTarget, now: Timestamp) async -> Bool {
         let probe = FCMMessage.probe(target)
         return await send(probe, to: target, now: now).outcome.providerErrorCode == "INVALID_ARGUMENT"
     }
 
-    /// A refused access token is renewed and the request sent once more: FCM has not looked at it.
+    /// A refused access token is renewed and the request retried once: FCM has not processed it.
     private func send(_ body: [UInt8], to target: PushTarget, now: Timestamp) async -> Reply {
         var token: String
         switch await tokens.token(now: now) {
@@ -74,7 +74,7 @@ package struct FCMProvider: PushProvider {
         case .failure(let none): return Reply(outcome: none.outcome)
         }
         var second = await exchange(body, bearer: token, target: target, now: now)
-        // Refused with a new token too: one more would not help.
+        // Refused with a new token too: a third would not help.
         if second.outcome.retryClass == .now && second.outcome.reasonCode == .auth { second.outcome.retryClass = .afterFix }
         return second
     }

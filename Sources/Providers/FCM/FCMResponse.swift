@@ -2,7 +2,7 @@ package import HTTPClient
 package import PushContract
 package import ServiceKit
 
-/// An answer of FCM to `messages:send`, and what it means.
+/// An answer of FCM to `messages:send`, and its meaning.
 package struct FCMResponse: Sendable, Hashable {
     package var status: Int
     /// `FcmError.errorCode`, from whichever of the details has it.
@@ -20,7 +20,7 @@ package struct FCMResponse: Sendable, Hashable {
 
     package init(status: Int) { self.status = status }
 
-    /// Reads an answer: every entry of `details`, in any order. A body that is not FCM's JSON (a 502 is HTML) leaves the status to speak.
+    /// Reads an answer: every entry of `details`, in any order. Without FCM's JSON in the body (a 502 is HTML) only the status counts.
     package init(_ response: OutboundResponse, now: Timestamp) {
         self.init(status: response.status)
         retryAfter = RetryAfter.wait(response.header("retry-after"), now: now, longest: .seconds(86_400))
@@ -43,21 +43,21 @@ package struct FCMResponse: Sendable, Hashable {
         }
     }
 
-    /// Our access token was not taken. With an `FcmError` a 401 is about the project's APNs or web push key instead.
+    /// FCM refused our access token. A 401 with an `FcmError` concerns the project's APNs or web push key instead.
     package var isAccessTokenRefused: Bool { status == 401 && errorCode == nil }
 
-    /// Whether the token is what is wrong with the request.
+    /// Whether the token is the invalid field of the request.
     package var namesToken: Bool { fields.contains { $0 == "message.token" || $0 == "message.fid" } }
 
-    /// An argument is wrong and nothing says which: payload or token.
+    /// An argument is invalid and no field is named: payload or token.
     package var isAmbiguous: Bool { status == 400 && (errorCode ?? errorStatus) == "INVALID_ARGUMENT" && fields.isEmpty }
 
-    /// The outcome of the try it answers.
+    /// The outcome of the answered attempt.
     package func outcome(latency: Duration, target: PushTarget) -> PushOutcome {
         if status == 200 { return .sent(messageId: name, httpStatus: status, latency: latency) }
         let code = errorCode ?? errorStatus
         var outcome = PushOutcome.failed(
-            // A payload fault seldom has an FcmError; its field violation says as much.
+            // A payload fault often has no FcmError; its status and field violation replace it.
             ReasonMapping.fcm(status: status, errorCode: errorCode ?? argumentFault, namesToken: namesToken),
             code: code,
             detail: target.redacting(detail(code)),
@@ -65,7 +65,7 @@ package struct FCMResponse: Sendable, Hashable {
             latency: latency
         )
         outcome.refusalScope = .fcm(status: status, errorCode: errorCode ?? argumentFault, quotaSubjects: quotaSubjects)
-        // Google: after a 429 without Retry-After wait a minute.
+        // Google, "FCM ErrorCode": wait a minute after a 429 without Retry-After.
         outcome.retryAfter = retryAfter ?? (status == 429 ? .seconds(60) : nil)
         return outcome
     }

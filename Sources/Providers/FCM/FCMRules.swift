@@ -1,7 +1,7 @@
 import PushContract
 package import ServiceKit
 
-/// What FCM refuses, checked before it is asked.
+/// Checks a message for what FCM refuses, before it is sent.
 enum FCMRules {
     static let payloadLimit = 4096
 
@@ -23,14 +23,14 @@ enum FCMRules {
         }
     }
 
-    /// An encoded payload was checked when it was made.
+    /// An encoded payload was checked when it was created.
     private static func checkEncoded(_ message: PushMessage) throws(PushError) {
         guard message.pushType == .liveactivity else {
             throw PushError(field: "payload", code: "INVALID_ARGUMENT", "FCM carries an encoded APNs payload for Live Activities only.")
         }
     }
 
-    /// What the message asks of the address it goes to.
+    /// What the message requires of the target's address.
     static func check(_ message: PushMessage, for target: PushTarget) throws(PushError) {
         guard message.payload != nil, target.liveActivityToken?.isEmpty != false else { return }
         throw PushError(
@@ -74,7 +74,7 @@ enum FCMRules {
         }
     }
 
-    /// The target comes from the send, never from its content.
+    /// The target is that of the send, never of its content.
     private static func checkOverrides(_ fcm: [String: JSONValue]) throws(PushError) {
         guard let name = ["token", "fid", "topic", "condition", "name"].first(where: { fcm[$0] != nil }) else { return }
         throw PushError(field: "fcm/\(name)", code: "INVALID_ARGUMENT", "\"fcm.\(name)\" cannot be set: a send names its own target.")
@@ -90,7 +90,7 @@ enum FCMRules {
         }
     }
 
-    /// Google does not publish its count; names and texts of what is delivered is the part all descriptions agree on.
+    /// Google does not document how it counts; all descriptions include the names and texts of what is delivered.
     static func payloadSize(_ json: JSONValue) -> Int {
         let texts = ["notification", "data"].compactMap { json[$0]?.members }.joined().reduce(0) { size, member in
             size + member.key.utf8.count + (member.value.string?.utf8.count ?? 0)

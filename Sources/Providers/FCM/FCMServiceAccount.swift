@@ -13,7 +13,7 @@ struct FCMServiceAccount: Sendable {
     private let keyId: String?
     private let key: Insecure.RSA.PrivateKey
 
-    /// - Parameter file: the content of the key file.
+    /// - Parameter file: The content of the key file.
     init(file: String, tokenURL override: String? = nil) throws(CredentialError) {
         guard let json = try? JSONParser.read(Array(file.utf8)), let members = json.members else {
             throw CredentialError(

@@ -1,19 +1,19 @@
 import PushContract
 
-/// What is known about the access token. Pure: every decision takes `now`.
+/// The state of the access token. Pure: every decision takes `now`.
 struct FCMTokenState: Sendable {
     enum Step: Sendable, Hashable {
         case use(String)
-        /// Good still, and due to be renewed.
+        /// Still valid, and due to be renewed.
         case useAndRenew(String)
         case renew
-        /// Google refused a moment ago; the same again.
+        /// Google refused recently; fail with the same outcome.
         case fail(PushOutcome)
     }
 
-    /// Renewed so long before its end.
+    /// A token is renewed this long before it expires.
     static let ahead = Duration.seconds(300)
-    /// After a refusal Google is left alone for so long, or for as long as it asked up to a minute.
+    /// The pause after a refusal, or as long as Google asked, up to a minute.
     static let pause = Duration.seconds(5)
     static let longestPause = Duration.seconds(60)
 
@@ -34,12 +34,12 @@ struct FCMTokenState: Sendable {
         failure = nil
     }
 
-    /// The old token stays while it lives.
+    /// The old token stays in use until it expires.
     mutating func failed(_ outcome: PushOutcome, now: Timestamp) {
         failure = (outcome, now + min(max(FCMTokenState.pause, outcome.retryAfter ?? .zero), FCMTokenState.longestPause))
     }
 
-    /// FCM did not take this token; nothing happens if it was replaced meanwhile.
+    /// FCM refused this token; ignored if the token was replaced already.
     mutating func discard(_ refused: String) {
         if token == refused { token = nil }
     }

@@ -7,7 +7,7 @@ package enum OAuthResponse: Sendable, Hashable {
     case issued(token: String, lifetime: Duration)
     case refused(PushOutcome)
 
-    /// Reads an answer. A success without a token is no success.
+    /// Reads an answer. A 200 without a token counts as a refusal.
     package init(_ response: OutboundResponse, now: Timestamp) {
         let body = try? JSONParser.read(response.body)
         if response.status == 200, let token = body?["access_token"]?.string, PushValidation.isHeaderText(token) {

@@ -1,12 +1,12 @@
 package import ServiceKit
 
-/// A complete APNs payload, as the bytes that leave. Checked when it was made, so that the same bytes can go to any number of devices
-/// without being looked at again.
+/// A complete APNs payload, as the bytes to send. Checked when it is created, so that the same bytes can be sent to any number of devices
+/// without another check.
 package struct EncodedPayload: Sendable, Hashable {
     package let bytes: [UInt8]
     package let pushType: APNsPushType
 
-    /// Checks JSON text that is to be a push's payload.
+    /// Checks JSON text for use as a payload.
     package init(_ bytes: [UInt8], pushType: APNsPushType) throws(PushError) {
         guard let json = try? JSONParser.read(bytes), let aps = json["aps"]?.members else {
             throw PushError(field: "payload", code: "PayloadEmpty", "The payload must be a JSON object with an object \"aps\".")

@@ -7,7 +7,7 @@ package struct LiveActivityAlert: Sendable, Hashable {
     /// Name of a sound of the app, or `default`.
     package var sound: String?
 
-    /// Words, or a key of the app's own strings file.
+    /// A text, or a key of the app's strings file.
     package enum Text: Sendable, Hashable {
         case plain(String)
         case localized(key: String, arguments: [String] = [])
@@ -32,7 +32,7 @@ package struct LiveActivityAlert: Sendable, Hashable {
         return .object(members)
     }
 
-    /// Whether there is something to read, which a start must have.
+    /// Whether it has a title or a body, which a start requires.
     var hasText: Bool { title?.isEmpty == false || body?.isEmpty == false }
 }
 

@@ -2,10 +2,10 @@ import PushContract
 package import ServiceKit
 
 extension LiveActivityPush {
-    /// A start that waits for longer may start what is over.
+    /// A start delivered later may start an activity that is over.
     package static let startLifetime = Duration.seconds(300)
 
-    /// The push as a message that both providers carry, its payload built and checked. Build it once per state and send it to all.
+    /// The push as a message for both providers, with its payload built and checked. Build it once per state and send it to all followers.
     ///
     /// APNs: to the push-to-start token for a start, to the activity's update token otherwise. FCM: to the app's registration token, with
     /// the activity's token as the target's `liveActivityToken`.
@@ -23,7 +23,7 @@ extension LiveActivityPush {
     }
 
     /// The checked payload.
-    /// - Parameter limit: bytes it may have at most.
+    /// - Parameter limit: The maximum size in bytes.
     func payload(limit: Int) throws(PushError) -> EncodedPayload {
         try LiveActivityRules.check(self)
         let bytes = encoded

@@ -3,24 +3,24 @@ package import PushContract
 /// One change of a Live Activity: its start, an update, or its end (Apple, "Starting and updating Live Activities with ActivityKit push
 /// notifications").
 ///
-/// `attributes` and `contentState` are JSON text that stands in the payload byte for byte. `message()` builds the payload once; the
-/// message it gives can go to every follower, and every follower gets the same bytes.
+/// `attributes` and `contentState` are JSON text that is copied into the payload byte for byte. `message()` builds the payload once; the
+/// message can be sent to every follower, and every follower receives the same bytes.
 package struct LiveActivityPush: Sendable, Hashable {
     package var event: Event
-    /// The dynamic part, one JSON object in UTF-8. Needed with start and update; the last state with an end.
+    /// The dynamic part, one JSON object in UTF-8. Required with start and update; optional with end.
     package var contentState: [UInt8]?
     /// Must rise from push to push of one activity: the system shows the newest. Sent in whole seconds.
     package var timestamp: Timestamp
-    /// Needed with a start.
+    /// Required with a start.
     package var alert: LiveActivityAlert?
-    /// From when on the system shows the state as out of date. Later than `timestamp`.
+    /// When the system starts to show the state as out of date. Later than `timestamp`.
     package var staleDate: Timestamp?
     /// Orders the app's activities; the largest is shown in the Dynamic Island.
     package var relevanceScore: Double?
     /// High counts against the hourly budget of the activity, normal does not. Low does not exist here.
     package var priority: PushPriority
     package var collapseId: String?
-    /// Not delivered after this moment. Nil: five minutes for a start, since one that never expires may start an activity long over; left
+    /// The push is not delivered after this moment. Nil: five minutes for a start, since a late one may start an activity that is over; left
     /// to Apple otherwise.
     package var expiresAt: Timestamp?
 
@@ -41,7 +41,7 @@ package struct LiveActivityPush: Sendable, Hashable {
         }
     }
 
-    /// What only a start has.
+    /// The parts that only a start has.
     package struct Start: Sendable, Hashable {
         /// The name of the app's `ActivityAttributes` type.
         package var attributesType: String
@@ -49,11 +49,11 @@ package struct LiveActivityPush: Sendable, Hashable {
         package var attributes: [UInt8]
         package var input: Input?
 
-        /// Where updates of the started activity come from (iOS 18).
+        /// How the started activity receives updates (iOS 18).
         package enum Input: Sendable, Hashable {
-            /// The app is to hand in an update token.
+            /// Through an update token, which the app registers.
             case token
-            /// The activity listens to this broadcast channel. Below iOS 18 it then does not start.
+            /// Through this broadcast channel. The activity does not start before iOS 18.
             case channel(String)
         }
 

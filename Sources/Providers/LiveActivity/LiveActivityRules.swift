@@ -1,7 +1,7 @@
 import PushContract
 package import ServiceKit
 
-/// What Apple refuses, drops or ignores about a Live Activity push, checked before it is asked.
+/// Checks a Live Activity push for what Apple refuses, drops or ignores, before it is sent.
 enum LiveActivityRules {
     /// How long an ended activity may stay on the Lock Screen.
     static let longestDismissal = Duration.seconds(4 * 3600)

@@ -1,22 +1,22 @@
-/// The matches the user follows, as the app shows them at once: kept on the device, confirmed through the queue. A value.
+/// The matches that the user follows, shown immediately: stored on the device, confirmed through the queue. A value.
 public struct FollowManager: Codable, Sendable, Hashable {
     /// The followed matches.
     public private(set) var matchIds: Set<String> = []
 
-    /// Nobody followed anything.
+    /// No match is followed.
     public init() {}
 
-    /// The user taps the bell. What to queue; nil when nothing changes.
+    /// The user follows a match. Returns what to queue; nil if nothing changes.
     public mutating func follow(_ matchId: String) -> OperationKind? {
         matchIds.insert(matchId).inserted ? .follow(matchId: matchId) : nil
     }
 
-    /// The user taps it again.
+    /// The user stops following a match. Returns what to queue; nil if nothing changes.
     public mutating func unfollow(_ matchId: String) -> OperationKind? {
         matchIds.remove(matchId) == nil ? nil : .unfollow(matchId: matchId)
     }
 
-    /// A dismissal has told the server already.
+    /// The dismissal was already reported to the server.
     public mutating func dismissed(_ matchId: String) { matchIds.remove(matchId) }
 
     /// Sign-out.

@@ -1,15 +1,15 @@
-/// A Live Activity as the system shows it. Names no ActivityKit type, so that the logic runs, and is tested, wherever Swift does.
+/// A Live Activity as the system shows it. Uses no ActivityKit type, so that the logic runs and is tested on every platform.
 public struct SystemActivity: Sendable, Hashable {
     /// The system's id.
     public var activityId: String
     /// From its attributes.
     public var matchId: String
-    /// From its attributes: which start of the server's it is; nil when the app started it.
+    /// From its attributes: the number of the server's start; nil if the app started it.
     public var instance: Int?
-    /// The token updates go to, once the system has handed it out. Memory only.
+    /// The update token, after the system has provided it. In memory only.
     public var updateToken: String?
 
-    /// Describes one.
+    /// Creates it from its parts.
     public init(activityId: String, matchId: String, instance: Int? = nil, updateToken: String? = nil) {
         self.activityId = activityId
         self.matchId = matchId

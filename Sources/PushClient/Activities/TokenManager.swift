@@ -1,39 +1,39 @@
 public import PushContract
 
-/// Start and update tokens: which have reached the server. A value; what is new is queued, what is not is left alone.
+/// Start and update tokens, and which of them the server has. A value: queues only what the server does not have.
 public struct TokenManager: Codable, Sendable, Hashable {
     /// What to queue.
     public struct Submission: Sendable, Hashable {
         /// The operation.
         public var kind: OperationKind
-        /// Of which token.
+        /// The hash of the token.
         public var tokenHash: TokenHash
     }
 
-    /// iOS below this has no push-to-start tokens.
+    /// The first iOS version with push-to-start tokens.
     public static let firstSystemWithStartTokens = (major: 17, minor: 2)
 
     private var startToken: TokenHash?
-    /// By the name of the attributes type; absent in what older versions stored.
+    /// By the name of the attributes type; absent in the state of older versions.
     private var typedStartTokens: [String: TokenHash]?
     private var startTokenUser: String?
     private var updateTokens: [String: TokenHash] = [:]
 
-    /// A new installation.
+    /// The state of a new installation.
     public init() {}
 
-    /// The start token, from the stream or the property: to be sent if activities are enabled and the server has another one.
+    /// The start token, from the stream or the property: sent if activities are enabled and the server has another one.
     ///
-    /// A stream that has yielded nothing yet is no reason to call: absent is not the same as cleared.
+    /// Do not call it because a stream has not yielded yet: an absent token is not a cleared one.
     ///
-    /// - Parameter attributesType: whose token it is; nil: of every type that has none of its own.
+    /// - Parameter attributesType: The type that the token is for; nil: every type without its own token.
     public func startToken(_ hash: TokenHash, attributesType: String? = nil, uid: String?, isAllowed: Bool) -> Submission? {
         let known = attributesType.map { typedStartTokens?[$0] } ?? startToken
         guard isAllowed, let uid, known != hash || startTokenUser != uid else { return nil }
         return Submission(kind: .startToken(attributesType: attributesType), tokenHash: hash)
     }
 
-    /// An activity's update token: to be sent unless it is the one the server has.
+    /// An activity's update token: sent unless the server has it.
     public func updateToken(_ hash: TokenHash, matchId: String, instance: Int?) -> Submission? {
         guard updateTokens[matchId] != hash else { return nil }
         return Submission(kind: .activityToken(matchId: matchId, instance: instance), tokenHash: hash)
@@ -55,13 +55,13 @@ public struct TokenManager: Codable, Sendable, Hashable {
         }
     }
 
-    /// The start tokens that the server has and uses: where it is another than ours, or none, the next look sends ours again.
+    /// The start tokens that the server has: if one differs from ours or is missing, ours is sent again at the next check.
     public mutating func updateFromServer(startToken hash: TokenHash?, ofTypes typed: [String: TokenHash] = [:]) {
         if hash != startToken { startToken = nil }
         typedStartTokens = typedStartTokens?.filter { typed[$0.key] == $0.value }
     }
 
-    /// The activity is over; its token is worth nothing.
+    /// The activity has ended; its token is no longer used.
     public mutating func forget(matchId: String) { updateTokens[matchId] = nil }
 
     /// Sign-out.

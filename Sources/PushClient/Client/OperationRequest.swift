@@ -1,11 +1,11 @@
 import Foundation
 import PushContract
 
-/// An operation as a call of the API.
+/// An operation as an API request.
 struct OperationRequest {
     let device: PushDevice
 
-    /// Nil when its token is not in memory: it waits until the system hands it out again.
+    /// Nil if its token is not in memory: the operation waits until the system provides it again.
     func make(_ operation: PendingOperation, token: String?, secret: String?) -> PushRequest? {
         let session = PushRequest.Credential.session(uid: operation.uid)
         func request(_ method: String, _ path: String, _ body: some Encodable) -> PushRequest {

@@ -1,12 +1,12 @@
 public import PushContract
 
-/// The device and app the client speaks for.
+/// The device and app that the client registers.
 public struct PushDevice: Sendable, Hashable {
     /// `identifierForVendor`; another one after a reinstall.
     public var deviceId: String
-    /// Where it runs.
+    /// The platform of the device.
     public var platform: Platform
-    /// The provider's world its tokens belong to.
+    /// The provider's environment that its tokens belong to.
     public var environment: PushEnvironment
     /// The bundle id, or the FCM app.
     public var app: String
@@ -15,7 +15,7 @@ public struct PushDevice: Sendable, Hashable {
     /// The app's version.
     public var appVersion: String
 
-    /// Describes one.
+    /// Creates it from its parts.
     public init(
         deviceId: String,
         platform: Platform = .ios,
@@ -32,10 +32,10 @@ public struct PushDevice: Sendable, Hashable {
         self.appVersion = appVersion
     }
 
-    /// Through whom it is reached.
+    /// The provider of its push token.
     public var provider: Provider { platform == .ios ? .apns : .fcm }
 
-    /// Whether its system hands out push-to-start tokens (iOS 17.2).
+    /// Whether its system provides push-to-start tokens (iOS 17.2).
     public var hasStartTokens: Bool {
         guard platform == .ios else { return false }
         let parts = osVersion.split(separator: ".").map { Int($0) ?? 0 }

@@ -2,24 +2,24 @@
 ///
 /// The system answers later through the client's own calls: `pushTokenReceived`, `startTokenReceived`, `activityAppeared` and so on.
 public protocol PushSystem: Sendable {
-    /// Shows the prompt and waits for the answer.
+    /// Shows the permission prompt and waits for the user's decision.
     func askPermission() async -> PushPermission
-    /// Looks without asking.
+    /// Reads the permission without a prompt.
     func readPermission() async -> PushPermission
-    /// Has the system hand out the push token (`registerForRemoteNotifications`).
+    /// Requests the push token from the system (`registerForRemoteNotifications`).
     func askForPushToken() async
     /// Whether Live Activities are allowed.
     func areActivitiesAllowed() async -> Bool
     /// `Activity<…>.pushToStartToken` as it is now; nil while there is none. For an app whose activities have one type; one with several
-    /// tells each by its name, and answers nil here.
+    /// returns nil here and implements the property below.
     func pushToStartToken() async -> String?
-    /// The same for each type by its name; ActivityKit hands out a token for each. None, unless the app says otherwise.
+    /// The push-to-start token of each attributes type, by its name. Empty by default.
     func pushToStartTokens() async -> [String: String]
-    /// The activities that are on the screen.
+    /// The activities on the screen.
     func activities() async -> [SystemActivity]
-    /// Starts an activity from the app, in the foreground; nil when the system refuses.
+    /// Starts an activity from the app, in the foreground; nil if the system refuses.
     func requestActivity(matchId: String) async -> SystemActivity?
-    /// Takes it off the screen.
+    /// Removes it from the screen.
     func endActivity(_ activityId: String) async
 }
 

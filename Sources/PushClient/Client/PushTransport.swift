@@ -1,8 +1,8 @@
-/// One call of Pushwatch's API.
+/// One request to Pushwatch's API.
 public struct PushRequest: Sendable, Hashable {
-    /// Who makes it.
+    /// The credential of the request.
     public enum Credential: Sendable, Hashable {
-        /// The app's session of this user.
+        /// The app's session for this user.
         case session(uid: String)
         /// A device's unregister secret.
         case secret(String)
@@ -12,14 +12,14 @@ public struct PushRequest: Sendable, Hashable {
     public var method: String
     /// From the root, without a host.
     public var path: String
-    /// JSON; nil for calls without a body. May hold a token: not to be logged.
+    /// JSON; nil for requests without a body. May contain a token: do not log it.
     public var body: [UInt8]?
-    /// Who makes the call.
+    /// The credential to send.
     public var credential: Credential
-    /// For `X-Request-Id`: the same for all tries of one operation, so that the server counts it once.
+    /// For `X-Request-Id`: the same for all attempts of one operation, so that the server counts it once.
     public var requestId: String
 
-    /// Describes one.
+    /// Creates it from its parts.
     public init(method: String, path: String, body: [UInt8]?, credential: Credential, requestId: String) {
         self.method = method
         self.path = path
@@ -33,12 +33,12 @@ public struct PushRequest: Sendable, Hashable {
 public struct PushResponse: Sendable, Hashable {
     /// The HTTP status.
     public var status: Int
-    /// The body, as it came.
+    /// The body as received.
     public var body: [UInt8]
     /// `Retry-After` in seconds.
     public var retryAfter: Int?
 
-    /// Describes one.
+    /// Creates it from its parts.
     public init(status: Int, body: [UInt8] = [], retryAfter: Int? = nil) {
         self.status = status
         self.body = body
@@ -46,8 +46,8 @@ public struct PushResponse: Sendable, Hashable {
     }
 }
 
-/// Carries calls to the server.
+/// Sends requests to the server.
 public protocol PushTransport: Sendable {
-    /// The answer; nil when there was none (offline, timeout).
+    /// The answer; nil if there was none (offline, timeout).
     func send(_ request: PushRequest) async -> PushResponse?
 }

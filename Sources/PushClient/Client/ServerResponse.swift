@@ -14,7 +14,7 @@ struct ServerResponse: Decodable {
 
     var pushToken: Token?
     var pushToStartToken: Token?
-    /// Of attributes types that have one of their own.
+    /// Of attributes types that have their own token.
     var pushToStartTokens: [String: Token]?
     var unregisterSecret: String?
     var code: String?

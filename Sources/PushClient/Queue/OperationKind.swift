@@ -1,12 +1,12 @@
 import PushContract
 
-/// What an app has to tell the server.
+/// What an app reports to the server.
 public enum OperationKind: Codable, Sendable, Hashable {
     /// `POST /devices`.
     case register
     /// `DELETE /devices/{deviceId}`.
     case unregister
-    /// `POST /devices/push-to-start-token`: for activities of this type, or of every type that has no token of its own.
+    /// `POST /devices/push-to-start-token`: for activities of this type; nil: of every type without its own token.
     case startToken(attributesType: String? = nil)
     /// `POST /matches/{matchId}/activity-token`.
     case activityToken(matchId: String, instance: Int?)
@@ -17,7 +17,7 @@ public enum OperationKind: Codable, Sendable, Hashable {
     /// `DELETE /user/follow/match/{matchId}`.
     case unfollow(matchId: String)
 
-    /// Operations of one orderingKey are tried one at a time and in order.
+    /// Operations with the same ordering key are attempted one at a time, in order.
     var orderingKey: OrderingKey {
         switch self {
         case .register, .unregister, .startToken: .device
@@ -26,7 +26,7 @@ public enum OperationKind: Codable, Sendable, Hashable {
         }
     }
 
-    /// It belongs to a registered device, as the registration itself does.
+    /// Whether the operation needs a registered device.
     var isOfRegistration: Bool {
         switch self {
         case .register, .startToken: true
@@ -36,7 +36,7 @@ public enum OperationKind: Codable, Sendable, Hashable {
 
     enum OrderingKey: Hashable { case device, activity(String), follow(String) }
 
-    /// Whether `newer`, queued later for the same user, makes this one pointless while it waits.
+    /// Whether `newer`, queued later for the same user, replaces this one while it waits.
     func isSuperseded(by newer: OperationKind) -> Bool {
         switch (self, newer) {
         case (.register, .register): true

@@ -1,4 +1,4 @@
-/// What came of one try.
+/// The result of one attempt of an operation.
 public enum OperationResult: Sendable, Hashable {
     /// An answer of the server: its status, the problem's `code`, and `Retry-After` in seconds.
     case answered(status: Int, code: String? = nil, retryAfter: Int? = nil)
@@ -6,15 +6,15 @@ public enum OperationResult: Sendable, Hashable {
     case unanswered
 }
 
-/// What an answer means for an operation.
+/// The meaning of an answer for an operation.
 enum OperationVerdict: Hashable {
     case success
     case retry(after: Duration?)
-    /// The session is not good any more.
+    /// The session is no longer valid.
     case waitForSession
-    /// The server does not know the device: register it, then try again.
+    /// The server does not know the device: register it, then retry.
     case registerFirst
-    /// The activity is over, or not wanted: drop the token, end the activity.
+    /// The activity has ended or was dismissed: drop the token, end the activity.
     case endActivity
     case giveUp
 
@@ -35,7 +35,7 @@ enum OperationVerdict: Hashable {
 
     private static func missing(_ kind: OperationKind, code: String?) -> OperationVerdict {
         switch kind {
-        // What was to go is gone.
+        // What was to be deleted does not exist.
         case .unregister, .unfollow, .dismissal: .success
         case .startToken, .activityToken: code == "device_not_registered" ? .registerFirst : .giveUp
         case .register, .follow: .giveUp

@@ -1,37 +1,37 @@
 public import PushContract
 
-/// An operation that has not been confirmed yet. Kept on disk; holds a token's hash and never a token.
+/// An operation that is not confirmed yet. Stored on disk; contains a token's hash, never a token.
 public struct PendingOperation: Codable, Sendable, Hashable {
-    /// Where it stands.
+    /// The state of the operation.
     public enum State: String, Codable, Sendable, Hashable {
-        /// Waits for its next try.
+        /// Waits for its next attempt.
         case queued
-        /// Being tried this moment.
+        /// In flight.
         case inFlight
-        /// Waits for its user's session; the window goes on.
+        /// Waits for its user's session; the 24-hour window continues.
         case waitingForSession
-        /// Tried for 24 hours, or refused for good: kept and shown, not tried any more.
+        /// Retried for 24 hours, or refused permanently: kept and shown, not retried.
         case needsAttention = "needs_attention"
     }
 
-    /// The operation's identity: the same for all its tries.
+    /// The operation's identity, the same for all its attempts.
     public let operationId: String
-    /// What to do.
+    /// The operation to perform.
     public let kind: OperationKind
-    /// For whom.
+    /// The user.
     public let uid: String
-    /// Of which token; nil where none is involved.
+    /// The hash of the token; nil if none is involved.
     public let tokenHash: TokenHash?
-    /// When it was queued first; the window of 24 hours counts from here.
+    /// When it was first queued; start of the 24-hour window.
     public let enqueuedAt: Timestamp
-    /// Where it stands.
+    /// The state of the operation.
     public internal(set) var state: State = .queued
-    /// Tries that failed.
+    /// The number of failed attempts.
     public internal(set) var failures = 0
-    /// When it is tried next; nil when the schedule has no further try inside the window.
+    /// When it is attempted next; nil if the schedule has no further attempt within the window.
     public internal(set) var nextAttemptAt: Timestamp?
 
-    /// The number of the try that is being made, or would be the next: 1 for the first.
+    /// The number of the attempt in flight, or of the next one; 1 for the first.
     public var attemptNumber: Int { failures + 1 }
 
     /// The end of the window.

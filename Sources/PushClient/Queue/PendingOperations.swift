@@ -1,40 +1,40 @@
 public import PushContract
 
-/// The offline queue: what has to reach the server, in order, on the contract's schedule. A value; decides, and does nothing.
+/// The offline queue: the operations that have to reach the server, in order, on the contract's schedule. A value without side effects.
 ///
-/// The moment of each call counts, and time never runs backwards in here: a clock that is set back does not extend the window.
+/// Every decision uses the time it is called with, which never decreases: a clock that is set back does not extend the window.
 public struct PendingOperations: Codable, Sendable, Hashable {
-    /// All operations that are not settled, oldest first.
+    /// All unsettled operations, oldest first.
     public private(set) var operations: [PendingOperation] = []
     private var latest = Timestamp(microseconds: 0)
 
     /// An empty queue.
     public init() {}
 
-    /// What became of a request to queue.
+    /// The result of queueing an operation.
     public enum Admission: Sendable, Hashable {
-        /// Queued; these were dropped because the new one replaces them.
+        /// Queued; these operations were dropped because the new one replaces them.
         case added(PendingOperation, superseded: [PendingOperation])
-        /// The same waits already; it is tried at once.
+        /// The same operation is queued already; it is attempted immediately.
         case waitsAlready(operationId: String)
     }
 
-    /// What became of an operation after a try.
+    /// The state of an operation after an attempt.
     public enum Settlement: Sendable, Hashable {
         case success(PendingOperation)
-        /// Tried again at `nextAttemptAt`.
+        /// Retried at `nextAttemptAt`.
         case retry(PendingOperation)
         case waitingForSession(PendingOperation)
         case needsAttention(PendingOperation)
-        /// Waits behind a registration that has to be queued now.
+        /// Waits for a registration, which has to be queued now.
         case needsRegistration(PendingOperation)
-        /// The server has no such activity any more.
+        /// The server no longer has the activity.
         case activityEnded(PendingOperation)
-        /// Not in the queue: cancelled meanwhile.
+        /// Not in the queue: it was cancelled.
         case unknown
     }
 
-    /// Queues an operation, unless the same waits already. It is due at once, and so is what waits before it.
+    /// Queues an operation, unless the same one is queued already. It is due immediately, and so are the operations before it.
     public mutating func enqueue(
         _ kind: OperationKind,
         uid: String,
@@ -60,7 +60,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         return .added(operation, superseded: superseded)
     }
 
-    /// A register behind which an unregister waits is not the same as one asked for now.
+    /// A register that is followed by a queued unregister is not the same as one requested now.
     private func isFollowedByItsOpposite(_ operation: PendingOperation) -> Bool {
         guard let place = operations.firstIndex(where: { $0.operationId == operation.operationId }) else { return false }
         return operations[(place + 1)...].contains { later in
@@ -70,16 +70,16 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         }
     }
 
-    /// Drops what waits and matches; what is in flight stays until its answer comes.
+    /// Drops matching operations that wait; those in flight stay until they are answered.
     public mutating func cancel(where matches: (PendingOperation) -> Bool) -> [PendingOperation] {
         let cancelled = operations.filter { $0.state != .inFlight && matches($0) }
         operations.removeAll { old in cancelled.contains { $0.operationId == old.operationId } }
         return cancelled
     }
 
-    /// The operations to try now: at most the first of each orderingKey. They are in flight from here on.
+    /// The operations to attempt now: at most the first of each ordering key. They are marked as in flight.
     ///
-    /// - Parameter mayAttempt: whether there is a session, or another credential, for this one.
+    /// - Parameter mayAttempt: Whether there is a session, or another credential, for the operation.
     public mutating func take(now: Timestamp, mayAttempt: (PendingOperation) -> Bool) -> [PendingOperation] {
         let now = advance(to: now)
         var busy: Set<OperationKind.OrderingKey> = []
@@ -87,7 +87,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         for index in operations.indices {
             let operation = operations[index]
             guard [.queued, .inFlight].contains(operation.state), !busy.contains(operation.kind.orderingKey) else { continue }
-            // One that nobody may try now does not block those behind it.
+            // An operation without a credential does not block those behind it.
             guard operation.state == .inFlight || mayAttempt(operation) else { continue }
             busy.insert(operation.kind.orderingKey)
             guard operation.state == .queued, let due = operation.nextAttemptAt, due <= now else { continue }
@@ -97,7 +97,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         return taken
     }
 
-    /// The answer to a try.
+    /// Applies the result of an attempt.
     public mutating func settle(_ operationId: String, _ result: OperationResult, now: Timestamp) -> Settlement {
         let now = advance(to: now)
         guard let index = operations.firstIndex(where: { $0.operationId == operationId }), operations[index].state == .inFlight else {
@@ -115,7 +115,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
             return .waitingForSession(operations[index])
         case .registerFirst:
             _ = reschedule(index, after: nil, now: now)
-            // At once behind the registration; a server that goes on saying so is asked on the schedule like any other.
+            // Immediately after the registration; if the server still does not know the device, on the schedule.
             if operations[index].failures == 1 { operations[index].nextAttemptAt = now }
             return .needsRegistration(operations[index])
         case .retry(let wait): return reschedule(index, after: wait, now: now)
@@ -138,15 +138,17 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         return .retry(operations[index])
     }
 
-    /// Moves an operation before everything else of its orderingKey that is not in flight.
+    /// Moves an operation before all others of its ordering key that are not in flight.
     mutating func moveFirst(_ operationId: String) {
         guard let index = operations.firstIndex(where: { $0.operationId == operationId }) else { return }
         let operation = operations.remove(at: index)
-        let place = operations.firstIndex { $0.kind.orderingKey == operation.kind.orderingKey && $0.state != .inFlight } ?? operations.endIndex
+        let place =
+            operations.firstIndex { $0.kind.orderingKey == operation.kind.orderingKey && $0.state != .inFlight } ?? operations.endIndex
         operations.insert(operation, at: place)
     }
 
-    /// The app came to the foreground, the network is back, or the user asks: what waits is tried now. Schedule and window stay.
+    /// Makes all waiting operations due now: the app came to the foreground, the network is back, or the user asked. Schedule and window
+    /// stay.
     public mutating func wake(now: Timestamp) {
         let now = advance(to: now)
         for index in operations.indices where operations[index].state == .queued {
@@ -154,7 +156,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         }
     }
 
-    /// A session of this user is there: what was held for it is tried now.
+    /// Makes the operations that waited for this user's session due now.
     public mutating func release(uid: String, now: Timestamp) {
         let now = advance(to: now)
         for index in operations.indices where operations[index].uid == uid && operations[index].state == .waitingForSession {
@@ -163,7 +165,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         }
     }
 
-    /// Marks what has been tried for 24 hours; which these are.
+    /// Marks the operations that have been retried for 24 hours, and returns them.
     public mutating func expire(now: Timestamp) -> [PendingOperation] {
         let now = advance(to: now)
         var expired: [PendingOperation] = []
@@ -176,7 +178,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         return expired
     }
 
-    /// The process was started anew: tries that were under way are made again.
+    /// The process was restarted: operations that were in flight are attempted again.
     public mutating func restart(now: Timestamp) {
         let now = advance(to: now)
         for index in operations.indices where operations[index].state == .inFlight {
@@ -185,7 +187,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         }
     }
 
-    /// When `take` or `expire` has something to do next; nil when nothing waits.
+    /// When `take` or `expire` has something to do next; nil if nothing waits.
     public var nextWake: Timestamp? {
         operations.compactMap { operation in
             switch operation.state {
@@ -196,7 +198,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         }.min()
     }
 
-    /// What is before it in its orderingKey is tried at once, too: order is kept, and nothing waits for half an hour behind an old failure.
+    /// Operations before it in its ordering key become due too: the order is kept, and nothing waits half an hour for an old failure.
     private mutating func makeDue(_ orderingKey: OperationKind.OrderingKey, now: Timestamp) {
         for index in operations.indices where operations[index].state == .queued && operations[index].kind.orderingKey == orderingKey {
             operations[index].nextAttemptAt = min(operations[index].nextAttemptAt ?? now, now)

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Keeps the state in a file, replaced as a whole, so that a crash leaves the old state or the new one.
+/// Stores the state in a file that is replaced atomically, so that a crash leaves the old state or the new one.
 public struct FileStorage: PushStorage {
     private let path: String
 
-    /// - Parameter path: of the file; its directory exists.
+    /// - Parameter path: The path of the file; its directory must exist.
     public init(path: String) { self.path = path }
 
-    /// The file's bytes; nil when there is none.
+    /// The content of the file; nil if there is none.
     public func load() -> [UInt8]? { FileManager.default.contents(atPath: path).map(Array.init) }
 
-    /// Writes a file beside it and renames that.
+    /// Writes a temporary file in the same directory and renames it.
     public func save(_ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic) }
 }

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Keeps state and secrets in memory: for tests and simulated phones. Safe to share.
+/// Stores state and secrets in memory, for tests and simulated phones. Thread-safe.
 public final class MemoryStorage: PushStorage, SecretStorage {
     private let bytes = Mutex<[UInt8]?>(nil)
     private let secrets = Mutex<[String: String]>([:])
 
-    /// An empty one.
+    /// Creates an empty storage.
     public init() {}
 
-    /// What was saved last.
+    /// The state saved last.
     public func load() -> [UInt8]? { bytes.withLock { $0 } }
 
     /// Replaces it.
@@ -17,6 +17,6 @@ public final class MemoryStorage: PushStorage, SecretStorage {
     /// The secret of this user's registration here.
     public func secret(of uid: String) -> String? { secrets.withLock { $0[uid] } }
 
-    /// Keeps it; nil forgets it.
+    /// Stores it; nil deletes it.
     public func setSecret(_ secret: String?, of uid: String) { secrets.withLock { $0[uid] = secret } }
 }

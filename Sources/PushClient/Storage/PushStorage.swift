@@ -1,15 +1,15 @@
-/// Where the client keeps its state between launches. Holds no token.
+/// Stores the client's state between launches. The state contains no token.
 public protocol PushStorage: Sendable {
-    /// What was saved last; nil when nothing was, or it cannot be read.
+    /// The state saved last; nil if there is none or it cannot be read.
     func load() -> [UInt8]?
-    /// Saves the whole state; the next `load` returns it, or what was there before.
+    /// Saves the whole state atomically: the next `load` returns it or the previous one.
     func save(_ bytes: [UInt8]) throws
 }
 
-/// Where unregister secrets are kept: the keychain.
+/// Stores unregister secrets, in an app in the keychain.
 public protocol SecretStorage: Sendable {
     /// The secret of this user's registration here.
     func secret(of uid: String) -> String?
-    /// Keeps it; nil forgets it.
+    /// Stores it; nil deletes it.
     func setSecret(_ secret: String?, of uid: String)
 }

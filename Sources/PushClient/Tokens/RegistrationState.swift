@@ -1,6 +1,6 @@
 public import PushContract
 
-/// When an app registers its push token, and when it unregisters: the lifecycle contract's rules. A value; decides, and does nothing.
+/// When an app registers and unregisters its push token: the rules of the lifecycle contract. A value without side effects.
 public struct RegistrationState: Codable, Sendable, Hashable {
     /// What happened.
     public enum Event: Sendable, Hashable {
@@ -11,63 +11,63 @@ public struct RegistrationState: Codable, Sendable, Hashable {
         case permission(PushPermission)
         /// The system's callback with the current token.
         case tokenReceived(TokenHash)
-        /// - Parameter mayBeRegistered: a registration waits or is in flight: it may have reached the server.
+        /// - Parameter mayBeRegistered: Whether a registration waits or is in flight, and may have reached the server.
         case signOut(mayBeRegistered: Bool)
         /// The user turned push off in the app's settings.
         case pushDisabled(mayBeRegistered: Bool)
         case pushEnabled
-        /// The server says that the provider gave this token back.
+        /// The server reports that the provider refused this token.
         case tokenInvalidated(TokenHash, ReasonCode)
-        /// The server does not know the device (any more).
+        /// The server does not, or no longer, know the device.
         case deviceUnknown
         /// A registration was confirmed.
         case registered(uid: String, TokenHash)
     }
 
-    /// What to do about it.
+    /// What to do.
     public enum Step: Sendable, Hashable {
-        /// Show the system's prompt; once in the app's life.
+        /// Show the system's prompt; once per installation.
         case askPermission
-        /// Look at the permission without asking.
+        /// Read the permission without a prompt.
         case readPermission
-        /// Have the system hand out the token.
+        /// Request the token from the system.
         case askForToken
         case register(uid: String, TokenHash)
         case unregister(uid: String, TokenHash?)
-        /// Forget what belongs to the user.
+        /// Delete the user's local data.
         case clearLocal
     }
 
-    /// A registration that the server confirmed.
+    /// A registration confirmed by the server.
     public struct Submission: Codable, Sendable, Hashable {
-        /// For whom.
+        /// The user.
         public var uid: String
-        /// Of which token.
+        /// The hash of the token.
         public var tokenHash: TokenHash
         /// When it was confirmed.
         public var at: Timestamp
     }
 
-    /// A device that does not touch its registration for that long does so at the next foreground.
+    /// A registration older than this is renewed at the next foreground.
     public static let touchInterval = Duration.seconds(86_400)
 
-    /// Who is signed in.
+    /// The signed-in user.
     public private(set) var uid: String?
-    /// What the system allows.
+    /// The system's permission.
     public private(set) var permission = PushPermission.notDetermined
-    /// The app's own switch.
+    /// The app's own setting.
     public private(set) var isPushEnabled = true
     /// The last confirmed registration.
     public private(set) var lastSubmitted: Submission?
-    /// Of this process's life: known once the system has handed it out.
+    /// Valid within this process: known after the system has provided it.
     public private(set) var tokenHash: TokenHash?
     private var hasAskedPermission = false
     private var awaitsFirstRegistration = false
 
-    /// A new installation.
+    /// The state of a new installation.
     public init() {}
 
-    /// Takes an event in, and says what to do.
+    /// Applies an event and returns what to do.
     public mutating func handle(_ event: Event, now: Timestamp) -> [Step] {
         switch event {
         case .launch: return launch()
@@ -112,7 +112,7 @@ public struct RegistrationState: Codable, Sendable, Hashable {
         let wasAllowed = permission.allowsRegistration
         permission = new
         guard new.allowsRegistration, isPushEnabled else { return [] }
-        // A token that is known was not to be used before; one that is not comes with the callback.
+        // A known token was not allowed to be used before; an unknown one arrives with the callback.
         return [.askForToken] + registration(force: !wasAllowed)
     }
 
@@ -129,7 +129,8 @@ public struct RegistrationState: Codable, Sendable, Hashable {
         return [.unregister(uid: uid, lastSubmitted?.tokenHash ?? tokenHash)]
     }
 
-    /// Only a token the provider gave back is worth a new start; a bad one is our configuration's fault, and another would be as bad.
+    /// Only a token that is no longer registered is worth a new registration; an invalid one is a fault of our configuration, which another
+    /// token would share.
     private mutating func invalidated(_ hash: TokenHash, _ reason: ReasonCode) -> [Step] {
         guard reason == .tokenNotRegistered, let uid, hash == lastSubmitted?.tokenHash else { return [] }
         return [.unregister(uid: uid, hash), .askForToken] + registration(force: true)

@@ -1,9 +1,9 @@
 public import PushContract
 
-/// The push token's life on a device: when it is registered and unregistered, and the queue that gets it done. A value: takes stimuli, and
-/// returns effects, the same on every platform.
+/// The lifecycle of a device's push token: when it is registered and unregistered, and the queue of these operations. A value: maps stimuli
+/// to effects, the same on every platform.
 ///
-/// Persist it after each change: it holds hashes and never a token.
+/// Persist it after each change; it contains hashes, never a token.
 public struct TokenLifecycle: Codable, Sendable, Hashable {
     /// What happened on the device.
     public enum Input: Sendable, Hashable {
@@ -18,54 +18,54 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         case pushEnabled
         case serverTokenState(TokenHash, ReasonCode)
         case deviceUnknown
-        /// The process was started anew from what was persisted.
+        /// The process was restarted from the persisted state.
         case processRestart
-        /// Another operation, of activities and follows.
+        /// Another operation, for activities and follows.
         case queue(OperationKind, TokenHash?)
         case result(operationId: String, OperationResult)
         /// Time passed.
         case tick
     }
 
-    /// What to do, in this order.
+    /// What to do, in the returned order.
     public enum Effect: Sendable, Hashable {
         case askPermission
         case readPermission
         case askForToken
         case enqueued(PendingOperation)
-        /// Make this try now; answer with `result`.
+        /// Attempt this operation now, and report the outcome as `result`.
         case attempt(PendingOperation)
         case success(PendingOperation)
         case needsAttention(PendingOperation)
         case cancelled(PendingOperation)
         case setLastSubmitted(TokenHash)
-        /// End the activity of this match on the device: the server has none.
+        /// End the activity of this match on the device, since the server has none.
         case endActivity(matchId: String)
         case clearLocal
     }
 
-    /// The rules' state.
+    /// The state of the registration rules.
     public private(set) var registration = RegistrationState()
-    /// What waits.
+    /// The queue of unconfirmed operations.
     public private(set) var queue = PendingOperations()
-    /// Users whose registration here was answered with an unregister secret: they can be unregistered without a session.
+    /// Users with a stored unregister secret for this device: they can be unregistered without a session.
     public private(set) var usersWithSecret: Set<String> = []
 
-    /// A new installation.
+    /// The state of a new installation.
     public init() {}
 
-    /// Takes a stimulus in.
+    /// Applies a stimulus and returns its effects.
     ///
     /// - Parameters:
-    ///   - hasToken: whether the raw token of this hash is in memory; without it an operation waits for the system to hand it out.
-    ///   - newId: makes the id of a new operation.
+    ///   - hasToken: Whether the raw token with this hash is in memory; otherwise an operation waits until the system provides it.
+    ///   - newId: Creates the id of a new operation.
     public mutating func handle(
         _ input: Input,
         at now: Timestamp,
         hasToken: (TokenHash) -> Bool = { _ in true },
         newId: () -> String
     ) -> [Effect] {
-        // Whoever signs out still has the session this moment.
+        // During sign-out the session is still valid.
         let session = input == .signOut ? registration.uid : nil
         var effects = queue.expire(now: now).map(Effect.needsAttention)
         switch input {
@@ -100,12 +100,12 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         return effects
     }
 
-    /// An unregister secret for this user is kept, or is not any more.
+    /// An unregister secret of this user was stored or deleted.
     public mutating func noteSecret(of uid: String, isKept: Bool) {
         if isKept { usersWithSecret.insert(uid) } else { usersWithSecret.remove(uid) }
     }
 
-    /// The user goes, or wants no pushes: what was to be registered is dropped, but what may have reached the server is undone.
+    /// The user signs out or disables push: a registration that was not sent is dropped, one that may have reached the server is undone.
     private mutating func leave(_ now: Timestamp, _ newId: () -> String, _ event: (Bool) -> RegistrationState.Event) -> [Effect] {
         guard let uid = registration.uid else { return apply(event(false), now, newId) }
         let mayBeRegistered = queue.operations.contains { $0.uid == uid && $0.kind == .register }
@@ -174,7 +174,7 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         }
     }
 
-    /// The device's registration, before the token that needs it.
+    /// Queues the device's registration before the operation that needs it.
     private mutating func registerFirst(_ now: Timestamp, _ newId: () -> String) -> [Effect] {
         let effects = apply(.deviceUnknown, now, newId)
         for case .enqueued(let operation) in effects { queue.moveFirst(operation.operationId) }

@@ -34,7 +34,9 @@ struct EmailTests {
             #expect(try await SMTPClient.send(mail).code == 250)
             let got = try #require(try server.mails().last)
             #expect(got.tls && got.user == "watch" && got.sender == "alerts@example.org" && got.recipients == ["on-call@example.org"])
-            #expect(Array(got.data.utf8) == mail.data)
+            #expect(mail.headers.allSatisfy { got.data.contains("\($0.name): \($0.value)\r\n") })
+            #expect(got.text == mail.text && got.html == mail.html)
+            #expect(got.types == ["multipart/alternative", "text/plain; charset=utf-8", "text/html; charset=utf-8"])
             #expect(got.data.split(separator: "\r\n").allSatisfy { $0.utf8.count <= 998 })
         }
     }

@@ -1,7 +1,7 @@
 import AlertRules
 import Alerting
-import HTTPClient
 import Foundation
+import HTTPClient
 import PushContract
 import Testing
 
@@ -63,9 +63,8 @@ struct GroupBodyTests {
                 now: Messages.now
             )
         else { throw CancellationError() }
-        let text = String(decoding: mail.data, as: UTF8.self)
-        #expect(!text.contains("In-Reply-To:"))
-        try Golden.expect(text, "email-group.eml")
+        #expect(!mail.headers.contains { $0.name == "In-Reply-To" })
+        try Golden.expect(mail: mail, "email-group.eml")
     }
 
     @Test("forty alerts as long as somebody could make them are within every receiver's limits")

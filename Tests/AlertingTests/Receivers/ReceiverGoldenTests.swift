@@ -50,6 +50,6 @@ struct ReceiverGoldenTests {
             throw CancellationError()
         }
         #expect(mail.sender == "alerts@example.org" && mail.recipients == ["on-call@example.org", "j@example.org"])
-        try Golden.expect(String(decoding: mail.data, as: UTF8.self), "email-\(message.kind).eml")
+        try Golden.expect(mail: mail, "email-\(message.kind).eml")
     }
 }

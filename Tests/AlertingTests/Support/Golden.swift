@@ -1,4 +1,5 @@
 import Foundation
+import HTTPClient
 import Testing
 
 /// Compares with a file of Tests/Golden; `PUSHWATCH_REWRITE_GOLDEN=1` writes the files anew.
@@ -11,6 +12,11 @@ enum Golden {
         }
         let wanted = String(decoding: try Data(contentsOf: file), as: UTF8.self)
         #expect(wanted == text, sourceLocation: location)
+    }
+
+    static func expect(mail: OutboundMail, _ name: String, _ location: SourceLocation = #_sourceLocation) throws {
+        let headers = mail.headers.map { "\($0.name): \($0.value.replacing("\r\n", with: "\n"))\n" }.joined()
+        try expect("\(headers)\n\(mail.text)\n\n\(mail.html)\n", name, location)
     }
 
     static func expect(json: [UInt8], _ name: String, _ location: SourceLocation = #_sourceLocation) throws {

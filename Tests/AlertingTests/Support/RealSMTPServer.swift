@@ -14,7 +14,13 @@ final class RealSMTPServer {
     struct Mail: Decodable {
         var sender: String
         var recipients: [String]
+        /// As it came, with CRLF line ends.
         var data: String
+        /// The decoded parts, with LF line ends.
+        var text: String
+        var html: String
+        /// The content types of the mail and its parts.
+        var types: [String]
         var tls: Bool
         var user: String?
     }
@@ -84,7 +90,7 @@ final class RealSMTPServer {
     }
 
     private static let script = """
-        import json, os, ssl, sys, threading
+        import email, json, os, ssl, sys, threading
         from aiosmtpd.controller import Controller
         from aiosmtpd.smtp import SMTP, AuthResult
         mode, directory, certificate, key = sys.argv[1:]
@@ -101,7 +107,11 @@ final class RealSMTPServer {
                 return "250 OK"
             async def handle_DATA(self, server, session, envelope):
                 self.count += 1
-                mail = {"sender": envelope.mail_from, "recipients": envelope.rcpt_tos, "data": envelope.original_content.decode(),
+                parsed = email.message_from_bytes(envelope.original_content)
+                parts = parsed.get_payload()
+                decoded = [part.get_payload(decode=True).decode().replace("\\r\\n", "\\n") for part in parts]
+                types = [parsed.get_content_type()] + [part["Content-Type"] for part in parts]
+                mail = {"text": decoded[0], "html": decoded[1], "types": types, "sender": envelope.mail_from, "recipients": envelope.rcpt_tos, "data": envelope.original_content.decode(),
                         "tls": session.ssl is not None or mode == "smtps", "user": getattr(session, "auth_data", None)}
                 name = os.path.join(directory, "%04d" % self.count)
                 with open(name + ".part", "w") as file: json.dump(mail, file)

@@ -19,14 +19,16 @@ package struct EmailReceiver: AlertReceiver {
     }
 
     package func action(for message: AlertNotification, now: Timestamp) -> ReceiverAction {
-        post(EmailMessage(AlertText(message), mailbox: mailbox, now: now).text)
+        let alert = AlertText(message)
+        return post(EmailMessage(alert, mailbox: mailbox, now: now).headers, text: alert.plain, html: EmailHTML.page(alert))
     }
 
     package func action(for group: NotificationGroup, now: Timestamp) -> ReceiverAction? {
-        post(EmailDigest(GroupText(group), mailbox: mailbox, now: now).text)
+        let alerts = GroupText(group)
+        return post(EmailDigest(alerts, mailbox: mailbox, now: now).headers, text: alerts.plain(inFull: true), html: EmailHTML.page(alerts))
     }
 
-    private func post(_ text: String) -> ReceiverAction {
+    private func post(_ headers: [OutboundMail.Header], text: String, html: String) -> ReceiverAction {
         .mail(
             OutboundMail(
                 server: mailbox.server,
@@ -36,7 +38,9 @@ package struct EmailReceiver: AlertReceiver {
                 caFile: mailbox.caFile,
                 sender: mailbox.from.address,
                 recipients: mailbox.to.map(\.address),
-                data: Array(text.utf8)
+                headers: headers,
+                text: text,
+                html: html
             )
         )
     }

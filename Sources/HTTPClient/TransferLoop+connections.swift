@@ -15,7 +15,7 @@ extension TransferLoop {
         return pool
     }
 
-    /// Gives waiting exchanges to lines while there is room. True when any was taken.
+    /// Assigns waiting exchanges to connections while there is capacity. True if any was assigned.
     func assign(_ pool: Pool) -> Bool {
         var hasTaken = false
         while running.count < configuration.maxInFlight, pool.hasWaiting {
@@ -44,7 +44,14 @@ extension TransferLoop {
 
     private func open(_ pool: Pool) -> Connection? {
         lastConnectionNumber &+= 1
-        guard let connection = Connection(id: lastConnectionNumber, isPooled: configuration.isPooled, configuration: configuration, watches: watches) else {
+        guard
+            let connection = Connection(
+                id: lastConnectionNumber,
+                isPooled: configuration.isPooled,
+                configuration: configuration,
+                watches: watches
+            )
+        else {
             return nil
         }
         pool.connections.append(connection)
@@ -64,7 +71,7 @@ extension TransferLoop {
         curl_multi_add_handle(connection.multi, transfer.easy)
     }
 
-    /// Takes finished transfers out of a line. True when there were any.
+    /// Removes finished transfers from a connection. True if there were any.
     func collect(_ connection: Connection) -> Bool {
         var hasAny = false
         var remaining: Int32 = 0
@@ -87,10 +94,12 @@ extension TransferLoop {
         // Until a request is authorised a peer may allow one at a time.
         case .success(let response): if response.status != 403 { connection.isAuthorized = true }
         case .failure(let failure):
-            // libcurl counts its own retries by handle and across transfers.
+            // libcurl counts its own retries per handle, across transfers.
             transfer.mustBeDiscarded = true
-            if !connection.isAuthorized || failure.kind == .reset || failure.kind == .goaway { connection.isRetired = configuration.isPooled }
-            // Provably not processed: at once on another connection.
+            if !connection.isAuthorized || failure.kind == .reset || failure.kind == .goaway {
+                connection.isRetired = configuration.isPooled
+            }
+            // Provably not processed: retry immediately on another connection.
             if let exchange = transfer.exchange, let pool = transfer.pool, failure.isUnprocessed, !exchange.isCancelled,
                 exchange.takeResend(atMost: transfer.isUnprocessedByGoaway ? 8 : 3)
             {
@@ -103,16 +112,17 @@ extension TransferLoop {
         release(transfer)
     }
 
-    /// After a GOAWAY: what the peer will not process, and what was not begun on that connection, goes to another at once; libcurl would let
-    /// it wait on the ended one. True when there was any.
+    /// After a GOAWAY: requests that the peer will not process, or that were not started, move to another connection; libcurl would let
+    /// them wait on the closed one. True if there were any.
     func reassign(from connection: Connection) -> Bool {
         connection.hasUnhandledGoaway = false
         var hasAny = false
-        for transfer in running.reversed() where transfer.connection === connection && (!transfer.wasIssued || transfer.isUnprocessedByGoaway) {
+        for transfer in running.reversed()
+        where transfer.connection === connection && (!transfer.wasIssued || transfer.isUnprocessedByGoaway) {
             guard let exchange = transfer.exchange, let pool = transfer.pool else { continue }
             transfer.mustBeDiscarded = true
             hasAny = true
-            // What was begun counts as sent once more, as when libcurl finds out by itself.
+            // A started request counts as retried, as when libcurl detects the refusal itself.
             if transfer.wasIssued, !exchange.takeResend(atMost: 8) {
                 give(exchange, .notWritten, .goaway, TransferDiagnosis.goawayDetail, connection: transfer.localPort)
                 release(transfer)
@@ -141,14 +151,19 @@ extension TransferLoop {
         if idle.count < 1024, !transfer.mustBeDiscarded { idle.append(transfer) }
     }
 
-    /// Closes retired lines that are done, and lines not used for long; one not used for a while counts as new, since its connection may
-    /// have been closed by the peer.
+    /// Closes retired connections without requests, and idle ones; one idle for a while counts as new, since the peer may
+    /// have closed it.
     func closeIdleConnections(now: ContinuousClock.Instant) {
         guard configuration.isPooled else { return }
         for pool in pools {
-            for connection in pool.connections where connection.running == 0 && connection.isAuthorized && now - connection.idleSince > .seconds(30) { connection.isAuthorized = false }
+            for connection in pool.connections
+            where connection.running == 0 && connection.isAuthorized && now - connection.idleSince > .seconds(30) {
+                connection.isAuthorized = false
+            }
             pool.connections.removeAll { connection in
-                guard connection.running == 0, connection.isRetired || now - connection.idleSince > configuration.idleLifetime else { return false }
+                guard connection.running == 0, connection.isRetired || now - connection.idleSince > configuration.idleLifetime else {
+                    return false
+                }
                 connections[connection.id] = nil
                 return true
             }

@@ -1,13 +1,13 @@
 import Foundation
 public import PushContract
 
-/// Pushwatch's part in an app: registers the device, carries its tokens to the server whatever the network does, keeps its Live
-/// Activities and follows in step. Every decision is made by the values it holds; this actor performs them.
+/// The client of Pushwatch in an app: registers the device, delivers its tokens to the server despite network failures, and keeps its Live
+/// Activities and follows up to date. Its values make every decision; this actor performs them.
 ///
-/// Call the method that names what happened, and `work()` whenever `nextWork` has come (or let `run()` do that). State survives restarts in
-/// the storage; tokens stay in memory.
-public actor PushClient {
-    /// What is kept between launches.
+/// Call the method of each event, and `work()` at the time of `nextWork` (or let `run()` do that). The state survives restarts in
+/// the storage; tokens are in memory only.
+public actor PushwatchClient {
+    /// The state stored between launches.
     struct State: Codable {
         var lifecycle = TokenLifecycle()
         var tokens = TokenManager()
@@ -23,14 +23,14 @@ public actor PushClient {
     let now: @Sendable () -> Timestamp
     let newId: @Sendable () -> String
     var state: State
-    /// Raw tokens by their hashes; never written down.
+    /// Raw tokens by their hashes; never stored.
     var rawTokens: [TokenHash: String] = [:]
 
     /// - Parameters:
-    ///   - storage: where the state is kept. State that cannot be read counts as none.
-    ///   - secrets: the keychain.
-    ///   - now: the wall clock.
-    ///   - newId: makes operation ids, unique for the installation; random UUIDs without it.
+    ///   - storage: Stores the state. State that cannot be read counts as none.
+    ///   - secrets: Stores unregister secrets: the keychain.
+    ///   - now: The wall clock.
+    ///   - newId: Creates operation ids, unique for the installation; random UUIDs by default.
     public init(
         device: PushDevice,
         system: any PushSystem,
@@ -50,7 +50,7 @@ public actor PushClient {
         state = storage.load().flatMap { try? JSONDecoder().decode(State.self, from: Data($0)) } ?? State()
     }
 
-    // MARK: What happens to the app
+    // MARK: Events of the app
 
     /// The process started. Call once, first; then `signedIn` if there is a session.
     public func launch() async {
@@ -68,13 +68,14 @@ public actor PushClient {
         await lookAtActivityTokens()
     }
 
-    /// A session is there.
+    /// A user signed in.
     public func signedIn(uid: String) async {
         await take(.sessionEstablished(uid: uid))
         await lookAtActivityTokens()
     }
 
-    /// Call before the session is thrown away: what is tried at once may still use it. Activities end, follows are forgotten here.
+    /// Call before the session is discarded, so that operations attempted immediately can still use it. Ends activities and deletes follows
+    /// on the device.
     public func signOut() async {
         await perform(state.activities.endAll(cause: .system))
         await take(.signOut)
@@ -83,7 +84,7 @@ public actor PushClient {
     /// The system's permission changed.
     public func permissionChanged(_ permission: PushPermission) async { await take(.permission(permission)) }
 
-    /// The user switches push on or off in the app's settings.
+    /// The user enables or disables push in the app's settings.
     public func setPushEnabled(_ isEnabled: Bool) async { await take(isEnabled ? .pushEnabled : .pushDisabled) }
 
     /// The network is back.
@@ -91,7 +92,7 @@ public actor PushClient {
 
     // MARK: Tokens
 
-    /// The system handed out the push token, or another one. One that cannot be a token is ignored.
+    /// The system provided the push token or a new one. An invalid one is ignored.
     public func pushTokenReceived(_ token: String) async {
         guard let hash = try? TokenHash.of(token, provider: device.provider) else { return }
         rawTokens[hash] = token
@@ -101,10 +102,10 @@ public actor PushClient {
 
     /// `pushToStartTokenUpdates` yielded.
     ///
-    /// - Parameter attributesType: whose token it is, by the name of its `ActivityAttributes`. An app whose activities have one type may
-    ///   leave it out: the token then serves every type that has none of its own.
+    /// - Parameter attributesType: The name of the `ActivityAttributes` type that the token is for. An app whose activities have one type may
+    ///   omit it: the token then serves every type without its own token.
     public func startTokenReceived(_ token: String, attributesType: String? = nil) async {
-        // Without the push token's registration there is no device that it could belong to.
+        // The token belongs to a device, which exists only after the push token is registered.
         let mayRegister = state.lifecycle.registration.permission.allowsRegistration
         let isAllowed = await system.areActivitiesAllowed() && device.hasStartTokens && mayRegister
         guard let hash = try? TokenHash.apns(token) else { return }
@@ -145,27 +146,27 @@ public actor PushClient {
         save()
     }
 
-    /// An activity is gone.
+    /// An activity ended.
     ///
-    /// - Parameter isDismissed: it was taken off the screen, rather than ended by a push or by age.
+    /// - Parameter isDismissed: Whether the user removed it, rather than a push or its age ended it.
     public func activityGone(_ activityId: String, isDismissed: Bool) async {
         await perform(state.activities.gone(activityId, isDismissed: isDismissed))
     }
 
-    /// The user taps the bell of a match that is not followed.
+    /// The user follows a match.
     public func follow(_ matchId: String) async {
         guard let kind = state.follows.follow(matchId) else { return }
         await take(.queue(kind, nil))
     }
 
-    /// The user taps the bell of a followed match.
+    /// The user stops following a match.
     public func unfollow(_ matchId: String) async {
         await perform(state.activities.endAll(matchId: matchId, cause: .system))
         guard let kind = state.follows.unfollow(matchId) else { return }
         await take(.queue(kind, nil))
     }
 
-    /// What the bell of a match shows.
+    /// The state of the follow button of a match.
     public func followButton(of matchId: String) async -> FollowButton {
         let isInFlight = state.lifecycle.queue.operations.contains { operation in
             [.queued, .inFlight].contains(operation.state)
@@ -180,7 +181,7 @@ public actor PushClient {
 
     // MARK: The queue
 
-    /// What has not been confirmed yet, with what needs attention.
+    /// The unconfirmed operations, including those that need attention.
     public var operations: [PendingOperation] { state.lifecycle.queue.operations }
 
     /// The matches the user follows.
@@ -189,21 +190,21 @@ public actor PushClient {
     /// The activities on the screen.
     public var trackedActivities: [LifecycleManager.Tracked] { state.activities.tracked }
 
-    /// When `work` has something to do next; nil when nothing waits.
+    /// When `work` has something to do next; nil if nothing waits.
     public var nextWork: Timestamp? { state.lifecycle.queue.nextWake }
 
-    /// Tries what is due.
+    /// Attempts the operations that are due.
     public func work() async { await take(.tick) }
 
-    /// Tries what waits now, whatever the schedule says.
+    /// Attempts all waiting operations now, regardless of the schedule.
     public func retryNow() async { await take(.connectivityUp) }
 
-    /// Works whenever something is due, until the task is cancelled.
+    /// Attempts operations whenever they are due, until the task is cancelled.
     public func run(clock: any Clock<Duration> = ContinuousClock()) async {
         while !Task.isCancelled {
             await work()
             let wait = nextWork.map { $0 - now() } ?? .seconds(60)
-            // What is due and cannot be tried waits for an event, not for the clock.
+            // An operation that is due but cannot be attempted waits for an event, not for the clock.
             try? await clock.sleep(for: min(max(wait, .seconds(1)), .seconds(60)))
         }
     }

@@ -1,8 +1,8 @@
 import Foundation
 import PushContract
 
-/// Does what the client's values decided.
-extension PushClient {
+/// Performs what the client's values decided.
+extension PushwatchClient {
     func take(_ input: TokenLifecycle.Input) async {
         let effects = state.lifecycle.handle(input, at: now(), hasToken: { rawTokens[$0] != nil }, newId: newId)
         save()
@@ -43,7 +43,7 @@ extension PushClient {
         await take(.result(operationId: operation.operationId, result))
     }
 
-    /// What a confirmation brings: the secret of a registration, or that there is none any more.
+    /// Stores or deletes the unregister secret after a confirmed operation.
     private func note(_ document: ServerResponse?, of operation: PendingOperation) {
         switch operation.kind {
         case .register:
@@ -70,7 +70,7 @@ extension PushClient {
         }
     }
 
-    /// An app cannot see what providers answer; the server tells it.
+    /// An app cannot see the answers of providers; the server reports them.
     func fetchDeviceState() async {
         guard let submitted = state.lifecycle.registration.lastSubmitted else { return }
         let request = PushRequest(
@@ -90,7 +90,7 @@ extension PushClient {
         }
     }
 
-    /// The streams may have stayed silent: properties tell what there is.
+    /// The streams may not have yielded; the properties have the current tokens.
     func lookAtActivityTokens() async {
         if let token = await system.pushToStartToken() { await startTokenReceived(token) }
         for (type, token) in await system.pushToStartTokens().sorted(by: { $0.key < $1.key }) {
@@ -102,7 +102,7 @@ extension PushClient {
     }
 
     func save() {
-        // A state that cannot be saved is saved with the next change.
+        // A failed save is repeated with the next change.
         guard let data = try? JSONEncoder().encode(state) else { return }
         try? storage.save(Array(data))
     }

@@ -1,0 +1,31 @@
+/// One code with which a provider refuses a push, and what it means: a row of `ProviderCode.table`.
+///
+/// Classification, the scope of a refusal, the simulator's answers and the tests' matrices derive from these rows.
+package struct ProviderCode: Sendable, Hashable {
+    /// The interface that uses the code.
+    package enum Source: String, Sendable, Hashable, CaseIterable {
+        /// The `reason` of an answer of APNs.
+        case apns
+        /// `FcmError.errorCode` of an answer of FCM HTTP v1.
+        case fcm
+        /// A code of the Firebase Admin SDKs (`messaging/…`), as senders report it in attempts.
+        case firebaseAdmin
+    }
+
+    package let source: Source
+    /// As the provider spells it.
+    package let code: String
+    /// The HTTP status the provider documents for the code; 0 for the Admin SDKs, which show none.
+    package let status: Int
+    /// Nil: what the answer's status means.
+    package let classification: Classification?
+    /// Nil: what the answer's status means.
+    package let scope: RefusalScope?
+
+    /// The row of a code; nil for a code that is not in the table.
+    package static func row(_ source: Source, _ code: String) -> ProviderCode? { byCode[source]?[code] }
+
+    private static let byCode = Dictionary(grouping: table, by: \.source).mapValues { rows in
+        Dictionary(uniqueKeysWithValues: rows.map { ($0.code, $0) })
+    }
+}
