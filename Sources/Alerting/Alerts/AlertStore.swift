@@ -66,7 +66,7 @@ package enum AlertStore {
         }
     }
 
-    /// Puts a message beside firing and resolved into the queue of those who were told that it fires.
+    /// Queues a notification other than firing and resolved for the receivers that were notified that it fires.
     static func notify(
         _ id: UUID,
         _ event: AlertNotification.Event,
