@@ -94,7 +94,8 @@ struct RulePass {
                 $0.silencedBy = silences.first { $0.matches(labels) }?.id
                 // Receivers that were notified are not notified that it is explained.
                 if $0.suppressedBy != nil {
-                    $0.suppressedBy = causes.suppression(of: $0, lastSet: alert.lastSet, at: last, receivers: receivers.names(for: $0))?.suppressedBy
+                    $0.suppressedBy =
+                        causes.suppression(of: $0, lastSet: alert.lastSet, at: last, receivers: receivers.names(for: $0))?.suppressedBy
                 }
             }
         }
@@ -147,7 +148,12 @@ struct RulePass {
         return .fire(alert, transition, receivers: suppression?.unnotified ?? names)
     }
 
-    private func commit(_ plan: EvaluationPlan, _ changes: [AlertChange], _ taken: [AcceptancePass.AppliedAcceptance], last: Minute) async throws {
+    private func commit(
+        _ plan: EvaluationPlan,
+        _ changes: [AlertChange],
+        _ taken: [AcceptancePass.AppliedAcceptance],
+        last: Minute
+    ) async throws {
         try await pool.withTransaction { transaction in
             try await AlertLeaseStore.fence(lease, in: transaction)
             try await write(changes, in: transaction)
