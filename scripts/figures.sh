@@ -67,7 +67,7 @@ def figures(root, log):
         "warnings in our own targets": warnings,
         "callers of a provider's send and broadcast": callers,
         "words of declared names outside docs/words.txt": len(outside),
-        "migrations": len(list(root.glob("sql/migrations/*.sql"))),
+        "migrations": len(list(root.glob("sql/migrations/[0-9]*.sql"))),
         "lines in Tests (Swift)": sum(text.count("\n") for text in tests.values()),
         "tests (@Test)": sum(text.count("@Test") for text in tests.values()),
     }

@@ -8,7 +8,7 @@
 ///
 /// Live, the cause must also have been notified: see `SuppressionCandidates`. Receivers and silences are no part of a backtest.
 package enum Suppression {
-    /// An alert, as far as holding back is concerned.
+    /// What suppression needs to know about an alert.
     package struct Span: Sendable, Hashable {
         package var rule: String
         package var group: GroupKey
@@ -40,7 +40,7 @@ package enum Suppression {
     /// Whether and when the alert is notified.
     package enum Outcome: Sendable, Hashable {
         case notified
-        /// Told when the cause was over and this was not, at the first minute after the one that showed it.
+        /// Notified when the cause was over and this was not, at the first minute after the one that showed it.
         case delayed(cause: String, at: Minute)
         case suppressed(cause: String)
 

@@ -8,7 +8,7 @@ package struct OpenCircuit: Sendable, Hashable, Codable {
     package var cause: String
     /// The minute of the first refusal.
     package var since: Minute
-    /// Deliveries that wait until the credential is mended.
+    /// Deliveries that wait until the credential is fixed.
     package var waiting: Int64
 
     package init(app: String, environment: String, platform: String = "", cause: String, since: Minute, waiting: Int64) {

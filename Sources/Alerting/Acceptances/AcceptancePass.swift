@@ -36,7 +36,7 @@ struct AcceptancePass {
         return taken
     }
 
-    /// The present, while it fires and tells enough; else the worst window.
+    /// The present, while it fires and has enough attempts; else the worst window.
     private func level(of alert: Alert) async throws -> [FrozenShare] {
         let start = Minute(alert.startsAt)
         if alert.state == .firing, let history = try await history(of: alert.group, at: last) {

@@ -3,7 +3,7 @@ import Foundation
 import Postgres
 import PushContract
 
-/// The alerts that may hold back those of a rule: what fires, and what ended since the oldest of them began.
+/// The alerts that may suppress those of a rule: firing ones, and those that ended since the oldest of them began.
 ///
 /// No page is lost by this: an alert explains another one only to receivers that were notified of it, or of its own cause. What a silence,
 /// a route or a receiver's refusal kept from somebody explains nothing to them.

@@ -8,7 +8,7 @@ package enum HealthyShare {
     /// The 95th percentile over slices of the history, each at least as long as the rule's `for` and with enough attempts that
     /// `min_bad` of them would be the threshold. Slices that touch an alert are not healthy and are left out.
     ///
-    /// Nil for other rules than ratios, and with too little traffic to tell.
+    /// Nil for other rules than ratios, and with too little traffic to decide.
     package static func percentile95(
         _ rule: AlertRule,
         _ history: GroupHistory,

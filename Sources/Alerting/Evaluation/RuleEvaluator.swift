@@ -168,7 +168,7 @@ package final class RuleEvaluator: Service, Sendable {
         return faults
     }
 
-    /// What rules read beside the rollups.
+    /// What rules read in addition to the rollups.
     private func fillSeries(through last: Minute) async throws -> [String: String] {
         guard let lease = try await claim() else { return [:] }
         let pass = SeriesPass(
