@@ -59,13 +59,13 @@ package struct ThrottleRoutes: Sendable {
     }
 
     private func document() async throws -> Response {
-        try JSONResponse(ThrottleDocument(throttles: try await store.current().map(ThrottleDocument.Throttle.init))).response()
+        try JSONResponse(ThrottleDocument(try await store.current())).response()
     }
 }
 
 /// The throttles in force.
-struct ThrottleDocument: Encodable, Sendable {
-    struct Throttle: Encodable, Sendable {
+package struct ThrottleDocument: Encodable, Sendable {
+    package struct Throttle: Encodable, Sendable {
         var provider: Provider
         var app: String?
         var perMinute: Double
@@ -78,7 +78,7 @@ struct ThrottleDocument: Encodable, Sendable {
         var createdAt: Timestamp
         var expiresAt: Timestamp
 
-        init(_ throttle: SendThrottle) {
+        package init(_ throttle: SendThrottle) {
             provider = throttle.provider
             app = throttle.app
             perMinute = throttle.perMinute
@@ -92,4 +92,6 @@ struct ThrottleDocument: Encodable, Sendable {
     }
 
     var throttles: [Throttle]
+
+    package init(_ throttles: [SendThrottle]) { self.throttles = throttles.map(Throttle.init) }
 }
