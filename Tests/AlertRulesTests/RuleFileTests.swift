@@ -20,7 +20,7 @@ struct RuleFileTests {
         let set = read("ratio: { reason: provider_5xx, above: 5% }", "for: 15m", "labels: { severity: page }", Self.annotations)
         #expect(set.findings == [])
         let rule = try #require(set["Test"])
-        guard case .ratio(let ratio) = rule.condition else { throw Unexpected() }
+        guard let ratio = rule.condition.ratio else { throw Unexpected() }
         #expect(ratio == RatioCondition(reasons: ["provider_5xx"], above: Fraction(1, 20), for: RuleDuration(minutes: 15)))
         #expect(ratio.smooth.minutes == 5 && ratio.quorum == Fraction(4, 5) && ratio.minBad == 10 && ratio.minBadSmooth == 2)
         #expect(ratio.guardConfidence == .percent99 && ratio.guardAt == Fraction(4, 100))
@@ -34,7 +34,7 @@ struct RuleFileTests {
     func baselineDefaults() throws {
         let set = read("baseline: { reason: token_not_registered, above: 3x }", "labels: { severity: page }", Self.annotations)
         #expect(set.findings == [])
-        guard case .baseline(let baseline) = try #require(set["Test"]).condition else { throw Unexpected() }
+        guard let baseline = try #require(set["Test"]).condition.baseline else { throw Unexpected() }
         #expect(baseline == BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1)))
         #expect(baseline.windows.map(\.minutes) == [60, 360, 1440] && baseline.reference.minutes == 10_080)
         #expect(baseline.minExpected == Fraction(3, 1) && baseline.minBad == 10 && baseline.alpha == Fraction(1, 1000))
@@ -54,7 +54,7 @@ struct RuleFileTests {
         )
         #expect(set.findings.map(\.description) == [])
         let rule = try #require(set["Test"])
-        guard case .ratio(let ratio) = rule.condition else { throw Unexpected() }
+        guard let ratio = rule.condition.ratio else { throw Unexpected() }
         #expect(ratio.reasons == ["auth", "network"] && ratio.above == Fraction(5, 1000) && ratio.quorum == Fraction(9, 10))
         #expect(ratio.of.allowed == [.eventType: ["register", "send"], .provider: ["apns"]])
         #expect(ratio.guardConfidence == nil && ratio.guardAt == Fraction(4, 1000) && ratio.resolveAt == Fraction(3, 1000))

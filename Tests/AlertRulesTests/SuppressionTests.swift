@@ -17,7 +17,7 @@ struct SuppressionTests {
 
     private func outcome(_ consequence: Suppression.Span, lastSet: Int, _ causes: Suppression.Span...) -> String {
         switch Suppression.outcome(of: consequence, lastSet: Self.start + lastSet, causes: causes) {
-        case .told: "told"
+        case .notified: "told"
         case .delayed(let cause, let minute): "\(cause) until \(minute - Self.start)"
         case .suppressed(let cause): "\(cause)"
         }
@@ -94,7 +94,7 @@ struct SuppressionTests {
         arguments: [
             ("[Nobody]", "page", "there is no rule 'Nobody'"), ("[Cuase]", "page", "did you mean 'Cause'?"),
             ("[Test]", "page", "a rule cannot suppress itself"), ("[Circle]", "page", "'Circle' is itself suppressed by this rule"),
-            ("[Ticket]", "page", "'Ticket' pages nobody, so it must not suppress what does"),
+            ("[Ticket]", "page", "'Ticket' does not page, so it must not suppress a rule that does"),
             ("[Cause, Cause]", "page", "'Cause' is listed twice"),
             ("[Ticket, Cause]", "ticket", ""), ("Cause", "critical", ""),
         ]

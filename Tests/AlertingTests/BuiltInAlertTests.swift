@@ -1,6 +1,6 @@
 import AlertRules
-import HTTPClient
 import Foundation
+import HTTPClient
 import Postgres
 import PushContract
 import Synchronization
@@ -90,7 +90,7 @@ struct BuiltInAlertTests {
             try await evaluator.evaluate(minutes: 36)
             let alert = try #require(try await AlertStore.open(on: pool).first { $0.rule == "NotificationsDeadLettered" })
             #expect(alert.labels["receiver"] == "team" && alert.severity == .page)
-            #expect(alert.annotations["summary"]?.hasPrefix("Receiver team refused a message:") == true)
+            #expect(alert.annotations["summary"]?.hasPrefix("Receiver team rejected a notification:") == true)
             #expect(try await receiversNotified(pool, of: alert.id) == ["chat"])
             _ = try await pool.query(Query(text: alert.reproduceSQL))
             // Again a minute later: nothing new.

@@ -1,6 +1,6 @@
 import AlertRules
-import HTTPClient
 import Foundation
+import HTTPClient
 import Postgres
 import PushContract
 import Synchronization
@@ -36,8 +36,7 @@ struct GroupingTests {
 
     private static func receiver(_ grouping: NotificationGrouping? = NotificationGrouping()) -> ReceiverConfiguration {
         ReceiverConfiguration(
-            name: "hook",
-            kind: .webhook(url: "http://hook.example.org/x", secret: nil),
+            WebhookReceiver(name: "hook", url: "http://hook.example.org/x", secret: nil),
             policy: ReceiverPolicy(grouping: grouping)
         )
     }
@@ -93,7 +92,9 @@ struct GroupingTests {
             #expect(wire.told == [1, 3, 1, 1])
             let states = try await pool.query("SELECT DISTINCT state FROM notifications").map { try $0.decode(String.self) }
             #expect(states == ["delivered"])
-            let messages = try await pool.query("SELECT count(DISTINCT messageId), count(messageId) FROM notificationAttempts")[0].decode((Int, Int).self)
+            let messages = try await pool.query("SELECT count(DISTINCT messageId), count(messageId) FROM notificationAttempts")[0].decode(
+                (Int, Int).self
+            )
             #expect(messages == (1, 3))
         }
     }
@@ -114,7 +115,9 @@ struct GroupingTests {
             #expect(wire.told == [2, 2] && Set(wire.ids).count == 1 && wire.ids.first?.hasPrefix("group-") == true)
             let alerts = try #require(wire.bodies.last?["alerts"] as? [[String: Any]])
             #expect(alerts.map { $0["status"] as? String } == ["firing", "resolved"])
-            let states = try await pool.query("SELECT kind || ' ' || state FROM notifications ORDER BY 1").map { try $0.decode(String.self) }
+            let states = try await pool.query("SELECT kind || ' ' || state FROM notifications ORDER BY 1").map {
+                try $0.decode(String.self)
+            }
             #expect(states == ["firing delivered", "firing superseded", "resolved delivered"])
             let results = try await pool.query("SELECT result, count(*) FROM notificationAttempts GROUP BY 1 ORDER BY 1").map {
                 try $0.decode((String, Int).self)
@@ -229,8 +232,7 @@ struct GroupingTests {
         }
         let key = String(repeating: "k", count: 32)
         let pager = ReceiverConfiguration(
-            name: "hook",
-            kind: .pagerDuty(routingKey: key, url: "http://pd.example.org"),
+            PagerDutyReceiver(name: "hook", routingKey: key, url: "http://pd.example.org"),
             policy: ReceiverPolicy(grouping: NotificationGrouping())
         )
         try await withNotifier(pager, Wire { _ in 202 }) { pool, notifier, clock, wire in

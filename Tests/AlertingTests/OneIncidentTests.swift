@@ -1,7 +1,7 @@
 import AlertRules
 import Alerting
-import HTTPClient
 import Foundation
+import HTTPClient
 import Postgres
 import PushContract
 import Synchronization
@@ -36,8 +36,7 @@ struct OneIncidentTests {
     }
 
     private let pagerReceiver = ReceiverConfiguration(
-        name: "pager",
-        kind: .pagerDuty(routingKey: String(repeating: "k", count: 32), url: "http://pager/")
+        PagerDutyReceiver(name: "pager", routingKey: String(repeating: "k", count: 32), url: "http://pager/")
     )
 
     private func expireLeases(_ pool: PostgresPool) async throws {

@@ -1,7 +1,7 @@
 import AlertRules
 import Alerting
-import HTTPClient
 import Foundation
+import HTTPClient
 import Postgres
 import PushContract
 import Synchronization
@@ -41,7 +41,7 @@ struct ReceiverPolicyTests {
     private let hook = "http://hook.example.org/x"
 
     private func receiver(_ name: String, _ policy: ReceiverPolicy = ReceiverPolicy()) -> ReceiverConfiguration {
-        ReceiverConfiguration(name: name, kind: .webhook(url: hook, secret: nil), policy: policy)
+        ReceiverConfiguration(WebhookReceiver(name: name, url: hook, secret: nil), policy: policy)
     }
 
     @Test(
@@ -127,7 +127,7 @@ struct ReceiverPolicyTests {
     func acknowledged() async throws {
         try await withDatabase { pool in
             let receivers = [
-                ReceiverConfiguration(name: "pd", kind: .pagerDuty(routingKey: Self.key, url: "http://pd.example.org")), receiver("hook"),
+                ReceiverConfiguration(PagerDutyReceiver(name: "pd", routingKey: Self.key, url: "http://pd.example.org")), receiver("hook"),
             ]
             let wire = Wire { request, _ in Wire.response(request.url.contains("pd.") ? 202 : 200, "{}") }
             let clock = HandClock((Traffic.start + 60).timestamp)
@@ -149,7 +149,9 @@ struct ReceiverPolicyTests {
     @Test("a Slack app posts once, then edits that message and answers below it")
     func slackBot() async throws {
         try await withDatabase { pool in
-            let receivers = [ReceiverConfiguration(name: "slack", kind: .slackBot(token: "xoxb-1", channel: "C1", url: "http://slack/api"))]
+            let receivers = [
+                ReceiverConfiguration(SlackBotReceiver(name: "slack", token: "xoxb-1", channel: "C1", url: "http://slack/api"))
+            ]
             let wire = Wire { request, number in
                 request.url.hasSuffix("chat.postMessage") && number == 2
                     ? Wire.response(200, #"{"ok":true,"channel":"C1","ts":"17.42","message":{}}"#)

@@ -29,7 +29,12 @@ struct WatermarkTests {
                     for late in first...minute { try await traffic.add(Traffic.start + late, attempts: 20, bad: 20) }
                 }
                 try await HeartbeatStore.record(quick, at: clock.now, on: pool)
-                try await HeartbeatStore.record(slow, at: clock.now, uncommittedSince: isUncommitted ? Self.at(41, seconds: 7) : nil, on: pool)
+                try await HeartbeatStore.record(
+                    slow,
+                    at: clock.now,
+                    uncommittedSince: isUncommitted ? Self.at(41, seconds: 7) : nil,
+                    on: pool
+                )
                 try await evaluator.evaluate()
                 let asOf = try #require(try await RuleProgress.all(on: pool).first?.asOf)
                 #expect(asOf - Traffic.start == (isUncommitted ? 40 : minute), "minute \(minute)")
@@ -109,7 +114,7 @@ struct WatermarkTests {
             }
             let alert = try #require(try await AlertStore.open(on: pool).first)
             #expect(alert.rule == "EvaluatorDataGap" && alert.startsAt == Self.at(10))
-            #expect(alert.annotations["summary"] == "An instance holds outcomes since 2026-01-05 12:10 UTC that it cannot store")
+            #expect(alert.annotations["summary"] == "An instance has uncommitted outcomes since 2026-01-05 12:10 UTC that it cannot store")
             _ = try await pool.query(Query(text: alert.reproduceSQL))
             clock.set(Self.at(16))
             try await HeartbeatStore.record(writer, at: clock.now, on: pool)

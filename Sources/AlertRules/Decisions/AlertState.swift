@@ -1,10 +1,10 @@
-/// An alert that is firing, as far as the data up to `AlertState.asOf` tell.
+/// An alert that is firing, by the data up to `AlertState.asOf`.
 package struct FiringAlert: Sendable, Hashable, Codable {
     /// The first bad minute.
     package var startsAt: Minute
     /// The end of the minute that set it: the first minute after it.
     package var firedAt: Minute
-    /// The newest minute at which the condition still held in full.
+    /// The newest minute at which the condition was met in full.
     package var lastSet: Minute
     package var evidence: Evidence
     /// A baseline's shares as they were at the start, by which the alert is resolved.

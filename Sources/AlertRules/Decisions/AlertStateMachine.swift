@@ -1,4 +1,4 @@
-/// Folds minutes into a latch: firing as long as the last set is newer than the last reset.
+/// Folds minutes into an alert state: firing as long as the last set is newer than the last reset.
 ///
 /// The fold looks at nothing but the state and the data, so a restart at any minute changes nothing.
 struct AlertStateMachine {
@@ -37,7 +37,7 @@ struct AlertStateMachine {
         updateWorst(&fold, at: minute)
     }
 
-    /// The condition does not hold: the alert ends if that is proven, and is held otherwise.
+    /// The condition is not met: the alert resolves if recovery is proven, and keeps firing otherwise.
     private func resolveIfRecovered(_ fold: inout Fold, at minute: Minute) {
         guard let alert = fold.state.open else { return }
         guard let good = decision.recovery(of: alert, at: minute) else {
@@ -51,7 +51,7 @@ struct AlertStateMachine {
         let evidence = Evidence(
             definition: rule.condition.definition,
             level: onset.level,
-            threshold: threshold(at: onset.level),
+            threshold: rule.condition.base.threshold(at: onset.level),
             observed: onset.window,
             worst: onset.window,
             expected: onset.expected,
@@ -80,7 +80,7 @@ struct AlertStateMachine {
         var evidence = alert.evidence
         evidence.observed = window.window
         evidence.openCircuits = nil
-        evidence.expected = [.reference, .reregistration].contains(evidence.level) ? window.expected : nil
+        evidence.expected = evidence.level.hasExpectation ? window.expected : nil
         fold.state.open = nil
         fold.transitions.append(transition(.resolved, reason, alert, evidence, endsAt: endsAt, at: minute))
     }
@@ -92,12 +92,6 @@ struct AlertStateMachine {
         alert.evidence.worst = now.window
         alert.evidence.worstExpected = now.expected
         fold.state.open = alert
-    }
-
-    /// A learning baseline is compared with a fixed share.
-    private func threshold(at level: Evidence.Level) -> Fraction {
-        if level == .learning, case .baseline(let baseline) = rule.condition, let share = baseline.warnAbove { return share }
-        return rule.condition.threshold
     }
 
     private func transition(

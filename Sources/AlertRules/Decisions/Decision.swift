@@ -1,8 +1,8 @@
-/// The two booleans of an alert's latch, as functions of the data: when a condition sets, and when it is over.
+/// When a condition sets and when it is over, as functions of the data.
 protocol Decision {
-    /// Whether this closed minute is looked at.
+    /// Whether this closed minute is evaluated.
     func decides(at minute: Minute) -> Bool
-    /// set(t): non-nil when the condition holds in full.
+    /// set(t): non-nil when the condition is met in full.
     func onset(at minute: Minute) -> EvaluatedWindow?
     /// The first bad minute of a condition that just set.
     func start(of onset: EvaluatedWindow, at minute: Minute) -> Minute
@@ -10,15 +10,24 @@ protocol Decision {
     func sharesToFreeze(at minute: Minute) -> [FrozenShare]
     /// reset(t): non-nil when enough good attempts were seen.
     func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
-    /// Non-nil when somebody has called what fires normal: the window as it is then.
+    /// Non-nil when a person has accepted the level: the window at that time.
     func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
-    /// The window to compare with the worst so far; nil when it holds too little to say.
+    /// The window to compare with the worst so far; nil when it contains too little to decide.
     func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
+    /// How near the group is to firing.
+    func ruleStatus(at minute: Minute) -> RuleStatus
+    /// The minute's point of a chart.
+    func point(at minute: Minute) -> RuleChartPoint
 }
 
 extension Decision {
     func sharesToFreeze(at minute: Minute) -> [FrozenShare] { [] }
     func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
+
+    /// What `counts`, those of the minute or of the window that ends with it, say for themselves.
+    func verdict(_ counts: AttemptCounts, at minute: Minute) -> RatioVerdict {
+        counts.attempts == 0 ? .blank : onset(at: minute) == nil ? .ok : .breach
+    }
 }
 
 /// A window that decided, with what was expected in it.

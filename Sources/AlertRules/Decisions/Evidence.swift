@@ -19,6 +19,9 @@ package struct Evidence: Sendable, Hashable, Codable {
         /// `reregistration/1`: `attempts` are devices, `bad` those that did not return; `expected` would have returned as usual.
         case reregistration
 
+        /// What was expected is part of the evidence.
+        var hasExpectation: Bool { self == .reference || self == .reregistration }
+
         /// The larger number of `bad` is the worse window, whatever the share.
         var comparesNumbers: Bool { self == .backlog || self == .firstSight }
     }
@@ -69,6 +72,19 @@ package struct Evidence: Sendable, Hashable, Codable {
         case .backlog: "\(threshold.numerator) waiting"
         case .firstSight: "any"
         case .reregistration: "\(threshold.percent) of the usual"
+        }
+    }
+
+    /// What the threshold means, for people.
+    package var thresholdPhrase: String {
+        switch level {
+        case .threshold: "above \(thresholdText)"
+        case .blocked: "above \(thresholdText), or a credential refused throughout"
+        case .learning: "above \(thresholdText), fixed: the baseline is still learning"
+        case .reference: "above \(thresholdText) what the last days let expect"
+        case .backlog: "above \(thresholdText), and growing"
+        case .absence, .firstSight: thresholdText
+        case .reregistration: "below \(thresholdText)"
         }
     }
 

@@ -15,7 +15,11 @@ package enum RuleEvaluation {
         let start = [history.total.isEmpty ? nil : history.total.first, history.circuits.first].compactMap { $0 }.min() ?? last
         let first = state.asOf.map { $0 + 1 } ?? max(start, last - (horizon - 1))
         guard first <= last else { return Fold(state: state, transitions: []) }
-        let stateMachine = AlertStateMachine(rule: rule, group: history.group, decision: decision(rule, history, from: first, through: last))
+        let stateMachine = AlertStateMachine(
+            rule: rule,
+            group: history.group,
+            decision: rule.condition.base.decision(history, from: first, through: last)
+        )
         return stateMachine.fold(state, from: first, through: last)
     }
 
@@ -42,16 +46,7 @@ package enum RuleEvaluation {
 
     /// How near the group is to firing at a closed minute.
     package static func ruleStatus(_ rule: AlertRule, _ history: GroupHistory, at minute: Minute) -> RuleStatus {
-        switch rule.condition {
-        case .ratio(let ratio):
-            RatioDecision(ratio, series: history.total, circuits: history.circuits, from: minute, through: minute).ruleStatus(at: minute)
-        case .baseline(let baseline):
-            BaselineDecision(baseline, history: history).ruleStatus(at: minute)
-        case .absence(let absence): AbsenceDecision(condition: absence, series: history.total).ruleStatus(at: minute)
-        case .backlog(let backlog): BacklogDecision(condition: backlog, series: history.total).ruleStatus(at: minute)
-        case .firstSight(let sight): FirstSightDecision(condition: sight, history: history).ruleStatus(at: minute)
-        case .reregistration(let reregistration): ReregistrationDecision(condition: reregistration, series: history.total).ruleStatus(at: minute)
-        }
+        rule.condition.base.decision(history, from: minute, through: minute).ruleStatus(at: minute)
     }
 
     /// The points of a chart: every minute of a ratio, every evaluated minute of a baseline.
@@ -62,46 +57,7 @@ package enum RuleEvaluation {
         through last: Minute
     ) -> [RuleChartPoint] {
         guard first <= last else { return [] }
-        let minutes = (0...(last - first)).map { first + $0 }
-        switch rule.condition {
-        case .ratio(let ratio):
-            return minutes.map {
-                RuleChartPoint(minute: $0, counts: history.total[$0], expected: nil, verdict: ratio.verdict(on: $0, in: history.total))
-            }
-        case .baseline(let baseline):
-            let decision = BaselineDecision(baseline, history: history)
-            return minutes.filter(decision.decides).map(decision.point)
-        case .absence, .backlog, .firstSight, .reregistration:
-            let decision = decision(rule, history, from: first, through: last)
-            return minutes.filter(decision.decides).map {
-                let counts = history.total[$0]
-                let verdict: RatioVerdict = counts.attempts == 0 ? .blank : decision.onset(at: $0) == nil ? .ok : .breach
-                return RuleChartPoint(minute: $0, counts: counts, verdict: verdict)
-            }
-        }
-    }
-
-    private static func decision(
-        _ rule: AlertRule,
-        _ history: GroupHistory,
-        from first: Minute,
-        through last: Minute
-    ) -> any Decision {
-        switch rule.condition {
-        case .ratio(let ratio): RatioDecision(ratio, series: history.total, circuits: history.circuits, from: first, through: last)
-        case .baseline(let baseline): BaselineDecision(baseline, history: history)
-        case .absence(let absence): AbsenceDecision(condition: absence, series: history.total)
-        case .backlog(let backlog): BacklogDecision(condition: backlog, series: history.total)
-        case .firstSight(let sight): FirstSightDecision(condition: sight, history: history)
-        case .reregistration(let reregistration): ReregistrationDecision(condition: reregistration, series: history.total)
-        }
-    }
-}
-
-extension BaselineDecision {
-    fileprivate func point(at minute: Minute) -> RuleChartPoint {
-        let now = current(at: minute)
-        let verdict: RatioVerdict = now.window.counts.attempts == 0 ? .blank : onset(at: minute) == nil ? .ok : .breach
-        return RuleChartPoint(minute: minute, counts: now.window.counts, expected: now.expected, verdict: verdict)
+        let decision = rule.condition.base.decision(history, from: first, through: last)
+        return (0...(last - first)).map { first + $0 }.filter(decision.decides).map(decision.point)
     }
 }

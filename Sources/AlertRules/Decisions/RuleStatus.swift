@@ -2,7 +2,7 @@
 package struct RuleStatus: Sendable, Hashable {
     /// 0 is healthy, 1 is firing; below 1 as long as anything is missing.
     package let fraction: Double
-    /// The condition holds in full at this minute.
+    /// The condition is met in full at this minute.
     package let isSet: Bool
     /// The numbers behind it, for people.
     package let text: String

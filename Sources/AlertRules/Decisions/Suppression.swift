@@ -1,14 +1,14 @@
-/// Alerts that are the mere consequence of another one, which is told: `suppressed_by` of a rule.
+/// Alerts that are only the consequence of another one, which is notified: `suppressed_by` of a rule.
 ///
-/// Pure, so that live evaluation and a backtest hold back the same alerts. Of two alerts with the same values in the dimensions both have,
-/// the cause holds the consequence back
+/// Pure, so that live evaluation and a backtest suppress the same alerts. Of two alerts with the same values in the dimensions both have,
+/// the cause suppresses the consequence
 /// - as long as it fires, and
-/// - after its end until the consequence's condition holds again: what fades together is not told at the end,
-/// if the consequence had begun before the cause fired. What begins later is something new, and is told. What pages nobody holds no page back.
+/// - after its end until the consequence's condition is met again: what ends together is not notified at the end,
+/// if the consequence had begun before the cause fired. What begins later is a new incident and is notified. An alert that does not page never suppresses a page.
 ///
-/// Live, a cause must have been told as well: see `SuppressionCandidates`. Receivers and silences are no part of a backtest.
+/// Live, the cause must also have been notified: see `SuppressionCandidates`. Receivers and silences are no part of a backtest.
 package enum Suppression {
-    /// An alert, as far as holding back is concerned.
+    /// What suppression needs to know about an alert.
     package struct Span: Sendable, Hashable {
         package var rule: String
         package var group: GroupKey
@@ -37,23 +37,23 @@ package enum Suppression {
         }
     }
 
-    /// What became of the telling.
+    /// Whether and when the alert is notified.
     package enum Outcome: Sendable, Hashable {
-        case told
-        /// Told when the cause was over and this was not, at the first minute after the one that showed it.
+        case notified
+        /// Notified when the cause was over and this was not, at the first minute after the one that showed it.
         case delayed(cause: String, at: Minute)
         case suppressed(cause: String)
 
-        /// The rule that held it back.
+        /// The rule that suppressed it.
         package var cause: String? {
             switch self {
-            case .told: nil
+            case .notified: nil
             case .delayed(let cause, _), .suppressed(let cause): cause
             }
         }
     }
 
-    /// Whether `cause` holds `consequence` back when `minute` closes. `lastSet`: the newest minute at which the consequence's condition held.
+    /// Whether `cause` suppresses `consequence` when `minute` closes. `lastSet`: the newest minute at which the consequence's condition was met.
     package static func suppresses(_ cause: Span, _ consequence: Span, lastSet: Minute, at minute: Minute) -> Bool {
         guard agree(cause.group, consequence.group), cause.firedAt <= minute + 1, consequence.startsAt <= cause.firedAt,
             cause.severity.pages || !consequence.severity.pages
@@ -62,21 +62,21 @@ package enum Suppression {
         return lastSet < resolvedAt - 1
     }
 
-    /// What would have been told of an alert that ended, or goes on.
+    /// The outcome of an alert that ended or still fires.
     package static func outcome(of consequence: Span, lastSet: Minute, causes: [Span]) -> Outcome {
         let set = consequence.firedAt - 1
         let ends = causes.compactMap(\.resolvedAt).map { $0 - 1 }.filter { $0 > set && $0 <= lastSet }
         var suppressor: String?
         for minute in [set] + ends.sorted() {
             guard let cause = causes.first(where: { suppresses($0, consequence, lastSet: minute, at: minute) }) else {
-                return suppressor.map { .delayed(cause: $0, at: minute + 1) } ?? .told
+                return suppressor.map { .delayed(cause: $0, at: minute + 1) } ?? .notified
             }
             suppressor = suppressor ?? cause.rule
         }
-        return suppressor.map { .suppressed(cause: $0) } ?? .told
+        return suppressor.map { .suppressed(cause: $0) } ?? .notified
     }
 
-    /// Causes before what they hold back, otherwise in the given order: evaluated so, an alert finds its cause firing already.
+    /// Causes before what they suppress, otherwise in the given order: evaluated so, an alert finds its cause firing already.
     package static func causesFirst(_ rules: [AlertRule]) -> [AlertRule] {
         let byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var placed: Set<String> = []

@@ -11,7 +11,7 @@ package struct Transition: Sendable, Hashable, Codable {
         case recovered
         /// A learning baseline became a real one, and it fires: the ticket ends where the page begins.
         case learned
-        /// Somebody called what fired normal from now on.
+        /// A person accepted the level as normal.
         case accepted
         /// The rule changed, and its new version does not fire. Set by the evaluator, never by a fold.
         case ruleChanged = "rule_changed"
@@ -30,7 +30,7 @@ package struct Transition: Sendable, Hashable, Codable {
     package var startsAt: Minute
     /// The first minute after the one that set the alert.
     package var firedAt: Minute
-    /// The newest minute at which the condition held in full.
+    /// The newest minute at which the condition was met in full.
     package var lastSet: Minute
     /// The first minute of the good run; nil while firing.
     package var endsAt: Minute?

@@ -2,7 +2,7 @@
 package struct AlertRule: Sendable, Hashable {
     /// The alert's name, unique over all files.
     package let name: String
-    /// The name of the `groups:` entry that holds the rule.
+    /// The name of the `groups:` entry that contains the rule.
     package let ruleGroup: String
     package let condition: RuleCondition
     /// One alert for each combination of these; empty means one for all traffic.
@@ -11,10 +11,10 @@ package struct AlertRule: Sendable, Hashable {
     /// All labels as written, `severity` included.
     package let labels: [String: String]
     package let annotations: RuleAnnotations
-    /// Rules whose alerts explain those of this one: while one of them fires for the same group, nobody is told of this.
+    /// Rules whose alerts explain those of this one: while one of them fires for the same group, this one is suppressed.
     package let suppressedBy: [String]
     package let source: SourcePosition
-    /// Changes when, and only when, the rule's decisions may change: words, labels and who is told do not count.
+    /// Changes when, and only when, the rule's decisions may change: texts, labels and receivers do not count.
     package let version: String
 
     package init(
@@ -40,27 +40,11 @@ package struct AlertRule: Sendable, Hashable {
         version = RuleVersion.of(name: name, condition: condition, by: by)
     }
 
-    /// Every dimension that rows for this rule must hold: those of the groups and those of the strata.
-    package var dimensions: [Dimension] {
-        switch condition {
-        case .ratio, .absence, .backlog, .firstSight, .reregistration: by
-        case .baseline(let baseline): Set(by).union(baseline.strata).sorted()
-        }
-    }
+    /// Every dimension that rows for this rule must have: those of the groups and those of the strata.
+    package var dimensions: [Dimension] { Set(by).union(condition.base.strata).sorted() }
 
-    package var seasonality: WeekSeason? {
-        if case .baseline(let baseline) = condition { baseline.seasonality } else { nil }
-    }
+    package var seasonality: WeekSeason? { condition.base.seasonality }
 
     /// How many minutes before a minute are needed to decide about it; whole days of a baseline come on top.
-    package var lookback: Int {
-        switch condition {
-        case .ratio(let ratio): max(ratio.duration.minutes + ratio.smooth.minutes, ratio.resolveWithin.minutes)
-        case .baseline(let baseline): baseline.longestWindow.minutes
-        case .absence(let absence): absence.lookback
-        case .backlog(let backlog): max(backlog.duration.minutes * 4 / 3, backlog.resolveAfter.minutes)
-        case .firstSight(let sight): sight.notSeenFor.minutes + 1440
-        case .reregistration(let reregistration): reregistration.reference.minutes + reregistration.window.minutes
-        }
-    }
+    package var lookback: Int { condition.base.lookback }
 }

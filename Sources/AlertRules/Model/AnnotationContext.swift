@@ -1,4 +1,4 @@
-/// The values that placeholders stand for.
+/// The values of placeholders.
 package struct AnnotationContext: Sendable, Hashable {
     package var rule: String
     package var severity: Severity

@@ -1,8 +1,8 @@
-/// Alerts that Pushwatch raises about itself. No rule may take their names.
+/// Alerts that Pushwatch raises about itself. No rule may use their names.
 package enum BuiltInAlert: String, Sendable, Hashable, CaseIterable {
-    /// Nobody writes attempts although there should be some.
+    /// No instance writes attempts although traffic is expected.
     case dataGap = "EvaluatorDataGap"
-    /// A receiver refused a message for good.
+    /// A receiver rejected a notification permanently.
     case notificationsDeadLettered = "NotificationsDeadLettered"
 
     /// Part of their alerts, as a rule's version is.

@@ -1,4 +1,4 @@
-/// What the alert tells on-call.
+/// The texts of an alert.
 package struct RuleAnnotations: Sendable, Hashable {
     /// One line: what broke.
     package var summary: AnnotationTemplate
@@ -32,20 +32,22 @@ package struct RuleAnnotations: Sendable, Hashable {
         result["meaning"] = meaning?.rendered(facts)
         result["action"] = action.rendered(facts)
         result["runbook"] = runbook
-        if facts.evidence.level == .blocked, let text = facts.evidence.openCircuitsText { result.merge(Self.blockedAnnotations(text, facts)) { $1 } }
+        if facts.evidence.level == .blocked, let text = facts.evidence.openCircuitsText {
+            result.merge(Self.blockedAnnotations(text, facts)) { $1 }
+        }
         return result
     }
 
-    /// A share of what was tried would be beside the point when nothing is tried.
+    /// A share of the attempts is meaningless when nothing is attempted.
     private static func blockedAnnotations(_ text: String, _ facts: AnnotationContext) -> [String: String] {
         let counts = facts.evidence.observed.counts
         let provider = facts.group[.provider] ?? "The provider"
         return [
             "summary": facts.group[.provider].map { "\($0): \(text)" } ?? text,
             "meaning":
-                "\(provider) refuses the credential, so Pushwatch holds what needs it and tries one push now and then. Nothing of it "
-                + "arrives until the credential is mended; then all of it goes out that has not expired. In the last "
-                + "\(RuleDuration(minutes: facts.evidence.observed.minutes)) \(counts.attempts) were tried, and \(counts.bad) refused.",
+                "\(provider) refuses the credential: its circuit is open, so the pushes that need it wait and only probes are attempted. None of them "
+                + "arrives until the credential is fixed; then those that have not expired are sent. In the last "
+                + "\(RuleDuration(minutes: facts.evidence.observed.minutes)) \(counts.attempts) attempts were made, and \(counts.bad) refused.",
         ]
     }
 }

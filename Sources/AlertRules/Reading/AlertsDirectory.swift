@@ -19,7 +19,7 @@ package struct AlertsDirectory: Sendable, Hashable {
         return RuleSet(rules: set.rules, findings: all.sorted())
     }
 
-    /// Reads `tests/`; a directory that does not exist holds no tests.
+    /// Reads `tests/`; a directory that does not exist contains no tests.
     package func testSources() -> (sources: [SourceText], findings: [Finding]) {
         hasFile("tests") ? sources(in: "tests") : ([], [])
     }

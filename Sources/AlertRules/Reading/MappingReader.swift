@@ -3,7 +3,7 @@ import Yams
 /// Reads one YAML mapping key by key. Unknown keys are errors, and every error has the place of the offending text.
 struct MappingReader {
     let file: String
-    /// Where the mapping lies, as a path of keys; empty at the top.
+    /// The path of keys to the mapping; empty at the top.
     let path: String
     let position: SourcePosition
     let findings: FindingCollector
@@ -49,7 +49,7 @@ struct MappingReader {
         values[key].map { Self.position(of: $0.value, file: file) } ?? position
     }
 
-    /// Where the key itself stands.
+    /// The position of the key itself.
     func keyPosition(of key: String) -> SourcePosition {
         values[key].map { Self.position(of: $0.key, file: file) } ?? position
     }

@@ -38,7 +38,7 @@ package enum RuleCheck {
     /// A healthy share above half the threshold pages falsely before long (§2.2). `healthy` is the 95th percentile of
     /// the share over 28 days, from a database.
     package static func healthyShareFinding(_ rule: AlertRule, group: GroupKey, healthy: Double) -> Finding? {
-        guard case .ratio(let ratio) = rule.condition, healthy > ratio.above.double / 2 else { return nil }
+        guard let ratio = rule.condition.ratio, healthy > ratio.above.double / 2 else { return nil }
         let message =
             "'\(rule.name)' (\(group)): the healthy share reaches \(Fraction.percent(healthy)), more than half of "
             + "\(ratio.above.percent); expect false alarms"

@@ -2,7 +2,7 @@ import Yams
 
 /// Reads rule files: `groups:` of `rules:`, named as in Prometheus rule files, with a typed condition.
 struct RuleFileReader {
-    static let ruleKeys = ["alert"] + ConditionReader.kinds + ["for", "by", "labels", "annotations", "suppressed_by"]
+    static let ruleKeys = ["alert"] + ConditionKind.all.map(\.key) + ["for", "by", "labels", "annotations", "suppressed_by"]
 
     let source: SourceText
     let findings: FindingCollector

@@ -12,7 +12,7 @@ enum SuppressionReader {
         return causes
     }
 
-    /// Names that exist, no circle, and nobody is woken by nothing: what holds a page back must page itself.
+    /// Names that exist, no cycles, and no lost page: a rule that suppresses a page must page itself.
     static func check(_ rules: [AlertRule], _ findings: FindingCollector) {
         let byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         for rule in rules {
@@ -26,13 +26,13 @@ enum SuppressionReader {
                 if isCause(rule.name, of: name, byName, []) {
                     error(name == rule.name ? "a rule cannot suppress itself" : "'\(name)' is itself suppressed by this rule")
                 } else if rule.severity.pages, !cause.severity.pages {
-                    error("'\(name)' pages nobody, so it must not suppress what does")
+                    error("'\(name)' does not page, so it must not suppress a rule that does")
                 }
             }
         }
     }
 
-    /// Whether `name` holds `other` back, by whatever way.
+    /// Whether `name` suppresses `other`, directly or indirectly.
     private static func isCause(_ name: String, of other: String, _ rules: [String: AlertRule], _ seen: Set<String>) -> Bool {
         if name == other { return true }
         guard !seen.contains(other), let rule = rules[other] else { return false }

@@ -1,4 +1,4 @@
-/// One test of a rule: traffic that is made up, and the alerts that must come of it, and no others.
+/// One test of a rule: synthetic traffic, and exactly the alerts expected from it.
 package struct RuleTest: Sendable, Hashable {
     package var name: String
     package var rule: AlertRule

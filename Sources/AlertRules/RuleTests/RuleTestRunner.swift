@@ -1,4 +1,4 @@
-/// Runs rule tests: the same evaluation as live, over made-up traffic.
+/// Runs rule tests: the same evaluation as live, over synthetic traffic.
 package enum RuleTestRunner {
     package static func run(_ tests: [RuleTest]) -> RuleTestReport {
         RuleTestReport(results: tests.map(run))

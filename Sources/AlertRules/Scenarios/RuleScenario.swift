@@ -1,4 +1,4 @@
-/// Made-up traffic by which a rule is judged before it pages anybody: the scenarios of the reference (alerting §2.2).
+/// Synthetic traffic by which a rule is assessed before it pages: the scenarios of the reference (alerting §2.2).
 package enum RuleScenario: String, Sendable, Hashable, CaseIterable {
     /// Twenty sends a minute, a fifth of the threshold fails.
     case healthy
@@ -15,7 +15,7 @@ package enum RuleScenario: String, Sendable, Hashable, CaseIterable {
     /// Two fifths above the threshold, at twenty a minute.
     case slight = "slight fault"
 
-    /// Nothing is wrong: whatever fires is a false alarm.
+    /// Nothing is wrong: any alert is a false alarm.
     package var isHealthy: Bool { [.healthy, .blip, .quietBlip, .campaign].contains(self) }
 
     private var rate: Double { [.quietBlip, .quietOutage].contains(self) ? 2 : 20 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Plays scenarios to a rule: minutes with arrivals by Poisson's law and failures by lot, the same each time.
+/// Plays scenarios to a rule: minutes with Poisson arrivals and random failures, reproducible by seed.
 package struct ScenarioRun: Sendable {
     /// Weeks without a fault, and how many faults.
     package var weeks: Int
@@ -15,13 +15,7 @@ package struct ScenarioRun: Sendable {
 
     /// Nil for rules that do not look at a share of attempts, or learn from days before.
     package func result(_ rule: AlertRule, _ scenario: RuleScenario) -> ScenarioResult? {
-        let threshold: Double
-        switch rule.condition {
-        case .ratio(let ratio): threshold = ratio.above.double
-        // Nothing succeeds: what is usual is far away from that.
-        case .absence: threshold = 0.05
-        case .baseline, .backlog, .firstSight, .reregistration: return nil
-        }
+        guard let threshold = rule.condition.base.scenarioShare else { return nil }
         var random = SeededGenerator(seed: 4711)
         var result = ScenarioResult(rule: rule.name, scenario: scenario)
         if scenario.isHealthy {
@@ -38,7 +32,13 @@ package struct ScenarioRun: Sendable {
         return result
     }
 
-    private func firings(_ rule: AlertRule, _ scenario: RuleScenario, _ threshold: Double, minutes: Int, _ random: inout SeededGenerator) -> [Int] {
+    private func firings(
+        _ rule: AlertRule,
+        _ scenario: RuleScenario,
+        _ threshold: Double,
+        minutes: Int,
+        _ random: inout SeededGenerator
+    ) -> [Int] {
         let counts = (0..<minutes).map { minute -> AttemptCounts in
             let (rate, share) = scenario.traffic(at: minute, threshold: threshold)
             let attempts = random.poisson(rate)
@@ -51,7 +51,7 @@ package struct ScenarioRun: Sendable {
     }
 }
 
-/// Chance that repeats itself (SplitMix64).
+/// A reproducible random generator (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

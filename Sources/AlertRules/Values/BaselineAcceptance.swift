@@ -5,7 +5,7 @@
 package struct BaselineAcceptance: Sendable, Hashable, Codable {
     /// The first minute that is decided by it.
     package var from: Minute
-    /// The first minute that is not any more; nil while it stands.
+    /// The first minute that is not any more; nil while it is in force.
     package var to: Minute?
     /// What part of each stratum's attempts is expected to fail. A stratum that had no attempts at that time is not in it and keeps its own past.
     package var shares: [FrozenShare]

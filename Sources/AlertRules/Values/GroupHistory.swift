@@ -85,7 +85,7 @@ package struct GroupHistory: Sendable, Hashable {
         self.init(group: group, strata: [StratumHistory(key: group, series: series)])
     }
 
-    /// Sorts rows into the groups and strata of a rule. Rows must hold the rule's `dimensions`.
+    /// Sorts rows into the groups and strata of a rule. Rows must have the rule's `dimensions`.
     package static func groups(
         of rule: AlertRule,
         rows: some Sequence<KeyedCounts>,

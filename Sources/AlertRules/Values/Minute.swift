@@ -5,7 +5,7 @@ package struct Minute: Sendable, Hashable, Comparable {
 
     package init(_ index: Int64) { self.index = index }
 
-    /// The minute that holds this second since 1970.
+    /// The minute that contains this second since 1970.
     package init(containingSecond second: Int64) {
         index = second >= 0 ? second / 60 : (second - 59) / 60
     }
@@ -13,7 +13,7 @@ package struct Minute: Sendable, Hashable, Comparable {
     /// The first second of the minute since 1970.
     package var second: Int64 { index * 60 }
 
-    /// The UTC day the minute lies in, counted from 1970.
+    /// The UTC day of the minute, counted from 1970.
     package var day: Int64 { index >= 0 ? index / 1440 : (index - 1439) / 1440 }
 
     package static func < (a: Minute, b: Minute) -> Bool { a.index < b.index }

@@ -1,6 +1,6 @@
 /// Counts of consecutive minutes, stored as running sums, so that any window costs two look-ups.
 ///
-/// Minutes outside the series, and minutes that were not given, hold no attempts.
+/// Minutes outside the series, and minutes that were not given, have no attempts.
 package struct MinuteSeries: Sendable, Hashable {
     package let first: Minute
     private var attemptSums: [Int64]
@@ -48,12 +48,12 @@ package struct MinuteSeries: Sendable, Hashable {
         WindowCounts(first: last - (minutes - 1), minutes: minutes, counts: window(endingAt: last, minutes: minutes))
     }
 
-    /// The first minute that holds an attempt.
+    /// The first minute with an attempt.
     package var firstAttempt: Minute? {
         attemptSums.firstIndex { $0 > 0 }.map { first + ($0 - 1) }
     }
 
-    /// The last minute up to `limit` that holds an attempt: since when an alert is held for lack of traffic.
+    /// The last minute up to `limit` with an attempt: since when an alert keeps its state for lack of traffic.
     package func lastAttempt(through limit: Minute) -> Minute? {
         var position = min(max(limit - first + 1, 0), count)
         while position > 0, attemptSums[position] == attemptSums[position - 1] { position -= 1 }

@@ -8,7 +8,7 @@ package struct OpenCircuit: Sendable, Hashable, Codable {
     package var cause: String
     /// The minute of the first refusal.
     package var since: Minute
-    /// Deliveries that wait until the credential is mended.
+    /// Deliveries that wait until the credential is fixed.
     package var waiting: Int64
 
     package init(app: String, environment: String, platform: String = "", cause: String, since: Minute, waiting: Int64) {
@@ -49,7 +49,7 @@ package struct CircuitMinutes: Sendable, Hashable {
     func isWaiting(at minute: Minute) -> Bool { self[minute].contains { $0.waiting > 0 } }
 }
 
-/// A row of the minutes in which something was held.
+/// One minute of an open circuit.
 package struct CircuitMinute: Sendable, Hashable {
     /// Provider, app and environment.
     package var key: GroupKey
@@ -64,7 +64,7 @@ package struct CircuitMinute: Sendable, Hashable {
 }
 
 extension GroupHistory {
-    /// Adds what is held to the groups it belongs to, and groups in which everything is held and nothing was tried.
+    /// Adds open circuits to the groups they belong to, and groups in which all pushes wait and none was attempted.
     package static func adding(_ rows: [CircuitMinute], to histories: [GroupHistory], of rule: AlertRule) -> [GroupHistory] {
         let counted = rows.filter { rule.condition.of.admits($0.key) }
         guard !counted.isEmpty else { return histories }

@@ -2,7 +2,7 @@ import AlertRules
 import Postgres
 import PushContract
 
-/// Takes up what somebody called normal since the last evaluation: works out the level, from which minute on it holds, and for whom.
+/// Applies what was accepted since the last evaluation: computes the level, from which minute it is in force, and for which group.
 ///
 /// The level is stored with its minute, so that a later fold of the same minutes, a backtest too, decides by the same numbers.
 struct AcceptancePass {
@@ -20,7 +20,7 @@ struct AcceptancePass {
     /// The newest minute of the evaluation: the first that is decided by what is taken up.
     let last: Minute
 
-    /// Those whose level can be told. The others wait for attempts.
+    /// Those whose level can be computed. The others wait for attempts.
     func run(_ waiting: [AcceptanceRecord]) async throws -> [AppliedAcceptance] {
         var taken: [AppliedAcceptance] = []
         for accepted in waiting {
@@ -29,12 +29,14 @@ struct AcceptancePass {
             }
             let shares = try await level(of: alert)
             guard !shares.isEmpty else { continue }
-            taken.append(AppliedAcceptance(accepted: accepted, level: AcceptedShares(reasons: rule.condition.reasons, shares: shares), from: last))
+            taken.append(
+                AppliedAcceptance(accepted: accepted, level: AcceptedShares(reasons: rule.condition.reasons, shares: shares), from: last)
+            )
         }
         return taken
     }
 
-    /// The present, while it fires and tells enough; else the worst window.
+    /// The present, while it fires and has enough attempts; else the worst window.
     private func level(of alert: Alert) async throws -> [FrozenShare] {
         let start = Minute(alert.startsAt)
         if alert.state == .firing, let history = try await history(of: alert.group, at: last) {

@@ -33,7 +33,7 @@ struct AcceptedShares: Codable {
     var reasons: [String]
     var shares: [FrozenShare]
 
-    /// A rule that counts something else, or tells other strata apart, is another rule to an acceptance.
+    /// A rule that counts something else, or has other strata, is another rule to an acceptance.
     func matches(_ rule: AlertRule) -> Bool {
         reasons == rule.condition.reasons && shares.allSatisfy { Set($0.stratum.values.keys) == Set(rule.dimensions) }
     }

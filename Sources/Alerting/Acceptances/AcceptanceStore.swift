@@ -68,7 +68,7 @@ package enum AcceptanceStore {
         return changed == 1 ? try await acceptance(id, on: session) : nil
     }
 
-    /// What stands for each group of a rule, and what once stood: a pass over the past needs both.
+    /// The acceptances in force for each group of a rule, and former ones: a pass over the past needs both.
     static func effective(_ rule: AlertRule, on session: any PostgresSession) async throws -> [GroupKey: [BaselineAcceptance]] {
         let rows = try await session.query(
             """
@@ -114,7 +114,9 @@ package enum AcceptanceStore {
             FROM alertAcceptances \(condition)
             """
         ).map { row in
-            let (id, alert, rule, group, author, reason, at, from, undoneAt, undoneBy) = try row.decode((UUID, UUID, String, String, String, String, Timestamp, Timestamp?, Timestamp?, String?).self)
+            let (id, alert, rule, group, author, reason, at, from, undoneAt, undoneBy) = try row.decode(
+                (UUID, UUID, String, String, String, String, Timestamp, Timestamp?, Timestamp?, String?).self
+            )
             return AcceptanceRecord(
                 id: id,
                 alertId: alert,

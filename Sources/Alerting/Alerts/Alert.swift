@@ -34,7 +34,7 @@ package struct Alert: Sendable, Hashable {
     package var acknowledgedAt: Timestamp?
     package var acknowledgedBy: String?
     package var silencedBy: UUID?
-    /// The alert that explains this one: whoever was told of that one is not told of this one meanwhile.
+    /// The alert that suppresses this one: its receivers are not notified of this one meanwhile.
     package var suppressedBy: SuppressingAlert?
     package var revised: Bool
     package var noDataSince: Timestamp?
@@ -42,7 +42,7 @@ package struct Alert: Sendable, Hashable {
     /// Who is affected while it goes on; nil before the first look, some minutes after it fired.
     package var impact: AlertImpact?
 
-    /// Recorded and shown; nobody is told, or with a cause only who was not told of that.
+    /// Recorded and shown, but not notified; with a cause, only to receivers that were notified of that.
     var isMuted: Bool { silencedBy != nil || suppressedBy != nil }
 }
 
@@ -74,7 +74,7 @@ package struct AffectedDevices: Sendable, Hashable, Codable {
     package var text: String { (isComplete ? "" : "at least ") + "\(withoutSuccess) without a success" }
 }
 
-/// How much waits to be sent, when the sending side can tell cheaply.
+/// How much waits to be sent, when the sending side can determine it cheaply.
 package struct BacklogNumbers: Sendable, Hashable, Codable {
     package var waiting: Int64
     package var oldestSeconds: Int64?

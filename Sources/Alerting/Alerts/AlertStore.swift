@@ -66,7 +66,7 @@ package enum AlertStore {
         }
     }
 
-    /// Puts a message beside firing and resolved into the queue of those who were told that it fires.
+    /// Queues a notification other than firing and resolved for the receivers that were notified that it fires.
     static func notify(
         _ id: UUID,
         _ event: AlertNotification.Event,
@@ -115,7 +115,12 @@ extension Alert {
             id, rule, version, group, labels, severity, state, startsAt, firedAt, endsAt, resolvedAt,
             reason, late, evidence, contributors, backlog, sql, annotations,
             acknowledgedAt, acknowledgedBy, silencedBy, revised, noDataSince, affected, suppressedBy, impact
-        ) = try row.decode((UUID, String, String, String, String, String, String, Timestamp, Timestamp, Timestamp?, Timestamp?, String?, Int64, String, String, String?, String, String, Timestamp?, String?, UUID?, Bool, Timestamp?, String?, String?, String?).self)
+        ) = try row.decode(
+            (
+                UUID, String, String, String, String, String, String, Timestamp, Timestamp, Timestamp?, Timestamp?, String?, Int64, String,
+                String, String?, String, String, Timestamp?, String?, UUID?, Bool, Timestamp?, String?, String?, String?
+            ).self
+        )
         self.init(
             id: id,
             rule: rule,

@@ -1,7 +1,7 @@
 import AlertRules
 package import Foundation
 
-/// The alert that explains another one: whoever was told of it is not told of the other one.
+/// The alert that suppresses another one: receivers notified of it are not notified of the other one.
 package struct SuppressingAlert: Sendable, Hashable, Codable {
     package var alertId: UUID
     package var rule: String

@@ -3,9 +3,9 @@ import Foundation
 import Postgres
 import PushContract
 
-/// The alerts that may hold back those of a rule: what fires, and what ended since the oldest of them began.
+/// The alerts that may suppress those of a rule: firing ones, and those that ended since the oldest of them began.
 ///
-/// Nobody misses a page by this: an alert explains another one only to receivers that were told of it, or of what explains it in turn. What a silence,
+/// No page is lost by this: an alert explains another one only to receivers that were notified of it, or of its own cause. What a silence,
 /// a route or a receiver's refusal kept from somebody explains nothing to them.
 struct SuppressionCandidates {
     private static let most = 200
@@ -13,7 +13,7 @@ struct SuppressionCandidates {
     /// What holds an alert back.
     struct SuppressionMatch {
         var suppressedBy: SuppressingAlert
-        /// Receivers of a page that were not told of the cause, and therefore are of this.
+        /// Receivers of a page that were not notified of the cause, and therefore are of this alert.
         var unnotified: [String]
     }
 
@@ -21,7 +21,7 @@ struct SuppressionCandidates {
         var span: Suppression.Span
         var suppressedBy: SuppressingAlert
         /// Receivers that took the message that it fires, or will as soon as they can.
-        var told: Set<String>
+        var notified: Set<String>
     }
 
     private var causes: [Cause] = []
@@ -38,7 +38,7 @@ struct SuppressionCandidates {
                 WHERE rule = ANY(\(rule.suppressedBy)) AND (state = 'firing' OR resolvedAt >= \(since))
                 ORDER BY firedAt, alertId LIMIT \(most)
             ),
-            -- Who was told of what explains a cause knows of it too.
+            -- Receivers notified of the cause of a cause know of it too.
             explained (causeId, alertId) AS (
                 SELECT alertId, alertId FROM cause
                 UNION
@@ -48,7 +48,7 @@ struct SuppressionCandidates {
                 SELECT DISTINCT o.receiver
                 FROM explained x JOIN notifications o ON o.alertId = x.alertId JOIN alerts e ON e.alertId = x.alertId
                 WHERE x.causeId = cause.alertId AND o.kind = 'firing'
-                  -- What waits under a silence is told to nobody.
+                  -- What waits under a silence is sent to no receiver.
                   AND (o.state = 'delivered' OR o.state = 'pending' AND e.silencedBy IS NULL)
             )
             FROM cause ORDER BY firedAt, alertId
@@ -57,9 +57,9 @@ struct SuppressionCandidates {
         return result
     }
 
-    /// What holds an alert back when `minute` closes; nil when all its receivers are to be told.
+    /// What suppresses an alert when `minute` closes; nil when all its receivers are to be notified.
     ///
-    /// A page is kept from the receivers that were told of the cause. What pages nobody is suppressed as soon as anybody was: tickets often go
+    /// A page is kept from the receivers that were notified of the cause. Other alerts are suppressed as soon as any receiver was notified: tickets often go
     /// elsewhere than pages, and those who have the page need no ticket about it.
     func suppression(of alert: Alert, lastSet: Minute, at minute: Minute, receivers: [String]) -> SuppressionMatch? {
         let consequence = Suppression.Span(
@@ -70,8 +70,8 @@ struct SuppressionCandidates {
             severity: alert.severity
         )
         for cause in causes where Suppression.suppresses(cause.span, consequence, lastSet: lastSet, at: minute) {
-            let unnotified = receivers.filter { !cause.told.contains($0) }
-            let isExplained = alert.severity.pages ? unnotified.count < receivers.count : !cause.told.isEmpty
+            let unnotified = receivers.filter { !cause.notified.contains($0) }
+            let isExplained = alert.severity.pages ? unnotified.count < receivers.count : !cause.notified.isEmpty
             if isExplained || receivers.isEmpty {
                 return SuppressionMatch(suppressedBy: cause.suppressedBy, unnotified: alert.severity.pages ? unnotified : [])
             }
@@ -82,7 +82,9 @@ struct SuppressionCandidates {
 
 extension SuppressionCandidates.Cause {
     fileprivate init(row: Row) throws {
-        let (id, rule, labels, startsAt, firedAt, resolvedAt, severity, told) = try row.decode((UUID, String, String, Timestamp, Timestamp, Timestamp?, String, [String]).self)
+        let (id, rule, labels, startsAt, firedAt, resolvedAt, severity, notified) = try row.decode(
+            (UUID, String, String, Timestamp, Timestamp, Timestamp?, String, [String]).self
+        )
         let group = try GroupKey(labels: labels)
         span = Suppression.Span(
             rule: rule,
@@ -93,6 +95,6 @@ extension SuppressionCandidates.Cause {
             severity: Severity(rawValue: severity) ?? .page
         )
         suppressedBy = SuppressingAlert(alertId: id, rule: rule, group: group.description)
-        self.told = Set(told)
+        self.notified = Set(notified)
     }
 }

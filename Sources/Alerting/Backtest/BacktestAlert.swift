@@ -5,10 +5,10 @@ package struct BacktestAlert: Sendable, Hashable {
     package var fired: Transition
     /// Nil when it still fires at the end of the backtest.
     package var resolved: Transition?
-    /// The newest minute at which its condition held.
+    /// The newest minute at which its condition was met.
     package var lastSet: Minute
-    /// Whether somebody would have been told, as far as `suppressed_by` is concerned.
-    package var suppression = Suppression.Outcome.told
+    /// Whether it would have been notified, as far as `suppressed_by` is concerned.
+    package var suppression = Suppression.Outcome.notified
 
     package init(fired: Transition, resolved: Transition?, lastSet: Minute) {
         self.fired = fired
@@ -39,7 +39,7 @@ package struct BacktestAlert: Sendable, Hashable {
         )
     }
 
-    /// Nobody would have been told.
+    /// No notification would have been sent.
     package var isSuppressed: Bool {
         if case .suppressed = suppression { true } else { false }
     }

@@ -10,7 +10,7 @@ struct BacktestDocument: Encodable {
         var firedAt: String
         var resolvedAt: String?
         var minutes: Int
-        /// The rule whose alert explained this one, and when this one was told all the same; absent when it was told at once.
+        /// The rule whose alert explained this one, and when this one was notified after all; absent when it was notified at once.
         var suppressedBy: String?
         var notifiedAt: String?
         /// The numbers that made it fire.

@@ -19,7 +19,7 @@ enum BacktestHistory {
             return histories
         }
         let series = try await series(rule, from: start - (rule.lookback + 1), through: last, on: session, onProgress)
-        if case .baseline(let condition) = rule.condition {
+        if let condition = rule.condition.baseline {
             return try await BaselineStore(keepsDays: false).histories(
                 rule,
                 condition,

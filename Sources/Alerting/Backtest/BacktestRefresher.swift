@@ -2,13 +2,14 @@ package import AlertRules
 package import Logging
 package import Postgres
 package import PushContract
+import ServiceKit
 package import ServiceLifecycle
 
 /// Keeps a backtest of the last four weeks for each rule in force, on each instance that has the pages.
 ///
 /// A rule is backtested again every hour, and soon after an alert of it began or ended or its file changed; never more than a twentieth of
-/// the time. Reads only, a rule after the other and a day after the other, so that it holds no connection for long. It looks at the rule
-/// files too, since an instance with pages and without an evaluator has nobody else who does.
+/// the time. Reads only, a rule after the other and a day after the other, so that it holds no connection for long. It reads the rule
+/// files too, since an instance with pages and without an evaluator has no other reader.
 package struct BacktestRefresher: Service {
     /// How far back a backtest looks.
     package static let days = 28
@@ -48,13 +49,10 @@ package struct BacktestRefresher: Service {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var cooldown: [String: Timestamp] = [:]
-            while !Task.isCancelled {
-                await look(&cooldown)
-                try? await clock.sleep(for: Self.pause, tolerance: nil)
-            }
-        }
+        let none: [String: Timestamp] = [:]
+        try await PeriodicService("backtests", every: Self.pause, clock: clock, logger: logger, state: none) { cooldown in
+            await look(&cooldown)
+        }.run()
     }
 
     /// Makes whatever is due. `cooldown`: when a version of a rule failed.
@@ -76,7 +74,7 @@ package struct BacktestRefresher: Service {
         } catch is CancellationError {
         } catch {
             // The database is away, which others say; the next look comes soon.
-            logger.debug("no look at backtests", metadata: ["error": "\(error)"])
+            logger.debug("backtests could not be refreshed", metadata: ["error": "\(error)"])
         }
     }
 

@@ -49,7 +49,7 @@ package struct BacktestReport: Sendable, Hashable {
 
     static func suppressionText(_ suppression: Suppression.Outcome) -> String {
         switch suppression {
-        case .told: ""
+        case .notified: ""
         case .delayed(let cause, let minute): ", suppressed by \(cause) until \(minute)"
         case .suppressed(let cause): ", suppressed by \(cause)"
         }

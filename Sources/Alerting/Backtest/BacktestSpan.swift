@@ -24,9 +24,6 @@ package struct BacktestSpan: Sendable, Hashable {
 extension EvaluatorConfiguration {
     /// How far back a rule without a checkpoint is folded.
     func initialLookbackMinutes(_ rule: AlertRule) -> Int {
-        switch rule.condition {
-        case .baseline: baselineInitialLookbackDays * 1440
-        default: initialLookbackDays * 1440
-        }
+        (rule.condition.baseline == nil ? initialLookbackDays : baselineInitialLookbackDays) * 1440
     }
 }

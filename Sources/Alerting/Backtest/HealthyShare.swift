@@ -8,14 +8,14 @@ package enum HealthyShare {
     /// The 95th percentile over slices of the history, each at least as long as the rule's `for` and with enough attempts that
     /// `min_bad` of them would be the threshold. Slices that touch an alert are not healthy and are left out.
     ///
-    /// Nil for other rules than ratios, and with too little traffic to tell.
+    /// Nil for other rules than ratios, and with too little traffic to decide.
     package static func percentile95(
         _ rule: AlertRule,
         _ history: GroupHistory,
         _ alerts: [BacktestAlert],
         span: BacktestSpan
     ) -> Double? {
-        guard case .ratio(let ratio) = rule.condition else { return nil }
+        guard let ratio = rule.condition.ratio else { return nil }
         let shares = slices(ratio, history.total, alerts.filter { $0.group == history.group }, span).compactMap(\.share).sorted()
         guard shares.count >= fewest else { return nil }
         return shares[min(shares.count - 1, shares.count * 95 / 100)]
@@ -51,8 +51,7 @@ extension RuleBacktest {
     /// Warnings for ratio rules whose healthy share is above half the threshold somewhere.
     package func healthFindings(_ rules: [AlertRule], onProgress: (Progress) -> Void = { _ in }) async throws -> [Finding] {
         var findings: [Finding] = []
-        for rule in rules {
-            guard case .ratio = rule.condition else { continue }
+        for rule in rules where rule.condition.ratio != nil {
             let (histories, alerts) = try await fold(rule, onProgress: onProgress)
             for history in histories {
                 guard let share = HealthyShare.percentile95(rule, history, alerts, span: span) else { continue }

@@ -47,7 +47,7 @@ package struct RuleBacktest: Sendable {
         return Result(rule: rule, alerts: alerts, groups: histories.map(\.group))
     }
 
-    /// `all`: the rules they are used with. Those that hold one of `rules` back are followed too, though they are not asked for.
+    /// `all`: the rules they are used with. Those that suppress one of `rules` are evaluated too, although not requested.
     package func run(
         _ rules: [AlertRule],
         among all: [AlertRule]? = nil,
@@ -93,7 +93,7 @@ package struct RuleBacktest: Sendable {
         return try row?.decode(Timestamp?.self).map { Minute($0) }
     }
 
-    /// The pure part: histories must hold what the rule needs to decide about every minute from `start` on.
+    /// The pure part: histories must contain what the rule needs to decide about every minute from `start` on.
     package static func alerts(
         of rule: AlertRule,
         _ histories: [GroupHistory],

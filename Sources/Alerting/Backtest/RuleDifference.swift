@@ -2,7 +2,7 @@ package import AlertRules
 
 /// How the alerts of a rule's two versions differ over the same history.
 package struct RuleDifference: Sendable, Hashable {
-    /// An alert of both versions with other times or another severity, or told of otherwise.
+    /// An alert of both versions with other times or another severity, or other notifications.
     package struct Moved: Sendable, Hashable {
         package var old: BacktestAlert
         package var new: BacktestAlert
@@ -15,7 +15,7 @@ package struct RuleDifference: Sendable, Hashable {
     package var gained: [BacktestAlert] = []
     package var lost: [BacktestAlert] = []
     package var moved: [Moved] = []
-    /// What else has changed about who is told.
+    /// What else has changed about receivers.
     package var settings: [RuleSettingChange] = []
 
     /// Alerts of one group that overlap in time are the same alert; a rule that split one in two gained the second.

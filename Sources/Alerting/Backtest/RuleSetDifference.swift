@@ -8,7 +8,7 @@ package struct RuleSetDifference: Sendable, Hashable {
 
     package var isEmpty: Bool { rules.allSatisfy(\.isEmpty) }
 
-    /// Backtests what differs: what decides, who is told, and what a changed rule holds back. Rules with none of that have the same alerts: they are
+    /// Backtests what differs: what decides, the receivers, and what a changed rule suppresses. Rules with none of that have the same alerts: they are
     /// not read.
     ///
     /// - Parameters:
@@ -56,7 +56,7 @@ package struct RuleSetDifference: Sendable, Hashable {
     /// Markdown that reads well as plain text: the comment on a change of rules.
     package var text: String {
         let length = RuleDuration(minutes: span.minutes)
-        guard !rules.isEmpty else { return "The rules decide the same and tell the same receivers; there is nothing to compare." }
+        guard !rules.isEmpty else { return "The rules decide the same and notify the same receivers; there is nothing to compare." }
         let head = "**Alert rules over \(length)** (\(span.since) … \(span.last + 1))"
         return ([head] + rules.map(block)).joined(separator: "\n\n")
     }

@@ -1,6 +1,6 @@
 package import AlertRules
 
-/// A key of a rule that says who is told, and has another value: it changes no minute at which the rule fires.
+/// A changed key of a rule that decides about receivers: it does not change when the rule fires.
 package struct RuleSettingChange: Sendable, Hashable, CustomStringConvertible {
     package var key: String
     package var old: String
@@ -16,7 +16,9 @@ package struct RuleSettingChange: Sendable, Hashable, CustomStringConvertible {
             RuleSettingChange(key: "suppressed_by", old: list(old.suppressedBy.sorted()), new: list(new.suppressedBy.sorted())),
         ]
         if let receivers {
-            changes.append(RuleSettingChange(key: "receivers", old: receiverNames(old, receivers.old), new: receiverNames(new, receivers.new)))
+            changes.append(
+                RuleSettingChange(key: "receivers", old: receiverNames(old, receivers.old), new: receiverNames(new, receivers.new))
+            )
         }
         return changes.filter { $0.old != $0.new }
     }

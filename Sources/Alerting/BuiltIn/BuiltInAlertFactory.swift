@@ -23,7 +23,7 @@ enum BuiltInAlertFactory {
         )
     }
 
-    /// The same for the one who is woken: what alerts need to know is missing.
+    /// The same for on-call: data that alerts need are missing.
     static func unwritten(since oldest: Timestamp, now: Timestamp) -> Alert {
         let since = Minute(oldest)
         let at = since.timestamp.rfc3339
@@ -33,10 +33,10 @@ enum BuiltInAlertFactory {
             labels: [:],
             since: since,
             now: now,
-            summary: "An instance holds outcomes since \(since) that it cannot store",
+            summary: "An instance has uncommitted outcomes since \(since) that it cannot store",
             meaning:
-                "Attempts were made and are not in the database yet. Other alerts wait for them, ten minutes at most: they fire late, and what is "
-                + "held longer is missing in them.",
+                "Attempts were made and are not in the database yet. Other alerts wait for them, ten minutes at most: they fire late, and after "
+                + "that without these attempts.",
             action: "Find out why that instance cannot write: its connections, its locks, the disk of the database.",
             sql: "SELECT minute, writer, reportedAt, uncommittedSince FROM writerHeartbeats WHERE minute >= timestamptz '\(at)' - "
                 + "interval '10 minutes' AND uncommittedSince IS NOT NULL ORDER BY minute;"
@@ -44,7 +44,7 @@ enum BuiltInAlertFactory {
     }
 
     static func notificationsDeadLettered(_ failure: ReceiverFailure, now: Timestamp) -> Alert {
-        let messages = failure.deadLettered == 1 ? "a message" : "\(failure.deadLettered) messages"
+        let messages = failure.deadLettered == 1 ? "a notification" : "\(failure.deadLettered) notifications"
         let name = failure.receiver.replacing("'", with: "''")
         return alert(
             .notificationsDeadLettered,
@@ -52,10 +52,11 @@ enum BuiltInAlertFactory {
             labels: ["receiver": failure.receiver],
             since: Minute(failure.deadLetteredAt),
             now: now,
-            summary: "Receiver \(failure.receiver) refused \(messages): \(failure.lastError ?? "no reason given")",
-            meaning: "Whoever is told through \(failure.receiver) was not told of an alert, and will not be told of the next one.",
-            action: "Look at the alerts page for what was refused, and repair the receiver's address or secret in alerts/receivers.yml.",
-            sql: "SELECT settledAt, kind, lastError, alertId FROM notifications WHERE receiver = '\(name)' AND state = 'deadLettered' ORDER BY 1;"
+            summary: "Receiver \(failure.receiver) rejected \(messages): \(failure.lastError ?? "no reason given")",
+            meaning: "The people behind \(failure.receiver) were not notified of an alert, and will not be notified of the next one.",
+            action: "Look at the alerts page for what was rejected, and fix the receiver's address or secret in alerts/receivers.yml.",
+            sql:
+                "SELECT settledAt, kind, lastError, alertId FROM notifications WHERE receiver = '\(name)' AND state = 'deadLettered' ORDER BY 1;"
         )
     }
 

@@ -7,8 +7,13 @@ enum BuiltInStore {
     static func dataGap(observedSince: Timestamp, now: Timestamp, on session: any PostgresSession) async throws -> DataGap {
         let heartbeat = try await HeartbeatStore.newest(on: session)
         let uncommittedSince = try await HeartbeatStore.oldestUncommitted(at: now, on: session)
-        var gap = DataGap(newestHeartbeat: heartbeat, uncommittedSince: uncommittedSince, observedSince: observedSince, comparableAttempts: [])
-        // Traffic matters only when nobody has written for a while; otherwise nothing is read.
+        var gap = DataGap(
+            newestHeartbeat: heartbeat,
+            uncommittedSince: uncommittedSince,
+            observedSince: observedSince,
+            comparableAttempts: []
+        )
+        // Traffic matters only when no instance has written for a while; otherwise nothing is read.
         guard let heartbeat, now - heartbeat > DataGap.fresh else { return gap }
         let hour = Duration.seconds(3600)
         let spans = [heartbeat - hour, now - .seconds(86_400) - hour / 2, now - .seconds(7 * 86_400) - hour / 2].map { ($0, $0 + hour) }
@@ -38,7 +43,9 @@ enum BuiltInStore {
             ORDER BY o.receiver
             """
         ).map {
-            let (receiver, deadLetteredAt, deadLettered, error, severity, deliveredAt) = try $0.decode((String, Timestamp, Int64, String?, String, Timestamp?).self)
+            let (receiver, deadLetteredAt, deadLettered, error, severity, deliveredAt) = try $0.decode(
+                (String, Timestamp, Int64, String?, String, Timestamp?).self
+            )
             return ReceiverFailure(
                 receiver: receiver,
                 deadLetteredAt: deadLetteredAt,

@@ -1,10 +1,10 @@
 import PushContract
 
-/// Whether nobody writes attempts although there should be some: a pure function of heartbeats and traffic.
+/// Whether no instance writes attempts although traffic is expected: a pure function of heartbeats and traffic.
 ///
 /// A gap resolves nothing and fires no rule, so without this alert a dead writer looks like a quiet night.
 struct DataGap: Sendable, Hashable {
-    /// Silence of all writers after which somebody is told.
+    /// Silence of all writers after which the alert fires.
     static let limit = Duration.seconds(300)
     /// A heartbeat at most this old ends the alert.
     static let fresh = Duration.seconds(120)
@@ -13,9 +13,9 @@ struct DataGap: Sendable, Hashable {
 
     /// The newest heartbeat; nil when no writer ever had one.
     var newestHeartbeat: Timestamp?
-    /// When the oldest outcome was made that a writer says it holds and could not store; nil when none holds any.
+    /// The time of the oldest outcome a writer reports as uncommitted; nil when there is none.
     var uncommittedSince: Timestamp?
-    /// Since when this evaluator looks: silence before that is told as soon as it has looked long enough itself, so that a start of
+    /// Since when this evaluator runs: earlier silence fires as soon as it has run long enough itself, so that a start of
     /// the whole service after a night off pages nobody.
     var observedSince: Timestamp
     /// Outcomes in the hour before the silence, and around the same time a day and a week before.
@@ -23,7 +23,7 @@ struct DataGap: Sendable, Hashable {
 
     var isExpected: Bool { comparableAttempts.contains { $0 >= Self.expectedAttempts } }
 
-    /// What is held is traffic: nothing else need tell that some is expected.
+    /// Uncommitted outcomes are traffic: no other sign of expected traffic is needed.
     func hasUncommitted(wasFiring: Bool, at now: Timestamp) -> Bool {
         uncommittedSince.map { now - $0 >= (wasFiring ? Self.fresh : Self.limit) } ?? false
     }

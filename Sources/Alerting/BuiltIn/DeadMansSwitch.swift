@@ -3,13 +3,14 @@ package import Logging
 import Metrics
 package import Postgres
 package import PushContract
+import ServiceKit
 package import ServiceLifecycle
 
-/// Calls a URL every minute as long as alerts are evaluated and delivered: whoever is there pages when the calls stop.
+/// Calls a URL every minute as long as alerts are evaluated and delivered: the external monitor pages when the calls stop.
 ///
 /// It must not share our database, host or network, and is the one thing that notices when all of Pushwatch is gone.
 package struct DeadMansSwitch: Service {
-    /// An evaluation older than this, or a message that nobody took for longer, is no sign of life.
+    /// An evaluation older than this, or a page pending for longer, is no sign of life.
     static let maxSilence = Duration.seconds(180)
 
     private let url: String
@@ -39,13 +40,10 @@ package struct DeadMansSwitch: Service {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                try? await clock.sleep(for: .seconds(60), tolerance: nil)
-                if Task.isCancelled { return }
-                await check()
-            }
-        }
+        let minute = Duration.seconds(60)
+        try await PeriodicService("heartbeat URL", every: minute, initialDelay: minute, clock: clock, logger: logger) {
+            await check()
+        }.run()
     }
 
     /// One look, and one call if all is well. Returns whether the call was made and answered with 2xx.
@@ -70,7 +68,7 @@ package struct DeadMansSwitch: Service {
         }
     }
 
-    /// Some notifier holds its lease, and if pages are due that nobody took, others were tried meanwhile. What is no page may wait for its group,
+    /// Some notifier holds its lease, and if pages are overdue, others were attempted meanwhile. Other notifications may wait for their group,
     /// or for the end of quiet hours.
     private func isDelivering() async throws -> Bool {
         let since = now() - Self.maxSilence

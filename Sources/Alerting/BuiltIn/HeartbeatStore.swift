@@ -9,7 +9,7 @@ package enum HeartbeatStore {
     /// A writer's word counts for so long: one that says nothing any more is waited for no longer.
     static let freshness = Duration.seconds(90)
 
-    /// Notes that `writer` could write now, and the oldest outcome it holds; drops what is older than the retention.
+    /// Notes that `writer` could write now, and its oldest uncommitted outcome; drops what is older than the retention.
     package static func record(
         _ writer: UUID,
         at now: Timestamp,
@@ -31,7 +31,7 @@ package enum HeartbeatStore {
         try await session.query("SELECT max(minute) FROM writerHeartbeats").first?.decode(Timestamp?.self)
     }
 
-    /// When the oldest outcome was made that some writer holds and has not committed, by each writer's newest word; nil when none holds any.
+    /// The time of the oldest uncommitted outcome, by each writer's newest report; nil when there is none.
     package static func oldestUncommitted(at now: Timestamp, on session: any PostgresSession) async throws -> Timestamp? {
         try await session.query(
             """

@@ -24,10 +24,10 @@ struct ReceiverFailure: Sendable, Hashable {
 }
 
 extension ReceiverSet {
-    /// Who is told that `failing` receivers do not work: those the route names, or all others when the route leads to nobody else
+    /// The receivers that are notified that `failing` receivers do not work: those of the route, or all others when the route leads to no other
     /// than a log.
     func names(for severity: Severity, rule: String = "", labels: [String: String] = [:], besides failing: Set<String>) -> [String] {
-        let logs = Set(receivers.filter { $0.kind == .log }.map(\.name))
+        let logs = Set(receivers.filter { !$0.receiver.reachesPeople }.map(\.name))
         let routed = names(for: severity, rule: rule, labels: labels).filter { !failing.contains($0) }
         guard routed.allSatisfy(logs.contains) else { return routed }
         return receivers.map(\.name).filter { !failing.contains($0) }

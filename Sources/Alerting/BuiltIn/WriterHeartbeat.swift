@@ -3,13 +3,14 @@ import Foundation
 package import Logging
 package import Postgres
 package import PushContract
+import ServiceKit
 package import ServiceLifecycle
 
-/// Runs in every instance that ingests or sends: says that it can write to the database, and what it has not written yet.
+/// Runs in every instance that ingests or sends: reports that it can write to the database, and what it has not written yet.
 package struct WriterHeartbeat: Service {
-    /// Twice a minute, so that no minute is skipped when a beat takes long.
+    /// Twice a minute, so that no minute is skipped when a heartbeat takes long.
     private static let interval = Duration.seconds(30)
-    /// An outcome that waits for less than this is on its way: nobody need know.
+    /// An outcome that waits for less than this is being committed and is not reported.
     static let reportingThreshold = Duration.seconds(2)
 
     private let pool: PostgresPool
@@ -19,7 +20,7 @@ package struct WriterHeartbeat: Service {
     private let now: @Sendable () -> Timestamp
     private let writer = UUID()
 
-    /// - Parameter uncommitted: what all writers of this process hold.
+    /// - Parameter uncommitted: the uncommitted outcomes of all writers of this process.
     package init(
         pool: PostgresPool,
         uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
@@ -35,24 +36,13 @@ package struct WriterHeartbeat: Service {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var report = WriterReport()
-            while !Task.isCancelled {
-                do {
-                    let now = now()
-                    let waiting = uncommitted.waiting(for: Self.reportingThreshold, at: now)
-                    if report.isDue(waiting, at: now, interval: Self.interval) {
-                        try await heartbeat()
-                        report = WriterReport(reportedAt: now, uncommittedSince: waiting)
-                    }
-                } catch is CancellationError {
-                    return
-                } catch {
-                    logger.warning("no heartbeat could be written", metadata: ["error": "\(error)"])
-                }
-                try? await clock.sleep(for: .seconds(1), tolerance: nil)
-            }
-        }
+        try await PeriodicService("writer heartbeat", every: .seconds(1), clock: clock, logger: logger, state: WriterReport()) { report in
+            let now = now()
+            let waiting = uncommitted.waiting(for: Self.reportingThreshold, at: now)
+            guard report.isDue(waiting, at: now, interval: Self.interval) else { return }
+            try await heartbeat()
+            report = WriterReport(reportedAt: now, uncommittedSince: waiting)
+        }.run()
     }
 
     package func heartbeat() async throws {

@@ -4,7 +4,7 @@ package import PushContract
 package struct WriterReport: Sendable, Hashable {
     /// Nil before the first word.
     package var reportedAt: Timestamp?
-    /// When the oldest outcome was made that it held.
+    /// The time of its oldest uncommitted outcome.
     package var uncommittedSince: Timestamp?
 
     package init(reportedAt: Timestamp? = nil, uncommittedSince: Timestamp? = nil) {
@@ -12,7 +12,7 @@ package struct WriterReport: Sendable, Hashable {
         self.uncommittedSince = uncommittedSince
     }
 
-    /// At once when what it holds has changed: rules wait for it, or need not any more. Else so often that no minute passes without a word.
+    /// At once when the uncommitted outcomes change, since rules wait for them; otherwise so often that every minute has a report.
     package func isDue(_ waiting: Timestamp?, at now: Timestamp, interval: Duration) -> Bool {
         guard let reportedAt else { return true }
         return waiting != uncommittedSince || now - reportedAt >= interval

@@ -4,10 +4,10 @@ import PushContract
 
 /// What a plan means for the stored alerts of a rule, in order.
 enum AlertChange: Sendable {
-    /// `receivers`: who is told, unless it is silenced. Set once it is known what explains the alert.
+    /// `receivers`: the receivers to notify, unless it is silenced. Set once it is known what explains the alert.
     case fire(Alert, Transition, receivers: [String])
     case resolve(Alert, minute: Minute)
-    /// `isDue`: a silence or its cause ended while the alert goes on, so now it is told.
+    /// `isDue`: a silence or its cause ended while the alert still fires, so it is notified now.
     case update(Alert, isDue: Bool)
 }
 

@@ -9,14 +9,14 @@ struct AlertWriter {
     let lease: AlertLease
     let now: Timestamp
 
-    /// `receivers`: who is told now, unless the alert is silenced.
+    /// `receivers`: the receivers to notify now, unless the alert is silenced.
     func fire(_ alert: Alert, reason: Transition.Reason, minute: Minute, receivers: [String]) async throws {
         try await insert(alert)
         try await record(alert, seq: 1, kind: .firing, reason: reason.rawValue, minute: minute)
         if alert.silencedBy == nil { try await enqueue(alert.id, receivers: receivers) }
     }
 
-    /// Receivers that were not told of the alert are not told of its end; under a silence that includes those still to be told.
+    /// Receivers that were not notified of the alert are not notified of its end; under a silence that includes those still pending.
     func resolve(_ alert: Alert, minute: Minute) async throws {
         try await transaction.execute(
             """
@@ -59,7 +59,7 @@ struct AlertWriter {
         )
     }
 
-    /// Idempotent: a receiver that was told before is not told again.
+    /// Idempotent: a receiver that was notified before is not notified again.
     func enqueue(_ id: UUID, receivers: [String]) async throws {
         guard !receivers.isEmpty else { return }
         try await transaction.execute(

@@ -176,7 +176,7 @@ final class BaselineStore: Sendable {
         }
     }
 
-    /// Some days more than the reference before the first minute are enough to tell whether learning is over, for a new rule's first days as well.
+    /// Some days more than the reference before the first minute are enough to determine whether learning is over, for a new rule's first days as well.
     private func firstMinutes(
         _ rule: AlertRule,
         _ condition: BaselineCondition,

@@ -10,7 +10,7 @@ package struct EvaluatorConfiguration: Sendable {
     package var leaseDuration: Duration
     /// How often the lease is extended and the files are looked at.
     package var pollInterval: Duration
-    /// Minutes without attempts after which a firing alert counts as held.
+    /// Minutes without attempts after which a firing alert is marked as without data.
     package var noDataAfterMinutes: Int
     /// Days of history a new ratio rule looks at; a new baseline rule looks at `baselineInitialLookbackDays`.
     package var initialLookbackDays: Int

@@ -4,8 +4,8 @@ import Postgres
 import PushContract
 import Synchronization
 
-/// What the evaluator does each minute beside evaluating: alerts of rules that are gone, repeats, the built-in alerts, who is affected now, and once
-/// an hour what is over for long.
+/// What the evaluator does each minute in addition to evaluating: alerts of removed rules, repeats, built-in alerts, the current impact, and
+/// retention once an hour.
 ///
 /// Each step claims the lease anew and does nothing without it. Safe to use from any task.
 final class EvaluatorMaintenance: Sendable {
@@ -52,7 +52,7 @@ final class EvaluatorMaintenance: Sendable {
         try await refreshImpact(current, through: last, claim: claim)
     }
 
-    /// A rule that is missing because its file is broken, or for a moment only, is held, not removed.
+    /// A rule that is missing because its file is invalid, or only briefly, keeps its alerts.
     private func resolveRemovedRules(_ current: [AlertRule], through last: Minute, pass: Pass, claim: Claim) async throws {
         guard !rules.isBroken, let any = current.first else { return }
         let gone = try await RuleCheckpoint.forgotten(current.map(\.name), on: pool)
@@ -91,14 +91,14 @@ final class EvaluatorMaintenance: Sendable {
         if isDue { try await AlertRetention.drop(now: now, on: pool) }
     }
 
-    /// Who is affected now by what goes on. Nobody waits for it, so a fault of it is told and nothing more.
+    /// The current impact of firing alerts. Nothing depends on it, so a failure is only logged.
     private func refreshImpact(_ rules: [AlertRule], through last: Minute, claim: Claim) async throws {
         guard let lease = try await claim() else { return }
         let pass = ImpactPass(rules: rules, pool: pool, lease: lease, backlog: backlog, logger: logger, now: now())
         do {
             try await pass.run(through: last)
         } catch let error as PostgresError where !error.isUnavailable {
-            logger.warning("who is affected could not be looked at again", metadata: ["error": "\(error)"])
+            logger.warning("the impact of alerts could not be updated", metadata: ["error": "\(error)"])
         }
     }
 }

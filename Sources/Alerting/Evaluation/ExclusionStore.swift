@@ -19,7 +19,7 @@ package struct ExcludedTime: Sendable, Hashable {
 
 /// The table of exclusions, for those who enter them.
 ///
-/// The days and hours they touch are counted anew: whoever sees after four days that it was an incident is not too late. What alerts have fired with
+/// The days and hours they touch are counted anew, so that an incident can be excluded days later. What alerts have fired with
 /// stays in them.
 package enum ExclusionStore {
     /// Nothing new when the same stretch is excluded already.

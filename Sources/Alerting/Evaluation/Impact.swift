@@ -24,7 +24,7 @@ struct Impact: Sendable {
         do {
             sample = try await AttemptSample.read(rule, group: group, window: window, on: pool)
         } catch let error as PostgresError where !error.isUnavailable {
-            logger.warning("the attempts of an alert could not be looked at", metadata: ["rule": "\(rule.name)", "error": "\(error)"])
+            logger.warning("the attempts of an alert could not be read", metadata: ["rule": "\(rule.name)", "error": "\(error)"])
             sample = nil
         }
         let contributors = ContributorRanking.rank(shares, sample, usual: usual)

@@ -3,6 +3,7 @@ import Foundation
 package import Logging
 package import Postgres
 package import PushContract
+import ServiceKit
 import ServiceLifecycle
 import Synchronization
 
@@ -77,18 +78,9 @@ package final class RuleEvaluator: Service, Sendable {
 
     /// Works until shutdown, then lets the next one take over at once.
     package func run() async throws {
-        await cancelWhenGracefulShutdown { [self] in
-            while !Task.isCancelled {
-                do {
-                    try await evaluate()
-                } catch is CancellationError {
-                    break
-                } catch {
-                    logger.error("rules could not be evaluated; alerts keep their state", metadata: ["error": "\(error)"])
-                }
-                try? await clock.sleep(for: pause(), tolerance: nil)
-            }
-        }
+        try await PeriodicService("rule evaluation", every: self.pause(), clock: clock, logger: logger, failureLevel: .error) {
+            try await self.evaluate()
+        }.run()
         try? await release()
     }
 
@@ -111,7 +103,7 @@ package final class RuleEvaluator: Service, Sendable {
         let watermark = max(oldest, closed - configuration.writerTimeout)
         metrics.waiting(for: closed - watermark)
         if state.withLock({ $0.waitsFor == nil }) {
-            logger.warning("a writer holds outcomes that it could not store yet; rules wait for them", metadata: ["since": "\(oldest)"])
+            logger.warning("a writer has uncommitted outcomes; rules wait for them", metadata: ["since": "\(oldest)"])
         }
         state.withLock { $0.waitsFor = oldest }
         return watermark
@@ -167,13 +159,16 @@ package final class RuleEvaluator: Service, Sendable {
                 faults[rule.name] = "\(error)"
             }
             if let fault = faults[rule.name] {
-                logger.error("a rule could not be evaluated; its alerts keep their state", metadata: ["rule": "\(rule.name)", "error": "\(fault)"])
+                logger.error(
+                    "a rule could not be evaluated; its alerts keep their state",
+                    metadata: ["rule": "\(rule.name)", "error": "\(fault)"]
+                )
             }
         }
         return faults
     }
 
-    /// What rules read beside the rollups.
+    /// What rules read in addition to the rollups.
     private func fillSeries(through last: Minute) async throws -> [String: String] {
         guard let lease = try await claim() else { return [:] }
         let pass = SeriesPass(

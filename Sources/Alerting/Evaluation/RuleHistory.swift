@@ -33,7 +33,7 @@ enum RuleHistory {
                 bad: $0.bad
             )
         }
-        guard case .baseline(let condition) = rule.condition else {
+        guard let condition = rule.condition.baseline else {
             return try await CircuitSeries.add(
                 to: GroupHistory.groups(of: rule, rows: rows),
                 of: rule,

@@ -92,9 +92,10 @@ struct RulePass {
                 refresh(&$0, alert, series[group], last: last)
                 let labels = $0.labels
                 $0.silencedBy = silences.first { $0.matches(labels) }?.id
-                // Who was told once is not told that it is explained.
+                // Receivers that were notified are not notified that it is explained.
                 if $0.suppressedBy != nil {
-                    $0.suppressedBy = causes.suppression(of: $0, lastSet: alert.lastSet, at: last, receivers: receivers.names(for: $0))?.suppressedBy
+                    $0.suppressedBy =
+                        causes.suppression(of: $0, lastSet: alert.lastSet, at: last, receivers: receivers.names(for: $0))?.suppressedBy
                 }
             }
         }
@@ -125,7 +126,7 @@ struct RulePass {
         }
     }
 
-    /// Adds who is affected, what waits, what explains it and who is told to an alert that begins.
+    /// Adds impact, backlog, cause and receivers to an alert that begins.
     private func enriched(_ change: AlertChange, _ silences: [AlertSilence], _ causes: SuppressionCandidates) async throws -> AlertChange {
         guard case .fire(var alert, let transition, _) = change else { return change }
         if rule.condition.source == .attempts {
@@ -147,7 +148,12 @@ struct RulePass {
         return .fire(alert, transition, receivers: suppression?.unnotified ?? names)
     }
 
-    private func commit(_ plan: EvaluationPlan, _ changes: [AlertChange], _ taken: [AcceptancePass.AppliedAcceptance], last: Minute) async throws {
+    private func commit(
+        _ plan: EvaluationPlan,
+        _ changes: [AlertChange],
+        _ taken: [AcceptancePass.AppliedAcceptance],
+        last: Minute
+    ) async throws {
         try await pool.withTransaction { transaction in
             try await AlertLeaseStore.fence(lease, in: transaction)
             try await write(changes, in: transaction)

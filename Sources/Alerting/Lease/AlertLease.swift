@@ -1,24 +1,24 @@
 package import Postgres
 
-/// A claim to be the only one who evaluates, or delivers. Valid as long as nobody took it over.
+/// An exclusive claim to evaluate or to deliver. Valid until another holder takes it over.
 package struct AlertLease: Sendable, Hashable {
     package let name: String
     package let holder: String
-    /// The fencing number: every commit checks that it still stands.
+    /// The fencing number: every commit checks that it is unchanged.
     package let epoch: Int64
 }
 
-/// A holder that was replaced tried to write; nothing was changed.
+/// A replaced holder tried to write; nothing was changed.
 package struct LeaseLost: Error, Sendable, CustomStringConvertible {
     package let lease: AlertLease
     package var description: String { "the lease '\(lease.name)' (epoch \(lease.epoch)) was taken over" }
 }
 
-/// Leases by the database's clock, so that two machines need not agree about the time.
+/// Leases by the database's clock, so that clocks of machines may differ.
 package enum AlertLeaseStore {
-    /// Takes the lease, or extends it when it is already ours; nil while another holder's claim stands.
+    /// Takes the lease, or extends it when it is already ours; nil while another holder's lease is valid.
     ///
-    /// A lease that ran out gets a new epoch even for its old holder: somebody else may have worked in between.
+    /// A lease that ran out gets a new epoch even for its old holder: another holder may have worked in between.
     package static func claim(
         _ name: String,
         holder: String,
@@ -51,7 +51,7 @@ package enum AlertLeaseStore {
         )
     }
 
-    /// Throws `LeaseLost` unless the epoch stands, and keeps it standing until this transaction ends.
+    /// Throws `LeaseLost` unless the epoch is current, and keeps it current until this transaction ends.
     ///
     /// The row stays locked, so a takeover waits for our commit and then sees what we wrote.
     package static func fence(_ lease: AlertLease, in transaction: any PostgresSession) async throws {

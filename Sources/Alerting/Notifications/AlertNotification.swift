@@ -2,7 +2,7 @@ package import AlertRules
 package import Foundation
 package import PushContract
 
-/// One thing to tell one receiver: what a transition said, with what the receiver needs to find its way back.
+/// One notification for one receiver: the transition, with the links the receiver needs.
 package struct AlertNotification: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, Codable {
         case firing, resolved
@@ -46,7 +46,7 @@ package struct AlertNotification: Sendable, Hashable {
     /// Where the receiver keeps this alert's message, if it edits messages.
     package var thread: String?
     package var revised: Bool
-    /// The firing message was never delivered: this one tells both.
+    /// The firing notification was never delivered: this one covers both.
     package var supersedesFiring: Bool
     /// Where people and machines find this service, without a trailing slash.
     package var externalURL: String
@@ -60,7 +60,7 @@ package struct AlertNotification: Sendable, Hashable {
     /// The same for programs.
     package var alertURL: String { "\(externalURL)/alerts/\(alertId.uuidString.lowercased())" }
 
-    /// Runbooks in the alerts directory are served beside the page.
+    /// Runbooks in the alerts directory are served by the on-call site.
     package var runbookURL: String? {
         annotations["runbook"].map { $0.contains("://") ? $0 : "\(externalURL)/\($0)" }
     }

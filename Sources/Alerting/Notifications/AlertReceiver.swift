@@ -2,20 +2,28 @@ package import HTTPClient
 package import Logging
 package import PushContract
 
-/// A place alerts go to. Building a request is pure; sending, retrying and recording are the notifier's.
-package protocol AlertReceiver: Sendable {
+/// Where notifications go. Building a request is pure; sending, retrying and recording are the notifier's.
+package protocol AlertReceiver: Sendable, Hashable {
     var name: String { get }
-    /// What to tell when an alert ended before it could be told at all.
+    /// Texts that must not be stored or logged.
+    var secrets: [String] { get }
+    /// One message may be about several alerts. Elsewhere each alert has an incident, a thread or an identity of its own.
+    var supportsGrouping: Bool { get }
+    /// The service behind it repeats notifications itself.
+    var repeatsItself: Bool { get }
+    /// False for a log, which nobody is notified by.
+    var reachesPeople: Bool { get }
+    /// What to send when an alert ended before its first notification was sent.
     var supersededPolicy: SupersededPolicy { get }
-    /// What it is told; the rest is settled without a message.
+    /// The events it is notified of; others are settled without a message.
     var events: Set<AlertNotification.Event> { get }
     /// What to do about a message.
     func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction
-    /// What to do about several messages at once; nil when each has to be told by itself.
+    /// What to do about several messages at once; nil when each has to be sent separately.
     func action(for group: NotificationGroup, now: Timestamp) throws -> ReceiverAction?
     /// What the receiver's answer means.
     func verdict(on response: OutboundResponse, now: Timestamp) -> ResponseVerdict
-    /// Where the message stands that an answer speaks of, for a receiver that edits messages.
+    /// The thread that a response refers to, for a receiver that edits messages.
     func thread(in response: OutboundResponse) -> String?
 }
 
@@ -39,9 +47,12 @@ package enum ReceiverAction: Sendable {
 }
 
 extension AlertReceiver {
+    package var supportsGrouping: Bool { false }
+    package var repeatsItself: Bool { false }
+    package var reachesPeople: Bool { true }
     package var supersededPolicy: SupersededPolicy { .sendResolved }
 
-    /// That somebody acknowledged an alert is of interest where it changes something.
+    /// Acknowledgements are sent only where they change something.
     package var events: Set<AlertNotification.Event> { [.fired, .repeated, .resolved] }
 
     package func thread(in response: OutboundResponse) -> String? { nil }

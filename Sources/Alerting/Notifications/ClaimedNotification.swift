@@ -11,7 +11,7 @@ struct ClaimedNotification: Sendable {
     /// The firing message of this order key was never tried.
     var isFiringUnsent: Bool
     var resolvedAt: Timestamp?
-    /// Of the message in which it is told with others; nil when it is told by itself.
+    /// Of the grouped message it is part of; nil when it is sent alone.
     var messageId: String?
 }
 
@@ -21,7 +21,12 @@ extension ClaimedNotification {
             receiver, seq, id, kindText, rule, version, severity, labels, group,
             annotations, evidence, startsAt, firedAt, endsAt, resolvedAt, reason,
             late, contributors, backlog, sql, revised, affected, acknowledgedBy, attempts, firstState, firstAttempts, thread, messageId
-        ) = try row.decode((String, Int, UUID, String, String, String, String, String, String, String, String, Timestamp, Timestamp, Timestamp?, Timestamp?, String?, Int64, String, String?, String, Bool, String?, String?, Int, String, Int, String?, String?).self)
+        ) = try row.decode(
+            (
+                String, Int, UUID, String, String, String, String, String, String, String, String, Timestamp, Timestamp, Timestamp?,
+                Timestamp?, String?, Int64, String, String?, String, Bool, String?, String?, Int, String, Int, String?, String?
+            ).self
+        )
         let event = AlertNotification.Event(rawValue: kindText) ?? .fired
         let kind: AlertNotification.Kind = event == .resolved ? .resolved : .firing
         let isOver = kind == .resolved

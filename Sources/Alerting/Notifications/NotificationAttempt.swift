@@ -17,8 +17,8 @@ struct NotificationAttempt {
         return await perform(claimed, now: now) { try receiver.action(for: claimed.message, now: now) }
     }
 
-    /// One try at several messages of the receiver, told together as far as it wants them. An outcome for each, and the message's id when
-    /// it told more than one.
+    /// One attempt at several notifications of the receiver, sent together as far as it wants them. An outcome for each, and the message's id when
+    /// it contains more than one.
     func run(together claimed: [ClaimedNotification], now: Timestamp) async -> (outcomes: [NotificationOutcome], messageId: String?) {
         let wanted = claimed.filter(isWanted)
         guard let first = wanted.first, wanted.count > 1, let id = first.messageId else {
@@ -178,7 +178,7 @@ struct NotificationAttempt {
     }
 }
 
-/// A receiver that was asked to tell several alerts in one message, which its kind does not allow.
+/// A receiver was asked to send several alerts in one message, which its kind does not support.
 struct GroupingNotSupported: Error {
     var receiver: String
 }

@@ -5,7 +5,7 @@ import PushContract
 
 /// Takes messages from the outbox for one notifier: pages by themselves and at once, others of a receiver together.
 ///
-/// Of a order key its newest message is taken, with the older ones that still wait: they are told by it, so "firing" never follows "resolved".
+/// Of an order key the newest notification is claimed, with the older pending ones: it supersedes them, so "firing" never follows "resolved".
 struct NotificationClaim {
     /// Alerts in one message, at most.
     static let maxGroupSize = 40
@@ -13,7 +13,7 @@ struct NotificationClaim {
     let lease: AlertLease
     let receivers: ReceiverSet
     let perReceiver: Int
-    /// For how long nobody else may take them, by the database's clock.
+    /// For how long they are leased, by the database's clock.
     let duration: Duration
     let externalURL: String
     let now: Timestamp
@@ -42,11 +42,11 @@ struct NotificationClaim {
         )
     }
 
-    /// What is no page, by receivers that are told of several alerts in one message: once the oldest has waited for `group_wait`, and the
+    /// What is no page, by receivers that group notifications: once the oldest has waited for `group_wait`, and the
     /// last such message went `group_interval` ago.
     ///
-    /// A message that has to be tried again waits for neither, and tells what it told: a receiver that took it without being able to say so
-    /// knows it by its id, so nothing may join it, leave it or change its state. What came meanwhile is told in the next one.
+    /// A message that is retried waits for neither, and keeps its content: a receiver that took it without being able to say so
+    /// knows it by its id, so nothing may join it, leave it or change its state. Later notifications are in the next one.
     func grouped(in transaction: any PostgresSession) async throws -> [[ClaimedNotification]] {
         let groupings = receivers.groupings
         guard !groupings.isEmpty else { return [] }
@@ -89,7 +89,7 @@ struct NotificationClaim {
         return Dictionary(grouping: taken, by: \.message.receiver).sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// A drill is to show at once how long a message takes.
+    /// A test notification measures how long a message takes, so it is sent at once.
     private static let isGrouped: Query = "(e.severity NOT IN ('critical', 'page') AND e.rule <> \(TestNotification.rule))"
 
     /// What waits, by alert and receiver.
@@ -97,11 +97,11 @@ struct NotificationClaim {
         """
         orderKeys AS (
             SELECT waiting.*, e.severity IN ('critical', 'page') AS pages, \(Self.isGrouped) AS isGrouped,
-                   -- Silenced before it could be told: it waits for the end of the silence.
+                   -- Silenced before it was sent: it waits for the end of the silence.
                    messageId IS NULL AND e.silencedBy IS NOT NULL AND e.state = 'firing' AS isSilenced
             FROM (
                 SELECT alertId, receiver,
-                       -- What was tried with others stays what it was. An end tells all that went before it; anything else is told in order.
+                       -- A group that was attempted stays as it was. A resolved notification supersedes all before it; others are sent in order.
                        CASE WHEN max(messageId) IS NOT NULL THEN max(seq) FILTER (WHERE messageId IS NOT NULL)
                             WHEN bool_or(kind = 'resolved') THEN max(seq) ELSE min(seq) END AS seq,
                        max(messageId) AS messageId, min(createdAt) AS createdAt,
@@ -114,7 +114,7 @@ struct NotificationClaim {
         """
     }
 
-    /// How many more tries the receivers with a limit may have now. A message that told several alerts was one.
+    /// How many more attempts receivers with a limit may have now. A grouped message counts once.
     private var limited: Query {
         let limits = receivers.limits.sorted { $0.key < $1.key }
         return """

@@ -6,7 +6,7 @@ package import PushContract
 package struct NotificationAttemptRecord: Sendable, Hashable {
     package var receiver: String
     package var kind: String
-    /// delivered, retry, parked or undelivered.
+    /// delivered, retry, deadLettered or undelivered.
     package var result: String
     package var attemptedAt: Timestamp
     /// HTTP status; nil when there was no answer, or no HTTP.
@@ -16,11 +16,11 @@ package struct NotificationAttemptRecord: Sendable, Hashable {
     package var error: String?
 }
 
-/// Where a message of an alert stands.
+/// The state of a notification.
 package struct NotificationRecord: Sendable, Hashable {
     package var receiver: String
     package var kind: String
-    /// pending, delivered, parked, coalesced or undelivered.
+    /// pending, delivered, deadLettered, superseded or undelivered.
     package var state: String
     package var attempts: Int
     package var nextAttemptAt: Timestamp
@@ -30,7 +30,11 @@ package struct NotificationRecord: Sendable, Hashable {
 /// Reads what was delivered, for the page and the routes.
 package enum NotificationHistory {
     /// Every try for an alert, oldest first; at most `limit`, the newest.
-    package static func notificationAttempts(of id: UUID, limit: Int = 200, on session: any PostgresSession) async throws -> [NotificationAttemptRecord] {
+    package static func notificationAttempts(
+        of id: UUID,
+        limit: Int = 200,
+        on session: any PostgresSession
+    ) async throws -> [NotificationAttemptRecord] {
         try await session.query(
             """
             SELECT * FROM (
@@ -40,7 +44,9 @@ package enum NotificationHistory {
             ) newest ORDER BY attemptedAt
             """
         ).map {
-            let (receiver, kind, result, at, status, latency, prefix, error) = try $0.decode((String, String, String, Timestamp, Int?, Int, String?, String?).self)
+            let (receiver, kind, result, at, status, latency, prefix, error) = try $0.decode(
+                (String, String, String, Timestamp, Int?, Int, String?, String?).self
+            )
             return NotificationAttemptRecord(
                 receiver: receiver,
                 kind: kind,
@@ -68,7 +74,14 @@ package enum NotificationHistory {
             """
         ).map {
             let (receiver, kind, state, attempts, next, error) = try $0.decode((String, String, String, Int, Timestamp, String?).self)
-            return NotificationRecord(receiver: receiver, kind: kind, state: state, attempts: attempts, nextAttemptAt: next, lastError: error)
+            return NotificationRecord(
+                receiver: receiver,
+                kind: kind,
+                state: state,
+                attempts: attempts,
+                nextAttemptAt: next,
+                lastError: error
+            )
         }
     }
 }

@@ -15,8 +15,8 @@ enum NotificationStore {
     /// Records a try and moves the order key on. Nothing happens when the claim is not ours any more.
     ///
     /// - Parameters:
-    ///   - messageId: of a message that told several.
-    ///   - keepsMessageId: all of those are tried again, so they keep that id.
+    ///   - messageId: of a grouped message.
+    ///   - keepsMessageId: all of those are retried, so they keep that id.
     static func settle(
         _ claimed: ClaimedNotification,
         _ outcome: NotificationOutcome,
@@ -68,8 +68,8 @@ enum NotificationStore {
         )
     }
 
-    /// A receiver that takes messages again is told what it refused, as long as that still matters: five tries in all, so that a message
-    /// it will never take does not come back for ever. Returns how many wait again.
+    /// Retries what a receiver rejected once it accepts notifications again, while that still matters: five attempts in all, so that a
+    /// notification it never accepts is not retried for ever. Returns how many are pending again.
     @discardableResult
     static func retry(
         _ receiver: String,

@@ -1,5 +1,5 @@
-package import HTTPClient
 import Foundation
+package import HTTPClient
 package import Logging
 package import Postgres
 package import PushContract
@@ -12,7 +12,7 @@ package typealias AlertHTTP = @Sendable (OutboundRequest) async throws -> Outbou
 /// Hands one mail to its server; `SMTPClient.send` in service.
 package typealias AlertMail = @Sendable (OutboundMail) async throws -> MailReply
 
-/// Delivers what the outbox holds: at least once, in order per alert and receiver, never "firing" after "resolved".
+/// Delivers pending notifications: at least once, in order per alert and receiver, never "firing" after "resolved".
 ///
 /// Any number may run against one database: the one that holds the lease works. A message is taken for longer than its sending can
 /// last, so a takeover does not send it a second time while the first is under way.
@@ -72,7 +72,7 @@ package final class Notifier: Service, Sendable {
                 } catch is CancellationError {
                     break
                 } catch {
-                    logger.error("alerts could not be delivered; tried again", metadata: ["error": "\(error)"])
+                    logger.error("notifications could not be claimed; retrying", metadata: ["error": "\(error)"])
                 }
                 await cancelWhenGracefulShutdown { [clock, configuration] in
                     try? await clock.sleep(for: configuration.pollInterval, tolerance: nil)
@@ -147,18 +147,18 @@ package final class Notifier: Service, Sendable {
             try await deliver(claimed, lease)
         } catch {
             // The claim runs out, and the message is sent again under the same id.
-            logger.error("a delivery could not be recorded", metadata: ["error": "\(error)"])
+            logger.error("a notification attempt could not be recorded", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Messages of one receiver, told in one.
+    /// Notifications of one receiver, sent in one message.
     private func deliver(_ claimed: [ClaimedNotification], _ lease: AlertLease) async throws {
         defer { state.withLock { $0.inFlight -= 1 } }
         let (outcomes, messageId) = await attempt(claimed)
         let sent = outcomes.filter { $0.result != .superseded }
         let keepsMessageId = messageId != nil && sent.allSatisfy { $0.result == .retry }
         do {
-            // All or none: what a message told is told as a whole.
+            // All or none: a message is settled as a whole.
             try await pool.withTransaction { transaction in
                 try await AlertLeaseStore.fence(lease, in: transaction)
                 for (one, outcome) in zip(claimed, outcomes) {
@@ -175,8 +175,8 @@ package final class Notifier: Service, Sendable {
                 }
             }
         } catch let error as LeaseLost {
-            // Whoever took over sends it again, under the same id.
-            logger.warning("\(error); a delivery is left to the new notifier")
+            // The new notifier sends it again, under the same id.
+            logger.warning("a notification attempt is left to the new notifier", metadata: ["error": "\(error)"])
             return
         }
         for (one, outcome) in zip(claimed, outcomes) {
@@ -188,13 +188,13 @@ package final class Notifier: Service, Sendable {
     private func attempt(_ claimed: [ClaimedNotification]) async -> (outcomes: [NotificationOutcome], messageId: String?) {
         let name = claimed[0].message.receiver
         guard let configured = receivers.set.receivers.first(where: { $0.name == name }) else {
-            let error = "no receiver of this name is configured any more"
+            let error = "this receiver is no longer configured"
             let deadLettered = NotificationOutcome(result: .deadLettered, latency: .zero, error: error, nextAttemptAt: now())
             return (claimed.map { _ in deadLettered }, nil)
         }
         let attempt = NotificationAttempt(
             receiver: configured.receiver,
-            secrets: configured.secrets,
+            secrets: configured.receiver.secrets,
             send: send,
             mail: mail,
             logger: logger,
@@ -210,9 +210,9 @@ package final class Notifier: Service, Sendable {
             "error": "\(outcome.error ?? "")",
         ]
         switch outcome.result {
-        case .delivered, .superseded: logger.debug("alert delivered", metadata: metadata)
-        case .retry: logger.warning("alert not delivered yet", metadata: metadata)
-        case .deadLettered, .undelivered: logger.error("alert could not be delivered and is not tried again", metadata: metadata)
+        case .delivered, .superseded: logger.debug("notification delivered", metadata: metadata)
+        case .retry: logger.warning("notification failed; it will be retried", metadata: metadata)
+        case .deadLettered, .undelivered: logger.error("notification failed and is not retried", metadata: metadata)
         }
     }
 }

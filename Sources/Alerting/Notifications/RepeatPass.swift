@@ -3,7 +3,7 @@ import Foundation
 import Postgres
 import PushContract
 
-/// Tells receivers again of alerts that go on and that nobody acknowledged, as often as each is configured to be told.
+/// Repeats notifications of alerts that still fire and are not acknowledged, as often as each receiver is configured.
 struct RepeatPass {
     let pool: PostgresPool
     let lease: AlertLease

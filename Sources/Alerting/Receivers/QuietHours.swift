@@ -1,7 +1,7 @@
 package import Foundation
 package import PushContract
 
-/// Hours of the day, by the clock of a place, in which nobody is told of what does not page.
+/// Local hours of the day in which only pages are sent.
 package struct QuietHours: Sendable, Hashable {
     /// Minutes since midnight. `from` after `to` spans midnight.
     package let from: Int

@@ -1,14 +1,14 @@
 package import AlertRules
 
-/// When and how often a receiver is told.
+/// When and how often a receiver is notified.
 package struct ReceiverPolicy: Sendable, Hashable {
-    /// Tries a minute, at most. Pages go first.
+    /// Attempts a minute, at most. Pages go first.
     package var perMinute: Int?
-    /// When only pages are told; what waits is told afterwards.
+    /// When only pages are sent; other notifications follow afterwards.
     package var quiet: QuietHours?
-    /// How often it is told again that an alert still fires that nobody acknowledged.
+    /// How often the notification of an unacknowledged firing alert is repeated.
     package var repeatAfter: RuleDuration?
-    /// What is no page is told together; nil tells each by itself, at once.
+    /// How notifications other than pages are grouped; nil sends each separately, at once.
     package var grouping: NotificationGrouping?
 
     package init(perMinute: Int? = nil, quiet: QuietHours? = nil, repeatAfter: RuleDuration? = nil, grouping: NotificationGrouping? = nil) {

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The receivers in force: fixed ones, and those of a file that is read again when it changes.
 ///
-/// A broken file never replaces a good one, nor does one that is gone. Safe to use from any task.
+/// An invalid or missing file never replaces a valid one. Safe to use from any task.
 package final class ReceiverRegistry: Sendable {
     private struct State {
         var set: ReceiverSet
@@ -16,7 +16,7 @@ package final class ReceiverRegistry: Sendable {
     private struct Missing: Error, CustomStringConvertible {
         var file: String
         var description: String {
-            "\(file) is gone; the receivers it named stay until it is there again, or until a restart. To have none, leave it with `receivers: []`"
+            "\(file) is missing; its receivers stay in force until it exists again or until a restart. For no receivers, write `receivers: []`"
         }
     }
 
@@ -58,7 +58,7 @@ package final class ReceiverRegistry: Sendable {
         guard let file else { return }
         let stamp = DirectoryStamp.entry(file)
         guard stamp != state.withLock({ $0.stamp }) else { return }
-        // It was there: an editor is replacing it, or a volume is away. What it said holds until there is one again.
+        // It existed: an editor is replacing it, or a volume is unavailable. Its content stays in force until there is one again.
         let read = Result {
             guard stamp != nil else { throw Missing(file: file) }
             return try ReceiverFile.read(path: file, environment: environment)

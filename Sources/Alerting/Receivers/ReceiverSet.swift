@@ -2,7 +2,7 @@ package import AlertRules
 import Foundation
 import PushContract
 
-/// Which alerts go to which receivers. Everything that is named must fit.
+/// Which alerts go to which receivers. Everything that is named must match.
 package struct AlertRoute: Sendable, Hashable {
     /// Empty: every severity.
     package var severities: Set<Severity>
@@ -30,7 +30,7 @@ package struct AlertRoute: Sendable, Hashable {
 package struct ReceiverSet: Sendable, Hashable {
     package var receivers: [ReceiverConfiguration]
     package var routes: [AlertRoute]
-    /// Who gets what no route fits; empty means everybody.
+    /// The receivers of alerts that match no route; empty means all.
     package var fallback: [String]
 
     package init(receivers: [ReceiverConfiguration], routes: [AlertRoute] = [], fallback: [String] = []) {
@@ -39,7 +39,7 @@ package struct ReceiverSet: Sendable, Hashable {
         self.fallback = fallback
     }
 
-    /// Every route that fits adds its receivers; an alert no route fits goes to the fallback, or to all rather than to nobody.
+    /// Every matching route adds its receivers; an alert that matches no route goes to the fallback, or to all receivers rather than none.
     package func names(for severity: Severity, rule: String = "", labels: [String: String] = [:]) -> [String] {
         let all = receivers.map(\.name)
         let fitting = routes.filter { $0.matches(severity: severity, rule: rule, labels: labels) }.flatMap(\.receivers)
@@ -47,12 +47,12 @@ package struct ReceiverSet: Sendable, Hashable {
         return fallback.isEmpty ? all : all.filter(fallback.contains)
     }
 
-    /// Tries a minute of those that have a limit.
+    /// Attempts a minute of receivers with a limit.
     var limits: [String: Int] {
         receivers.reduce(into: [:]) { limits, receiver in receiver.policy.perMinute.map { limits[receiver.name] = $0 } }
     }
 
-    /// Who is told of pages only, now.
+    /// The receivers in quiet hours, which get pages only.
     func quiet(at now: Timestamp) -> [String] {
         receivers.filter { $0.policy.quiet?.contains(now) == true }.map(\.name)
     }

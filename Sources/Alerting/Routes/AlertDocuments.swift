@@ -40,7 +40,7 @@ package struct AlertDocument: Encodable, Sendable {
     var acknowledgedAt: Timestamp?
     var acknowledgedBy: String?
     var silencedBy: String?
-    /// The alert that explains this one: whoever was told of that is not told of this one meanwhile.
+    /// The alert that suppresses this one: its receivers are not notified of this one meanwhile.
     var suppressedBy: SuppressingAlertDocument?
     var revised: Bool
     var noDataSince: Timestamp?
@@ -132,7 +132,7 @@ package struct AlertDetailDocument: Encodable, Sendable {
     }
 }
 
-/// Where a message stands.
+/// The state of a notification.
 package struct NotificationDocument: Encodable, Sendable {
     var receiver: String
     var kind: String
@@ -151,7 +151,7 @@ package struct NotificationDocument: Encodable, Sendable {
     }
 }
 
-/// One try.
+/// One attempt.
 package struct NotificationAttemptDocument: Encodable, Sendable {
     var receiver: String
     var kind: String

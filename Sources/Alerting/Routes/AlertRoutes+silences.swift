@@ -11,7 +11,7 @@ extension AlertRoutes {
         return JSONResponse(SilenceListDocument(silences))
     }
 
-    /// 201 with the silence and the firing alerts it holds back.
+    /// 201 with the silence and the firing alerts it mutes.
     @Sendable
     func silence(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<SilenceCreatedDocument> {
         let caller = try context.requireCaller()

@@ -33,7 +33,7 @@ package struct SilenceRequest: Sendable {
             throw .invalid("endsAt is an RFC 3339 time with offset, such as 2026-01-05T12:00:00Z.", pointer: "/endsAt")
         }
         guard let reason = object["reason"] as? String, isText(reason, upTo: 500) else {
-            throw .invalid("reason is a text of 1 to 500 characters: why is nobody to be told?", pointer: "/reason")
+            throw .invalid("reason: 1 to 500 characters required; say why the alerts are silenced", pointer: "/reason")
         }
         return SilenceRequest(
             matchers: matchers,

@@ -46,12 +46,12 @@ package typealias CircuitSampling = @Sendable (_ since: Timestamp) async throws 
 
 /// Keeps `circuitMinutes`: what waited for each refused credential in each minute.
 enum CircuitSeries {
-    /// How far back minutes are filled in which nobody sampled: a refusal is known from its beginning, whoever looked.
+    /// How far back minutes without a sample are filled: a refusal is known from its beginning.
     static let reach = Duration.seconds(14 * 86_400)
     private static let retention = Duration.seconds(35 * 86_400)
 
-    /// Writes the minutes since each hold's newest one, up to now or to its end. A minute that was written stays as it is; one that
-    /// nobody sampled gets what waits now, or after the end what waited when somebody last looked.
+    /// Writes the minutes since each circuit's newest one, up to now or to its end. A minute that was written stays as it is; one that
+    /// was not sampled gets what waits now, or after the end what waited at the last sample.
     static func add(_ samples: [CircuitSample], at now: Timestamp, on session: any PostgresSession) async throws {
         let minute = now.flooredToMinute()
         try await session.execute(
@@ -89,7 +89,9 @@ enum CircuitSeries {
             WHERE minute >= \(first.timestamp) AND minute <= \(last.timestamp)
             """
         ).map {
-            let (minute, provider, app, environment, platform, cause, since, waiting) = try $0.decode((Timestamp, String, String, String, String, String, Timestamp, Int64).self)
+            let (minute, provider, app, environment, platform, cause, since, waiting) = try $0.decode(
+                (Timestamp, String, String, String, String, String, Timestamp, Int64).self
+            )
             let credential = OpenCircuit(
                 app: app,
                 environment: environment,
@@ -102,7 +104,7 @@ enum CircuitSeries {
         }
     }
 
-    /// Adds what is held to the histories of a rule that looks at it.
+    /// Adds open circuits to the histories of a rule that considers them.
     static func add(
         to histories: [GroupHistory],
         of rule: AlertRule,
@@ -110,7 +112,7 @@ enum CircuitSeries {
         through last: Minute,
         on session: any PostgresSession
     ) async throws -> [GroupHistory] {
-        guard case .ratio(let ratio) = rule.condition, ratio.minBlocked != nil else { return histories }
+        guard let ratio = rule.condition.ratio, ratio.minBlocked != nil else { return histories }
         return GroupHistory.adding(try await rows(from: first, through: last, on: session), to: histories, of: rule)
     }
 }

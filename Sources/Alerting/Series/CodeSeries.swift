@@ -12,7 +12,7 @@ struct CodeSeries {
     private static let firstLook = 14 * 1440
     private static let step = 1440
     private static let maxRows = 20_000
-    /// Distinct codes of a provider on a day; whoever writes more writes numbers into them.
+    /// Distinct codes of a provider on a day; a provider with more writes numbers into its codes.
     private static let maxCodes = 200
     private static let retention = 400
 

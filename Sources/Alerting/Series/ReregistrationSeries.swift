@@ -64,7 +64,7 @@ struct ReregistrationSeries {
                 WHERE a.reasonCode = 'token_not_registered' AND a.eventType = 'send'
                 ORDER BY a.provider, a.uid, a.tokenHash, a.attemptedAt
             ), followed AS (
-                -- In the order of a digest: as good as by lot, and the same each time.
+                -- In the order of a digest: as good as random, and reproducible.
                 SELECT * FROM gone ORDER BY tokenHash LIMIT \(Self.maxDevices)
             )
             INSERT INTO deviceReregistrationHours (hour, provider, app, devices, reregistered)

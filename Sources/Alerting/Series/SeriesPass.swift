@@ -2,7 +2,7 @@ import AlertRules
 import Postgres
 import PushContract
 
-/// Brings the series beside the rollups up to date, before rules read them.
+/// Brings the other series up to date, before rules read them.
 struct SeriesPass {
     let pool: PostgresPool
     let lease: AlertLease
@@ -24,7 +24,9 @@ struct SeriesPass {
         try await attempt(CodeSeries.name, &faults) {
             try await CodeSeries(lease: lease, recompute: recompute, pool: pool).fill(through: last)
         }
-        try await attempt(ReregistrationSeries.name, &faults) { try await ReregistrationSeries(lease: lease, pool: pool).fill(through: last) }
+        try await attempt(ReregistrationSeries.name, &faults) {
+            try await ReregistrationSeries(lease: lease, pool: pool).fill(through: last)
+        }
         return faults
     }
 

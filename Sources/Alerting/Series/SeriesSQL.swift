@@ -1,7 +1,7 @@
 import AlertRules
 import PushContract
 
-/// Read-only statements, for psql, that return what a rule beside the rollups saw.
+/// Read-only statements, for psql, that return what a rule on another series than the rollups saw.
 enum SeriesSQL {
     static func text(_ transition: Transition, rule: AlertRule) -> String {
         let window = transition.evidence.observed

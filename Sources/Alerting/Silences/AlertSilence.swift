@@ -1,11 +1,11 @@
 package import Foundation
 package import PushContract
 
-/// A label an alert must have (or, with `isEqual` false, must not have) for a silence to hold.
+/// A label an alert must have (or, with `isEqual` false, must not have) for a silence to match.
 package struct SilenceMatcher: Sendable, Hashable, Codable {
     /// A label: `alertname`, `severity`, a label of the rule, or a dimension of the group.
     package var name: String
-    /// `*` stands for any text.
+    /// `*` matches any text.
     package var value: String
     package var isEqual: Bool
 
@@ -49,7 +49,7 @@ package struct AlertSilence: Sendable, Hashable {
         self.createdAt = createdAt
     }
 
-    /// What it holds back, for the audit log: `alertname=ProviderUnavailable provider=fcm`.
+    /// What it mutes, for the audit log: `alertname=ProviderUnavailable provider=fcm`.
     package var subject: String { matchers.map { "\($0.name)\($0.isEqual ? "=" : "!=")\($0.value)" }.joined(separator: " ") }
 
     /// Until when and why, for the audit log.

@@ -3,9 +3,9 @@ package import Foundation
 package import Postgres
 package import PushContract
 
-/// A marked alert through every receiver, so that the way to on-call is known to work before it is needed.
+/// A marked alert through every receiver, to verify that notifications reach on-call.
 ///
-/// It takes the way every alert takes: alert, transitions, outbox, notifier. Only the evaluator is left out, and the routes.
+/// It passes through alert, transitions, notifications and notifier as every alert does; only the evaluator and the routes are skipped.
 package enum TestNotification {
     package static let rule = "PushwatchTestNotification"
 
@@ -13,7 +13,7 @@ package enum TestNotification {
     package struct TestNotificationResult: Sendable, Hashable, Encodable {
         package var receiver: String
         package var kind: String
-        /// pending, delivered, parked, coalesced or undelivered.
+        /// pending, delivered, deadLettered, superseded or undelivered.
         package var state: String
         package var attempts: Int
         /// From the transition to the end of the receiver's answer.
@@ -42,7 +42,7 @@ package enum TestNotification {
         return alert.id
     }
 
-    /// Ends it: every receiver is told.
+    /// Resolves it: every receiver is notified.
     package static func resolve(_ id: UUID, at now: Timestamp, on pool: PostgresPool) async throws {
         try await pool.withTransaction { transaction in
             guard let alert = try await AlertStore.alert(id, on: transaction), alert.state == .firing else { return }
@@ -50,7 +50,7 @@ package enum TestNotification {
         }
     }
 
-    /// Where each message stands.
+    /// The state of each notification.
     package static func results(of id: UUID, on session: any PostgresSession) async throws -> [TestNotificationResult] {
         try await session.query(
             """
@@ -59,11 +59,18 @@ package enum TestNotification {
             """
         ).map {
             let (receiver, kind, state, attempts, latency, error) = try $0.decode((String, String, String, Int, Int?, String?).self)
-            return TestNotificationResult(receiver: receiver, kind: kind, state: state, attempts: attempts, latencyMs: latency, error: error)
+            return TestNotificationResult(
+                receiver: receiver,
+                kind: kind,
+                state: state,
+                attempts: attempts,
+                latencyMs: latency,
+                error: error
+            )
         }
     }
 
-    /// Receivers that were told of something since then.
+    /// Receivers with notifications since then.
     package static func receivers(notifiedSince: Timestamp, on session: any PostgresSession) async throws -> [String] {
         try await session.query("SELECT DISTINCT receiver FROM notifications WHERE createdAt >= \(notifiedSince) ORDER BY receiver")
             .map { try $0.decode(String.self) }

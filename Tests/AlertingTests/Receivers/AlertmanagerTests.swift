@@ -1,7 +1,7 @@
 import AlertRules
 import Alerting
-import HTTPClient
 import Foundation
+import HTTPClient
 import Postgres
 import PushContract
 import Synchronization
@@ -42,7 +42,7 @@ struct AlertmanagerTests {
                 let clock = HandClock()
                 // The second member is down: one that takes it is enough.
                 let cluster = AlertmanagerCluster(members: [alertmanager.url, "http://127.0.0.1:1"])
-                let receivers = [ReceiverConfiguration(name: "am", kind: .alertmanager(cluster))]
+                let receivers = [ReceiverConfiguration(AlertmanagerReceiver(name: "am", cluster: cluster))]
                 try await fireOnce(pool, receivers: receivers, clock: clock)
                 let client = TestHTTP()
                 let service = AlertmanagerResender(
@@ -131,7 +131,7 @@ struct AlertmanagerResenderTests {
     func race() async throws {
         try await withDatabase { pool in
             let clock = HandClock()
-            let receivers = [ReceiverConfiguration(name: "am", kind: .alertmanager(AlertmanagerCluster(members: ["http://am"])))]
+            let receivers = [ReceiverConfiguration(AlertmanagerReceiver(name: "am", cluster: AlertmanagerCluster(members: ["http://am"])))]
             try await fireOnce(pool, receivers: receivers, clock: clock)
             let told = Mutex<[String]>([])
             let record: @Sendable (OutboundRequest) throws -> OutboundResponse = { request in

@@ -1,7 +1,7 @@
 import AlertRules
 import Alerting
-import HTTPClient
 import Foundation
+import HTTPClient
 import Postgres
 import PushContract
 import TestDatabase
@@ -73,7 +73,8 @@ struct EmailTests {
     func refusals() async throws {
         let receiver = EmailReceiver(name: "mail", mailbox: try mailbox("smtp://localhost"))
         let plain = try RealSMTPServer(.plain)
-        for (to, code, verdict) in [("gone@example.org", 550, ResponseVerdict.deadLettered), ("busy@example.org", 451, .retry(after: nil))] {
+        for (to, code, verdict) in [("gone@example.org", 550, ResponseVerdict.deadLettered), ("busy@example.org", 451, .retry(after: nil))]
+        {
             var box = try mailbox("smtp://localhost:\(plain.port)", to: to)
             box.encryption = .off
             let reply = try await SMTPClient.send(try mail(box))
@@ -95,7 +96,7 @@ struct EmailTests {
             let server = try RealSMTPServer(.plain)
             var box = try mailbox("smtp://localhost:\(server.port)")
             box.encryption = .off
-            let receivers = [ReceiverConfiguration(name: "mail", kind: .email(box))]
+            let receivers = [ReceiverConfiguration(EmailReceiver(name: "mail", mailbox: box))]
             let clock = HandClock()
             try await fireOnce(pool, receivers: receivers, clock: clock)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in throw CancellationError() }

@@ -1,7 +1,7 @@
 import AlertRules
 import Alerting
-import HTTPClient
 import Foundation
+import HTTPClient
 import Postgres
 import PushContract
 import TestDatabase
@@ -100,7 +100,8 @@ struct ReceiverContractTests {
         arguments: [
             (200, "ok", ResponseVerdict.delivered), (200, #"{"ok":true}"#, .delivered),
             (200, #"{"ok":false,"error":"ratelimited"}"#, .retry(after: nil)),
-            (200, #"{"ok":false,"error":"channel_not_found"}"#, .deadLettered), (200, "<html>Sign in to the Wi-Fi</html>", .retry(after: nil)),
+            (200, #"{"ok":false,"error":"channel_not_found"}"#, .deadLettered),
+            (200, "<html>Sign in to the Wi-Fi</html>", .retry(after: nil)),
             (400, "invalid_payload", .deadLettered), (403, "action_prohibited", .deadLettered), (404, "no_service", .deadLettered),
             (410, "channel_is_archived", .deadLettered), (429, "", .retry(after: nil)), (500, "", .retry(after: nil)),
         ]
@@ -141,10 +142,9 @@ struct ReceiverContractTests {
                 try await withHook(pager) { pagerURL in
                     let clock = HandClock()
                     let receivers = [
-                        ReceiverConfiguration(name: "chat", kind: .slack(url: chatURL)),
+                        ReceiverConfiguration(SlackReceiver(name: "chat", url: chatURL)),
                         ReceiverConfiguration(
-                            name: "pager",
-                            kind: .pagerDuty(routingKey: String(repeating: "k", count: 32), url: pagerURL)
+                            PagerDutyReceiver(name: "pager", routingKey: String(repeating: "k", count: 32), url: pagerURL)
                         ),
                     ]
                     try await fireOnce(pool, receivers: receivers, clock: clock, resolved: true)
@@ -154,7 +154,9 @@ struct ReceiverContractTests {
                     )
                     #expect(
                         try states.map { try $0.decode(String.self) }
-                            == ["chat firing superseded", "chat resolved delivered", "pager firing superseded", "pager resolved superseded"]
+                            == [
+                                "chat firing superseded", "chat resolved delivered", "pager firing superseded", "pager resolved superseded",
+                            ]
                     )
                 }
             }
@@ -171,7 +173,7 @@ struct ReceiverContractTests {
             try await withHook(hook) { url in
                 let clock = HandClock()
                 let key = "s3cretkeys3cretkeys3cretkeys3cre"
-                let receivers = [ReceiverConfiguration(name: "pager", kind: .pagerDuty(routingKey: key, url: url))]
+                let receivers = [ReceiverConfiguration(PagerDutyReceiver(name: "pager", routingKey: key, url: url))]
                 try await fireOnce(pool, receivers: receivers, clock: clock)
                 try await Notifier.forTest(pool, receivers: receivers, clock: clock, send: client.send).deliverDue()
                 let id = try #require(try await AlertStore.open(on: pool).first?.id)

@@ -1,19 +1,21 @@
-import HTTPClient
 import Foundation
+import HTTPClient
 package import PushContract
 
 /// Posts to every member of an Alertmanager cluster; there must be no load balancer in between.
 ///
-/// `AlertmanagerResender` posts again while the alert fires. An alert that ended before it could be told is unknown there.
+/// `AlertmanagerResender` posts again while the alert fires. An alert that ended before its notification was sent is unknown there.
 package struct AlertmanagerReceiver: AlertReceiver {
     package let name: String
-    private let cluster: AlertmanagerCluster
+    let cluster: AlertmanagerCluster
 
     package init(name: String, cluster: AlertmanagerCluster) {
         self.name = name
         self.cluster = cluster
     }
 
+    package var secrets: [String] { [cluster.password, cluster.credentials].compactMap { $0 } }
+    package var repeatsItself: Bool { true }
     package var supersededPolicy: SupersededPolicy { .sendNothing }
     package var events: Set<AlertNotification.Event> { [.fired, .resolved] }
 

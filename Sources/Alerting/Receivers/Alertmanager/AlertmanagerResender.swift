@@ -1,16 +1,17 @@
-import HTTPClient
 import Foundation
+import HTTPClient
 package import Logging
 import Metrics
 package import Postgres
 package import PushContract
+import ServiceKit
 import ServiceLifecycle
 
-/// Tells every Alertmanager again what fires, once a minute, so that it neither forgets nor resolves it; and for a quarter of an hour
-/// what has ended, so that a member that was away learns of it.
+/// Sends firing alerts to every Alertmanager again each minute, so that it neither expires nor resolves them, and resolved alerts for a
+/// quarter of an hour, so that a member that was unavailable receives them.
 ///
-/// Every instance may run one: posts of the same alert merge there. When the database is away, what was last known to fire is told on,
-/// marked `stale_since`, for as long as it takes: only a look that shows an end ends an alert.
+/// Every instance may run one: posts of the same alert merge there. While the database is unavailable, the alerts last known to fire are sent,
+/// marked `stale_since`: only a read that shows the end of an alert resolves it.
 package actor AlertmanagerResender: Service {
     private let pool: PostgresPool
     private let receivers: ReceiverRegistry
@@ -44,12 +45,9 @@ package actor AlertmanagerResender: Service {
     }
 
     package func run() async throws {
-        while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            await resend()
-            await cancelWhenGracefulShutdown { [clock, interval] in
-                try? await clock.sleep(for: interval, tolerance: nil)
-            }
-        }
+        try await PeriodicService("alertmanager resend", every: self.interval, shutdown: .awaitsBody, clock: clock, logger: logger) {
+            await self.resend()
+        }.run()
     }
 
     /// One round: look, post, look once more. Returns how many posts a member took.
@@ -62,7 +60,7 @@ package actor AlertmanagerResender: Service {
         let posted = known
         let taken = await post(posted, to: clusters, staleSince: staleSince)
         guard staleSince == nil else { return taken }
-        // An alert that ended while it was being told as firing would fire there until the next round.
+        // An alert that ended while it was being sent as firing would fire there until the next round.
         guard await look(clusters) == nil else { return taken }
         let ended = known.filter { message in
             message.kind == .resolved
@@ -84,7 +82,7 @@ package actor AlertmanagerResender: Service {
             checkedAt = now
             return nil
         } catch {
-            logger.warning("alerts are told on to Alertmanager as last known", metadata: ["error": "\(error)"])
+            logger.warning("alerts are sent to Alertmanager as last known", metadata: ["error": "\(error)"])
             known.removeAll { $0.kind == .resolved }
             return checkedAt ?? now
         }
@@ -99,7 +97,7 @@ package actor AlertmanagerResender: Service {
             do {
                 requests += try cluster.requests(alerts).map { (receiver, $0) }
             } catch {
-                logger.error("alerts could not be written for Alertmanager", metadata: ["error": "\(error)"])
+                logger.error("alerts could not be encoded for Alertmanager", metadata: ["error": "\(error)"])
             }
         }
         return await withTaskGroup(of: Bool.self) { [requests, send, logger] group in
@@ -121,15 +119,15 @@ package actor AlertmanagerResender: Service {
         let result = fault == nil ? "taken" : "failed"
         Counter(label: "pushwatch_alertmanager_posts_total", dimensions: [("receiver", receiver), ("result", result)]).increment()
         guard let fault else { return true }
-        logger.warning("an Alertmanager did not take alerts", metadata: ["receiver": "\(receiver)", "error": "\(fault)"])
+        logger.warning("an Alertmanager did not accept alerts", metadata: ["receiver": "\(receiver)", "error": "\(fault)"])
         return false
     }
 }
 
 extension ReceiverSet {
     var clusters: [String: AlertmanagerCluster] {
-        receivers.reduce(into: [:]) { clusters, receiver in
-            if case .alertmanager(let cluster) = receiver.kind { clusters[receiver.name] = cluster }
+        receivers.reduce(into: [:]) { clusters, configured in
+            if let receiver = configured.receiver as? AlertmanagerReceiver { clusters[receiver.name] = receiver.cluster }
         }
     }
 }

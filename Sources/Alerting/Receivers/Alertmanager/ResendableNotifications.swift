@@ -1,7 +1,7 @@
 import Postgres
 import PushContract
 
-/// What receivers that must be told again were told last.
+/// The newest notifications of receivers that need them resent.
 enum ResendableNotifications {
     /// The firing message of every alert that fires and was delivered; the resolved one of those whose end was delivered since
     /// `endedSince`. An end that still waits in the outbox is the notifier's.

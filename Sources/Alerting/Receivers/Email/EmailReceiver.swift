@@ -1,5 +1,5 @@
-import HTTPClient
 import Foundation
+import HTTPClient
 package import PushContract
 
 /// Sends mails over SMTP, one thread for each alert.
@@ -10,6 +10,12 @@ package struct EmailReceiver: AlertReceiver {
     package init(name: String, mailbox: Mailbox) {
         self.name = name
         self.mailbox = mailbox
+    }
+
+    package var supportsGrouping: Bool { true }
+
+    package var secrets: [String] {
+        mailbox.password.map { [$0, Data($0.utf8).base64EncodedString()] } ?? []
     }
 
     package func action(for message: AlertNotification, now: Timestamp) -> ReceiverAction {

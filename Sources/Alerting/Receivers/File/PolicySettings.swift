@@ -2,15 +2,14 @@ import AlertRules
 import Foundation
 import Yams
 
-/// What a receiver has beside its kind: `per_minute`, `repeat`, `quiet`, `group_wait`, `group_interval`.
+/// Reads what every kind of receiver has: `per_minute`, `repeat`, `quiet`, `group_wait`, `group_interval`.
 struct PolicySettings {
     static let keys = ["per_minute", "repeat", "quiet", "group_wait", "group_interval"]
 
     let yaml: ReceiverYAML
 
-    /// `supportsGrouping`: one message to a receiver of this kind may tell several alerts.
-    func policy(_ keys: [String: Node], kind: String, supportsGrouping: Bool, at node: Node) throws -> ReceiverPolicy {
-        var policy = ReceiverPolicy(grouping: try grouping(keys, supportsGrouping: supportsGrouping))
+    func policy(_ keys: [String: Node], kind: String, receiver: any AlertReceiver) throws -> ReceiverPolicy {
+        var policy = ReceiverPolicy(grouping: try grouping(keys, supportsGrouping: receiver.supportsGrouping))
         if let limit = keys["per_minute"] {
             guard let count = limit.scalar.flatMap({ Int($0.string) }), (1...6000).contains(count) else {
                 throw yaml.fault(limit, "per_minute is a number from 1 to 6000")
@@ -21,7 +20,7 @@ struct PolicySettings {
             guard let duration = again.scalar.flatMap({ RuleDuration($0.string) }), (15...10_080).contains(duration.minutes) else {
                 throw yaml.fault(again, "repeat is a duration from 15m to 7d, such as 4h")
             }
-            guard !["pagerduty", "alertmanager"].contains(kind) else { throw yaml.fault(again, "repeating is \(kind)'s own job") }
+            guard !receiver.repeatsItself else { throw yaml.fault(again, "\(kind) repeats by itself; remove repeat") }
             policy.repeatAfter = duration
         }
         if let quiet = keys["quiet"] {
@@ -43,7 +42,7 @@ struct PolicySettings {
         if let first = given.first, !supportsGrouping {
             throw yaml.fault(
                 first,
-                "this receiver is told of each alert by itself: only webhook, slack with a url, ntfy and email are told together"
+                "this receiver gets one notification for each alert; remove group_wait and group_interval"
             )
         }
         guard supportsGrouping else { return nil }

@@ -2,9 +2,9 @@ package import AlertRules
 import Foundation
 import Yams
 
-/// Reads `alerts/receivers.yml`: `receivers`, `routes` and `fallback`. `alerts/receivers.example.yml` shows all that can stand there.
+/// Reads `alerts/receivers.yml`: `receivers`, `routes` and `fallback`. `alerts/receivers.example.yml` shows every setting.
 ///
-/// Unknown keys are errors, so that a misspelt one is not a page that goes nowhere.
+/// Unknown keys are errors, so that a misspelt key does not lose a page.
 package enum ReceiverFile {
     /// What is wrong, and where.
     struct Fault: Error, CustomStringConvertible {
@@ -22,7 +22,7 @@ package enum ReceiverFile {
         try set(ReceiverYAML(path: path, environment: environment, missing: nil), text)
     }
 
-    /// What is to be said about a file where its secrets are not: `${NAME}` without a value is a warning here. Nothing when there is no file.
+    /// Findings about a file where its secrets are not available: `${NAME}` without a value is a warning here. None when there is no file.
     package static func check(path: String, environment: [String: String]) -> [Finding] {
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         let missing = ReceiverYAML.MissingNames()
@@ -38,7 +38,7 @@ package enum ReceiverFile {
         }
     }
 
-    /// Who is told of what, where the secrets are not. Nil when there is no file; throws when it is broken.
+    /// The routing, where the secrets are not available. Nil when there is no file; throws when it is broken.
     package static func routing(path: String) throws -> ReceiverSet? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         return try set(ReceiverYAML(path: path, environment: [:], missing: ReceiverYAML.MissingNames()), try text(of: path))

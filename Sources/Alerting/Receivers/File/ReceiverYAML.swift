@@ -16,7 +16,7 @@ struct ReceiverYAML {
         func add(_ name: String, line: Int) { found.withLock { $0.append(Name(name: name, line: line)) } }
     }
 
-    /// Stands for a value that is not known here; nothing can be said about such a text.
+    /// A placeholder for a value that is not known here; such a text cannot be checked.
     static let unknown = "\u{FFFD}"
 
     let path: String

@@ -1,5 +1,5 @@
-import HTTPClient
 import Foundation
+import HTTPClient
 package import PushContract
 
 /// Publishes to a topic of an ntfy server.
@@ -18,6 +18,11 @@ package struct NtfyReceiver: AlertReceiver {
         self.server = server
         self.token = token
     }
+
+    package var supportsGrouping: Bool { true }
+
+    /// Anyone who knows a topic of ntfy.sh can read and write it.
+    package var secrets: [String] { (token.map { [$0] } ?? []) + [topic] }
 
     package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
         try post(NtfyMessage(AlertText(message), topic: topic))

@@ -1,10 +1,10 @@
-package import HTTPClient
 import Foundation
+package import HTTPClient
 package import PushContract
 
 /// Opens and resolves incidents through PagerDuty's Events API v2.
 ///
-/// Repeating is PagerDuty's own job, so an alert is triggered once. An alert that ended before it could be told opens nothing.
+/// PagerDuty repeats by itself, so an alert is triggered once. An alert that ended before its notification was sent opens no incident.
 package struct PagerDutyReceiver: AlertReceiver {
     package static let standardURL = "https://events.pagerduty.com/v2/enqueue"
 
@@ -19,6 +19,8 @@ package struct PagerDutyReceiver: AlertReceiver {
         self.url = url
     }
 
+    package var secrets: [String] { [routingKey] }
+    package var repeatsItself: Bool { true }
     package var supersededPolicy: SupersededPolicy { .sendNothing }
     package var events: Set<AlertNotification.Event> { [.fired, .acknowledged, .resolved] }
 

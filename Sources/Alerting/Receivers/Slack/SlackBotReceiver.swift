@@ -1,6 +1,6 @@
 import AlertRules
-package import HTTPClient
 import Foundation
+package import HTTPClient
 package import PushContract
 
 /// Posts as a Slack app: one message for each alert, edited as it goes on, and a thread below it for each thing that happens.
@@ -22,6 +22,7 @@ package struct SlackBotReceiver: AlertReceiver {
         self.url = url
     }
 
+    package var secrets: [String] { [token] }
     package var events: Set<AlertNotification.Event> { Set(AlertNotification.Event.allCases) }
 
     package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {

@@ -1,5 +1,5 @@
-package import HTTPClient
 import Foundation
+package import HTTPClient
 package import PushContract
 
 /// Posts to a Slack incoming webhook: one message for each transition, since webhooks can neither edit nor thread.
@@ -11,6 +11,14 @@ package struct SlackReceiver: AlertReceiver {
     package init(name: String, url: String) {
         self.name = name
         self.url = url
+    }
+
+    package var supportsGrouping: Bool { true }
+
+    /// The whole URL, or what follows its host, allows posting.
+    package var secrets: [String] {
+        let path = url.split(separator: "/", maxSplits: 2).dropFirst(2).first.map(String.init)
+        return [url] + (path.map { [$0] } ?? [])
     }
 
     package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {

@@ -18,7 +18,7 @@ struct AlertText {
 
     init(_ message: AlertNotification) { self.message = message }
 
-    /// Names the alert and never changes within it, so that receivers and people can tell what belongs together.
+    /// Names the alert and never changes within it, so that receivers and people can see what belongs together.
     var title: String {
         let group =
             message.group.isEmpty
@@ -26,7 +26,7 @@ struct AlertText {
         return "[\(message.severity.rawValue)] \(message.rule)\(group) #\(shortId)"
     }
 
-    /// Enough of the alert's id to tell a repeated message from a second alert.
+    /// Enough of the alert's id to distinguish a repeated message from a second alert.
     var shortId: String { String(message.alertId.uuidString.lowercased().prefix(8)) }
 
     /// `FIRING`, `RESOLVED`, or both in one when the firing message never got through.
@@ -57,7 +57,10 @@ struct AlertText {
                 value: "\(evidence.observedText) (\(evidence.observed.counts.bad) of \(evidence.observed.counts.attempts))"
             ),
             TextField(name: "Threshold", value: evidence.thresholdText),
-            TextField(name: "Window", value: "\(evidence.observed.first.timestamp.rfc3339) – \((evidence.observed.last + 1).timestamp.rfc3339)"),
+            TextField(
+                name: "Window",
+                value: "\(evidence.observed.first.timestamp.rfc3339) – \((evidence.observed.last + 1).timestamp.rfc3339)"
+            ),
             TextField(name: "Since", value: message.startsAt.rfc3339),
         ]
         if let circuits = evidence.openCircuitsText { facts.append(TextField(name: "Open circuits", value: circuits)) }

@@ -12,7 +12,7 @@ struct AlertNumber {
         var list = [
             AlertNumber(name: "Observed", value: "\(evidence.observedText), \(AlertWords.counts(evidence.observed))"),
             AlertNumber(name: "Window", value: window(evidence.observed, now: now)),
-            AlertNumber(name: "Threshold", value: threshold(evidence)),
+            AlertNumber(name: "Threshold", value: evidence.thresholdPhrase),
         ]
         if let expected = evidence.expected {
             list.append(AlertNumber(name: "Expected", value: "\(Fraction.rounded(expected)) bad attempts in that window"))
@@ -35,18 +35,6 @@ struct AlertNumber {
         if let backlog = alert.backlog { list.append(AlertNumber(name: "Backlog then", value: words(backlog))) }
         list.append(AlertNumber(name: "Rule", value: "\(alert.rule), \(evidence.definition), version \(alert.ruleVersion.prefix(12))"))
         return list
-    }
-
-    private static func threshold(_ evidence: Evidence) -> String {
-        switch evidence.level {
-        case .threshold: "above \(evidence.thresholdText)"
-        case .blocked: "above \(evidence.thresholdText), or a credential refused throughout"
-        case .learning: "above \(evidence.thresholdText), fixed: the baseline is still learning"
-        case .reference: "above \(evidence.thresholdText) what the last days let expect"
-        case .backlog: "above \(evidence.thresholdText), and growing"
-        case .absence, .firstSight: evidence.thresholdText
-        case .reregistration: "below \(evidence.thresholdText)"
-        }
     }
 
     private static func window(_ window: WindowCounts, now: Timestamp) -> String {

@@ -85,17 +85,7 @@ struct RulesPage {
     /// `provider_5xx above 5 % for 15 min, by provider`
     private static func says(_ rule: AlertRule) -> String {
         let by = rule.by.isEmpty ? "" : ", by \(rule.by.map(\.rawValue).joined(separator: " and "))"
-        let reasons = rule.condition.reasons.joined(separator: ", ")
-        let says =
-            switch rule.condition {
-            case .ratio(let ratio): "\(reasons) above \(ratio.above.percent) for \(ratio.duration.words)"
-            case .baseline: "\(reasons) above \(rule.condition.threshold.multiple) of its baseline"
-            case .absence: "sends, and no success"
-            case .backlog: "a backlog that grows"
-            case .firstSight: "a code of the provider that was never seen"
-            case .reregistration: "devices that stay away after token_not_registered"
-            }
-        return says + by
+        return rule.condition.summary(\.words) + by
     }
 
     private static func line(_ past: RulesData.Past, now: Timestamp) -> PastAlertRow {

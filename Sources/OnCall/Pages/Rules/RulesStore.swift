@@ -104,7 +104,7 @@ struct RulesStore: Sendable {
     }
 
     private func ruleStatus(_ rule: AlertRule, now: Timestamp) async throws -> WorstGroupStatus? {
-        guard case .ratio(let ratio) = rule.condition else { return nil }
+        guard let ratio = rule.condition.ratio else { return nil }
         let dimensions = rule.by.compactMap { RollupDimension(rawValue: $0.rawValue) }
         guard dimensions.count == rule.by.count else { return nil }
         let to = now.flooredToMinute()

@@ -1,0 +1,51 @@
+extension BaselineDecision {
+    /// An alert that fired before a level was accepted ends with it. One that fires afterwards fires although the level is expected.
+    func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
+        guard history.acceptances.contains(where: { $0.isInForce(at: minute) && alert.firedAt <= $0.from }) else { return nil }
+        var now = current(at: minute)
+        now.level = alert.evidence.level
+        return now
+    }
+
+    /// What of each stratum would have to be expected, so that exactly what a window contains is expected.
+    ///
+    /// A stratum in which hardly a failure was expected is drawn towards the level it would have had it risen as the group has: with the weight
+    /// of one expected failure. One without attempts is left out.
+    func level(in window: WindowCounts) -> [FrozenShare] {
+        let usual = shares.shares(from: window.first, through: window.last)
+        let counts = history.strata.map { $0.series.window(endingAt: window.last, minutes: window.minutes) }
+        let observed = counts.reduce(0) { $0 + $1.bad }
+        let expected = zip(counts, usual).reduce(0.0) { $0 + Double($1.0.attempts) * $1.1 }
+        guard observed > 0, expected > 0 else { return [] }
+        let rise = Double(observed) / expected
+        let drawn = zip(counts, usual).map { counts, usual in
+            usual * (Double(counts.bad) + rise) / (usual * Double(counts.attempts) + 1)
+        }
+        let sum = zip(counts, drawn).reduce(0.0) { $0 + Double($1.0.attempts) * $1.1 }
+        return zip(history.strata, zip(counts, drawn)).compactMap { stratum, level in
+            guard level.0.attempts > 0 else { return nil }
+            return FrozenShare(stratum: stratum.key, share: min(1, level.1 * Double(observed) / sum))
+        }
+    }
+}
+
+extension RuleEvaluation {
+    /// The level of an alert, to be accepted: what of each stratum has failed from its beginning to `minute`, at most for the longest
+    /// window. When that contains too few failures to decide, the worst window of the alert is meant, from the alert's beginning.
+    ///
+    /// Time before the beginning would dilute the level, and the alert would fire again for what was accepted. Empty for a rule without a
+    /// baseline, and when the history does not cover the time.
+    package static func level(
+        _ rule: AlertRule,
+        _ history: GroupHistory,
+        since start: Minute,
+        through minute: Minute,
+        isWorst: Bool = false
+    ) -> [FrozenShare] {
+        guard let baseline = rule.condition.baseline, start <= minute else { return [] }
+        let length = min(minute - start + 1, baseline.longestWindow.minutes)
+        let window = history.total.evidence(endingAt: minute, minutes: length)
+        guard isWorst || window.counts.bad >= baseline.minBad else { return [] }
+        return BaselineDecision(baseline, history: history).level(in: window)
+    }
+}

@@ -1,0 +1,39 @@
+/// `first-sight/1` over one provider and code.
+struct FirstSightDecision: Decision {
+    let condition: FirstSightCondition
+    let history: GroupHistory
+
+    func decides(at minute: Minute) -> Bool { true }
+
+    func onset(at minute: Minute) -> EvaluatedWindow? {
+        let counts = history.total[minute]
+        guard counts.attempts > 0, !condition.ignore.contains(history.group[.providerErrorCode] ?? ""),
+            let known = history.knownSince, minute - known >= condition.learn.minutes
+        else { return nil }
+        // Codes are kept by day, so the days before this one are looked at, and this one up to now.
+        let before = Minute.firstOf(day: minute.day) - condition.notSeenFor.minutes
+        guard history.total.window(endingAt: minute - 1, minutes: minute - before).attempts == 0 else { return nil }
+        return EvaluatedWindow(level: .firstSight, window: history.total.evidence(endingAt: minute, minutes: 1))
+    }
+
+    func start(of onset: EvaluatedWindow, at minute: Minute) -> Minute { minute }
+
+    func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
+        guard minute - alert.lastSet >= condition.resolveAfter.minutes else { return nil }
+        return EvaluatedWindow(
+            level: .firstSight,
+            window: history.total.evidence(endingAt: minute, minutes: condition.resolveAfter.minutes)
+        )
+    }
+
+    func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
+
+    func ruleStatus(at minute: Minute) -> RuleStatus {
+        RuleStatus(isSet: onset(at: minute) != nil, parts: [0], text: "codes not seen for \(condition.notSeenFor)")
+    }
+
+    func point(at minute: Minute) -> RuleChartPoint {
+        let counts = history.total[minute]
+        return RuleChartPoint(minute: minute, counts: counts, verdict: verdict(counts, at: minute))
+    }
+}

@@ -1,0 +1,38 @@
+import AlertRules
+import Foundation
+import Logging
+package import PushContract
+
+/// Writes alerts to the service's log: the receiver that always works.
+package struct LogReceiver: AlertReceiver {
+    package let name: String
+
+    package init(name: String = "log") { self.name = name }
+
+    package var secrets: [String] { [] }
+    package var reachesPeople: Bool { false }
+
+    package func action(for message: AlertNotification, now: Timestamp) -> ReceiverAction {
+        let summary = message.annotations["summary"] ?? message.rule
+        let metadata: Logger.Metadata = [
+            "alert": "\(message.rule)", "alertId": "\(message.alertId.uuidString.lowercased())",
+            "severity": "\(message.severity.rawValue)",
+            "since": "\(message.startsAt)", "url": "\(message.pageURL)",
+        ]
+        switch message.kind {
+        case .firing: return .log(message.severity.pages ? .error : .warning, "FIRING \(summary)", metadata)
+        case .resolved: return .log(.notice, "RESOLVED \(summary)", metadata)
+        }
+    }
+}
+
+extension ReceiverKind {
+    static let log = ReceiverKind(key: "log") { name, node, yaml in
+        _ = try yaml.mapping(node, keys: [])
+        return LogReceiver(name: name)
+    }
+}
+
+extension ReceiverConfiguration {
+    package static let log = ReceiverConfiguration(LogReceiver())
+}
