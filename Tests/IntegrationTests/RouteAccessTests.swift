@@ -47,9 +47,9 @@ struct RouteAccessTests {
             if line.hasPrefix("      security:") {
                 security[route] = []
                 isSecurity = true
-            } else if isSecurity, let match = line.wholeMatch(of: /        - (?:apiKey|session): \["([a-z:]+)"\]/) {
+            } else if isSecurity, let match = line.wholeMatch(of: #/        - (?:apiKey|session): \["([a-z:]+)"\]/#) {
                 security[route]?.insert(String(match.1))
-            } else if isSecurity, let match = line.wholeMatch(of: /        - (appUser|unregisterSecret): \[\]/) {
+            } else if isSecurity, let match = line.wholeMatch(of: #/        - (appUser|unregisterSecret): \[\]/#) {
                 security[route]?.insert(String(match.1))
             } else if !line.hasPrefix("        - ") {
                 isSecurity = false

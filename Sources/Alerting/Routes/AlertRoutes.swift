@@ -1,7 +1,7 @@
 import AlertRules
 import Foundation
 package import HTTPServer
-package import Hummingbird
+import Hummingbird
 package import Postgres
 package import PushContract
 

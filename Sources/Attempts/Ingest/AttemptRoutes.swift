@@ -1,7 +1,7 @@
 import CoreMetrics
 package import HTTPServer
 import HTTPTypes
-package import Hummingbird
+import Hummingbird
 package import PushContract
 
 /// `POST /attempts`, `GET /attempts`, `GET /attempts/{attemptId}`.

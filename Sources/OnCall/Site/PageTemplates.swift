@@ -7,7 +7,7 @@ struct PageTemplates: Sendable {
     /// Throws when a template does not parse, which a test would have shown.
     init() throws {
         var library = MustacheLibrary()
-        for template in [.head, .foot, .fault, .bounce] + SitePages.all.compactMap(\.template) {
+        for template in [PageTemplate.head, .foot, .fault, .bounce] + SitePages.all.compactMap(\.template) {
             for part in [template] + template.parts { try library.register(part.text, named: part.name) }
         }
         self.library = library

@@ -32,7 +32,7 @@ struct SitePage: Sendable {
     }
 
     /// A form's post. It is refused before the handler runs when another site sent it.
-    static func form(_ path: String, _ access: RouteAccess, _ template: PageTemplate? = nil, _ answer: @escaping Answer) -> Self {
+    static func form(_ path: String, _ access: RouteAccess, _ template: PageTemplate? = nil, use answer: @escaping Answer) -> Self {
         Self(method: .post, path: path, access: access, title: nil, template: template) { call in
             try SameOrigin.require(call.request)
             return try await answer(call)

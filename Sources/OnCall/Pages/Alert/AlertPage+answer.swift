@@ -1,4 +1,5 @@
 import Alerting
+import Foundation
 import HTTPServer
 import Hummingbird
 import Logging

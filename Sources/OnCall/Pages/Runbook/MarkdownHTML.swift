@@ -91,7 +91,7 @@ enum MarkdownHTML {
     private static func finish(_ html: String) -> String {
         [
             ("<pre><code", "<pre tabindex=\"0\"><code"), ("<table>", "<div class=\"scroll\"><table>"), ("</table>", "</table></div>"),
-            ("<th>", "<th scope=\"col\">"), ("<th ", "<th scope=\"col\" "), ("<a href", "<a rel=\"noreferrer\" href"),
+            ("<th>", "<th scope=\"col\">"), ("<th align", "<th scope=\"col\" align"), ("<a href", "<a rel=\"noreferrer\" href"),
         ].reduce(html) { $0.replacing($1.0, with: $1.1) }.trimmingCharacters(in: .newlines)
     }
 }

@@ -28,7 +28,7 @@ extension SignInPage {
         do {
             return PageResponse.seeOther(next.path, setCookie: try await call.site.signIn.openWithKey(String(key)))
         } catch let problem as Problem where problem.isRefusal {
-            return form(next, problem, call)
+            return form(next, call, problem)
         }
     }
 
@@ -44,11 +44,11 @@ extension SignInPage {
             response.headers[.setCookie] = try await call.site.signIn.openWithTicket(ticket)
             return response
         } catch let problem as Problem where problem.isRefusal {
-            return form(next, problem, call)
+            return form(next, call, problem)
         }
     }
 
-    private static func form(_ next: ReturnPath, _ problem: Problem? = nil, _ call: PageCall) -> Response {
+    private static func form(_ next: ReturnPath, _ call: PageCall, _ problem: Problem? = nil) -> Response {
         call.html(.signIn, SignInPage(next: next, fault: problem?.detail, now: call.now), status: problem?.status ?? .ok)
     }
 }
