@@ -27,6 +27,14 @@ package struct SendStore: Sendable {
         self.feedbackWriter = feedbackWriter
     }
 
+    /// Pushes that are about to be sent and that no lease protects.
+    package var intents: IntentStore { IntentStore(pool: pool, record: record) }
+
+    /// Writes the outcomes of one kind of push.
+    package func outcomes<Kind: DeliveryKind>(_ kind: Kind, delays: RetryDelays = RetryDelays()) -> OutcomeStore<Kind> {
+        OutcomeStore(kind, pool: pool, feedbackWriter: feedbackWriter, delays: delays, record: record)
+    }
+
     /// Where too many tokens were refused at once.
     package var deactivationLimiters: DeactivationLimiterStore { DeactivationLimiterStore(pool: pool) }
 }

@@ -1,3 +1,4 @@
+import Delivery
 package import Providers
 package import PushContract
 

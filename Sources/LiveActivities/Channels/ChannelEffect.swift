@@ -1,3 +1,4 @@
+package import Delivery
 package import PushContract
 
 /// What a request about a channel, or to one, came to: written in the transaction of its attempt, if it has one.

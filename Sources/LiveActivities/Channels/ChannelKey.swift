@@ -1,3 +1,4 @@
+package import Delivery
 package import PushContract
 
 /// Which channel: one subject, app and environment have one.

@@ -26,7 +26,7 @@ package struct LiveActivitiesCheck: FsckCheck {
 
     /// Settled after two minutes, by a loop of 30 seconds.
     private static let openPushes: Query = """
-        SELECT cardinality(subjects) || ' pushes of ' || owner || ' have had no outcome since ' || startedAt FROM livePushIntents
+        SELECT cardinality(uids) || ' pushes of ' || owner || ' have had no outcome since ' || startedAt FROM pushIntents
         WHERE startedAt < clock_timestamp() - interval '10 minutes' ORDER BY startedAt LIMIT 100
         """
 
