@@ -23,11 +23,20 @@ build: bootstrap ## Build the command line (CONFIGURATION=release|debug)
 up: build ## Build and start everything on an embedded default; UP="--empty --port 9090" passes options
 	@exec "$$(swift build -c $(CONFIGURATION) --show-bin-path)/pushwatch" up $(UP)
 
-.PHONY: test
-test: ## Install what is missing and run every test
+.PHONY: build-tests
+build-tests: ## Build everything with its tests; WARNINGS=error fails on a warning in our own targets
 	@bash scripts/bootstrap.sh test
-	@swift build --build-tests --explicit-target-dependency-import-check error
+	@mkdir -p .build
+	@swift build --build-tests --explicit-target-dependency-import-check error 2>&1 | tee .build/build.log
+	@bash scripts/check-warnings.sh .build/build.log
+
+.PHONY: test
+test: build-tests ## Install what is missing and run every test
 	@bash scripts/test.sh
+
+.PHONY: verify
+verify: ## The tests that take longer than .ci/run allows: soak, soak-send, fuzz, planted, cookbook, extend-check (90 minutes)
+	@bash scripts/verify.sh
 
 .PHONY: conformance
 conformance: ## Hold docs/openapi.yaml against a running server (two minutes)
@@ -54,7 +63,7 @@ cookbook: bootstrap ## The analysts' queries on many attempts, with plan cost an
 		swift test --skip-build --disable-xctest --filter 'AttemptsTests\.CookbookPlanTests'
 
 .PHONY: planted
-planted: ## Plant each defect that the tests are there for, and see its test fail
+planted: ## Plant each defect that a test covers, and see that test fail
 	@bash scripts/plant.sh all
 
 .PHONY: people-paths
@@ -77,17 +86,22 @@ bench-compare: bootstrap ## Sends end to end next to a bare sender on AsyncHTTPC
 dist: bootstrap ## Pack a release: dist/pushwatch-VERSION-….tar.gz
 	@bash scripts/dist.sh
 
-.PHONY: floors
-floors: ## Check that no target imports what it did not declare, nor a floor at or above its own
+.PHONY: layers
+layers: ## Check that every target imports lower layers only
 	@bash scripts/check-layers.sh
+
+.PHONY: figures
+figures: ## Print the size of the sources: lines, types, unused package names, warnings, words outside the glossary
+	@bash scripts/figures.sh
 
 .PHONY: format
 format: ## Format the sources in place
 	@swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
 
 .PHONY: lint
-lint: ## Check the format
+lint: ## Check the format of the sources and the words of names and prose
 	@swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+	@python3 scripts/lint-words.py
 
 .PHONY: clean
 clean: ## Remove what was built

@@ -1,45 +1,45 @@
 #!/bin/bash
-# Tests of the tests: plants a known defect into a copy of the sources, builds it, runs the test that is there for it, and expects that
-# test to fail. Exit 1 when a defect goes unnoticed, or no longer fits the sources (then bring the edit below up to date).
+# Tests of the tests: plants a known defect into a copy of the sources, builds it, runs the test that covers it, and expects that
+# test to fail. Exit 1 when a defect goes unnoticed, or when an edit no longer applies to the sources (then update it below).
 #
-# It works on .build/planted (or PLANTED_IN), a copy of the tree with its own build, and never touches the tree itself.
-# usage: scripts/plant.sh all | NAME…        names: ack-before-commit rollup-outside rollup-outside-fresh rotation-unlocked
-# keys-unsorted
+# It works on .build/planted (or PLANTED_IN), a copy of the tree with its own build, and never changes the tree itself.
+# usage: scripts/plant.sh all | check | NAME…        names: ack-before-commit rollup-outside rollup-outside-fresh rotation-unlocked
+# keys-unsorted. `check` only checks that every edit applies to its file; it builds nothing.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 scratch=${PLANTED_IN:-$root/.build/planted}
 
-# Each: the file, a Perl edit that must change it, the test that must fail.
+# Each: the name of the file, a Perl edit that must change it, the test that must fail.
 plan() {
     case $1 in
         ack-before-commit)
             # The writer answers before the commit: of the transactions that were answered, one in four never came to be.
-            file=Sources/Attempts/AttemptIngestor.swift
+            source=AttemptIngestor.swift
             edit='s/answer\(entries, try store\(batch, fresh, on: connection\), since: start\)/let isLost = Int.random(in: 0..<4) == 0\n                answer(entries, isLost ? Array(repeating: .accepted, count: batch.count) : try store(batch, fresh, on: connection), since: start)/'
             test='IntegrationTests\.WholeService/TwoServerTests'
             ;;
         rollup-outside)
             # Attempts are committed before they are counted.
-            file=Sources/Attempts/RollupDelta.swift
+            source=RollupDelta.swift
             edit='s/(func apply\(slot: Int16, on connection: BlockingConnection\) throws \{\n)/$1        try connection.executeScript("COMMIT; BEGIN")\n/'
             test='AttemptsTests\.AttemptWriterTests/oneTransaction'
             ;;
         rollup-outside-fresh)
             # The same where a batch is written as all new, in one pipeline and around COPY.
-            file=Sources/Attempts/FreshWriter.swift
+            source=FreshWriter.swift
             edit='s/try connection\.pipeline\(checks \+ claims \+ facts \+ rollups\(batch\)\)/try connection.pipeline(checks + claims + facts)\n                try connection.pipeline(rollups(batch))/; s/try connection\.pipeline\(rollups \+ \["COMMIT"\]\)/try connection.executeScript("COMMIT")\n            try connection.pipeline(rollups)/'
             test='AttemptsTests\.FreshWriterTests/oneTransaction'
             ;;
         rotation-unlocked)
             # The ledger's generation is switched without waiting for the batches under way.
-            file=Sources/Attempts/LedgerRotation.swift
+            source=LedgerRotation.swift
             edit='s/\n[^\n]*LOCK TABLE ledgerState IN ACCESS EXCLUSIVE MODE[^\n]*\n/\n/'
             test='AttemptsTests\.LedgerRotationTests/waitsForWriters'
             ;;
         keys-unsorted)
             # Batches take their locks in the order of their items: two of them can wait for each other.
-            file=Sources/Attempts/AttemptGroups.swift
+            source=AttemptGroups.swift
             edit='s/sorted\.sort \{ \$0\.key != \$1\.key \? \$0\.key < \$1\.key : \$0\.index < \$1\.index \}/let salt = UInt64.random(in: 0...UInt64.max)\n        sorted.sort { \$0.key != \$1.key ? (\$0.key.low ^ salt) < (\$1.key.low ^ salt) : \$0.index < \$1.index }/'
             test='AttemptsTests\.(LedgerRotationTests|AttemptWriterTests)'
             ;;
@@ -48,13 +48,15 @@ plan() {
             exit 2
             ;;
     esac
+    file=$(find Sources/Attempts -name "$source")
+    [ -f "$file" ] || { echo "$1: no file $source in Sources/Attempts" >&2; exit 2; }
 }
 
-# Copies what differs, so that the build of the last defect (or of the last time) serves the next.
+# Copies only what differs, so that the build of the previous defect (or run) is reused.
 copy() {
     mkdir -p "$scratch"
     local items=() item
-    for item in Package.swift Package.resolved Sources Tests sql alerts scripts docs dashboards live-activities matches deploy README.md Makefile; do
+    for item in Package.swift Package.resolved versions.txt Sources Tests sql alerts scripts docs dashboards live-activities matches deploy README.md Makefile; do
         [ -e "$item" ] && items+=("$item")
     done
     find "${items[@]}" -type f | sort >"$scratch/wanted"
@@ -63,15 +65,23 @@ copy() {
         mkdir -p "$scratch/$(dirname "$item")"
         cp "$item" "$scratch/$item"
     done <"$scratch/wanted"
-    # What the tree no longer has.
+    # Remove what the tree no longer has.
     (cd "$scratch" && for item in "${items[@]}"; do [ -e "$item" ] && find "$item" -type f; done | sort) >"$scratch/had"
     comm -13 "$scratch/wanted" "$scratch/had" | while IFS= read -r item; do rm "$scratch/$item"; done
 }
 
+every=(ack-before-commit rollup-outside rollup-outside-fresh rotation-unlocked keys-unsorted)
 names=("$@")
-if [ "${1:-}" = all ]; then names=(ack-before-commit rollup-outside rollup-outside-fresh rotation-unlocked keys-unsorted); fi
-[ ${#names[@]} -gt 0 ] || { sed -n 2,7p "$0"; exit 2; }
+[ "${1:-}" != all ] || names=("${every[@]}")
+[ ${#names[@]} -gt 0 ] || { sed -n 2,8p "$0"; exit 2; }
 bad=0
+if [ "$1" = check ]; then
+    for name in "${every[@]}"; do
+        plan "$name"
+        [ "$(perl -0pe "$edit" "$file" | cksum)" != "$(cksum <"$file")" ] || { echo "$name: the edit does not apply to $file"; bad=1; }
+    done
+    exit "$bad"
+fi
 for name in "${names[@]}"; do
     plan "$name"
     copy
@@ -79,7 +89,7 @@ for name in "${names[@]}"; do
     before=$(cksum <"$file")
     perl -0pi -e "$edit" "$file"
     if [ "$before" = "$(cksum <"$file")" ]; then
-        echo "$name: the edit no longer fits $file"
+        echo "$name: the edit does not apply to $file"
         bad=1
     elif ! swift build --build-tests >"$scratch/build.log" 2>&1; then
         echo "$name: does not build; see $scratch/build.log"

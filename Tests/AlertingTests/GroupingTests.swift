@@ -57,7 +57,7 @@ struct GroupingTests {
     @discardableResult
     private func fire(_ pool: PostgresPool, _ severity: Severity, at now: Timestamp, as rule: String? = nil) async throws -> UUID {
         let id = try await TestNotification.fire(receivers: ["hook"], severity: severity, author: "t", at: now, on: pool)
-        // A second drill would end the first.
+        // A second test notification would end the first.
         try await pool.execute("UPDATE alerts SET rule = \(rule ?? id.uuidString) WHERE alertId = \(id)")
         return id
     }
@@ -115,7 +115,7 @@ struct GroupingTests {
             let alerts = try #require(wire.bodies.last?["alerts"] as? [[String: Any]])
             #expect(alerts.map { $0["status"] as? String } == ["firing", "resolved"])
             let states = try await pool.query("SELECT kind || ' ' || state FROM notifications ORDER BY 1").map { try $0.decode(String.self) }
-            #expect(states == ["firing coalesced", "firing delivered", "resolved delivered"])
+            #expect(states == ["firing delivered", "firing superseded", "resolved delivered"])
             let results = try await pool.query("SELECT result, count(*) FROM notificationAttempts GROUP BY 1 ORDER BY 1").map {
                 try $0.decode((String, Int).self)
             }
@@ -215,7 +215,7 @@ struct GroupingTests {
         }
     }
 
-    @Test("a receiver that is told of each alert by itself is; so is a drill")
+    @Test("a receiver that is told of each alert by itself is; so is a test notification")
     func alone() async throws {
         try await withNotifier(Self.receiver(nil)) { pool, notifier, clock, wire in
             for _ in 0..<3 { try await fire(pool, .ticket, at: clock.now) }

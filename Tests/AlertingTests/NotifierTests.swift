@@ -84,14 +84,14 @@ struct NotifierTests {
         }
     }
 
-    @Test("400 is parked: not tried again, and it says why")
+    @Test("400 is dead-lettered: not tried again, and it says why")
     func deadLettered() async throws {
         try await deliver(answers: [.init(status: 400, body: "no such room")]) { pool, hook, notifier, clock in
             try await notifier.deliverDue()
             clock.advance(.seconds(3600))
             #expect(try await notifier.deliverDue() == 0)
             #expect(hook.got.count == 1)
-            #expect(try await states(pool) == ["firing parked"])
+            #expect(try await states(pool) == ["firing deadLettered"])
             let id = try #require(try await AlertStore.open(on: pool).first?.id)
             let notification = try #require(try await NotificationHistory.notifications(of: id, on: pool).first)
             #expect(notification.lastError == "HTTP 400")
@@ -138,7 +138,7 @@ struct NotifierTests {
             #expect(try await notifier.deliverDue() == 0)
             #expect(hook.got.map(\.status) == ["firing", "resolved"])
             #expect((hook.got.last?.json["x_pushwatch"] as? [String: Any])?["supersedesFiring"] as? Bool == true)
-            #expect(try await states(pool) == ["firing coalesced", "resolved delivered"])
+            #expect(try await states(pool) == ["firing superseded", "resolved delivered"])
         }
     }
 
@@ -173,14 +173,14 @@ struct NotifierTests {
         try await pool.execute(
             """
             INSERT INTO alerts
-            SELECT (jsonb_populate_record(e, jsonb_build_object('episodeid', \(id)::uuid, 'groupkey', \(id)::uuid))).*
+            SELECT (jsonb_populate_record(e, jsonb_build_object('alertid', \(id)::uuid, 'groupkey', \(id)::uuid))).*
             FROM alerts e WHERE groupKey = 'provider=fcm'
             """
         )
         try await pool.execute(
             """
             INSERT INTO alertTransitions
-            SELECT (jsonb_populate_record(t, jsonb_build_object('episodeid', \(id)::uuid))).*
+            SELECT (jsonb_populate_record(t, jsonb_build_object('alertid', \(id)::uuid))).*
             FROM alertTransitions t JOIN alerts e USING (alertId) WHERE e.groupKey = 'provider=fcm'
             """
         )

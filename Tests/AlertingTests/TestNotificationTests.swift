@@ -7,10 +7,10 @@ import Synchronization
 import TestDatabase
 import Testing
 
-@Suite("A drill")
+@Suite("Test notifications")
 struct TestNotificationTests {
     @Test("goes through every receiver, marked, ends, and says how long each took; one that was left open is ended by the next")
-    func drill() async throws {
+    func testNotification() async throws {
         try await withDatabase { pool in
             let clock = HandClock()
             let receivers = [ReceiverConfiguration.webhook("a", url: "http://a/"), .webhook("b", url: "http://b/"), .log]
@@ -31,11 +31,11 @@ struct TestNotificationTests {
             let results = try await TestNotification.results(of: id, on: pool)
             #expect(
                 results.map { "\($0.receiver) \($0.kind) \($0.state) \($0.latencyMs ?? -1)" } == [
-                    "a firing delivered 250", "a resolved delivered 100", "b firing parked 250", "b resolved parked 100",
+                    "a firing delivered 250", "a resolved delivered 100", "b firing deadLettered 250", "b resolved deadLettered 100",
                     "log firing delivered 250", "log resolved delivered 100",
                 ]
             )
-            #expect(bodies.withLock { $0.allSatisfy { $0.contains("TEST: nothing is wrong") && $0.contains(#""drill":"true""#) } })
+            #expect(bodies.withLock { $0.allSatisfy { $0.contains("TEST: nothing is wrong") && $0.contains(#""test_notification":"true""#) } })
             #expect(try await AlertStore.open(on: pool).isEmpty)
         }
     }

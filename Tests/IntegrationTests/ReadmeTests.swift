@@ -8,39 +8,55 @@ struct ReadmeTests {
         try String(contentsOfFile: "\(ProjectDirectory.root)/\(path)", encoding: .utf8)
     }
 
-    /// Target → floor, from a table whose rows begin with the floor and name targets in backticks in the second cell.
-    private static func floors(_ text: String) -> [String: Int] {
-        var floors: [String: Int] = [:]
+    /// Target → layer, from a table whose rows begin with the layer and name targets in backticks in the second cell.
+    private static func layers(_ text: String) -> [String: Int] {
+        var layers: [String: Int] = [:]
         for row in text.split(separator: "\n") {
-            guard let match = row.firstMatch(of: /^\| ([0-9]) \| ([^|]+) \|/), let floor = Int(match.1) else { continue }
-            for name in match.2.matches(of: /`([A-Za-z]+)`/) { floors[String(name.1)] = floor }
+            guard let match = row.firstMatch(of: /^\| ([0-9]+) \| ([^|]+) \|/), let layer = Int(match.1) else { continue }
+            for name in match.2.matches(of: /`([A-Za-z-]+)`/) { layers[String(name.1)] = layer }
         }
-        return floors
+        return layers
     }
 
-    /// Target → floor, as `make layers` checks them.
-    private static func checkedFloors() throws -> [String: Int] {
-        var floors: [String: Int] = [:]
-        for line in try text("scripts/check-floors.sh").matches(of: /\n +([A-Za-z |]+)\) echo ([0-9]) ;;/) {
-            for name in line.1.split(separator: "|") { floors[name.trimmingCharacters(in: .whitespaces)] = Int(line.2) }
+    /// Target → layer, as `make layers` checks them.
+    private static func checkedLayers() throws -> [String: Int] {
+        var layers: [String: Int] = [:]
+        for line in try text("scripts/check-layers.sh").matches(of: /\n +([A-Za-z |-]+)\) echo ([0-9]+) ;;/) {
+            for name in line.1.split(separator: "|") { layers[name.trimmingCharacters(in: .whitespaces)] = Int(line.2) }
         }
-        return floors
+        return layers
     }
 
-    @Test("its floors are those of the architecture page, of the check, and of the directories in Sources")
-    func floorsAgree() throws {
-        let checked = try Self.checkedFloors()
-        let directories = try FileManager.default.contentsOfDirectory(atPath: ProjectDirectory.root + "/Sources").filter { !$0.hasPrefix(".") }
+    @Test("the layers are the same in the architecture page, in the check and in Sources")
+    func layersAgree() throws {
+        let checked = try Self.checkedLayers()
+        let directories = try FileManager.default.contentsOfDirectory(atPath: ProjectDirectory.root + "/Sources").filter {
+            !$0.hasPrefix(".")
+        }
         #expect(Set(directories) == Set(checked.keys))
-        #expect(Self.floors(try Self.text()) == checked)
-        #expect(Self.floors(try Self.text("docs/architecture.md")) == checked)
+        #expect(Self.layers(try Self.text("docs/architecture.md")) == checked)
     }
 
-    @Test("every target of the package stands in it")
+    @Test("every target of the architecture page is a target of the package")
     func targets() throws {
         let package = try Self.text("Package.swift")
-        let named = Set(Self.floors(try Self.text()).keys)
+        let named = Set(Self.layers(try Self.text("docs/architecture.md")).keys)
+        #expect(named.count > 20)
         for target in named { #expect(package.contains("\"\(target)\""), "\(target) is no target of Package.swift") }
+    }
+
+    @Test("the README has at most 1,000 words; lines of the documents have at most 140 characters outside tables and code")
+    func sizes() throws {
+        #expect(try Self.text().split(whereSeparator: \.isWhitespace).count <= 1000)
+        let all = FileManager.default.enumerator(atPath: ProjectDirectory.root + "/docs")?.compactMap { $0 as? String } ?? []
+        for path in ["README.md"] + all.filter({ $0.hasSuffix(".md") }).sorted().map({ "docs/" + $0 }) {
+            var isCode = false
+            for (index, line) in try Self.text(path).split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                if line.hasPrefix("```") { isCode.toggle() }
+                if isCode || line.hasPrefix("|") { continue }
+                #expect(line.count <= 140, "\(path):\(index + 1)")
+            }
+        }
     }
 
     private struct Help: Sendable {
@@ -48,8 +64,9 @@ struct ReadmeTests {
         var subcommands: [String]
     }
 
-    private static func help(_ words: [String]) async throws -> Help? {
-        let done = try await Shell.run(ServerProcess.binary, words + ["--help"])
+    private static func help(_ program: String, _ words: [String]) async throws -> Help? {
+        let binary = URL(fileURLWithPath: ServerProcess.binary).deletingLastPathComponent().appendingPathComponent(program).path
+        let done = try await Shell.run(binary, words + ["--help"])
         guard done.code == 0 else { return nil }
         var subcommands: [String] = []
         if let part = done.output.firstRange(of: "\nSUBCOMMANDS:\n") {
@@ -61,45 +78,42 @@ struct ReadmeTests {
         return Help(text: done.output, subcommands: subcommands.filter { $0 != "help" })
     }
 
-    /// Every command that does something: those without subcommands.
-    private static func leaves(_ words: [String] = []) async throws -> [String: Help] {
-        guard let help = try await help(words) else { return [:] }
-        if help.subcommands.isEmpty { return [words.joined(separator: " "): help] }
+    /// Every command that does something, those without subcommands, under the name of its program: `pushwatch alerts list`.
+    private static func leaves(_ program: String, _ words: [String] = []) async throws -> [String: Help] {
+        guard let help = try await help(program, words) else { return [:] }
+        if help.subcommands.isEmpty { return [([program] + words).joined(separator: " "): help] }
         var all: [String: Help] = [:]
-        for name in help.subcommands { all.merge(try await leaves(words + [name])) { first, _ in first } }
+        for name in help.subcommands { all.merge(try await leaves(program, words + [name])) { first, _ in first } }
         return all
     }
 
-    /// The rows of the table of commands: the commands of the first cell, the options of the whole row.
+    /// The rows of the tables of commands: the commands of the first cell, the options of the whole row.
     private static func rows() throws -> [(commands: [String], options: [String])] {
-        let text = try text()
-        guard let from = text.firstRange(of: "## Commands"), let to = text.firstRange(of: "## Where things are") else { return [] }
-        return text[from.upperBound..<to.lowerBound].split(separator: "\n").compactMap { row in
-            guard row.hasPrefix("| `pushwatch ") else { return nil }
+        try text("docs/commands.md").split(separator: "\n").compactMap { row in
+            guard row.hasPrefix("| `pushwatch") else { return nil }
             let first = row.split(separator: "|")[0]
             var commands: [String] = []
             for cell in first.matches(of: /`([^`]+)`/).map({ String($0.1) }) {
-                var words = cell.split(separator: " ").map(String.init)
-                if words.first == "pushwatch" { words.removeFirst() }
-                let name = words.prefix { $0.wholeMatch(of: /[a-z][a-z-]*/) != nil }.joined(separator: " ")
+                let words = cell.split(separator: " ").map(String.init).prefix { $0.wholeMatch(of: /[a-z][a-z-]*/) != nil }
                 // `pushwatch api-keys create`, `list`: what follows belongs to the same group.
                 let group = commands.first?.split(separator: " ").dropLast().joined(separator: " ") ?? ""
-                commands.append(cell.hasPrefix("pushwatch ") || group.isEmpty ? name : "\(group) \(name)")
+                commands.append(cell.hasPrefix("pushwatch") ? words.joined(separator: " ") : "\(group) \(words.joined(separator: " "))")
             }
             return (commands, row.matches(of: /(--[a-z][a-z-]+)/).map { String($0.1) })
         }
     }
 
-    @Test("its table of commands names each command, none that does not exist, and only options that the command has")
+    @Test("docs/commands.md names each command of both programs, none that does not exist, and only options that the command has")
     func commands() async throws {
-        let leaves = try await Self.leaves()
+        var leaves: [String: Help] = [:]
+        for program in ["pushwatch", "pushwatch-dev"] { leaves.merge(try await Self.leaves(program)) { first, _ in first } }
         let rows = try Self.rows()
         #expect(leaves.count > 20)
         let named = Set(rows.flatMap(\.commands))
         #expect(named.subtracting(leaves.keys).sorted() == [], "no such commands")
         // What `bench` runs for its own measurements is no command for people.
-        let inner: Set<String> = ["bench load", "bench serve", "bench list"]
-        #expect(Set(leaves.keys).subtracting(named).subtracting(inner).sorted() == [], "commands that the README does not name")
+        let inner: Set<String> = ["pushwatch-dev bench load", "pushwatch-dev bench serve", "pushwatch-dev bench list"]
+        #expect(Set(leaves.keys).subtracting(named).subtracting(inner).sorted() == [], "commands that docs/commands.md does not name")
         for row in rows {
             for option in row.options {
                 #expect(row.commands.contains { leaves[$0]?.text.contains(option) == true }, "\(option) of \(row.commands)")

@@ -62,7 +62,7 @@ struct AcceptTests {
             )
             #expect((undone.status, undone.headers[.location]) == (.seeOther, "/oncall/rules"))
             #expect(try await post(undo, ByteBuffer()) == .notFound)
-            #expect(try await AuditLog(pool).latest(5).map(\.action.rawValue) == ["alert.unaccept", "alert.accept"])
+            #expect(try await AuditLog(pool).latest(5).map(\.action.rawValue) == ["acceptances.remove", "acceptances.add"])
             #expect(try await html(alert).contains("Accept as the new normal"))
         }
     }

@@ -187,7 +187,7 @@ struct OnCallPeopleTests {
             let open = try #require(try await AlertStore.open(on: pool).first)
             #expect(silence.matches(open.labels))
             let audit = String(buffer: try await client.execute(uri: "/oncall/audit", method: .get, headers: Self.reading).body)
-            #expect(audit.contains("alert.silence") && audit.contains("known outage") && audit.contains("maria"))
+            #expect(audit.contains("silences.add") && audit.contains("known outage") && audit.contains("maria"))
         }
     }
 

@@ -12,7 +12,7 @@ package struct LogReceiver: AlertReceiver {
     package func action(for message: AlertNotification, now: Timestamp) -> ReceiverAction {
         let summary = message.annotations["summary"] ?? message.rule
         let metadata: Logger.Metadata = [
-            "alert": "\(message.rule)", "alert": "\(message.alertId.uuidString.lowercased())",
+            "alert": "\(message.rule)", "alertId": "\(message.alertId.uuidString.lowercased())",
             "severity": "\(message.severity.rawValue)",
             "since": "\(message.startsAt)", "url": "\(message.pageURL)",
         ]

@@ -154,7 +154,7 @@ struct ReceiverContractTests {
                     )
                     #expect(
                         try states.map { try $0.decode(String.self) }
-                            == ["chat firing coalesced", "chat resolved delivered", "pager firing coalesced", "pager resolved coalesced"]
+                            == ["chat firing superseded", "chat resolved delivered", "pager firing superseded", "pager resolved superseded"]
                     )
                 }
             }

@@ -4,7 +4,7 @@ import Testing
 @Suite("The Prometheus example (dashboards/prometheus)")
 struct PrometheusExampleTests {
     private static let root = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     @Test(
         "promtool accepts the configuration and the rules, and their tests pass",

@@ -24,7 +24,7 @@ struct AlertmanagerAlert: Encodable, Sendable {
         annotations["runbook_url"] = message.runbookURL
         annotations["observed"] = message.evidence.observedText
         annotations["threshold"] = message.evidence.thresholdText
-        annotations["alert"] = message.alertId.uuidString.lowercased()
+        annotations["alertId"] = message.alertId.uuidString.lowercased()
         annotations["stale_since"] = staleSince?.rfc3339
         startsAt = message.startsAt.rfc3339
         switch message.kind {

@@ -5,7 +5,7 @@ import ServiceKit
 import Testing
 
 @Suite("What an answer means, and how long to wait")
-struct DeliveryDecisionTests {
+struct NotificationDecisionTests {
     private let now = Timestamp(rfc3339: "2026-01-05T12:00:00Z")!
 
     @Test(

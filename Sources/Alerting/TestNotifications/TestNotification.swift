@@ -23,7 +23,7 @@ package enum TestNotification {
         package var isSettled: Bool { state != "pending" }
     }
 
-    /// Writes the alert for `receivers`. What an earlier drill left open is resolved first.
+    /// Writes the alert for `receivers`. What an earlier test left open is resolved first.
     package static func fire(
         receivers: [String],
         severity: Severity,
@@ -70,7 +70,7 @@ package enum TestNotification {
     }
 
     /// No evaluator decided.
-    private static let lease = AlertLease(name: "drill", holder: "drill", epoch: 0)
+    private static let lease = AlertLease(name: "testNotification", holder: "testNotification", epoch: 0)
 
     private static func ended(_ alert: Alert, _ now: Timestamp) -> Alert {
         var alert = alert
@@ -86,7 +86,7 @@ package enum TestNotification {
         return Alert(
             id: UUID(),
             rule: rule,
-            ruleVersion: "drill",
+            ruleVersion: "test",
             group: GroupKey(),
             labels: ["alertname": rule, "severity": severity.rawValue, "test_notification": "true"],
             severity: severity,
@@ -94,9 +94,9 @@ package enum TestNotification {
             startsAt: now,
             firedAt: now,
             detectedLateBySeconds: 0,
-            evidence: Evidence(definition: "drill", level: .threshold, threshold: Fraction(5, 100), observed: window, worst: window),
+            evidence: Evidence(definition: "test", level: .threshold, threshold: Fraction(5, 100), observed: window, worst: window),
             contributors: [],
-            reproduceSQL: "SELECT 'a drill has no numbers' AS note;",
+            reproduceSQL: "SELECT 'a test notification has no numbers' AS note;",
             annotations: [
                 "summary": "TEST: nothing is wrong; \(author) tests the way alerts take",
                 "meaning": "If you can read this, alerts reach you here.",

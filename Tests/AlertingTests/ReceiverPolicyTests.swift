@@ -36,7 +36,7 @@ private final class Wire: Sendable {
 }
 
 @Suite("When and how often receivers are told")
-struct DeliveryPolicyTests {
+struct ReceiverPolicyTests {
     private static let key = String(repeating: "k", count: 32)
     private let hook = "http://hook.example.org/x"
 
@@ -118,7 +118,7 @@ struct DeliveryPolicyTests {
                 at: now,
                 on: pool
             )
-            // A second drill would end the first.
+            // A second test notification would end the first.
             try await pool.execute("UPDATE alerts SET rule = \(id.uuidString) WHERE alertId = \(id)")
         }
     }
@@ -224,13 +224,13 @@ struct DeliveryPolicyTests {
             try await notifier.deliverDue()
             #expect(try await states(pool) == ["deadLettered"])
             try await notifier.deliverDue()
-            #expect(wire.count == 1, "nobody tries what is parked")
+            #expect(wire.count == 1, "what is dead-lettered is not retried")
             // Another message is taken: the first one waits again, is refused again (3), and comes back with the next that is taken.
             try await fireMany(pool, 1, severity: "page", at: clock.now)
             try await notifier.deliverDue()
             #expect(try await states(pool) == ["delivered", "pending"])
             try await notifier.deliverDue()
-            #expect(try await states(pool) == ["delivered", "deadLettered"])
+            #expect(try await states(pool) == ["deadLettered", "delivered"])
             #expect(try await NotificationHistory.retry("hook", now: clock.now, on: pool) == 1)
             try await notifier.deliverDue()
             #expect(try await states(pool) == ["delivered", "delivered"])
