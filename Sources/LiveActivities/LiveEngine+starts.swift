@@ -66,7 +66,7 @@ extension LiveEngine {
         if claim.channelId != nil { catchUp(claim, startedWith: subject.timestamp) }
     }
 
-    /// A state that was told while the start was on its way may have missed the phone, which listens from its start on.
+    /// A state that was sent while the start was on its way may have missed the phone, which listens from its start on.
     func catchUp(_ claim: StartClaim, startedWith timestamp: Int64) {
         let appEnvironment = AppEnvironment(app: claim.app, environment: claim.environment)
         let channel = ChannelKey(subject: claim.key.subject, appEnvironment: appEnvironment).activity

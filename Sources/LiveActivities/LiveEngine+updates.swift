@@ -6,7 +6,7 @@ import PushContract
 import Synchronization
 
 extension LiveEngine {
-    /// As many workers as there is work and room for.
+    /// As many workers as there are waiting updates and free slots.
     func updateJobs() -> [Job] {
         let now = now()
         let count = state.withLock { state in
@@ -104,7 +104,7 @@ enum UpdateDecision {
         }
         switch classification.tokenAction {
         case .deactivate: return (.tokenDeactivated(goneAt: outcome.tokenInvalidSince), .over)
-        // It may be our own fault; the next state tells, and a second refusal ends it.
+        // It may be our own fault; the next state shows it, and a second refusal ends it.
         case .suspect: return (.tokenSuspect, .skipped)
         case .none: break
         }

@@ -137,7 +137,7 @@ package final class LiveEngine: Sendable {
 
     package var isIdle: Bool { state.withLock { $0.workers == 0 && $0.starting == 0 && $0.ending == 0 && $0.managing == 0 } }
 
-    /// Lets others have what this process holds.
+    /// Releases the leases of this process.
     package func release() async {
         try? await stores.subjects.release(owner: configuration.owner)
     }
@@ -160,10 +160,10 @@ package struct LiveStores: Sendable {
     package var intents: IntentStore
     package var outcomes: OutcomeStore<LivePushes>
     package var channels: ChannelStore
-    /// Holds and pauses, which are everybody's.
+    /// Circuits and pauses, which all sends share.
     package var sends: SendStore
     package var throttles: ThrottleStore
-    /// Told which outcomes wait to be written.
+    /// Counts the outcomes that wait to be written.
     package var uncommitted: UncommittedOutcomes
 
     package init(

@@ -30,7 +30,7 @@ enum EnvironmentDecision {
         }
     }
 
-    /// Nil for a bare token: whoever gave it told its environment, and there is nothing to correct.
+    /// Nil for a bare token: the caller named its environment, and there is nothing to correct.
     private static func tokenEnvironment(_ delivery: ClaimedDelivery, _ tokenHash: TokenHash) -> TokenEnvironment? {
         delivery.registrationVersion.map {
             TokenEnvironment(tokenHash: tokenHash, app: delivery.app, registrationVersion: $0, environment: delivery.environment)

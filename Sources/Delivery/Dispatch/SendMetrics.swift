@@ -46,7 +46,7 @@ enum SendMetrics {
         }
     }
 
-    /// Breakers that are open, and the tokens that wait for a decision.
+    /// Open limiters, and the tokens that wait for a decision.
     static func gauge(_ limiters: [DeactivationLimiter]) {
         for provider in Provider.allCases {
             let own = limiters.filter { $0.scope.provider == provider }

@@ -2,7 +2,7 @@ import HTTPServer
 import Postgres
 package import PushContract
 
-/// A delivery under a lease: everything needed to send it, and to tell afterwards what came of it.
+/// A delivery under a lease: everything needed to send it and to record the outcome.
 package struct ClaimedDelivery: Sendable {
     package var deliveryId: Int64
     /// Fences the outcome: who took the lease over has another.
@@ -38,7 +38,7 @@ package struct ClaimedDelivery: Sendable {
     package var claimedAt: Timestamp
     /// Its place in its queue.
     package var seq: Int64
-    /// The hold it is let through for, to see whether the credential is mended.
+    /// The circuit it is the probe of.
     package var probeOf: Int64?
 }
 

@@ -4,7 +4,7 @@ package import PushContract
 
 /// What follows from the answers to channel requests. Pure.
 enum ChannelDecision {
-    /// A channel could not be made. Another try is made later; what cannot be mended by trying stops the making in this app for a while.
+    /// A channel could not be made. It is tried again later; what another try cannot change stops the creation of channels in this app for a while.
     static func afterRefusal(
         _ outcome: PushOutcome,
         _ key: ChannelKey,
@@ -21,7 +21,7 @@ enum ChannelDecision {
         }
     }
 
-    /// - Parameter told: how often the end had been told before.
+    /// - Parameter sent: how often the end had been sent before.
     static func afterEnd(
         _ outcome: PushOutcome,
         _ key: ChannelKey,

@@ -93,7 +93,7 @@ enum ChannelWriting {
             WHERE \(at(appEnvironment))
             """
         )
-        // Nobody waits for a channel that does not come.
+        // No start waits for a channel that does not come.
         try connection.execute("UPDATE activityChannels SET waitUntil = NULL WHERE \(at(appEnvironment)) AND channelId IS NULL")
     }
 

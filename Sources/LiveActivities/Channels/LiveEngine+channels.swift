@@ -37,7 +37,7 @@ extension LiveEngine {
                     return (.answered, .made(key, id: channel.id))
                 case .failure(let refusal):
                     logger.warning(
-                        "a channel could not be made; activities are told by tokens",
+                        "a channel could not be made; activities are updated by tokens",
                         metadata: ["match": "\(key.subject)", "app": "\(scope.app)", "why": "\(refusal)"]
                     )
                     let effect = ChannelDecision.afterRefusal(refusal.outcome, key, attempts: attempts, policy: policy, now: now())

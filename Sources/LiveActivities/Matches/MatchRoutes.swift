@@ -67,7 +67,7 @@ package struct MatchRoutes: Sendable {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
     }
 
-    /// Scores are for app users, and for whoever feeds them.
+    /// Scores are for app users, and for the services that post them.
     private static func checkReader(_ context: PushwatchContext) throws(Problem) {
         if try context.requireCaller().userId == nil { try context.require(.matchesWrite) }
     }

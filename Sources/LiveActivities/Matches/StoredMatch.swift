@@ -30,7 +30,7 @@ struct StoredMatch {
     struct Detection: Codable {
         /// Wickets in a row per bowler before the last balls.
         var tails: [String: Int]?
-        /// What the card tells of.
+        /// What the card shows.
         var key: MatchEvent?
     }
 

@@ -3,7 +3,7 @@ import PushContract
 
 /// The SQL of start tokens.
 enum StartTokenQueries {
-    /// The device as it stands, held for this transaction.
+    /// The device as it is, locked for this transaction.
     static func lockDevice(userId: String, deviceId: String, now: Timestamp) -> Query {
         """
         SELECT \(raw: DeviceQueries.columns) FROM devices
