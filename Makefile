@@ -66,6 +66,10 @@ cookbook: bootstrap ## The analysts' queries on many attempts, with plan cost an
 planted: ## Plant each defect that a test covers, and see that test fail
 	@bash scripts/plant.sh all
 
+.PHONY: extend-check
+extend-check: ## Apply seven extensions to a copy of the tree, build them, and count the places each touches
+	@bash scripts/extend-check.sh
+
 .PHONY: people-paths
 people-paths: ## How long people need: from a clone to the first alert, from the page to who is affected and why
 	@bash scripts/people-paths.sh

@@ -8,6 +8,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
+. scripts/copy-tree.sh
 scratch=${PLANTED_IN:-$root/.build/planted}
 
 # Each: the name of the file, a Perl edit that must change it, the test that must fail.
@@ -52,24 +53,6 @@ plan() {
     [ -f "$file" ] || { echo "$1: no file $source in Sources/Attempts" >&2; exit 2; }
 }
 
-# Copies only what differs, so that the build of the previous defect (or run) is reused.
-copy() {
-    mkdir -p "$scratch"
-    local items=() item
-    for item in Package.swift Package.resolved versions.txt Sources Tests sql alerts scripts docs dashboards live-activities matches deploy README.md Makefile; do
-        [ -e "$item" ] && items+=("$item")
-    done
-    find "${items[@]}" -type f | sort >"$scratch/wanted"
-    while IFS= read -r item; do
-        cmp -s "$item" "$scratch/$item" && continue
-        mkdir -p "$scratch/$(dirname "$item")"
-        cp "$item" "$scratch/$item"
-    done <"$scratch/wanted"
-    # Remove what the tree no longer has.
-    (cd "$scratch" && for item in "${items[@]}"; do [ -e "$item" ] && find "$item" -type f; done | sort) >"$scratch/had"
-    comm -13 "$scratch/wanted" "$scratch/had" | while IFS= read -r item; do rm "$scratch/$item"; done
-}
-
 every=(ack-before-commit rollup-outside rollup-outside-fresh rotation-unlocked keys-unsorted)
 names=("$@")
 [ "${1:-}" != all ] || names=("${every[@]}")
@@ -84,7 +67,7 @@ if [ "$1" = check ]; then
 fi
 for name in "${names[@]}"; do
     plan "$name"
-    copy
+    copy_tree "$scratch"
     cd "$scratch"
     before=$(cksum <"$file")
     perl -0pi -e "$edit" "$file"
