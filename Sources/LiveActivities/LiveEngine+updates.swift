@@ -42,7 +42,10 @@ extension LiveEngine {
     private func effect(of result: PushResult, on job: FanOutState.Job) -> LiveConsequence.Effect {
         let effect = UpdateDecision.after(result, job, now: now()).effect
         guard case .channel(let channel) = job.recipient.address else { return effect }
-        let key = ChannelKey(subject: job.state.subject, appEnvironment: AppEnvironment(app: job.recipient.app, environment: job.recipient.environment))
+        let key = ChannelKey(
+            subject: job.state.subject,
+            appEnvironment: AppEnvironment(app: job.recipient.app, environment: job.recipient.environment)
+        )
         switch effect {
         case .updated(let timestamp, let hash, let budget):
             return .channel(.sent(key, id: channel.id, timestamp: timestamp, stateHash: hash, budgetFullAt: budget))

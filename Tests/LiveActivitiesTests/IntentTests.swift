@@ -1,5 +1,4 @@
 import Attempts
-@testable import Delivery
 import Logging
 import Postgres
 import Providers
@@ -8,6 +7,7 @@ import Synchronization
 import TestDatabase
 import Testing
 
+@testable import Delivery
 @testable import LiveActivities
 
 /// What is written down before a push leaves, so that its try has a row whatever becomes of the process.

@@ -48,7 +48,11 @@ package enum TokenEnvironmentQueries {
     }
 
     /// The trial ended: the token was taken in the other environment, or it was not.
-    package static func finishTrial(_ tokenEnvironments: [TokenEnvironment], as trial: EnvironmentTrial, on connection: BlockingConnection) throws {
+    package static func finishTrial(
+        _ tokenEnvironments: [TokenEnvironment],
+        as trial: EnvironmentTrial,
+        on connection: BlockingConnection
+    ) throws {
         guard !tokenEnvironments.isEmpty else { return }
         let back: Query =
             trial == .neither

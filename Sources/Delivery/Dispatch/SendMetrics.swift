@@ -26,7 +26,8 @@ enum SendMetrics {
     static func gauge(_ backlog: Backlog) {
         for queue in backlog.queues {
             let labels = [
-                ("app", queue.queue.app), ("provider", queue.queue.provider.rawValue), ("critical", queue.queue.isCritical ? "true" : "false"),
+                ("app", queue.queue.app), ("provider", queue.queue.provider.rawValue),
+                ("critical", queue.queue.isCritical ? "true" : "false"),
             ]
             let states = [
                 ("ready", queue.ready), ("retrying", queue.retrying), ("scheduled", queue.scheduled), ("blocked", queue.blocked),

@@ -73,4 +73,3 @@ package struct OutcomeContext: Sendable {
     /// The circuits that these outcomes opened, or that were open already.
     package var circuits: [CircuitScope: Circuit] = [:]
 }
-

@@ -44,7 +44,12 @@ package struct ClaimedDelivery: Sendable {
 
 extension ClaimedDelivery {
     init(_ row: Row, cipher: TokenCipher) throws {
-        let key = try row.decode((Int64, Int64, Int32, Int32, Int64, Timestamp, String, String, String?, String, String, String, String, String?, String?, Int64?, String?, Timestamp?, String?, Bool, String, Bool, String, Timestamp, String, String?).self)
+        let key = try row.decode(
+            (
+                Int64, Int64, Int32, Int32, Int64, Timestamp, String, String, String?, String, String, String, String, String?, String?,
+                Int64?, String?, Timestamp?, String?, Bool, String, Bool, String, Timestamp, String, String?
+            ).self
+        )
         deliveryId = key.0
         leaseToken = key.1
         queue = key.2

@@ -1,7 +1,7 @@
-import ServiceKit
 import HTTPServer
 import Postgres
 import PushContract
+import ServiceKit
 
 /// The SQL of storing sends.
 enum EnqueueQueries {

@@ -32,7 +32,12 @@ struct AbandonedDelivery {
     var wasAttempted: Bool { attempt.identity != nil }
 
     init(_ row: Row) throws {
-        let values = try row.decode((Int64, Int32, Int32, String?, Timestamp, Timestamp, String, String, String?, String, String, String, String, String, Timestamp, String).self)
+        let values = try row.decode(
+            (
+                Int64, Int32, Int32, String?, Timestamp, Timestamp, String, String, String?, String, String, String, String, String,
+                Timestamp, String
+            ).self
+        )
         deliveryId = values.0
         queue = values.1
         attemptNumber = Int(values.2)

@@ -32,7 +32,11 @@ package enum CircuitDecision {
             platform: outcome.refusalScope == .platform ? scope.platform : nil,
             credential: credential
         )
-        return CircuitOpening(scope: circuit, cause: code, probeAfter: RetryDecision.backOff(delays.afterFix, attemptNumber: 1, random: random))
+        return CircuitOpening(
+            scope: circuit,
+            cause: code,
+            probeAfter: RetryDecision.backOff(delays.afterFix, attemptNumber: 1, random: random)
+        )
     }
 
     /// Whether a push may be sent. A probe may; one with another credential than the refused one may.

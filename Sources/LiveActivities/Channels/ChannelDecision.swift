@@ -40,7 +40,13 @@ enum ChannelDecision {
         return .ended(key, id: id, sent: sent, nextAt: isOver ? nil : now + EndStore.wait(after: attempts, retryAfter: outcome.retryAfter))
     }
 
-    static func afterDeletion(_ refusal: ChannelRefusal?, _ appEnvironment: AppEnvironment, id: String, attempts: Int, now: Timestamp) -> ChannelEffect {
+    static func afterDeletion(
+        _ refusal: ChannelRefusal?,
+        _ appEnvironment: AppEnvironment,
+        id: String,
+        attempts: Int,
+        now: Timestamp
+    ) -> ChannelEffect {
         guard let refusal, !refusal.isMissing else { return .deleted(appEnvironment, id: id) }
         return .notDeleted(appEnvironment, id: id, retryAt: now + wait(after: attempts, refusal.outcome.retryAfter))
     }

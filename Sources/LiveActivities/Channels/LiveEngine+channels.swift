@@ -56,7 +56,9 @@ extension LiveEngine {
             await manage(claim) { provider, scope in
                 let refusal = await provider.deleteChannel(id, in: scope, now: now()).refusal
                 logger.notice("a channel that belongs to no match was deleted", metadata: ["app": "\(scope.app)"])
-                return (refusal?.outcome ?? .answered, ChannelDecision.afterDeletion(refusal, appEnvironment, id: id, attempts: 3, now: now()))
+                return (
+                    refusal?.outcome ?? .answered, ChannelDecision.afterDeletion(refusal, appEnvironment, id: id, attempts: 3, now: now())
+                )
             }
         case .list(let appEnvironment):
             let askedAt = now()

@@ -136,9 +136,11 @@ package struct FanOutState: Sendable {
             guard var slot = slots[key] else { continue }
             slot.isPending = false
             slots[key] = slot
-            guard !slot.isInFlight, !slot.isRemoved, let subjectState = subjectStates[key.subject], slot.recipient.lastTimestamp < subjectState.state.timestamp
+            guard !slot.isInFlight, !slot.isRemoved, let subjectState = subjectStates[key.subject],
+                slot.recipient.lastTimestamp < subjectState.state.timestamp
             else { continue }
-            let missed = subjectState.events.filter { $0.timestamp > slot.recipient.lastTimestamp }.map(\.event).max() ?? subjectState.state.event
+            let missed =
+                subjectState.events.filter { $0.timestamp > slot.recipient.lastTimestamp }.map(\.event).max() ?? subjectState.state.event
             guard throttles.admits(missed, app: slot.recipient.app, now: now) else {
                 backOff(&slot, until: now + LiveThrottles.retryInterval)
                 slots[key] = slot

@@ -1,5 +1,5 @@
-package import PushContract
 package import Delivery
+package import PushContract
 
 /// The throttles of non-critical sends, as they suppress updates: what can wait takes from the same allowance as other non-critical sends.
 ///

@@ -1,6 +1,6 @@
 import Cricket
-package import HTTPClient
 import Foundation
+package import HTTPClient
 package import Logging
 package import Postgres
 package import PushContract

@@ -35,7 +35,9 @@ package struct StartStore: Sendable {
         now: Timestamp
     ) async throws -> [StartClaim] {
         try await pool.query(StartQueries.claim(subject, policy, channels, limit: limit, except: excluded, now: now)).map { row in
-            let values = try row.decode((String, String, Int32, Int32, Int32, String, String, String?, String, String, Int64, Int64?, String?).self)
+            let values = try row.decode(
+                (String, String, Int32, Int32, Int32, String, String, String?, String, String, Int64, Int64?, String?).self
+            )
             return StartClaim(
                 key: ActivityKey(subject: subject.id, userId: values.0, deviceId: values.1, instance: Int(values.2)),
                 startId: values.10,

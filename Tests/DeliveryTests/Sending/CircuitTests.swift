@@ -1,8 +1,9 @@
-@testable import Delivery
 import Postgres
 import Providers
 import PushContract
 import Testing
+
+@testable import Delivery
 
 @Suite("Holding what a refused credential would waste")
 struct HoldTests {

@@ -196,7 +196,7 @@ struct DispatchTests {
             try await bench.register("ann", "phone", token: SendingBench.token(2))
             let sender = ScriptedProvider()
             try await bench.dispatch(sender)
-            #expect(sender.calls.map (\.token) == [SendingBench.token(2)])
+            #expect(sender.calls.map(\.token) == [SendingBench.token(2)])
         }
     }
 

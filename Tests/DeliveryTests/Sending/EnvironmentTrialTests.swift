@@ -1,9 +1,9 @@
-@testable import Delivery
 import Postgres
 import Providers
 import PushContract
 import Testing
 
+@testable import Delivery
 
 @Suite("A token of the other environment")
 struct EnvironmentTrialTests {

@@ -1,7 +1,7 @@
+import Delivery
 import HTTPServer
 import Postgres
 import PushContract
-import Delivery
 import Testing
 
 @Suite("Fairness and throttling")

@@ -1,8 +1,8 @@
-@testable import Delivery
 import Postgres
 import PushContract
 import Testing
 
+@testable import Delivery
 
 @Suite("A large backlog")
 struct LargeBacklogTests {

@@ -1,4 +1,3 @@
-@testable import Delivery
 import HTTPServer
 import HTTPTypes
 import Hummingbird
@@ -8,6 +7,7 @@ import PushContract
 import ServiceKit
 import Testing
 
+@testable import Delivery
 
 /// What on-call and operators do about a queue: holds, limiters, dead letters, audiences.
 @Suite("Routes of operation")

@@ -1,8 +1,8 @@
 import HTTPClient
-@testable import Delivery
 import PushContract
 import Testing
 
+@testable import Delivery
 @testable import Providers
 
 /// One case for every row of the providers' error tables that a send can meet, from the answer through the real queue: what the attempt's row
@@ -36,7 +36,12 @@ struct OutcomeEffectTests {
         _ queue: SendQueue = .goesOn,
         retryAfter: Duration? = nil
     ) -> Row {
-        let answer = APNsResponse(status: status, reason: code, timestamp: status == 410 && code != nil ? gone : nil, retryAfter: retryAfter)
+        let answer = APNsResponse(
+            status: status,
+            reason: code,
+            timestamp: status == 410 && code != nil ? gone : nil,
+            retryAfter: retryAfter
+        )
         return Row(
             testDescription: "APNs \(status) \(code ?? "–") \(retryAfter.map { "Retry-After \($0)" } ?? "")",
             platform: .ios,

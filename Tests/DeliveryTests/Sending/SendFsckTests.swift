@@ -1,8 +1,8 @@
 import Attempts
+import Delivery
 import Postgres
 import Providers
 import PushContract
-import Delivery
 import Testing
 
 @Suite("Checking what is stored of sends")

@@ -1,5 +1,4 @@
 import Attempts
-@testable import Delivery
 import HTTPServer
 import Logging
 import Postgres
@@ -7,6 +6,8 @@ import Providers
 import PushContract
 import ServiceKit
 import TestDatabase
+
+@testable import Delivery
 
 /// A database of its own with the stores on it, and short ways to do what the tests do over and over.
 struct SendingBench {
@@ -104,7 +105,15 @@ struct SendingBench {
             random: 0
         )
         outcome.lease = delivery.lease
-        outcome.consequence = OutcomeDecision.next(of: delivery, push, after: answer, &outcome.findings, now: now, delays: delays, random: 0)
+        outcome.consequence = OutcomeDecision.next(
+            of: delivery,
+            push,
+            after: answer,
+            &outcome.findings,
+            now: now,
+            delays: delays,
+            random: 0
+        )
         return outcome
     }
 

@@ -44,7 +44,10 @@ package struct TokenEncryptionBackfill: Service {
                 }
                 try await store.markEncrypted(column, now: now())
                 if report.reencrypted > 0 {
-                    logger.notice("stored tokens were encrypted", metadata: ["column": "\(column.name)", "tokens": "\(report.reencrypted)"])
+                    logger.notice(
+                        "stored tokens were encrypted",
+                        metadata: ["column": "\(column.name)", "tokens": "\(report.reencrypted)"]
+                    )
                 }
             }
             return true

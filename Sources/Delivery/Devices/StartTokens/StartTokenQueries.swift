@@ -27,7 +27,13 @@ enum StartTokenQueries {
     }
 
     /// In place; the push token and its state stay as they are.
-    static func register(_ encrypted: String, hash: TokenHash, for device: Device, _ registration: StartTokenRegistration, now: Timestamp) -> Query {
+    static func register(
+        _ encrypted: String,
+        hash: TokenHash,
+        for device: Device,
+        _ registration: StartTokenRegistration,
+        now: Timestamp
+    ) -> Query {
         """
         UPDATE devices d SET pushToStartToken = \(encrypted), pushToStartTokenHash = \(hash.rawValue),
             pushToStartTokenSince = CASE WHEN d.pushToStartTokenState = 'active' AND d.pushToStartTokenHash = \(hash.rawValue)

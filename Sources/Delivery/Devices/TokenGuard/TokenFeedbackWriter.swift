@@ -55,7 +55,9 @@ package struct TokenFeedbackWriter: Sendable {
         var report = Report()
         let adverse = feedbackBatch.enumerated().filter { $0.element.verdict != .valid && $0.element.credential != nil }
         guard !adverse.isEmpty else { return report }
-        let causes = Dictionary(adverse.compactMap { feedback in feedback.element.scope.map { ($0, feedback.element.cause) } }) { first, _ in
+        let causes = Dictionary(adverse.compactMap { feedback in feedback.element.scope.map { ($0, feedback.element.cause) } }) {
+            first,
+            _ in
             first
         }
         let statuses = try LimiterQueries.statuses(Array(causes.keys), since: now - limits.window, on: connection, now: now)
