@@ -8,7 +8,7 @@ package struct LiveConfiguration: Sendable {
     package var cycle = Duration.seconds(30)
     /// How often states, new activities, starts and ends are looked for.
     package var poll = Duration.milliseconds(250)
-    /// How long a subject is held without a sign of life; it is renewed three times in that time.
+    /// How long the lease of a subject lasts; it is renewed three times in that time.
     package var lease = Duration.seconds(15)
     /// Updates under way at once.
     package var updatesInFlight = 2000

@@ -20,25 +20,25 @@ extension LiveEngine {
     func send(_ claim: EndClaim, of subject: LiveSubject) async {
         // Later than anything the device was sent.
         let stamp = max(subject.timestamp, claim.lastTimestamp + 1)
-        let push = LivePush(
-            kind: .end,
-            intent: PushIntent(
-                key: claim.key,
-                operation: "end",
+        let push = Push(
+            claim.key.attempt(
+                "end",
                 tokenHash: claim.token.hash,
                 app: claim.app,
                 environment: claim.environment,
                 attemptNumber: claim.attempts,
                 requestId: "live-end:\(subject.id)"
             ),
-            messageId: LiveAttempt.operationKey(claim.key, "end"),
-            content: .making { () throws(PushError) in
-                .message(try LivePayloads.end(subject, timestamp: stamp, reason: claim.reason, now: now()), to: claim.token)
-            }
-        )
-        _ = await make(push) { result in
+            messageId: claim.key.operationKey("end"),
+            protection: .intent(isCurrent: { true }),
+            token: Push.Token(.update, countsAcceptance: false),
+            hasOwnTopic: true
+        ) { now throws(PushError) in
+            .message(try LivePayloads.end(subject, timestamp: stamp, reason: claim.reason, now: now), to: claim.token)
+        }
+        _ = await attempt(.end, push, of: claim.key) { result in
             switch result {
-            case .blocked(let until): return .ended(retryAt: until)
+            case .blocked(let obstacle): return .ended(retryAt: obstacle.until)
             case .attempted(let outcome):
                 let isDefinite = outcome.classification.map { $0.retryClass == .never } ?? true
                 let retryAt = isDefinite ? nil : now() + EndStore.wait(after: claim.attempts, retryAfter: outcome.retryAfter)

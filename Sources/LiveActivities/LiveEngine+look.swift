@@ -1,4 +1,5 @@
 import CoreMetrics
+import Delivery
 import Logging
 import Postgres
 import Providers
@@ -142,7 +143,7 @@ extension LiveEngine {
 
     /// What a dead process had under way, and what this one could not write, becomes attempts of unknown outcome.
     private func resolveLostPushes() async throws {
-        try await journal.sweep()
+        try await pipeline.sweepIntents()
         while true {
             let lost = try await stores.intents.resolveLost()
             guard lost > 0 else { return }

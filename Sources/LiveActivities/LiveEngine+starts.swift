@@ -30,24 +30,29 @@ extension LiveEngine {
     func send(_ claim: StartClaim, of subject: LiveSubject) async {
         // The newest state there is by now.
         let subject = state.withLock { $0.subjects[subject.id] } ?? subject
-        let push = LivePush(
-            kind: .start,
-            intent: PushIntent(
-                key: claim.key,
-                operation: "start",
+        let push = Push(
+            claim.key.attempt(
+                "start",
                 tokenHash: claim.token.hash,
                 app: claim.app,
                 environment: claim.environment,
                 attemptNumber: claim.attempts,
                 requestId: "live-start:\(subject.id)"
             ),
-            messageId: LiveAttempt.operationKey(claim.key, "start") + ":\(claim.attempts)",
-            content: .making { () throws(PushError) in
-                let start = try LivePayloads.start(subject, instance: claim.key.instance, channel: claim.channelId, now: now())
-                return .message(start, to: claim.token)
-            }
-        )
-        _ = await make(push) { result in
+            messageId: claim.key.operationKey("start") + ":\(claim.attempts)",
+            protection: .claim,
+            token: Push.Token(
+                .pushToStart,
+                registrationVersion: claim.startTokenVersion,
+                readAt: claim.claimedAt,
+                countsAcceptance: true
+            ),
+            hasOwnTopic: true
+        ) { now throws(PushError) in
+            let start = try LivePayloads.start(subject, instance: claim.key.instance, channel: claim.channelId, now: now)
+            return .message(start, to: claim.token)
+        }
+        _ = await attempt(.start, push, of: claim.key) { result in
             let decision = decide(result, claim)
             LiveMetrics.started(decision.record)
             return .started(
@@ -61,7 +66,7 @@ extension LiveEngine {
         if claim.channelId != nil { catchUp(claim, startedWith: subject.timestamp) }
     }
 
-    /// A state that was told while the start was on its way may have missed the phone, which listens from its start on.
+    /// A state that was sent while the start was on its way may have missed the phone, which listens from its start on.
     func catchUp(_ claim: StartClaim, startedWith timestamp: Int64) {
         let appEnvironment = AppEnvironment(app: claim.app, environment: claim.environment)
         let channel = ChannelKey(subject: claim.key.subject, appEnvironment: appEnvironment).activity
@@ -72,9 +77,9 @@ extension LiveEngine {
         }
     }
 
-    private func decide(_ result: LivePushResult, _ claim: StartClaim) -> StartDecision {
+    private func decide(_ result: PushResult, _ claim: StartClaim) -> StartDecision {
         switch result {
-        case .blocked(let until): StartDecision(record: .rejected, nextStartAt: until)
+        case .blocked(let obstacle): StartDecision(record: .rejected, nextStartAt: obstacle.until)
         case .attempted(let outcome):
             StartDecision.after(
                 .init(outcome.classification, isUnknown: outcome.outcomeUnknown, retryAfter: outcome.retryAfter),
@@ -84,14 +89,5 @@ extension LiveEngine {
                 now: now()
             )
         }
-    }
-}
-
-extension PushOutcome {
-    /// Of a try whose sender died: nobody knows.
-    static var lost: PushOutcome {
-        var outcome = PushOutcome.failed(Classification(.network, retry: .never), code: "OutcomeUnknown", detail: "The sender died.")
-        outcome.outcomeUnknown = true
-        return outcome
     }
 }

@@ -6,7 +6,7 @@ import PushContract
 import Synchronization
 
 extension LiveEngine {
-    /// As many workers as there is work and room for.
+    /// As many workers as there are waiting updates and free slots.
     func updateJobs() -> [Job] {
         let now = now()
         let count = state.withLock { state in
@@ -29,8 +29,8 @@ extension LiveEngine {
     }
 
     private func send(_ job: FanOutState.Job) async {
-        let push = LivePush(job)
-        let (result, isDeferred) = await make(push) { effect(of: $0, on: job) }
+        let event = job.recipient.isChannel ? Event.broadcast : .update
+        let (result, isDeferred) = await attempt(event, push(job), of: job.recipient.key) { effect(of: $0, on: job) }
         let finishedAt = now()
         // A token that a limiter keeps rests as a suspect one does.
         let ending =
@@ -39,10 +39,13 @@ extension LiveEngine {
         state.withLock { $0.fanOut.finish(job, ending, now: finishedAt) }
     }
 
-    private func effect(of result: LivePushResult, on job: FanOutState.Job) -> LiveOutcome.Effect {
+    private func effect(of result: PushResult, on job: FanOutState.Job) -> LiveConsequence.Effect {
         let effect = UpdateDecision.after(result, job, now: now()).effect
         guard case .channel(let channel) = job.recipient.address else { return effect }
-        let key = ChannelKey(subject: job.state.subject, appEnvironment: AppEnvironment(app: job.recipient.app, environment: job.recipient.environment))
+        let key = ChannelKey(
+            subject: job.state.subject,
+            appEnvironment: AppEnvironment(app: job.recipient.app, environment: job.recipient.environment)
+        )
         switch effect {
         case .updated(let timestamp, let hash, let budget):
             return .channel(.sent(key, id: channel.id, timestamp: timestamp, stateHash: hash, budgetFullAt: budget))
@@ -51,62 +54,60 @@ extension LiveEngine {
         default: return .nothing
         }
     }
-}
 
-extension LivePush {
-    fileprivate init(_ job: FanOutState.Job) {
-        let what = "state:\(job.state.timestamp)"
-        let content: Result<Content, PushError>
-        switch job.recipient.address {
-        case .token(let token):
-            var message = job.state.message
-            message.priority = job.priority
-            content = .success(.message(message, to: token))
-        case .channel(let channel):
-            var push = job.state.broadcast
-            push.priority = job.priority
-            content = .success(.broadcast(push, to: channel))
-        }
-        self.init(
-            kind: job.recipient.isChannel ? .broadcast : .update,
-            intent: PushIntent(
-                key: job.recipient.key,
-                // Another owner's tries of the same state are other tries.
-                operation: "\(what):\(job.state.epoch)",
+    private func push(_ job: FanOutState.Job) -> Push {
+        let operation = "state:\(job.state.timestamp)"
+        return Push(
+            job.recipient.key.attempt(
+                // Another owner's attempts of the same state are other attempts.
+                "\(operation):\(job.state.epoch)",
                 tokenHash: job.recipient.address.hash,
                 app: job.recipient.app,
                 environment: job.recipient.environment,
                 attemptNumber: job.attemptNumber,
                 requestId: "live:\(job.state.subject):\(job.state.timestamp)"
             ),
-            needsLease: true,
-            builtAt: job.state.builtAt,
-            messageId: LiveAttempt.operationKey(job.recipient.key, what),
-            content: content
-        )
+            messageId: job.recipient.key.operationKey(operation),
+            // Only the owner of the subject may send it.
+            protection: .intent(isCurrent: { self.hasLeases }),
+            token: job.recipient.isChannel ? nil : Push.Token(.update, countsAcceptance: false),
+            hasOwnTopic: true
+        ) { now in
+            LiveMetrics.stateAge.record(duration: max(.zero, now - job.state.builtAt))
+            switch job.recipient.address {
+            case .token(let token):
+                var message = job.state.message
+                message.priority = job.priority
+                return .message(message, to: token)
+            case .channel(let channel):
+                var push = job.state.broadcast
+                push.priority = job.priority
+                return .broadcast(push, to: channel)
+            }
+        }
     }
 }
 
 /// What follows from the outcome of an update. Pure.
 enum UpdateDecision {
     static func after(
-        _ result: LivePushResult,
+        _ result: PushResult,
         _ job: FanOutState.Job,
         now: Timestamp
-    ) -> (effect: LiveOutcome.Effect, ending: FanOutState.Ending) {
+    ) -> (effect: LiveConsequence.Effect, ending: FanOutState.Ending) {
         switch result {
-        case .blocked(let until): return (.nothing, .failed(retryAfter: until - now))
+        case .blocked(let obstacle): return (.nothing, .failed(retryAfter: obstacle.until - now))
         case .attempted(let outcome): return after(outcome, job)
         }
     }
 
-    static func after(_ outcome: PushOutcome, _ job: FanOutState.Job) -> (effect: LiveOutcome.Effect, ending: FanOutState.Ending) {
+    static func after(_ outcome: PushOutcome, _ job: FanOutState.Job) -> (effect: LiveConsequence.Effect, ending: FanOutState.Ending) {
         guard let classification = outcome.classification else {
             return (.updated(timestamp: job.state.timestamp, stateHash: job.state.hash, budgetFullAt: job.budgetFullAt), .sent)
         }
         switch classification.tokenAction {
         case .deactivate: return (.tokenDeactivated(goneAt: outcome.tokenInvalidSince), .over)
-        // It may be our own fault; the next state tells, and a second refusal ends it.
+        // It may be our own fault; the next state shows it, and a second refusal ends it.
         case .suspect: return (.tokenSuspect, .skipped)
         case .none: break
         }

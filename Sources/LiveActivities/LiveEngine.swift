@@ -40,11 +40,8 @@ package final class LiveEngine: Sendable {
 
     let configuration: LiveConfiguration
     let stores: LiveStores
-    let lookup: ProviderLookup
     let logger: Logger
-    let sendGate: LiveSendGate
-    let journal: IntentJournal
-    let batcher: OutcomeBatcher
+    let pipeline: PushPipeline<LivePushes>
     let now: @Sendable () -> Timestamp
     let state: Mutex<State>
 
@@ -58,22 +55,17 @@ package final class LiveEngine: Sendable {
     ) {
         self.configuration = configuration
         self.stores = stores
-        self.lookup = lookup
         self.logger = logger
         self.now = now
-        let sendGate = LiveSendGate()
-        self.sendGate = sendGate
-        let open = OpenIntents()
-        journal = IntentJournal(store: stores.intents, open: open, owner: configuration.owner, logger: logger)
-        batcher = OutcomeBatcher(
-            store: stores.outcomes,
-            intents: open,
+        pipeline = PushPipeline(
+            outcomes: stores.outcomes,
+            intents: stores.intents,
             owner: configuration.owner,
+            lookup: lookup,
             uncommitted: stores.uncommitted,
-            logger: logger
-        ) {
-            sendGate.add($0)
-        }
+            logger: logger,
+            now: now
+        )
         state = Mutex(State(rate: StartRate(perSecond: configuration.policy.perSecond, now: now())))
     }
 
@@ -117,24 +109,7 @@ package final class LiveEngine: Sendable {
     package func working<Value: Sendable, Failure: Error>(
         _ body: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        await journal.start()
-        await batcher.open()
-        return try await withTaskGroup(of: Void.self) { group -> Result<Value, Failure> in
-            group.addTask { [journal] in await journal.run() }
-            group.addTask { [batcher] in await batcher.run() }
-            let result: Result<Value, Failure>
-            do throws(Failure) {
-                result = .success(try await body())
-            } catch {
-                result = .failure(error)
-            }
-            await journal.close()
-            await batcher.close()
-            await group.waitForAll()
-            // What is left there would be taken for lost.
-            try? await journal.sweep()
-            return result
-        }.get()
+        try await pipeline.working(body)
     }
 
     /// Turns until there is nothing to do. For tests and one-off runs.
@@ -162,7 +137,7 @@ package final class LiveEngine: Sendable {
 
     package var isIdle: Bool { state.withLock { $0.workers == 0 && $0.starting == 0 && $0.ending == 0 && $0.managing == 0 } }
 
-    /// Lets others have what this process holds.
+    /// Releases the leases of this process.
     package func release() async {
         try? await stores.subjects.release(owner: configuration.owner)
     }
@@ -183,12 +158,12 @@ package struct LiveStores: Sendable {
     package var starts: StartStore
     package var ends: EndStore
     package var intents: IntentStore
-    package var outcomes: OutcomeStore
+    package var outcomes: OutcomeStore<LivePushes>
     package var channels: ChannelStore
-    /// Holds and pauses, which are everybody's.
+    /// Circuits and pauses, which all sends share.
     package var sends: SendStore
     package var throttles: ThrottleStore
-    /// Told which outcomes wait to be written.
+    /// Counts the outcomes that wait to be written.
     package var uncommitted: UncommittedOutcomes
 
     package init(
@@ -207,7 +182,7 @@ package struct LiveStores: Sendable {
         starts = StartStore(pool: pool, policy: policy, channels: channels, cipher: cipher, record: record)
         ends = EndStore(pool: pool, cipher: cipher)
         intents = IntentStore(pool: pool, record: record)
-        outcomes = OutcomeStore(pool: pool, feedbackWriter: feedbackWriter, channels: channels, record: record)
+        outcomes = OutcomeStore(LivePushes(channels: channels), pool: pool, feedbackWriter: feedbackWriter, record: record)
         self.channels = ChannelStore(pool: pool, policy: channels)
         throttles = ThrottleStore(pool: pool)
         sends = SendStore(pool: pool, feedbackWriter: feedbackWriter, record: record)

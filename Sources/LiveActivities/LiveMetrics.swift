@@ -9,8 +9,6 @@ enum LiveMetrics {
     static let created = Counter(label: "pushwatch_live_activities_created_total")
     static let takeovers = Counter(label: "pushwatch_live_takeovers_total")
     static let lostOutcomes = Counter(label: "pushwatch_live_outcomes_lost_total")
-    /// Pushes that waited because that they leave could not be written down.
-    static let intentsNotSaved = Counter(label: "pushwatch_live_intents_not_saved_total")
     /// Pushes whose process died before it could write what came of them.
     static let unknownOutcomes = Counter(label: "pushwatch_live_outcomes_unknown_total")
     static let unsendable = Counter(label: "pushwatch_live_states_unsendable_total")

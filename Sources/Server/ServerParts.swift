@@ -174,7 +174,7 @@ struct ServerParts: Sendable {
         let dispatcher = SendDispatcher(
             store: sends,
             throttles: throttles,
-            sender: ProviderSender(lookup: providers.lookup),
+            lookup: providers.lookup,
             configuration: dispatching,
             wake: wake,
             uncommitted: uncommitted,

@@ -73,16 +73,16 @@ extension WholeService {
         private func expectRows(_ simulator: ProviderSimulator, _ pool: PostgresPool) async throws {
             let living: Query = "(SELECT owner FROM activeMatches WHERE matchId = 'm')"
             let lost = try await pool.query(
-                "SELECT coalesce(sum(cardinality(subjects)), 0)::bigint FROM livePushIntents WHERE owner <> \(living)"
+                "SELECT coalesce(sum(cardinality(uids)), 0)::bigint FROM pushIntents WHERE owner <> \(living)"
             )[0].decode(Int.self)
             #expect(lost >= unanswered(simulator))
             // Two minutes pass.
-            try await pool.execute("UPDATE livePushIntents SET startedAt = startedAt - interval '3 minutes' WHERE owner <> \(living)")
+            try await pool.execute("UPDATE pushIntents SET startedAt = startedAt - interval '3 minutes' WHERE owner <> \(living)")
             try await pool.execute("UPDATE activityStarts SET claimedAt = claimedAt - interval '3 minutes' WHERE outcome IS NULL")
             try await eventually("what the dead process had under way is settled") {
                 try await pool.query(
                     """
-                    SELECT (SELECT count(*) FROM livePushIntents) + (SELECT count(*) FROM activityStarts WHERE outcome IS NULL)
+                    SELECT (SELECT count(*) FROM pushIntents) + (SELECT count(*) FROM activityStarts WHERE outcome IS NULL)
                     """
                 )[0].decode(Int.self) == 0
             }

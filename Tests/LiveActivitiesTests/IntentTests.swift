@@ -1,5 +1,4 @@
 import Attempts
-import Delivery
 import Logging
 import Postgres
 import Providers
@@ -8,6 +7,7 @@ import Synchronization
 import TestDatabase
 import Testing
 
+@testable import Delivery
 @testable import LiveActivities
 
 /// What is written down before a push leaves, so that its try has a row whatever becomes of the process.
@@ -47,7 +47,7 @@ struct IntentTests {
         }
     }
 
-    private static let kept = "SELECT coalesce(sum(cardinality(subjects)), 0)::bigint FROM livePushIntents" as Query
+    private static let kept = "SELECT coalesce(sum(cardinality(uids)), 0)::bigint FROM pushIntents" as Query
     private static let rows = "SELECT count(*) FROM notificationDeliveryAttempts WHERE pushType = 'liveactivity'" as Query
 
     @Test("an update and an end are written down before they leave, and forgotten with their outcomes; a start has its claim")
@@ -69,9 +69,9 @@ struct IntentTests {
                 try await settled { apns.asked.count == 4 }
                 #expect(try await bench.count(Self.kept) == 3, "two updates and an end")
                 #expect(try await bench.count(Self.rows) == before)
-                let operations = try await bench.pool.query("SELECT unnest(operations) FROM livePushIntents ORDER BY 1")
+                let operations = try await bench.pool.query("SELECT split_part(unnest(operationKeys), ':', 6) FROM pushIntents ORDER BY 1")
                     .map { try $0.decode(String.self) }
-                #expect(operations.map { String($0.prefix(5)) } == ["end", "state", "state"])
+                #expect(operations == ["end", "state", "state"])
                 apns.open()
                 try await group.waitForAll()
             }
@@ -87,12 +87,12 @@ struct IntentTests {
             let intents = try (1...3).map(Self.intent)
             try await store.save(intents, owner: "dead", number: 1)
             try await bench.pool.performTransaction { connection in
-                let answered = intents[0].attempt(.sent(messageId: "m", httpStatus: 200, latency: .zero), at: bench.now)
+                let answered = Attempt(intents[0], .sent(messageId: "m", httpStatus: 200, latency: .zero), at: bench.now)
                 try BenchParts.recorder()([answered], connection)
             }
             #expect(try await store.resolveLost() == 0, "its owner may still be alive")
             #expect(try await bench.count(Self.rows) == 1)
-            try await bench.pool.execute("UPDATE livePushIntents SET startedAt = startedAt - interval '121 seconds'")
+            try await bench.pool.execute("UPDATE pushIntents SET startedAt = startedAt - interval '121 seconds'")
             try await bench.run()
             let rows = try await bench.pool.query(
                 "SELECT uid, status, providerErrorCode, reasonCode FROM notificationDeliveryAttempts WHERE pushType = 'liveactivity' ORDER BY uid"
@@ -113,11 +113,11 @@ struct IntentTests {
             try await bench.score(runs: 1)
             try await bench.running()
             bench.apns.forget()
-            try await bench.pool.execute("ALTER TABLE livePushIntents RENAME TO away")
+            try await bench.pool.execute("ALTER TABLE pushIntents RENAME TO away")
             try await bench.score(runs: 2)
             try await bench.engine.runUntilIdle(all: false)
             #expect(bench.apns.calls.isEmpty)
-            try await bench.pool.execute("ALTER TABLE away RENAME TO livePushIntents")
+            try await bench.pool.execute("ALTER TABLE away RENAME TO pushIntents")
             bench.clock.advance(.seconds(2))
             try await bench.run()
             #expect(bench.apns.calls("update").count == 1)
@@ -165,10 +165,9 @@ struct IntentTests {
         #expect(open.answered.isEmpty)
     }
 
-    private static func intent(_ number: Int) throws -> PushIntent {
-        PushIntent(
-            key: ActivityKey(subject: "m1", userId: "user\(number)", deviceId: "phone", instance: 1),
-            operation: "state:1:1",
+    private static func intent(_ number: Int) throws -> AttemptIdentity {
+        ActivityKey(subject: "m1", userId: "user\(number)", deviceId: "phone", instance: 1).attempt(
+            "state:1:1",
             tokenHash: try PushToken(LiveBench.updateToken(number), provider: .apns).hash,
             app: "com.example.app",
             environment: .production,

@@ -18,8 +18,8 @@ struct LiveFsckTests {
             ("SELECT 1", [:]),
             (
                 """
-                INSERT INTO livePushIntents VALUES ('dead', 1, now() - interval '11 minutes', '{m1}', '{ann}', '{phone}', '{1}', '{end}',
-                    '{h}', '{a}', '{production}', '{1}', '{r}')
+                INSERT INTO pushIntents VALUES ('dead', 1, now() - interval '11 minutes', '{ann}', '{ios}', '{apns}', '{production}', '{a}', '{h}',
+                    '{o}', '{1}', '{r}', '{liveactivity}')
                 """, ["livePushes": 1]
             ),
             ("UPDATE activityStarts SET outcome = NULL, claimedAt = now() - interval '11 minutes'", ["liveStarts": 1]),

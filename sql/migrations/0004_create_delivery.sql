@@ -114,6 +114,33 @@ CREATE INDEX pushLeases_leaseUntil ON pushLeases (leaseUntil);
 
 COMMENT ON TABLE pushLeases IS 'Deliveries that a worker is sending.';
 
+-- Pushes that no lease or claim protects are recorded here before they are sent, so that a push has its attempt even if the process ends
+-- before it can write the outcome.
+--
+-- A row is deleted in the transaction that writes the last outcome of its group. After two minutes, the pushes of a row that is left become
+-- attempts with an unknown outcome. There are at most a few dozen rows.
+CREATE TABLE pushIntents (
+    -- The process, with a new name after each restart, and the number of the group in it.
+    owner          text COLLATE "C" NOT NULL,
+    number         bigint           NOT NULL,
+    startedAt      timestamptz      NOT NULL DEFAULT clock_timestamp(),
+    -- Each array has one element per push.
+    uids           text[]           NOT NULL,
+    platforms      text[]           NOT NULL,
+    providers      text[]           NOT NULL,
+    environments   text[]           NOT NULL,
+    apps           text[]           NOT NULL,
+    tokenHashes    text[]           NOT NULL,
+    operationKeys  text[]           NOT NULL,
+    attemptNumbers integer[]        NOT NULL,
+    requestIds     text[]           NOT NULL,
+    pushTypes      text[]           NOT NULL,
+    PRIMARY KEY (owner, number)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+    toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 10000);
+
+COMMENT ON TABLE pushIntents IS 'Pushes that are being sent without a lease: one row for each group that is sent together. Internal.';
+
 CREATE TABLE pushFinished (
     deliveryId        bigint      PRIMARY KEY,
     queue             integer     NOT NULL,

@@ -193,34 +193,6 @@ CREATE INDEX activityStarts_open ON activityStarts (claimedAt) WHERE outcome IS 
 
 COMMENT ON TABLE activityStarts IS 'One row per push-to-start that was claimed, with its outcome.';
 
--- Pushes are recorded here before they are sent, so that a push has its attempt even if the process ends before it can write the outcome.
--- Push-to-starts are recorded in activityStarts instead.
---
--- A row is deleted in the transaction that writes the last outcome of its group. After two minutes, the pushes of a row that is left become
--- attempts with an unknown outcome. There are at most a few dozen rows.
-CREATE TABLE livePushIntents (
-    -- The process, with a new name after each restart, and the number of the group in it.
-    owner          text COLLATE "C" NOT NULL,
-    number         bigint           NOT NULL,
-    startedAt      timestamptz      NOT NULL DEFAULT clock_timestamp(),
-    -- Each array has one element per push.
-    subjects       text[]           NOT NULL,
-    userIds        text[]           NOT NULL,
-    deviceIds      text[]           NOT NULL,
-    instances      integer[]        NOT NULL,
-    -- The state that is sent, or the end of the activity.
-    operations     text[]           NOT NULL,
-    tokenHashes    text[]           NOT NULL,
-    apps           text[]           NOT NULL,
-    environments   text[]           NOT NULL,
-    attemptNumbers integer[]        NOT NULL,
-    requestIds     text[]           NOT NULL,
-    PRIMARY KEY (owner, number)
-) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
-    toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 10000);
-
-COMMENT ON TABLE livePushIntents IS 'Live Activity pushes that are being sent: one row for each group that is sent together. Internal.';
-
 -- The row is inserted before the channel is created at the provider, and deleted after the channel was deleted there.
 CREATE TABLE activityChannels (
     matchId              text COLLATE "C" NOT NULL,

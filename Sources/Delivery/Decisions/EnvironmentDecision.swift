@@ -1,3 +1,4 @@
+import Providers
 import PushContract
 
 /// Whether a refused token is tried in the other environment: once, before the refusal counts against it.
@@ -7,32 +8,32 @@ enum EnvironmentDecision {
     /// The code in question.
     static let code = "BadDeviceToken"
 
-    static func afterAcceptance(of delivery: ClaimedDelivery, to token: PushToken) -> Completion.EnvironmentUpdate? {
-        guard delivery.environmentTrial == .trying, let tokenEnvironment = tokenEnvironment(delivery, token) else { return nil }
+    static func afterAcceptance(of delivery: ClaimedDelivery, _ tokenHash: TokenHash) -> PushFindings.EnvironmentUpdate? {
+        guard delivery.environmentTrial == .trying, let tokenEnvironment = tokenEnvironment(delivery, tokenHash) else { return nil }
         return .resolved(tokenEnvironment, .found)
     }
 
     /// - Parameter hasOther: there is a credential for the other environment.
     static func afterRefusal(
-        _ refusal: DeliveryResult.Refusal,
+        _ refusal: PushOutcome,
         of delivery: ClaimedDelivery,
-        to token: PushToken,
+        _ tokenHash: TokenHash,
         hasOther: Bool
-    ) -> Completion.EnvironmentUpdate? {
-        guard delivery.provider == .apns, let tokenEnvironment = tokenEnvironment(delivery, token) else { return nil }
+    ) -> PushFindings.EnvironmentUpdate? {
+        guard delivery.provider == .apns, let tokenEnvironment = tokenEnvironment(delivery, tokenHash) else { return nil }
         switch delivery.environmentTrial {
         case nil: return refusal.providerErrorCode == code && hasOther ? .uncertain(tokenEnvironment) : nil
         // A key that is not for this environment, or a topic that is not, ends the trial too: it must not hold what else there is.
-        case .trying where refusal.providerErrorCode == code || refusal.classification.retryClass == .afterFix:
+        case .trying where refusal.providerErrorCode == code || refusal.retryClass == .afterFix:
             return .resolved(tokenEnvironment, .neither)
         case .trying, .found, .neither: return nil
         }
     }
 
-    /// Nil for a bare token: whoever gave it told its environment, and there is nothing to correct.
-    private static func tokenEnvironment(_ delivery: ClaimedDelivery, _ token: PushToken) -> TokenEnvironment? {
+    /// Nil for a bare token: the caller named its environment, and there is nothing to correct.
+    private static func tokenEnvironment(_ delivery: ClaimedDelivery, _ tokenHash: TokenHash) -> TokenEnvironment? {
         delivery.registrationVersion.map {
-            TokenEnvironment(tokenHash: token.hash, app: delivery.app, registrationVersion: $0, environment: delivery.environment)
+            TokenEnvironment(tokenHash: tokenHash, app: delivery.app, registrationVersion: $0, environment: delivery.environment)
         }
     }
 }

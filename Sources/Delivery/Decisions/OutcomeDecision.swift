@@ -1,115 +1,55 @@
-package import PushContract
+import Providers
+import PushContract
 
-/// From a provider's answer to everything that is written about it.
-package enum OutcomeDecision {
-    /// The moments of one try, by the database's clock.
-    package struct Moments: Sendable, Hashable {
-        package var startedAt: Timestamp
-        package var now: Timestamp
-
-        package init(startedAt: Timestamp, now: Timestamp) {
-            self.startedAt = startedAt
-            self.now = now
-        }
-    }
-
+/// From a provider's answer to where the delivery goes.
+enum OutcomeDecision {
     /// - Parameters:
-    ///   - credential: the one it was sent with.
+    ///   - push: the attempt of this delivery.
+    ///   - findings: what the answer says beyond the delivery; changed where the environment of the token is in question.
     ///   - hasOtherEnvironment: there is a credential to try the token with in the other environment.
-    ///   - proves: the holds that are refuted if the provider took it.
     ///   - random: in 0...1, for the jitter of a retry.
-    package static func completion(
+    static func next(
         of delivery: ClaimedDelivery,
-        to token: PushToken,
-        result: DeliveryResult,
-        credential: String = "",
+        _ push: Push,
+        after outcome: PushOutcome,
+        _ findings: inout PushFindings,
         hasOtherEnvironment: Bool = false,
-        circuitsToClose: [Int64] = [],
-        at moments: Moments,
-        delays: RetryDelays,
-        random: Double
-    ) -> Completion {
-        var attempt = Attempt(delivery.attemptIdentity(token), status: .sent, attemptedAt: moments.startedAt)
-        attempt.pushType = result.pushType
-        attempt.latencyMs = result.latency.map { Int32(clamping: $0.microseconds / 1000) }
-        let scope = CredentialScope(
-            provider: delivery.provider,
-            app: delivery.app,
-            environment: delivery.environment,
-            credential: credential
-        )
-        let circuitsClosed = CircuitDecision.isCredentialAccepted(result.outcome) ? circuitsToClose : []
-        switch result.outcome {
-        case .accepted(let messageId):
-            attempt.providerMessageId = messageId
-            // Only a suspect token has something to prove.
-            let feedback =
-                delivery.tokenState == .suspect ? delivery.feedback(.valid, token, cause: "", credential: credential, at: moments) : nil
-            return Completion(
-                delivery,
-                attempt: attempt,
-                feedback: feedback,
-                sample: RefusalSample(.good, at: scope),
-                tokenEnvironment: EnvironmentDecision.afterAcceptance(of: delivery, to: token),
-                circuitsClosed: circuitsClosed,
-                next: .sent(providerMessageId: messageId)
-            )
-        case .refused(let refusal):
-            attempt.status = .failed
-            attempt.reasonCode = refusal.classification.reasonCode
-            attempt.providerErrorCode = refusal.providerErrorCode.map { String($0.prefix(200)) }
-            let tokenEnvironment = EnvironmentDecision.afterRefusal(refusal, of: delivery, to: token, hasOther: hasOtherEnvironment)
-            if case .resolved? = tokenEnvironment {
-                // Neither environment takes it: what counts is the refusal where it was said to belong.
-                var otherScope = scope
-                otherScope.environment = delivery.environment.other
-                var feedback = delivery.feedback(.suspect, token, cause: EnvironmentDecision.code, credential: credential, at: moments)
-                feedback.environment = otherScope.environment
-                return Completion(
-                    delivery,
-                    attempt: attempt,
-                    feedback: feedback,
-                    sample: RefusalSample(.ambiguous, at: otherScope),
-                    tokenEnvironment: tokenEnvironment,
-                    circuitsClosed: circuitsClosed,
-                    next: .dead(.failed, reason: .tokenInvalid, providerErrorCode: EnvironmentDecision.code)
-                )
-            }
-            let opening = CircuitDecision.opening(for: delivery, after: refusal, credential: credential, delays: delays, random: random)
-            let next: Completion.Next
-            if let opening, moments.now < delivery.expiresAt {
-                next = .blocked(.opening(opening), after: refusal.classification.reasonCode)
-            } else {
-                next = self.next(of: delivery, after: refusal, now: moments.now, delays: delays, random: random)
-            }
-            return Completion(
-                delivery,
-                attempt: attempt,
-                feedback: feedback(delivery, token, refusal, credential: credential, at: moments),
-                sample: sample(refusal.classification.tokenAction).map { RefusalSample($0, at: scope) },
-                tokenEnvironment: tokenEnvironment,
-                circuitsClosed: circuitsClosed,
-                pause: RateLimitDecision.request(for: delivery, after: refusal),
-                next: next
-            )
-        }
-    }
-
-    private static func next(
-        of delivery: ClaimedDelivery,
-        after refusal: DeliveryResult.Refusal,
         now: Timestamp,
         delays: RetryDelays,
         random: Double
-    ) -> Completion.Next {
-        let reason = refusal.classification.reasonCode
+    ) -> DeliveryNext {
+        guard let classification = outcome.classification else {
+            findings.tokenEnvironment = EnvironmentDecision.afterAcceptance(of: delivery, push.identity.tokenHash)
+            return .sent(providerMessageId: outcome.providerMessageId)
+        }
+        findings.tokenEnvironment = EnvironmentDecision.afterRefusal(
+            outcome,
+            of: delivery,
+            push.identity.tokenHash,
+            hasOther: hasOtherEnvironment
+        )
+        if case .resolved? = findings.tokenEnvironment {
+            // Neither environment accepts it: what counts is the refusal in the environment it was registered with.
+            findings.opening = nil
+            findings.pause = nil
+            findings.credentialScope?.environment = delivery.environment.other
+            findings.sample = findings.credentialScope.map { RefusalSample(.ambiguous, at: $0) }
+            findings.feedback = findings.credentialScope.flatMap {
+                push.feedback(.suspect, cause: EnvironmentDecision.code, in: $0, startedAt: now)
+            }
+            return .dead(.failed, reason: .tokenInvalid, providerErrorCode: EnvironmentDecision.code)
+        }
+        if let opening = findings.opening {
+            if now < delivery.expiresAt { return .blocked(.opening(opening), after: classification.reasonCode) }
+            findings.opening = nil
+        }
         let failure = RetryDecision.Failure(
-            classification: refusal.classification,
+            classification: classification,
             provider: delivery.provider,
             attemptNumber: delivery.attemptNumber,
-            isThrottled: refusal.isThrottled,
-            retryAfter: refusal.retryAfter,
-            isOutcomeUnknown: refusal.isOutcomeUnknown
+            isThrottled: outcome.isThrottled,
+            retryAfter: outcome.retryAfter,
+            isOutcomeUnknown: outcome.outcomeUnknown
         )
         let decision = RetryDecision.after(
             failure,
@@ -120,73 +60,9 @@ package enum OutcomeDecision {
             random: random
         )
         switch decision {
-        case .retry(let at): return .retry(at: at, after: reason)
-        case .expired: return .dead(.expired, reason: reason, providerErrorCode: refusal.providerErrorCode)
-        case .give: return .dead(.failed, reason: reason, providerErrorCode: refusal.providerErrorCode)
+        case .retry(let at): return .retry(at: at, after: classification.reasonCode)
+        case .expired: return .dead(.expired, reason: classification.reasonCode, providerErrorCode: outcome.providerErrorCode)
+        case .give: return .dead(.failed, reason: classification.reasonCode, providerErrorCode: outcome.providerErrorCode)
         }
-    }
-
-    private static func feedback(
-        _ delivery: ClaimedDelivery,
-        _ token: PushToken,
-        _ refusal: DeliveryResult.Refusal,
-        credential: String,
-        at moments: Moments
-    ) -> TokenFeedback? {
-        let cause = refusal.providerErrorCode ?? refusal.classification.reasonCode.rawValue
-        switch refusal.classification.tokenAction {
-        case .none: return nil
-        case .suspect: return delivery.feedback(.suspect, token, cause: cause, credential: credential, at: moments)
-        case .deactivate: return delivery.feedback(.deactivate(goneAt: refusal.goneAt), token, cause: cause, credential: credential, at: moments)
-        }
-    }
-}
-
-extension OutcomeDecision {
-    private static func sample(_ action: TokenAction) -> RefusalSample.Kind? {
-        switch action {
-        case .none: nil
-        case .suspect: .ambiguous
-        case .deactivate: .gone
-        }
-    }
-}
-
-extension ClaimedDelivery {
-    func attemptIdentity(_ token: PushToken) -> AttemptIdentity {
-        AttemptIdentity(
-            sendId: sendId,
-            uid: uid,
-            deviceId: deviceId,
-            platform: platform,
-            provider: provider,
-            environment: environment,
-            app: app,
-            tokenHash: token.hash,
-            attemptNumber: attemptNumber,
-            requestId: requestId,
-            appVersion: appVersion
-        )
-    }
-
-    fileprivate func feedback(
-        _ verdict: TokenFeedback.Verdict,
-        _ token: PushToken,
-        cause: String,
-        credential: String,
-        at moments: OutcomeDecision.Moments
-    ) -> TokenFeedback {
-        TokenFeedback(
-            verdict: verdict,
-            tokenHash: token.hash,
-            provider: provider,
-            app: app,
-            cause: cause,
-            registrationVersion: registrationVersion,
-            sentAt: moments.startedAt,
-            environment: environment,
-            credential: credential,
-            attemptId: attemptIdentity(token).attemptId
-        )
     }
 }

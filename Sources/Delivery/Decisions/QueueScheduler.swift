@@ -30,9 +30,9 @@ package struct QueueScheduler: Sendable {
     }
 
     private let policy: Policy
-    /// What each queue is owed from earlier rounds.
+    /// What each queue may still take from earlier rounds.
     private var deficits: [Int32: Double] = [:]
-    /// What all non-critical queues together are owed while critical ones have work.
+    /// What all non-critical queues together may take while critical ones have work.
     private var normalCredit = 0.0
 
     package init(policy: Policy = Policy()) { self.policy = policy }
@@ -75,7 +75,7 @@ package struct QueueScheduler: Sendable {
         return whole
     }
 
-    /// Tells how much of a grant was used: a queue that had less than it was granted is owed nothing.
+    /// Records how much of a grant was used: a queue that had less than it was granted saves nothing up.
     package mutating func claimed(_ count: Int, of grant: Grant) {
         if count < grant.count { deficits[grant.queue] = 0 }
     }

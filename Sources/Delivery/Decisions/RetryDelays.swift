@@ -21,7 +21,7 @@ package struct RetryDelays: Sendable, Hashable {
     package var network: BackoffCurve
     /// 429.
     package var throttled: BackoffCurve
-    /// Between tries of a credential that is refused: somebody has to mend it first.
+    /// Between probes of a credential that is refused: somebody has to correct it first.
     package var afterFix: BackoffCurve
     /// How long a queue waits at least when its provider asks for fewer requests (Google: a minute), doubled while that goes on.
     package var pause: BackoffCurve

@@ -2,7 +2,7 @@ package import HTTPServer
 import Providers
 package import PushContract
 
-/// Refuses at submit time what a provider would refuse later: the caller can mend it, a failed attempt cannot be.
+/// Refuses at submit time what a provider would refuse later: the caller can correct it now, and not after a failed attempt.
 package enum SendValidation {
     /// The check for these credentials: a send nobody here could carry is refused as well.
     package static func checker(_ lookup: @escaping ProviderLookup) -> SendStore.PayloadCheck {

@@ -1,6 +1,6 @@
 package import PushContract
 
-/// How many non-critical sends a throttle lets through: a bucket that fills at `perMinute`, and never slower than the probe floor.
+/// How many non-critical sends a throttle lets through: a bucket that fills at `perMinute`, and never slower than the rate of probes.
 package enum ThrottleDecision {
     /// A throttle never stops the flow: without probes nobody would see the provider recover.
     package static let probesPerMinute = 4.0

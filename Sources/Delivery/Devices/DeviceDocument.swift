@@ -1,6 +1,6 @@
 import PushContract
 
-/// A device as its user sees it: with each token's state, which tells the app whether to register anew, and never a token.
+/// A device as its user sees it: with each token's state, from which the app sees whether to register again, and never a token.
 struct DeviceDocument: Encodable, Sendable {
     struct Token: Encodable, Sendable {
         var tokenHash: String

@@ -12,7 +12,7 @@ enum DeviceQueries {
         appVersion, registrationVersion, registeredAt, lastSeenAt, expiresAt
         """
 
-    /// Held to the end of the transaction. The hash of the hash may collide: then two tokens take turns for nothing.
+    /// Locked to the end of the transaction. The hash of the hash may collide: then two tokens take turns for nothing.
     static func lockToken(_ hash: TokenHash) -> Query {
         "SELECT pg_advisory_xact_lock(hashtextextended('deviceToken:' || \(hash.rawValue), 0)) IS NULL"
     }
@@ -42,7 +42,7 @@ enum DeviceQueries {
         "DELETE FROM devices WHERE userId = \(userId) AND deviceId = \(deviceId) AND expiresAt <= \(now)"
     }
 
-    /// Insert or update in one statement, so that concurrent registrations of a device leave one row. What the app did not tell stays
+    /// Insert or update in one statement, so that concurrent registrations of a device leave one row. What the app left out stays
     /// as it is.
     static func register(_ device: DeviceRegistration, encrypted: String, secret: UnregisterSecret, now: Timestamp) -> Query {
         """
@@ -78,7 +78,7 @@ enum DeviceQueries {
         "SELECT \(raw: columns) FROM devices WHERE userId = \(userId) AND deviceId = \(deviceId) AND expiresAt > \(now)"
     }
 
-    /// A batch of those that are hidden already; whoever is being registered this moment is left alone.
+    /// A batch of those that are hidden already; a device that is being registered at this moment is left alone.
     static func sweep(limit: Int, now: Timestamp) -> Query {
         """
         WITH late AS MATERIALIZED (

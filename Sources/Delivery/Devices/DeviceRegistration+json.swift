@@ -5,7 +5,7 @@ package import ServiceKit
 extension DeviceRegistration {
     /// Reads the body of `POST /devices`. Throws 422 with the field's pointer.
     ///
-    /// `provider` may be left out: iOS goes through APNs, Android and web through FCM. `environment` is production unless told.
+    /// `provider` may be left out: iOS goes through APNs, Android and web through FCM. `environment` is production by default.
     package init(_ value: JSONValue, userId: String) throws(Problem) {
         var fields = try JSONFields(value)
         let deviceId = try fields.required("deviceId", DeviceRegistration.deviceId)
@@ -68,6 +68,6 @@ extension DeviceRegistration {
 }
 
 extension Platform {
-    /// Through whom a device of this platform is reached unless told otherwise.
+    /// The provider of a platform where none is named.
     package var usualProvider: Provider { self == .ios ? .apns : .fcm }
 }

@@ -1,6 +1,6 @@
 package import PushContract
 
-/// What an app tells about the device it runs on, checked.
+/// What an app reports about the device it runs on, checked.
 package struct DeviceRegistration: Sendable {
     package var userId: String
     package var deviceId: String

@@ -64,7 +64,7 @@ package struct DeviceRoutes: Sendable {
     }
 
     /// 204 also when there is no such device: signing out twice is fine. With the device's own secret an unknown one is 404, which an app
-    /// takes for done just the same: either it is gone, or the secret is one too old to tell.
+    /// takes for done just the same: either it is gone, or the secret is too old to be known.
     private func unregister(_ context: PushwatchContext) async throws -> Response {
         let deviceId = try context.path("deviceId")
         if case .deviceSecret(let hash) = try context.requireCaller() {

@@ -26,7 +26,7 @@ package struct DeviceStore: Sendable {
         self.onRemoval = onRemoval
     }
 
-    /// Stores the device and takes its tokens from whoever had them, with one `register` attempt; all or nothing.
+    /// Stores the device and takes its tokens from devices that had them, with one `register` attempt; all or nothing.
     ///
     /// Registering again reactivates a token that was off or suspect: the app has just been given it. A start token comes along when
     /// another user signs in on the same device.
@@ -92,7 +92,7 @@ package struct DeviceStore: Sendable {
     /// - Parameter which: the condition on the devices `d`.
     private func unregister(_ which: Query, requestId: String, now: Timestamp) async throws -> Bool {
         try await transaction { [record, onRemoval] connection in
-            // Held first, so that no token is added between reading them and the end of their device.
+            // Locked first, so that no token is added between reading them and the end of their device.
             _ = try connection.query("SELECT FROM devices d WHERE \(which) ORDER BY d.userId FOR UPDATE")
             let typed = try connection.query(TypedStartTokenQueries.leaving(which)).map { row in
                 let (userId, deviceId, hash) = try row.decode((String, String, String).self)
@@ -148,7 +148,7 @@ package struct DeviceStore: Sendable {
 private struct PreviousOwner {
     let userId: String
     let deviceId: String
-    /// Sealed; bound to its kind and hash, not to its owner.
+    /// Encrypted; bound to its kind and hash, not to its owner.
     let startToken: String?
     let startTokenHash: String?
     let startTokenState: String?

@@ -4,15 +4,15 @@ package import PushContract
 /// What becomes of a token after an outcome; every change is a row in `tokenDeactivations` and may be undone. Runs inside the caller's
 /// transaction. Callers go through `TokenFeedbackWriter`, which knows when to stop.
 package enum DeviceTokens {
-    /// How long a suspect token rests before it is tried again; a strike after that switches it off.
+    /// How long a suspect token rests before it is tried again; a refusal after that deactivates it.
     package static let suspectPeriod = Duration.seconds(3600)
 
-    /// Applies the strikes and returns the places of those that switched a token off.
+    /// Applies the feedback; the places of those that deactivated a token.
     ///
-    /// A strike counts only against the registration it was made with: with the provider's time, a registration up to that time;
+    /// A refusal counts only against the registration it was made with: with the provider's time, a registration up to that time;
     /// without one, the very registration the send started from. An app that registered anew meanwhile keeps its token.
     ///
-    /// - Parameter withheld: the limiter, by the strike's place, under which a token is put aside instead of switched off.
+    /// - Parameter deferred: by the place of the feedback, the limiter that defers the deactivation.
     package static func apply(
         _ feedbackBatch: [TokenFeedback],
         deferred: [Int: Int64] = [:],
@@ -46,7 +46,7 @@ package enum DeviceTokens {
         )
     }
 
-    /// As off, but under a limiter: it rests, and a person decides.
+    /// As for a deactivation, but under a limiter: the token rests, and a person decides.
     private static func deferDeactivation(_ columns: FeedbackColumns, now: Timestamp) -> Query {
         recording(
             """
@@ -59,7 +59,7 @@ package enum DeviceTokens {
         )
     }
 
-    /// Leaves a row for each token that is changed; returns the strike's place and the token's state.
+    /// Leaves a row for each token that is changed; returns the place of the feedback and the token's state.
     private static func recording(_ update: Query, now: Timestamp) -> Query {
         """
         WITH changed AS (
@@ -111,16 +111,16 @@ package enum DeviceTokens {
         "CASE WHEN s.version IS NOT NULL THEN d.registrationVersion = s.version ELSE d.tokenRegisteredAt < s.sentAt END"
 }
 
-/// Strikes by verdict.
+/// Feedback by verdict.
 struct FeedbackByVerdict {
     var off = FeedbackColumns()
     var suspect = FeedbackColumns()
     var valid = FeedbackColumns()
     var deferred = FeedbackColumns()
 
-    /// - Parameter limiters: those that keep a strike, by its place, from switching off.
+    /// - Parameter limiters: those that defer the deactivation, by the place of the feedback.
     init(_ feedbackBatch: [TokenFeedback], deferred limiters: [Int: Int64] = [:]) {
-        // In one order everywhere: two transactions that strike the same devices must not wait for each other in a circle.
+        // In one order everywhere: two transactions that change the same devices must not deadlock.
         let ordered = feedbackBatch.enumerated().sorted { $0.element.tokenHash.rawValue < $1.element.tokenHash.rawValue }
         for (index, feedback) in ordered {
             switch feedback.verdict {
@@ -136,7 +136,7 @@ struct FeedbackByVerdict {
     }
 }
 
-/// Strikes as columns, for `unnest`.
+/// Feedback as columns, for `unnest`.
 struct FeedbackColumns {
     private var indexes: [Int] = []
     private var hashes: [String] = []

@@ -5,7 +5,7 @@ package import PushContract
 package enum EnvironmentTrial: String, Sendable, Hashable, CaseIterable {
     /// The other environment is tried.
     case trying
-    /// The token belongs to the other environment than the app told. It stays so for as long as the device has this token.
+    /// The token belongs to the other environment than the app named. It stays so for as long as the device has this token.
     case found
     /// Neither takes it.
     case neither

@@ -17,7 +17,7 @@ package struct TokenEnvironment: Sendable, Hashable {
     }
 }
 
-/// Corrects the environment of tokens by what APNs says of them. Runs inside the caller's transaction, before strikes are applied.
+/// Corrects the environment of tokens by what APNs says of them. Runs inside the caller's transaction, before feedback is applied.
 package enum TokenEnvironmentQueries {
     /// Sends refused as BadDeviceToken: turns those devices to the other environment that were never reached in this one and have not
     /// tried yet. The places of those that are to be tried there, which includes what another send has turned meanwhile.
@@ -48,7 +48,11 @@ package enum TokenEnvironmentQueries {
     }
 
     /// The trial ended: the token was taken in the other environment, or it was not.
-    package static func finishTrial(_ tokenEnvironments: [TokenEnvironment], as trial: EnvironmentTrial, on connection: BlockingConnection) throws {
+    package static func finishTrial(
+        _ tokenEnvironments: [TokenEnvironment],
+        as trial: EnvironmentTrial,
+        on connection: BlockingConnection
+    ) throws {
         guard !tokenEnvironments.isEmpty else { return }
         let back: Query =
             trial == .neither
@@ -65,7 +69,7 @@ package enum TokenEnvironmentQueries {
     private static let matching: Query =
         "d.pushTokenHash = s.hash AND d.provider = 'apns' AND d.app = s.app AND d.registrationVersion = s.version"
 
-    /// In one order everywhere, as strikes are.
+    /// In one order everywhere, as feedback is.
     private static func table(_ tokenEnvironments: [TokenEnvironment]) -> Query {
         let ordered = tokenEnvironments.enumerated().sorted { $0.element.tokenHash.rawValue < $1.element.tokenHash.rawValue }
         return """

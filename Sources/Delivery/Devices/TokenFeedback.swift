@@ -26,6 +26,8 @@ package struct TokenFeedback: Sendable, Hashable {
     package var credential: String?
     /// The try it comes from.
     package var attemptId: String?
+    /// Which token of the device, or of an activity on it.
+    package var token: TokenKind
 
     package init(
         verdict: Verdict,
@@ -37,7 +39,8 @@ package struct TokenFeedback: Sendable, Hashable {
         sentAt: Timestamp,
         environment: PushEnvironment? = nil,
         credential: String? = nil,
-        attemptId: String? = nil
+        attemptId: String? = nil,
+        token: TokenKind = .push
     ) {
         self.verdict = verdict
         self.tokenHash = tokenHash
@@ -49,5 +52,6 @@ package struct TokenFeedback: Sendable, Hashable {
         self.environment = environment
         self.credential = credential
         self.attemptId = attemptId
+        self.token = token
     }
 }

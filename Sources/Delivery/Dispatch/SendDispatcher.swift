@@ -2,6 +2,7 @@ package import Attempts
 import CoreMetrics
 package import Logging
 import Postgres
+package import Providers
 import PushContract
 package import ServiceKit
 import ServiceLifecycle
@@ -14,21 +15,20 @@ import ServiceLifecycle
 package final class SendDispatcher: Service, Sendable {
     private let store: SendStore
     private let throttles: ThrottleStore
-    private let sender: any DeliverySender
     private let configuration: DispatcherConfiguration
     private let wake: WakeSignal
     private let logger: Logger
     private let inFlight = InFlight()
-    private let sendGate = SendGate()
+    private let pipeline: PushPipeline<QueueDeliveries>
     private let runner: DeliveryRunner
 
     /// - Parameters:
     ///   - wake: signalled by `POST /sends`, so that a send need not wait for the next round.
-    ///   - uncommitted: told which outcomes wait to be written.
+    ///   - uncommitted: counts the outcomes that wait to be written.
     package init(
         store: SendStore,
         throttles: ThrottleStore,
-        sender: any DeliverySender,
+        lookup: @escaping ProviderLookup,
         configuration: DispatcherConfiguration = DispatcherConfiguration(),
         wake: WakeSignal = WakeSignal(),
         uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
@@ -36,32 +36,31 @@ package final class SendDispatcher: Service, Sendable {
     ) {
         self.store = store
         self.throttles = throttles
-        self.sender = sender
         self.configuration = configuration
         self.wake = wake
         self.logger = logger
-        runner = DeliveryRunner(
-            sender: sender,
-            sendGate: sendGate,
+        pipeline = PushPipeline(
+            outcomes: store.outcomes(QueueDeliveries(logger: logger), delays: configuration.delays),
+            intents: store.intents,
+            owner: configuration.worker,
+            lookup: lookup,
             delays: configuration.delays,
-            completions: CompletionBatcher(
-                store: store,
-                sendGate: sendGate,
-                delays: configuration.delays,
-                writeTimeout: configuration.lease,
-                uncommitted: uncommitted,
-                logger: logger
-            )
+            uncommitted: uncommitted,
+            writeTimeout: configuration.lease,
+            logger: logger
         )
+        runner = DeliveryRunner(pipeline: pipeline, delays: configuration.delays)
     }
 
     package func run() async throws {
         await withGracefulShutdownHandler {
-            await withDiscardingTaskGroup { group in
-                group.addTask { await self.renewLeases() }
-                await claimUntilShutdown { delivery in group.addTask { await self.handle(delivery) } }
-                await drain()
-                group.cancelAll()
+            await pipeline.working {
+                await withDiscardingTaskGroup { group in
+                    group.addTask { await self.renewLeases() }
+                    await claimUntilShutdown { delivery in group.addTask { await self.handle(delivery) } }
+                    await drain()
+                    group.cancelAll()
+                }
             }
         } onGracefulShutdown: { [wake] in
             wake.signal()
@@ -70,13 +69,15 @@ package final class SendDispatcher: Service, Sendable {
 
     /// Claims and sends until nothing is ready or due. For tests and one-off runs.
     package func runUntilIdle() async throws {
-        var queueClaims = QueueClaims(policy: configuration.queues)
-        while true {
-            queueClaims.sweptAt = nil
-            let claimed = try await round(&queueClaims).deliveries
-            guard !claimed.isEmpty else { return }
-            await withDiscardingTaskGroup { group in
-                for delivery in claimed { group.addTask { await self.handle(delivery) } }
+        try await pipeline.working {
+            var queueClaims = QueueClaims(policy: configuration.queues)
+            while true {
+                queueClaims.sweptAt = nil
+                let claimed = try await round(&queueClaims).deliveries
+                guard !claimed.isEmpty else { return }
+                await withDiscardingTaskGroup { group in
+                    for delivery in claimed { group.addTask { await self.handle(delivery) } }
+                }
             }
         }
     }
@@ -169,15 +170,19 @@ package final class SendDispatcher: Service, Sendable {
         }
     }
 
-    /// Reads holds and pauses, makes due what is held no longer, and takes the turns of probes that are due.
+    /// Reads circuits and pauses, makes due what is not blocked any more, and takes the turns of probes that are due.
     private func claimProbes() async throws -> [ClaimedDelivery] {
-        let circuits = try await store.circuits()
-        let (pauses, at) = try await store.pausesWithDatabaseTime()
-        sendGate.replace(circuits: circuits, pauses: pauses, offset: at.map { $0 - .now() } ?? .zero)
+        let circuits = try await store.refresh(pipeline.gate)
         while try await store.requeueUnblocked() == 5000 {}
         var probes: [ClaimedDelivery] = []
         for circuit in circuits {
-            let credential = sender.credential(for: circuit.scope.provider, app: circuit.scope.app, environment: circuit.scope.environment)
+            let scope = PushScope(
+                provider: circuit.scope.provider,
+                app: circuit.scope.app,
+                environment: circuit.scope.environment,
+                platform: circuit.scope.platform ?? .ios
+            )
+            let credential = pipeline.credential(for: scope)
             let interval = CircuitDecision.probeInterval(circuit, delays: configuration.delays, random: Double.random(in: 0...1))
             guard try await store.reserveProbe(circuit, credential: credential, interval: interval) else { continue }
             if let probe = try await store.claimProbe(of: circuit, lease: configuration.lease, worker: configuration.worker) {
@@ -193,7 +198,7 @@ package final class SendDispatcher: Service, Sendable {
 
     /// How many more of a queue may be under way now, with regard to what its provider asked for.
     private func allowed(_ queue: SendQueue) -> Int {
-        let slots = sendGate.slots(of: queue, capacity: configuration.capacity, ramp: configuration.delays.ramp, now: .now())
+        let slots = pipeline.gate.slots(of: queue, capacity: configuration.capacity, ramp: configuration.delays.ramp, now: .now())
         return slots - inFlight.count(of: queue.id)
     }
 
@@ -218,7 +223,7 @@ package final class SendDispatcher: Service, Sendable {
     }
 
     private func handle(_ delivery: ClaimedDelivery) async {
-        await runner.make(delivery)
+        await runner.run(delivery)
         let remaining = inFlight.leave(delivery)
         if remaining == 0 || configuration.capacity - remaining == configuration.capacity / 2 { wake.signal() }
     }

@@ -10,10 +10,10 @@ enum SendMetrics {
     static let reaped = Counter(label: "pushwatch_sends_leases_expired_total")
 
     /// One delivery's outcome: a try's, or its end without one.
-    static func count(_ completion: Completion, isTokenDeactivated: Bool) {
-        let attempt = completion.attempt
+    static func count(_ delivered: QueueDeliveries.Outcome, isTokenDeactivated: Bool) {
+        let attempt = delivered.attempt
         let dimensions = [
-            ("provider", attempt?.provider.rawValue ?? "none"), ("outcome", outcome(completion, isTokenDeactivated: isTokenDeactivated)),
+            ("provider", attempt?.provider.rawValue ?? "none"), ("outcome", outcome(delivered, isTokenDeactivated: isTokenDeactivated)),
             ("reason", attempt?.reasonCode?.rawValue ?? "none"),
         ]
         Counter(label: "pushwatch_sends_results_total", dimensions: dimensions).increment()
@@ -26,7 +26,8 @@ enum SendMetrics {
     static func gauge(_ backlog: Backlog) {
         for queue in backlog.queues {
             let labels = [
-                ("app", queue.queue.app), ("provider", queue.queue.provider.rawValue), ("critical", queue.queue.isCritical ? "true" : "false"),
+                ("app", queue.queue.app), ("provider", queue.queue.provider.rawValue),
+                ("critical", queue.queue.isCritical ? "true" : "false"),
             ]
             let states = [
                 ("ready", queue.ready), ("retrying", queue.retrying), ("scheduled", queue.scheduled), ("blocked", queue.blocked),
@@ -46,7 +47,7 @@ enum SendMetrics {
         }
     }
 
-    /// Breakers that are open, and the tokens that wait for a decision.
+    /// Open limiters, and the tokens that wait for a decision.
     static func gauge(_ limiters: [DeactivationLimiter]) {
         for provider in Provider.allCases {
             let own = limiters.filter { $0.scope.provider == provider }
@@ -56,14 +57,15 @@ enum SendMetrics {
         }
     }
 
-    private static func outcome(_ completion: Completion, isTokenDeactivated: Bool) -> String {
+    private static func outcome(_ delivered: QueueDeliveries.Outcome, isTokenDeactivated: Bool) -> String {
         if isTokenDeactivated { return "deactivated" }
-        return switch completion.next {
+        return switch delivered.consequence {
         case .sent: "sent"
         case .cancelled: "cancelled"
         case .retry: "retry"
         case .blocked: "blocked"
         case .dead(let outcome, _, _): outcome.rawValue
+        case nil: "none"
         }
     }
 }

@@ -1,7 +1,7 @@
 package import Attempts
 import Postgres
 
-/// No raw token is stored: whatever holds a token holds it sealed.
+/// No raw token is stored: every stored token is encrypted.
 package struct EncryptedTokensCheck: FsckCheck {
     package let name = "encryptedTokens"
 
@@ -19,10 +19,10 @@ package struct EncryptedTokensCheck: FsckCheck {
                 FsckFault(
                     key: column.name,
                     text:
-                        "\(clear) tokens in \(column.name) lie in the clear; a running server seals them, or `pushwatch token-keys rotate`"
+                        "\(clear) tokens in \(column.name) are not encrypted; a running server encrypts them, or `pushwatch token-keys rotate`"
                 )
             )
         }
-        return [FsckReport.Line(name, "every stored token is sealed", examined: "\(tokens) tokens", faults: faults)]
+        return [FsckReport.Line(name, "every stored token is encrypted", examined: "\(tokens) tokens", faults: faults)]
     }
 }

@@ -15,8 +15,8 @@ package enum AttemptRecording {
             for attempt in attempts where append(attempt, to: &batch, logger: logger) { appended.append(attempt) }
             let results = try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: .now())
             for (attempt, result) in zip(appended, results) {
-                // That nobody knows what came of it contradicts nothing: somebody knew.
-                guard case .conflict = result, attempt.providerErrorCode != "OutcomeUnknown" else { continue }
+                // An unknown outcome contradicts nothing.
+                guard case .conflict = result, attempt.providerErrorCode != Attempt.unknownOutcomeCode else { continue }
                 logger.error(
                     "an attempt of ours contradicts what is stored under its id; the stored one stays",
                     metadata: names(of: attempt)

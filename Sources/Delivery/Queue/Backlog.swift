@@ -10,7 +10,7 @@ package struct QueueBacklog: Sendable, Hashable {
     package var retrying: Int
     /// Not due yet by the caller's wish.
     package var scheduled: Int
-    /// Waiting until a refused credential is mended.
+    /// Waiting until a refused credential is accepted again.
     package var blocked: Int
     /// With a provider now.
     package var sending: Int

@@ -2,7 +2,7 @@ import HTTPServer
 import Postgres
 package import PushContract
 
-/// A delivery under a lease: everything needed to send it, and to tell afterwards what came of it.
+/// A delivery under a lease: everything needed to send it and to record the outcome.
 package struct ClaimedDelivery: Sendable {
     package var deliveryId: Int64
     /// Fences the outcome: who took the lease over has another.
@@ -38,13 +38,18 @@ package struct ClaimedDelivery: Sendable {
     package var claimedAt: Timestamp
     /// Its place in its queue.
     package var seq: Int64
-    /// The hold it is let through for, to see whether the credential is mended.
+    /// The circuit it is the probe of.
     package var probeOf: Int64?
 }
 
 extension ClaimedDelivery {
     init(_ row: Row, cipher: TokenCipher) throws {
-        let key = try row.decode((Int64, Int64, Int32, Int32, Int64, Timestamp, String, String, String?, String, String, String, String, String?, String?, Int64?, String?, Timestamp?, String?, Bool, String, Bool, String, Timestamp, String, String?).self)
+        let key = try row.decode(
+            (
+                Int64, Int64, Int32, Int32, Int64, Timestamp, String, String, String?, String, String, String, String, String?, String?,
+                Int64?, String?, Timestamp?, String?, Bool, String, Bool, String, Timestamp, String, String?
+            ).self
+        )
         deliveryId = key.0
         leaseToken = key.1
         queue = key.2

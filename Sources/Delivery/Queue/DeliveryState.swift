@@ -8,7 +8,7 @@ package enum DeliveryState: String, Sendable, Hashable, Codable {
     case sending
     /// Failed, and to be tried again.
     case retrying
-    /// Waiting until a refused credential is mended.
+    /// Waiting until a refused credential is accepted again.
     case blocked
     case sent, cancelled, failed, expired, unreachable
 
@@ -21,7 +21,7 @@ package enum DeliveryState: String, Sendable, Hashable, Codable {
     }
 }
 
-/// Where a send stands, told from its deliveries.
+/// The state of a send, from those of its deliveries.
 package enum SendState: String, Sendable, Hashable, Codable {
     case queued, scheduled, sending, retrying, blocked
     case sent

@@ -1,7 +1,7 @@
-import ServiceKit
 import HTTPServer
 import Postgres
 import PushContract
+import ServiceKit
 
 /// The SQL of storing sends.
 enum EnqueueQueries {
@@ -21,7 +21,7 @@ enum EnqueueQueries {
         return known
     }
 
-    /// Inserts sends and tells which were new.
+    /// Inserts sends; which were new.
     static func insert(
         _ sends: [SendRequest],
         requestId: String,

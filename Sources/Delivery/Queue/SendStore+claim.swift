@@ -2,7 +2,7 @@ import Postgres
 import PushContract
 
 extension SendStore {
-    /// All queues, each with whether it holds something at or after its floor (0 where none is given).
+    /// All queues, each with whether it has something at or after its cursor (0 where none is given).
     package func queues(cursors: [Int32: Int64] = [:]) async throws -> [(queue: SendQueue, hasWork: Bool)] {
         let cursors = Array(cursors)
         return try await pool.query(
@@ -20,8 +20,8 @@ extension SendStore {
 
     /// Moves the first `limit` deliveries of a queue from ready to leased and returns them in order; one statement.
     ///
-    /// - Parameter floor: where to begin. Claimed rows leave dead index entries that an open snapshot keeps alive; beginning behind
-    ///   them keeps a claim short. Rows may commit below the floor, so claims without one are needed now and then.
+    /// - Parameter cursor: where to begin. Claimed rows leave dead index entries that an open snapshot keeps alive; beginning behind
+    ///   them keeps a claim short. Rows may commit before the cursor, so claims without one are needed now and then.
     package func claim(queue: Int32, cursor: Int64, limit: Int, lease: Duration, worker: String) async throws -> [ClaimedDelivery] {
         try await pool.query(ClaimQueries.claim(queue: queue, cursor: cursor, limit: limit, lease: lease, worker: worker))
             .map { try ClaimedDelivery($0, cipher: cipher) }
@@ -46,7 +46,7 @@ extension SendStore {
 }
 
 enum ClaimQueries {
-    /// The outer LIMIT never cuts: it tells the planner that the rows are few, which it cannot see from a parameter. Else it may come to
+    /// The outer LIMIT never cuts: it lets the planner know that the rows are few, which it cannot see from a parameter. Else it may come to
     /// read whole tables for the joins once the plan is a generic one.
     static func claim(queue: Int32, cursor: Int64, limit: Int, lease: Duration, worker: String) -> Query {
         """

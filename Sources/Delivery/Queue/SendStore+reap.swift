@@ -2,20 +2,16 @@ import Postgres
 import PushContract
 
 extension SendStore {
-    /// Takes leases that ran out from whoever held them; how many.
+    /// Takes over leases that ran out; how many.
     ///
-    /// Whether those tries reached the provider is unknown: each leaves an attempt `failed`/`network` with the code `OutcomeUnknown`.
-    /// An at_least_once delivery becomes ready again as the next try; an at_most_once one ends. The lease goes in the same transaction,
-    /// so a worker that comes back late changes nothing.
+    /// Whether those attempts reached the provider is unknown, and their rows say so. An at_least_once delivery becomes ready again with its
+    /// next attempt; an at_most_once one ends. The lease goes in the same transaction, so a worker that comes back late changes nothing.
     package func reap(limit: Int = 500) async throws -> Int {
-        try await pool.performTransaction { [record] connection in
+        try await LostAttempts(pool: pool, record: record).settle { connection in
             let abandoned = try connection.query(ReapQueries.take(limit: limit)).map(AbandonedDelivery.init)
-            guard !abandoned.isEmpty else { return 0 }
             try ReapQueries.putBack(abandoned.filter { $0.verdict == .again }, on: connection)
             try ReapQueries.bury(abandoned.filter { $0.verdict != .again }, on: connection)
-            let attempts = abandoned.compactMap(\.attempt)
-            if !attempts.isEmpty { try record(attempts, connection) }
-            return abandoned.count
+            return abandoned.map(\.attempt)
         }
     }
 }
@@ -27,43 +23,43 @@ struct AbandonedDelivery {
         case dead(DeadOutcome)
     }
 
-    /// What is recorded as the provider's code of a try nobody knows the outcome of.
-    static let providerErrorCode = "OutcomeUnknown"
-
     var deliveryId: Int64
     var queue: Int32
     var attemptNumber: Int
     var verdict: Verdict
-    /// Nil when there was no token to try.
-    var attempt: Attempt?
+    var attempt: LostAttempt
+    /// There was a token to send to.
+    var wasAttempted: Bool { attempt.identity != nil }
 
     init(_ row: Row) throws {
-        let values = try row.decode((Int64, Int32, Int32, String?, Timestamp, Timestamp, String, String, String?, String, String, String, String, String, Timestamp, String).self)
+        let values = try row.decode(
+            (
+                Int64, Int32, Int32, String?, Timestamp, Timestamp, String, String, String?, String, String, String, String, String,
+                Timestamp, String
+            ).self
+        )
         deliveryId = values.0
         queue = values.1
         attemptNumber = Int(values.2)
         let policy: DeliveryPolicy = try stored(values.13)
-        let hash: TokenHash? = try values.3.map { try stored($0) }
-        guard let hash else {
+        guard let hash: TokenHash = try values.3.map({ try stored($0) }) else {
             verdict = .dead(.unreachable)
+            attempt = LostAttempt(nil, startedAt: values.4)
             return
         }
-        let identity = AttemptIdentity(
-            sendId: values.6,
+        var identity = AttemptIdentity(
             uid: values.7,
-            deviceId: values.8,
             platform: try stored(values.9),
             provider: try stored(values.10),
             environment: try stored(values.11),
             app: values.12,
             tokenHash: hash,
+            operationKey: ClaimedDelivery.operationKey(sendId: values.6, deviceId: values.8, tokenHash: hash),
             attemptNumber: attemptNumber,
             requestId: values.15
         )
-        var attempt = Attempt(identity, status: .failed, attemptedAt: values.4)
-        attempt.reasonCode = .network
-        attempt.providerErrorCode = AbandonedDelivery.providerErrorCode
-        self.attempt = attempt
+        identity.sendId = values.6
+        attempt = LostAttempt(identity, startedAt: values.4)
         if policy == .atMostOnce {
             verdict = .dead(.failed)
         } else {
@@ -106,13 +102,14 @@ enum ReapQueries {
         let outcomes = deliveries.map { delivery -> String in
             if case .dead(let outcome) = delivery.verdict { outcome.rawValue } else { DeadOutcome.failed.rawValue }
         }
-        let attemptCounts = deliveries.map { $0.attempt == nil ? $0.attemptNumber - 1 : $0.attemptNumber }
+        let attemptCounts = deliveries.map { $0.wasAttempted ? $0.attemptNumber : $0.attemptNumber - 1 }
         try connection.execute(
             """
             INSERT INTO pushDead (deliveryId, queue, outcome, attempts, reasonCode, providerErrorCode, finishedAt)
             SELECT deliveryId, queue, outcome, attempts, reason::pushReason, code, clock_timestamp()
             FROM unnest(\(deliveries.map(\.deliveryId)), \(deliveries.map(\.queue)), \(outcomes), \(attemptCounts),
-                \(deliveries.map { $0.attempt?.reasonCode?.rawValue }), \(deliveries.map { $0.attempt?.providerErrorCode }))
+                \(deliveries.map { $0.wasAttempted ? ReasonCode.network.rawValue : nil }),
+                \(deliveries.map { $0.wasAttempted ? Attempt.unknownOutcomeCode : nil }))
                 AS t(deliveryId, queue, outcome, attempts, reason, code)
             """
         )

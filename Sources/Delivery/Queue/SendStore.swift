@@ -1,13 +1,13 @@
 package import Postgres
 import PushContract
 
-/// The durable queue in PostgreSQL: what was asked for, what is waiting, what is being sent, what came of it.
+/// The durable queue in PostgreSQL: what was asked for, what is waiting, what is being sent, and the outcomes.
 ///
 /// Every step is one statement or one transaction; the database's clock alone decides leases and due times. Safe to use from any task
 /// and any number of processes.
 package struct SendStore: Sendable {
     let pool: PostgresPool
-    /// Seals and opens the tokens that deliveries go to.
+    /// Encrypts and decrypts the tokens of deliveries.
     let cipher: TokenCipher
     /// Writes attempts in the transaction that releases their lease.
     let record: AttemptRecorder
@@ -25,6 +25,14 @@ package struct SendStore: Sendable {
         self.cipher = cipher
         self.record = record
         self.feedbackWriter = feedbackWriter
+    }
+
+    /// Pushes that are about to be sent and that no lease protects.
+    package var intents: IntentStore { IntentStore(pool: pool, record: record) }
+
+    /// Writes the outcomes of one kind of push.
+    package func outcomes<Kind: DeliveryKind>(_ kind: Kind, delays: RetryDelays = RetryDelays()) -> OutcomeStore<Kind> {
+        OutcomeStore(kind, pool: pool, feedbackWriter: feedbackWriter, delays: delays, record: record)
     }
 
     /// Where too many tokens were refused at once.

@@ -7,7 +7,7 @@ struct TargetResolution {
     private let byUser: [String: [DeviceTarget]]
     private let byDevice: [String: [DeviceTarget]]
     private let owners: [String: String]
-    /// Sealed bare tokens by their hash.
+    /// Encrypted bare tokens by their hash.
     private let encrypted: [TokenHash: String]
 
     init(_ requests: [SendRequest], cipher: TokenCipher, on connection: BlockingConnection, now: Timestamp) throws {
@@ -90,7 +90,7 @@ struct TargetResolution {
             return [
                 NewDelivery(
                     uid: uid ?? owners[token.hash.rawValue] ?? "anonymous",
-                    // Sealed for every token of this batch, at the start.
+                    // Encrypted for every token of this batch, at the start.
                     token: encrypted[token.hash].map { .init(encrypted: $0, hash: token.hash.rawValue) },
                     platform: platform,
                     provider: provider,

@@ -11,7 +11,7 @@ package struct SendContent: Sendable, Hashable {
     package var apns: [String: JSONValue]
     /// Members to merge into the FCM message.
     package var fcm: [String: JSONValue]
-    /// One of `APNsPushType`; alert unless told.
+    /// One of `APNsPushType`; alert by default.
     package var pushType: String?
     package var collapseId: String?
     package var priority: PushPriority

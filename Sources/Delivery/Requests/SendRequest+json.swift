@@ -33,7 +33,7 @@ extension SendRequest {
         contentHash = SendRequest.hash(of: value)
         guard self.expiresAt > start else {
             throw fields.field("expiresAt").invalid(
-                "\"expiresAt\" lies in the future and after \"notBefore\"; this send could never be tried."
+                "\"expiresAt\" must be in the future and after \"notBefore\"; this send could never be tried."
             )
         }
         guard self.expiresAt <= now + SendRequest.longestLifetime else {

@@ -12,9 +12,9 @@ package struct SendRequest: Sendable {
         case tokens([PushToken], platform: Platform, provider: Provider, environment: PushEnvironment, app: String)
         /// Every device of the members a stored audience has at this moment.
         case audience(String, app: String?)
-        /// Every device of a user; of one app, if told.
+        /// Every device of a user; of one app, if named.
         case user(String, app: String?)
-        /// One device; of one user, if told.
+        /// One device; of one user, if named.
         case device(String, uid: String?)
         /// A token the registry need not know. Without a uid its registered owner is recorded, else "anonymous".
         case token(PushToken, uid: String?, platform: Platform, provider: Provider, environment: PushEnvironment, app: String)

@@ -6,7 +6,7 @@ package struct BacklogDocument: Encodable, Sendable {
         var ready: Int
         var retrying: Int
         var scheduled: Int
-        /// Waiting until a refused credential is mended.
+        /// Waiting until a refused credential is accepted again.
         var blocked: Int
         var sending: Int
         /// Age of the oldest ready delivery; null when none is ready.

@@ -25,7 +25,7 @@ package struct CircuitRoutes: Sendable {
         router.delete("/sends/circuits/{circuitId}", .scope(.alertsWrite)) { _, context in try await release(context) }
     }
 
-    /// Whoever releases too early loses nothing: the next refusal holds again.
+    /// Closing a circuit too early loses nothing: the next refusal opens it again.
     private func release(_ context: PushwatchContext) async throws -> Response {
         let caller = try context.requireCaller()
         guard let id = Int64(try context.parameters.require("circuitId")), try await store.closeCircuit(id, by: caller.name) else {

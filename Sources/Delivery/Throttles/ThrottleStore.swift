@@ -55,7 +55,7 @@ package struct ThrottleStore: Sendable {
         return Double(count) / 5
     }
 
-    /// Lifts the throttle of a provider and app; all of them when neither is told.
+    /// Lifts the throttle of a provider and app; all of them when neither is named.
     package func remove(provider: Provider?, app: String?) async throws -> Int {
         try await pool.execute(
             """

@@ -42,7 +42,7 @@ extension ActivityHistory {
             return .ignored(.afterSystemLimit)
         }
         if cause == .stale { return .gone(current.number) }
-        // Whose going it is cannot be told while one is replaced by another, unless the app names it.
+        // Which activity it was is not known while one is replaced by another, unless the app names it.
         if named == nil, let previous = instances.last(where: { $0.status == .ended }), let ended = previous.endedAt,
             now - ended <= ActivityHistory.ownWindow
         {

@@ -2,7 +2,7 @@ import Delivery
 import Postgres
 package import PushContract
 
-/// What an app tells when an activity went from the screen.
+/// What an app reports when an activity went from the screen.
 package struct Dismissal: Sendable {
     package var subject: String
     package var userId: String

@@ -36,7 +36,7 @@ enum ActivityQueries {
         "SELECT pg_advisory_xact_lock(hashtextextended('activity:' || \(subject) || ' ' || \(userId) || ' ' || \(deviceId), 0)) IS NULL"
     }
 
-    /// Ends activities; the push that takes them off the screen is owed where there is a token to send it to. The end of a match, or of
+    /// Ends activities; the push that takes them off the screen becomes due where there is a token to send it to. The end of a match, or of
     /// its day, reaches those that listen to a channel through it.
     static func end(
         _ filter: Query,

@@ -17,6 +17,6 @@ package enum EndReason: String, Sendable, Hashable, Codable, CaseIterable {
     /// Whether the activity may be started again without the user asking for it.
     package var mayRecover: Bool { self == .tokenInvalid || self == .stumps }
 
-    /// Everybody's activity ends, with a last state to be seen: those that listen to a channel are told by it.
+    /// Everybody's activity ends, with a last state to be seen: those that listen to a channel get the end through it.
     package var concernsAll: Bool { self == .matchEnd || self == .stumps }
 }

@@ -1,3 +1,4 @@
+package import Delivery
 import Providers
 package import PushContract
 

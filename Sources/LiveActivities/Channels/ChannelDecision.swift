@@ -1,9 +1,10 @@
+import Delivery
 package import Providers
 package import PushContract
 
 /// What follows from the answers to channel requests. Pure.
 enum ChannelDecision {
-    /// A channel could not be made. Another try is made later; what cannot be mended by trying stops the making in this app for a while.
+    /// A channel could not be made. It is tried again later; what another try cannot change stops the creation of channels in this app for a while.
     static func afterRefusal(
         _ outcome: PushOutcome,
         _ key: ChannelKey,
@@ -20,7 +21,7 @@ enum ChannelDecision {
         }
     }
 
-    /// - Parameter told: how often the end had been told before.
+    /// - Parameter sent: how often the end had been sent before.
     static func afterEnd(
         _ outcome: PushOutcome,
         _ key: ChannelKey,
@@ -39,7 +40,13 @@ enum ChannelDecision {
         return .ended(key, id: id, sent: sent, nextAt: isOver ? nil : now + EndStore.wait(after: attempts, retryAfter: outcome.retryAfter))
     }
 
-    static func afterDeletion(_ refusal: ChannelRefusal?, _ appEnvironment: AppEnvironment, id: String, attempts: Int, now: Timestamp) -> ChannelEffect {
+    static func afterDeletion(
+        _ refusal: ChannelRefusal?,
+        _ appEnvironment: AppEnvironment,
+        id: String,
+        attempts: Int,
+        now: Timestamp
+    ) -> ChannelEffect {
         guard let refusal, !refusal.isMissing else { return .deleted(appEnvironment, id: id) }
         return .notDeleted(appEnvironment, id: id, retryAt: now + wait(after: attempts, refusal.outcome.retryAfter))
     }

@@ -1,3 +1,4 @@
+package import Delivery
 package import PushContract
 
 /// Which channel: one subject, app and environment have one.
@@ -12,6 +13,11 @@ package struct ChannelKey: Sendable, Hashable {
 
     /// Its place among the activities of the fan-out, and in the telemetry: attempts of broadcasts have `channel:<matchId>` for a uid.
     package var activity: ActivityKey {
-        ActivityKey(subject: subject, userId: "channel:\(subject)", deviceId: "\(appEnvironment.app) \(appEnvironment.environment.rawValue)", instance: 0)
+        ActivityKey(
+            subject: subject,
+            userId: "channel:\(subject)",
+            deviceId: "\(appEnvironment.app) \(appEnvironment.environment.rawValue)",
+            instance: 0
+        )
     }
 }

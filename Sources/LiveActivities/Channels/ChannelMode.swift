@@ -1,4 +1,4 @@
-/// Whether matches are told through broadcast channels (iOS 18), besides update tokens.
+/// Whether states of matches are sent through broadcast channels (iOS 18) in addition to update tokens.
 package enum ChannelMode: String, Sendable, Hashable, CaseIterable {
     /// No channel is made. Those that there are, are served to their end.
     case off

@@ -19,7 +19,7 @@ package struct ChannelOverview: Encodable, Sendable {
         /// Of those listed, what belongs to no match here.
         package var unknown: Int?
         package var listedAt: Timestamp?
-        /// No channel is made until then; activities are told by tokens.
+        /// No channel is made until then; activities are updated by tokens.
         package var pausedUntil: Timestamp?
         /// The provider's code.
         package var refusal: String?

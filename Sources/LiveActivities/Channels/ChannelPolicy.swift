@@ -6,7 +6,7 @@ package struct ChannelPolicy: Sendable, Hashable {
     package var mode = ChannelMode.off
     /// Channels an app may have in one environment (Apple, "Setting up broadcast push notifications").
     package var limit = 10_000
-    /// So many below the limit none is made: the last ones are for whoever else makes channels of the app.
+    /// So many below the limit none is made: the last ones are for other programs that make channels of the app.
     package var reserve = 100
     /// Starts of a match wait for its channel this long, then begin with tokens.
     package var tokenDelay = Duration.seconds(10)
@@ -18,7 +18,7 @@ package struct ChannelPolicy: Sendable, Hashable {
     package var orphanAge = Duration.seconds(900)
     /// After a refusal that another request would meet as well, no channel of the app is made for this long.
     package var refusalPause = Duration.seconds(600)
-    /// An end is told again after each of these, for phones that were away: the channel stores nothing. Then the channel is deleted.
+    /// An end is sent again after each of these, for phones that were away: the channel stores nothing. Then the channel is deleted.
     package var endRepeats: [Duration] = [.seconds(60), .seconds(300), .seconds(900)]
     /// A phone that subscribed while a state was sent may have missed it: it is sent once more, no sooner than this.
     package var catchUp = Duration.seconds(2)

@@ -57,7 +57,7 @@ enum ChannelQueries {
         """
     }
 
-    /// One look tells whether there is anything to claim: nearly always there is not.
+    /// One query finds whether there is anything to claim: nearly always there is not.
     static func isDue(_ policy: ChannelPolicy, now: Timestamp) -> Query {
         """
         SELECT EXISTS (SELECT FROM activityChannels

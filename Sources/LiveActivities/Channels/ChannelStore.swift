@@ -5,7 +5,7 @@ package import PushContract
 
 /// Broadcast channels in PostgreSQL: which are wanted, which there are, and what is due for them. Safe to use from any task.
 ///
-/// Each request is claimed before it is made, whoever makes it: so a channel is made once with any number of instances, and what a dead
+/// Each request is claimed before it is made: so a channel is made once with any number of instances, and what a dead
 /// process took on itself is taken up by another.
 package struct ChannelStore: Sendable {
     let pool: PostgresPool
@@ -94,7 +94,7 @@ package struct ChannelStore: Sendable {
             WHERE retiredAt IS NULL AND NOT EXISTS (SELECT FROM activeMatches m WHERE m.matchId = c.matchId)
             """
         )
-        // Whoever may still be making one has lost it by then.
+        // A process that may still be making one has lost it by then.
         try await pool.execute(
             "DELETE FROM activityChannels WHERE channelId IS NULL AND retiredAt < \(now - policy.lease * 2)"
         )

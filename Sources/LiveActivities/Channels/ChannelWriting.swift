@@ -1,3 +1,4 @@
+import Delivery
 import Postgres
 import PushContract
 
@@ -66,7 +67,9 @@ enum ChannelWriting {
             """
         )
         if noted == 1 {
-            return _ = try connection.execute("UPDATE activityChannelScopes SET refusal = NULL, pausedUntil = NULL WHERE \(at(key.appEnvironment))")
+            return _ = try connection.execute(
+                "UPDATE activityChannelScopes SET refusal = NULL, pausedUntil = NULL WHERE \(at(key.appEnvironment))"
+            )
         }
         try connection.execute(
             """
@@ -92,7 +95,7 @@ enum ChannelWriting {
             WHERE \(at(appEnvironment))
             """
         )
-        // Nobody waits for a channel that does not come.
+        // No start waits for a channel that does not come.
         try connection.execute("UPDATE activityChannels SET waitUntil = NULL WHERE \(at(appEnvironment)) AND channelId IS NULL")
     }
 
@@ -120,7 +123,9 @@ enum ChannelWriting {
 
     private static func deleted(_ appEnvironment: AppEnvironment, _ id: String, on connection: BlockingConnection) throws {
         for table in ["activityChannels", "activityChannelOrphans"] {
-            try connection.execute("DELETE FROM \(raw: table) WHERE \(at(appEnvironment)) AND channelId = \(id) AND deleteDueAt IS NOT NULL")
+            try connection.execute(
+                "DELETE FROM \(raw: table) WHERE \(at(appEnvironment)) AND channelId = \(id) AND deleteDueAt IS NOT NULL"
+            )
         }
         try connection.execute(
             "UPDATE activityChannelScopes SET channels = greatest(channels - 1, 0) WHERE \(at(appEnvironment)) AND channels IS NOT NULL"
@@ -138,7 +143,9 @@ enum ChannelWriting {
         case .delete(let key, let id, _):
             try connection.execute("UPDATE activityChannels SET deleteDueAt = \(until) WHERE \(match(key)) AND channelId = \(id)")
         case .deleteOrphan(let appEnvironment, let id):
-            try connection.execute("UPDATE activityChannelOrphans SET deleteDueAt = \(until) WHERE \(at(appEnvironment)) AND channelId = \(id)")
+            try connection.execute(
+                "UPDATE activityChannelOrphans SET deleteDueAt = \(until) WHERE \(at(appEnvironment)) AND channelId = \(id)"
+            )
         case .list(let appEnvironment):
             try connection.execute("UPDATE activityChannelScopes SET listDueAt = \(until) WHERE \(at(appEnvironment))")
         }

@@ -1,3 +1,4 @@
+import Delivery
 import Logging
 import Providers
 import PushContract
@@ -36,7 +37,7 @@ extension LiveEngine {
                     return (.answered, .made(key, id: channel.id))
                 case .failure(let refusal):
                     logger.warning(
-                        "a channel could not be made; activities are told by tokens",
+                        "a channel could not be made; activities are updated by tokens",
                         metadata: ["match": "\(key.subject)", "app": "\(scope.app)", "why": "\(refusal)"]
                     )
                     let effect = ChannelDecision.afterRefusal(refusal.outcome, key, attempts: attempts, policy: policy, now: now())
@@ -55,7 +56,9 @@ extension LiveEngine {
             await manage(claim) { provider, scope in
                 let refusal = await provider.deleteChannel(id, in: scope, now: now()).refusal
                 logger.notice("a channel that belongs to no match was deleted", metadata: ["app": "\(scope.app)"])
-                return (refusal?.outcome ?? .answered, ChannelDecision.afterDeletion(refusal, appEnvironment, id: id, attempts: 3, now: now()))
+                return (
+                    refusal?.outcome ?? .answered, ChannelDecision.afterDeletion(refusal, appEnvironment, id: id, attempts: 3, now: now())
+                )
             }
         case .list(let appEnvironment):
             let askedAt = now()
@@ -83,26 +86,28 @@ extension LiveEngine {
         // A match that is forgotten already has nothing left to say.
         guard let subject = try? await stores.subjects.subjects([key.subject]).first else { return }
         let stamp = max(subject.timestamp, lastTimestamp + 1)
-        let end = LivePayloads.broadcastEnd(subject, timestamp: stamp, endedAt: retiredAt, isFirst: sent == 0, now: now())
-        let what = "end:\(sent + 1)"
-        let push = LivePush(
-            kind: .broadcast,
-            intent: PushIntent(
-                key: key.activity,
-                operation: what,
+        let operation = "end:\(sent + 1)"
+        let push = Push(
+            key.activity.attempt(
+                operation,
                 tokenHash: channel.hash,
                 app: key.appEnvironment.app,
                 environment: key.appEnvironment.environment,
                 attemptNumber: attempts,
                 requestId: "live-end:\(subject.id)"
             ),
-            messageId: LiveAttempt.operationKey(key.activity, what),
-            content: .success(.broadcast(end, to: channel))
-        )
+            messageId: key.activity.operationKey(operation),
+            protection: .intent(isCurrent: { true }),
+            token: nil,
+            hasOwnTopic: true
+        ) { now in
+            let end = LivePayloads.broadcastEnd(subject, timestamp: stamp, endedAt: retiredAt, isFirst: sent == 0, now: now)
+            return .broadcast(end, to: channel)
+        }
         let policy = stores.channels.policy
-        _ = await make(push) { result in
+        _ = await attempt(.broadcast, push, of: key.activity) { result in
             switch result {
-            case .blocked(let until): return .channel(.postponed(claim, until: until))
+            case .blocked(let obstacle): return .channel(.postponed(claim, until: obstacle.until))
             case .attempted(let outcome):
                 return .channel(
                     ChannelDecision.afterEnd(

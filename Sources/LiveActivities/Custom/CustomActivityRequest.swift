@@ -26,7 +26,7 @@ struct CustomStart: Sendable {
         try type.contentState.check(state, at: "/contentState")
         guard let alert = try CustomActivity.alert(&fields) else {
             throw .invalid(
-                "The start of a Live Activity needs \"alert\" with a title and a body: the person is told of it.",
+                "The start of a Live Activity needs \"alert\" with a title and a body: the person sees it.",
                 code: "missing_field",
                 pointer: "/alert"
             )

@@ -1,7 +1,7 @@
 package import Delivery
 package import PushContract
 
-/// An end that is owed to a device, taken by this process for a while.
+/// An end that is due for a device, claimed by this process.
 package struct EndClaim: Sendable {
     package var key: ActivityKey
     package var reason: EndReason

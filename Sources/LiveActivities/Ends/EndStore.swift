@@ -2,7 +2,7 @@ package import Delivery
 package import Postgres
 package import PushContract
 
-/// Ends that are owed. Any instance may send them: no lease of the subject is needed.
+/// Ends that are due. Any instance may send them: no lease of the subject is needed.
 package struct EndStore: Sendable {
     /// After that the system has taken the activity away by itself.
     package static let giveUpAfter = Duration.seconds(4 * 3600)

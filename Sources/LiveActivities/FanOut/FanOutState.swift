@@ -41,7 +41,7 @@ package struct FanOutState: Sendable {
     /// Waits after failures of one token, for as long as no newer state resets them.
     private static let backOffDelays: [Duration] = [.seconds(1), .seconds(5), .seconds(15), .seconds(60)]
 
-    /// What a dead token rests: until then a look at the audience has told that it is gone.
+    /// How long a dead token rests: by then its activity is no recipient any more.
     private static let invalidTokenDelay = Duration.seconds(60)
 
     private var subjectStates: [String: SubjectState] = [:]
@@ -128,7 +128,7 @@ package struct FanOutState: Sendable {
         return next(now: now, throttles: &none)
     }
 
-    /// The same under throttles: what they hold back looks again in a moment.
+    /// The same under throttles: what they suppress is tried again in a moment.
     package mutating func next(now: Timestamp, throttles: inout LiveThrottles) -> Job? {
         wake(now: now)
         budgets.prune(now: now)
@@ -136,9 +136,11 @@ package struct FanOutState: Sendable {
             guard var slot = slots[key] else { continue }
             slot.isPending = false
             slots[key] = slot
-            guard !slot.isInFlight, !slot.isRemoved, let subjectState = subjectStates[key.subject], slot.recipient.lastTimestamp < subjectState.state.timestamp
+            guard !slot.isInFlight, !slot.isRemoved, let subjectState = subjectStates[key.subject],
+                slot.recipient.lastTimestamp < subjectState.state.timestamp
             else { continue }
-            let missed = subjectState.events.filter { $0.timestamp > slot.recipient.lastTimestamp }.map(\.event).max() ?? subjectState.state.event
+            let missed =
+                subjectState.events.filter { $0.timestamp > slot.recipient.lastTimestamp }.map(\.event).max() ?? subjectState.state.event
             guard throttles.admits(missed, app: slot.recipient.app, now: now) else {
                 backOff(&slot, until: now + LiveThrottles.retryInterval)
                 slots[key] = slot

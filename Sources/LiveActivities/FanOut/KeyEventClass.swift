@@ -1,4 +1,4 @@
-/// What an event in a match asks of the push that tells of it, by its priority in reference §5.4 (1 is the most important).
+/// What an event in a match asks of the push that reports it, by its priority in reference §5.4 (1 is the most important).
 package enum KeyEventClass: Int, Sendable, Hashable, Comparable {
     /// A plain score change, or something that can wait: APNs priority 5.
     case quiet

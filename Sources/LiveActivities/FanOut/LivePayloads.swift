@@ -4,7 +4,7 @@ package import Providers
 package import PushContract
 package import ServiceKit
 
-/// The pushes of a subject. Pure: the same subject gives the same bytes, whoever they go to.
+/// The pushes of a subject. Pure: the same subject gives the same bytes for every recipient.
 package enum LivePayloads {
     /// A state nobody followed up for so long is shown as out of date: two heartbeats.
     package static let staleAfter = Duration.seconds(1800)
@@ -69,7 +69,7 @@ package enum LivePayloads {
         return try push.message()
     }
 
-    /// The end of a match, or of its day, for a channel. It is told several times: each time the same, but for the alert.
+    /// The end of a match, or of its day, for a channel. It is sent several times: each time the same, except for the alert.
     package static func broadcastEnd(
         _ subject: LiveSubject,
         timestamp: Int64,

@@ -1,9 +1,9 @@
-package import PushContract
 package import Delivery
+package import PushContract
 
-/// The throttles of non-critical sends, as they hold back updates: what can wait takes from the same allowance as other non-critical sends.
+/// The throttles of non-critical sends, as they suppress updates: what can wait takes from the same allowance as other non-critical sends.
 ///
-/// Critical are starts, ends, and updates that tell of an event of priority 1 to 11 (or that their caller called critical): they always go.
+/// Critical are starts, ends, and updates that report an event of priority 1 to 11 (or that their caller called critical): they always go.
 package struct LiveThrottles: Sendable {
     /// A throttled update looks again after this.
     package static let retryInterval = Duration.seconds(1)

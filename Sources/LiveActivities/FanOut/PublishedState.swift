@@ -4,7 +4,7 @@ package import PushContract
 /// A state as it goes to all followers of its subject.
 package struct PublishedState: Sendable {
     package var subject: String
-    /// Of whoever published it: tells one process's tries from another's.
+    /// Of the process that published it: distinguishes its attempts from another's.
     package var epoch: Int64
     package var timestamp: Int64
     package var hash: String

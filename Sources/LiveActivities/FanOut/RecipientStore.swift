@@ -19,7 +19,7 @@ package struct RecipientStore: Sendable {
         package var lastTimestamp: Int64
     }
 
-    /// Those that listen to a channel are told by it, though some have a token as well.
+    /// Those that listen to a channel are updated by it, though some have a token as well.
     ///
     /// - Parameter behind: only those that have not been sent this timestamp.
     package func members(of subject: String, behind timestamp: Int64? = nil) async throws -> [Member] {

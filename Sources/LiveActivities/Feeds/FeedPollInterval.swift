@@ -7,7 +7,7 @@ package struct FeedPollInterval: Sendable, Hashable {
         case changed
         /// Answered, and nothing was new (304 included).
         case same
-        /// Every match it tells of is over.
+        /// Every match in it is over.
         case over
         /// No answer, or none that can be used; with the wait the peer asked for.
         case failed(retryAfter: Duration?)

@@ -1,6 +1,6 @@
 import Cricket
-package import HTTPClient
 import Foundation
+package import HTTPClient
 package import Logging
 package import Postgres
 package import PushContract
@@ -79,7 +79,7 @@ package struct ScoreFeedPoller: Service {
         }
     }
 
-    /// One question and what came of it; nil when another instance asks.
+    /// One request and its outcome; nil when another instance asks.
     func ask(_ reader: inout FeedReader) async -> FeedPollInterval.Outcome? {
         do {
             guard let source = reader.source.url, try await lease.claim(source) else { return nil }

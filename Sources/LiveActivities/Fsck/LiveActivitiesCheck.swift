@@ -1,7 +1,7 @@
 package import Attempts
 import Postgres
 
-/// Live Activities: every push and every start comes to an outcome, and no phone was told what its match never showed.
+/// Live Activities: every push and every start comes to an outcome, and no phone was sent what its match never showed.
 package struct LiveActivitiesCheck: FsckCheck {
     package let name = "live"
 
@@ -26,7 +26,7 @@ package struct LiveActivitiesCheck: FsckCheck {
 
     /// Settled after two minutes, by a loop of 30 seconds.
     private static let openPushes: Query = """
-        SELECT cardinality(subjects) || ' pushes of ' || owner || ' have had no outcome since ' || startedAt FROM livePushIntents
+        SELECT cardinality(uids) || ' pushes of ' || owner || ' have had no outcome since ' || startedAt FROM pushIntents
         WHERE startedAt < clock_timestamp() - interval '10 minutes' ORDER BY startedAt LIMIT 100
         """
 
@@ -35,7 +35,7 @@ package struct LiveActivitiesCheck: FsckCheck {
         WHERE outcome IS NULL AND claimedAt < clock_timestamp() - interval '10 minutes' ORDER BY claimedAt LIMIT 100
         """
 
-    /// Its end may be told with a later timestamp; that is not noted as a state.
+    /// Its end may be sent with a later timestamp; that is not noted as a state.
     private static let states: Query = """
         SELECT a.matchId || ' of ' || a.userId || ' on ' || a.deviceId || ' was sent ' || a.lastTimestampSent || ', and the newest is '
             || s.newest

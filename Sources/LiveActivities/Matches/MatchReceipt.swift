@@ -16,7 +16,7 @@ package struct MatchReceipt: Sendable, Hashable {
     /// Of the display state that is in force now.
     package var seq: Int64
     package var phase: MatchPhase
-    /// What was told, in the order it was found; empty unless accepted.
+    /// What was reported, in the order it was found; empty unless accepted.
     package var events: [MatchEventType]
 }
 

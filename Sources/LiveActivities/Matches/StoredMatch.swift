@@ -11,7 +11,9 @@ struct StoredMatch {
     static let columns = "seq, stateTimestamp, stateHash, cooldowns::text, lastBalls::text, detection::text, feedState::text, phase"
 
     init(_ row: Row) throws {
-        let (seq, timestamp, hash, cooldowns, balls, detection, feed, phase) = try row.decode((Int64, Int64, String, String, String, String, String?, String).self)
+        let (seq, timestamp, hash, cooldowns, balls, detection, feed, phase) = try row.decode(
+            (Int64, Int64, String, String, String, String, String?, String).self
+        )
         let carried = try StoredMatch.decode(Detection.self, detection)
         memory = MatchMemory(
             score: try feed.map { try StoredMatch.decode(MatchScore.self, $0) },
@@ -30,7 +32,7 @@ struct StoredMatch {
     struct Detection: Codable {
         /// Wickets in a row per bowler before the last balls.
         var tails: [String: Int]?
-        /// What the card tells of.
+        /// What the card shows.
         var key: MatchEvent?
     }
 

@@ -4,7 +4,7 @@ package import PushContract
 
 /// Ends the activities of devices that leave their user, in the transaction in which they do.
 package enum ActivityRemovals {
-    /// By sign-out, another user's sign-in, or age: the push that takes the activity off the screen is owed from now on.
+    /// By sign-out, another user's sign-in, or age: the push that takes the activity off the screen is due from now on.
     @Sendable
     package static func end(_ removals: [DeviceRemoval], on connection: BlockingConnection, now: Timestamp) throws {
         guard !removals.isEmpty else { return }

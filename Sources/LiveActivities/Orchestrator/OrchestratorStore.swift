@@ -56,7 +56,7 @@ package struct OrchestratorStore: Sendable {
         }
     }
 
-    /// Channels tell the end, and are deleted; another day has one of its own.
+    /// Channels send the end, and are deleted; another day has one of its own.
     private static func retireChannels(of subjects: [String], now: Timestamp) -> Query {
         """
         UPDATE activityChannels SET retiredAt = \(now), endDueAt = CASE WHEN channelId IS NOT NULL THEN \(now)::timestamptz END

@@ -27,7 +27,7 @@ private struct StartColumns {
     private var stamps: [Int64] = []
     private var hashes: [String] = []
     private var moments: [Timestamp] = []
-    /// Of accepted starts alone: an activity that listens is there with its start, for no token tells of it.
+    /// Of accepted starts alone: an activity that listens is there with its start, for no token reports it.
     private var channelIds: [String?] = []
 
     var isEmpty: Bool { startIds.isEmpty }

@@ -11,7 +11,7 @@ extension OutcomeQueries {
         var goneAts: [Timestamp?] = []
         var certain: [Bool] = []
         var moments: [Timestamp] = []
-        for (place, outcome) in outcomes.enumerated() where !deferred.contains(place) {
+        for outcome in outcomes where !deferred.contains(outcome.place) {
             switch outcome.effect {
             case .tokenDeactivated(let goneAt):
                 certain.append(true)
@@ -22,8 +22,8 @@ extension OutcomeQueries {
             default: continue
             }
             keys.append(outcome.key)
-            places.append(place)
-            hashes.append(outcome.tokenHash.rawValue)
+            places.append(outcome.place)
+            hashes.append(outcome.tokenHash)
             moments.append(outcome.at)
         }
         guard !places.isEmpty else { return [] }

@@ -6,7 +6,7 @@ package struct StartDecision: Sendable, Hashable {
         case accepted, rejected, unknown
     }
 
-    /// What the device's budget is told; a refused start did not use it.
+    /// What counts in the device's budget; a refused start did not use it.
     package var record: Record
     /// When the next start may be, if no token has come by then; nil: never in this instance.
     package var nextStartAt: Timestamp?
@@ -31,7 +31,7 @@ package struct StartDecision: Sendable, Hashable {
     ///   - delivered: of those before this one, how many may have reached the device.
     package static func after(_ outcome: Outcome, attempts: Int, delivered: Int, policy: StartPolicy, now: Timestamp) -> StartDecision {
         guard let classification = outcome.classification, !outcome.isUnknown else {
-            // Accepted; or nobody knows, and then the claim is kept: a second card is worse than a late one.
+            // Accepted; or unknown, and then the claim is kept: a second card is worse than a late one.
             let isLast = delivered + 1 >= policy.deliveredLimit
             return StartDecision(record: outcome.isUnknown ? .unknown : .accepted, nextStartAt: isLast ? nil : now + policy.grace)
         }

@@ -13,7 +13,7 @@ package struct StartPolicy: Sendable, Hashable {
     package var rollOverAfter = Duration.seconds(27_000)
     /// Starts released per second, whatever the number of followers.
     package var perSecond = 300.0
-    /// Starts under way at once: a queue of its own beside updates.
+    /// Starts under way at once: counted apart from updates.
     package var inFlight = 256
 
     package init() {}

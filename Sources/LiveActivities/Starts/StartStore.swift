@@ -8,7 +8,7 @@ package struct StartStore: Sendable {
     private let policy: StartPolicy
     private let channels: ChannelPolicy
     private let cipher: TokenCipher
-    private let record: AttemptRecorder
+    private let lost: LostAttempts
 
     package init(
         pool: PostgresPool,
@@ -21,7 +21,7 @@ package struct StartStore: Sendable {
         self.policy = policy
         self.channels = channels
         self.cipher = cipher
-        self.record = record
+        lost = LostAttempts(pool: pool, record: record)
     }
 
     /// Takes up to `limit` due starts of a subject, in the order of the devices' hashes. Each is claimed before it is sent and counts as
@@ -35,7 +35,9 @@ package struct StartStore: Sendable {
         now: Timestamp
     ) async throws -> [StartClaim] {
         try await pool.query(StartQueries.claim(subject, policy, channels, limit: limit, except: excluded, now: now)).map { row in
-            let values = try row.decode((String, String, Int32, Int32, Int32, String, String, String?, String, String, Int64, Int64?, String?).self)
+            let values = try row.decode(
+                (String, String, Int32, Int32, Int32, String, String, String?, String, String, Int64, Int64?, String?).self
+            )
             return StartClaim(
                 key: ActivityKey(subject: subject.id, userId: values.0, deviceId: values.1, instance: Int(values.2)),
                 startId: values.10,
@@ -62,25 +64,22 @@ package struct StartStore: Sendable {
         )[0].decode(Bool.self)
     }
 
-    /// Starts whose sender did not come back: nobody knows whether they arrived, which is what their attempts say.
+    /// Starts whose process ended: whether they arrived is unknown, which is what their attempts say.
     package func resolveLost(olderThan age: Duration = .seconds(120), now: Timestamp) async throws -> Int {
-        try await pool.performTransaction { [record] connection in
-            let lost = try connection.query(StartQueries.lost(before: now - age)).map { row in
+        try await lost.settle { connection in
+            try connection.query(StartQueries.lost(before: now - age)).map { row in
                 let values = try row.decode((String, String, String, Int32, Timestamp, String, Int32, String, String).self)
-                return LiveAttempt.make(
-                    ActivityKey(subject: values.0, userId: values.1, deviceId: values.2, instance: Int(values.3)),
+                let key = ActivityKey(subject: values.0, userId: values.1, deviceId: values.2, instance: Int(values.3))
+                let identity = key.attempt(
                     "start",
                     tokenHash: try stored(values.5),
                     app: values.7,
                     environment: try stored(values.8),
                     attemptNumber: Int(values.6),
-                    at: values.4,
-                    requestId: "live-start:\(values.0)",
-                    outcome: .lost
+                    requestId: "live-start:\(values.0)"
                 )
+                return LostAttempt(identity, startedAt: values.4)
             }
-            if !lost.isEmpty { try record(lost, connection) }
-            return lost.count
         }
     }
 }

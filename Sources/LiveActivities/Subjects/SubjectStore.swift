@@ -15,9 +15,9 @@ package struct SubjectStore: Sendable {
 
     package init(pool: PostgresPool) { self.pool = pool }
 
-    /// Takes subjects that nobody holds, or whose holder is late, and keeps those held; all that are held then.
+    /// Leases subjects that are free or whose lease expired, and renews those leased; all that are leased then.
     ///
-    /// The epoch rises with each change of hands; whoever writes for a subject names it.
+    /// The epoch rises with each change of the owner; each write for a subject names it.
     package func claim(owner: String, lease: Duration) async throws -> [LiveSubject] {
         let matches = try await pool.query(
             """
@@ -44,7 +44,7 @@ package struct SubjectStore: Sendable {
         )[0].decode(Bool.self)
     }
 
-    /// Those of the held subjects whose state is another than the one known.
+    /// Those of the leased subjects whose state is another than the one known.
     package func changed(owner: String, known: [String: Int64]) async throws -> [LiveSubject] {
         let ids = Array(known.keys)
         let stamps = ids.map { known[$0] ?? 0 }
@@ -77,14 +77,14 @@ package struct SubjectStore: Sendable {
         return matches + others
     }
 
-    /// Gives everything held to whoever wants it; at shutdown.
+    /// Releases all leases; at shutdown.
     package func release(owner: String) async throws {
         for table in ["activeMatches", "activitySubjects"] {
             try await pool.execute("UPDATE \(raw: table) SET leaseUntil = NULL WHERE owner = \(owner)")
         }
     }
 
-    /// Gives live subjects that have been silent for long a new timestamp, and nothing else: no event is told twice.
+    /// Gives live subjects that have been silent for long a new timestamp, and nothing else: no event is reported twice.
     package func sendHeartbeats(owner: String, now: Timestamp) async throws {
         let limit = (now - SubjectStore.heartbeat).seconds
         for table in ["activeMatches", "activitySubjects"] {

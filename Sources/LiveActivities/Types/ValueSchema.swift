@@ -3,7 +3,7 @@ package import ServiceKit
 
 /// What a JSON value has to look like: the part of JSON Schema (2020-12) that describes what apps decode.
 ///
-/// `type` (one or a list), `properties`, `required`, `additionalProperties` (true or false, **false unless told**: a member the app does
+/// `type` (one or a list), `properties`, `required`, `additionalProperties` (true or false, **false by default**: a member the app does
 /// not know is a mistake), `items`, `enum`, `const`, `minLength`, `maxLength`, `minimum`, `maximum`, `minItems`, `maxItems`. `title`,
 /// `description`, `$schema`, `$id`, `$comment`, `examples` and `default` say nothing about a value. Anything else is refused when it is read.
 package indirect enum ValueSchema: Sendable, Hashable {

@@ -45,7 +45,7 @@ struct AudienceTests {
             // Who joins later is not reached by a send that was made before; and the same request again changes nothing.
             _ = try await store.change(.add, "fans", uids: ["u3"], author: "test")
             guard case .duplicate(deliveries: 3) = try await bench.enqueue(body)[0] else { return #expect(Bool(false)) }
-            let sender = ScriptedSender()
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender)
             #expect(Set(sender.calls.map(\.deviceId)) == ["phone-1", "tablet", "phone-2"])
             #expect(try await bench.send("s1").counts == [.sent: 3])
@@ -65,7 +65,7 @@ struct AudienceTests {
                   "provider": "apns", "app": "com.example.app", "title": "t"}]
                 """
             )
-            let sender = ScriptedSender()
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender)
             #expect(try await bench.send("s1").counts == [.sent: 2])
             #expect(try await bench.send("s2").counts == [.sent: 1])
@@ -80,7 +80,7 @@ struct AudienceTests {
             try await register(bench, 1...3)
             let later = (Timestamp.now() + .seconds(3600)).rfc3339
             try await bench.enqueue(#"{"sendId": "s1", "uids": ["u1", "u2", "u3"], "title": "t", "notBefore": "\#(later)"}"#)
-            let sender = ScriptedSender()
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender)
             #expect(sender.calls.isEmpty)
             #expect(try await bench.send("s1").counts == [.scheduled: 3])

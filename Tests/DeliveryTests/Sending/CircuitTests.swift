@@ -1,11 +1,13 @@
-import Delivery
 import Postgres
+import Providers
 import PushContract
 import Testing
 
+@testable import Delivery
+
 @Suite("Holding what a refused credential would waste")
 struct HoldTests {
-    private let refused = DeliveryResult.apns(403, "InvalidProviderToken")
+    private let refused = PushOutcome.apns(403, "InvalidProviderToken")
 
     /// Devices 1…count of one app, each with a send waiting.
     private func prepare(_ bench: SendingBench, _ count: Int) async throws {
@@ -28,7 +30,7 @@ struct HoldTests {
     func circuits() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 5)
-            let sender = ScriptedSender([SendingBench.token(1): [refused]])
+            let sender = ScriptedProvider([SendingBench.token(1): [refused]])
             // One place: the first is refused before the others are claimed.
             try await bench.dispatch(sender) {
                 $0.claimLimit = 1
@@ -61,7 +63,7 @@ struct HoldTests {
     func probe() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 4)
-            let sender = ScriptedSender([SendingBench.token(1): [refused, refused]])
+            let sender = ScriptedProvider([SendingBench.token(1): [refused, refused]])
             try await bench.dispatch(sender) {
                 $0.claimLimit = 1
                 slowly(&$0)
@@ -88,7 +90,7 @@ struct HoldTests {
     func changedCredential() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 3)
-            let sender = ScriptedSender([SendingBench.token(1): [refused]])
+            let sender = ScriptedProvider([SendingBench.token(1): [refused]])
             try await bench.dispatch(sender) {
                 $0.claimLimit = 1
                 slowly(&$0)
@@ -105,7 +107,7 @@ struct HoldTests {
     func changedAndRefused() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 2)
-            let sender = ScriptedSender([SendingBench.token(1): [refused]])
+            let sender = ScriptedProvider([SendingBench.token(1): [refused]])
             try await bench.dispatch(sender) {
                 $0.claimLimit = 1
                 slowly(&$0)
@@ -127,7 +129,7 @@ struct HoldTests {
                 #"{"sendId": "s\#(number)", "token": "\#(SendingBench.token(number))", "provider": "apns", "app": "\#(app)", "environment": "\#(environment)", "title": "t"}"#
             }
             try await bench.enqueue(send(1, "a", "production"))
-            let sender = ScriptedSender([SendingBench.token(1): [refused]])
+            let sender = ScriptedProvider([SendingBench.token(1): [refused]], environments: [.production, .sandbox])
             try await bench.dispatch(sender, slowly)
             try await bench.enqueue("[\(send(2, "a", "sandbox")), \(send(3, "b", "production")), \(send(4, "a", "production"))]")
             try await bench.dispatch(sender, slowly)
@@ -142,7 +144,7 @@ struct HoldTests {
                 #"{"sendId": "s\#(number)", "token": "fcm-\#(number)", "provider": "fcm", "app": "a", "platform": "\#(platform)", "title": "t"}"#
             }
             try await bench.enqueue(send(1, "ios"))
-            let sender = ScriptedSender(["fcm-1": [.fcm(401, "THIRD_PARTY_AUTH_ERROR")]])
+            let sender = ScriptedProvider(["fcm-1": [.fcm(401, "THIRD_PARTY_AUTH_ERROR")]])
             try await bench.dispatch(sender, slowly)
             try await bench.enqueue("[\(send(2, "android")), \(send(3, "ios"))]")
             try await bench.dispatch(sender, slowly)
@@ -153,8 +155,10 @@ struct HoldTests {
     @Test("a topic that the message names itself is the message's own fault")
     func ownTopic() async throws {
         try await SendingBench.with { bench in
-            try await prepare(bench, 2)
-            let sender = ScriptedSender([SendingBench.token(1): [.apns(400, "TopicDisallowed", ownTopic: true)]])
+            for number in 1...2 { try await bench.register("user-\(number)", "phone", token: SendingBench.token(number)) }
+            try await bench.enqueue(#"{"sendId": "s1", "uid": "user-1", "title": "Goal", "topic": "com.example.other"}"#)
+            try await bench.enqueue(#"{"sendId": "s2", "uid": "user-2", "title": "Goal"}"#)
+            let sender = ScriptedProvider([SendingBench.token(1): [.apns(400, "TopicDisallowed")]])
             try await bench.dispatch(sender) {
                 $0.claimLimit = 1
                 slowly(&$0)
@@ -168,7 +172,7 @@ struct HoldTests {
     func endings() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 3)
-            let sender = ScriptedSender([SendingBench.token(1): [refused]])
+            let sender = ScriptedProvider([SendingBench.token(1): [refused]])
             try await bench.dispatch(sender) {
                 $0.claimLimit = 1
                 slowly(&$0)
@@ -188,7 +192,7 @@ struct HoldTests {
     func release() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 3)
-            let sender = ScriptedSender([SendingBench.token(1): [refused], SendingBench.token(2): [refused]])
+            let sender = ScriptedProvider([SendingBench.token(1): [refused], SendingBench.token(2): [refused]])
             try await bench.dispatch(sender) {
                 $0.claimLimit = 1
                 slowly(&$0)
@@ -210,7 +214,7 @@ struct HoldTests {
     func oneProbe() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 3)
-            try await bench.dispatch(ScriptedSender([SendingBench.token(1): [refused]])) {
+            try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [refused]])) {
                 $0.claimLimit = 1
                 slowly(&$0)
             }
@@ -230,14 +234,15 @@ struct HoldTests {
     func lateHolder() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 1)
-            try await bench.dispatch(ScriptedSender([SendingBench.token(1): [refused]]), slowly)
+            try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [refused]]), slowly)
             let circuit = try #require(try await bench.store.circuits().first)
             _ = try await bench.store.closeCircuit(circuit.id, by: "ann")
             #expect(try await bench.store.requeueUnblocked() == 1)
             _ = try await bench.store.promote()
             let late = try #require(try await bench.claim().first)
-            try await bench.store.complete([Completion(late, attempt: nil, next: .blocked(.open(circuit.id), after: nil))])
-            let sender = ScriptedSender()
+            let blocked = DeliveryNext.blocked(.open(circuit.id), after: nil)
+            try await bench.outcomes.write([DeliveryOutcome(consequence: blocked, lease: late.lease, at: .now())])
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender, slowly)
             #expect(sender.calls.count == 1)
             #expect(try await bench.send("s1").state == .sent)

@@ -16,7 +16,7 @@ struct DeadLetterTests {
         try await bench.pool.execute("UPDATE pushSends SET expiresAt = now() WHERE sendId = 's2'")
         _ = try await bench.devices.unregister(userId: "u3", deviceId: "phone-3", requestId: "out", now: .now())
         _ = try await bench.store.cancel("s5", author: "test")
-        try await bench.dispatch(ScriptedSender([SendingBench.token(1): [.apns(413, "PayloadTooLarge")]]))
+        try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [.apns(413, "PayloadTooLarge")]]))
     }
 
     @Test("they are listed with their reasons, newest first, by any of them")
@@ -48,7 +48,7 @@ struct DeadLetterTests {
             one.sendId = "s1"
             #expect(try await bench.store.retryDeadLetters(one, lifetime: .seconds(600)) == 1)
             #expect(try await bench.store.retryDeadLetters(one, lifetime: .seconds(600)) == 0)
-            try await bench.dispatch(ScriptedSender())
+            try await bench.dispatch(ScriptedProvider())
             let send = try await bench.send("s1")
             #expect(send.state == .sent)
             #expect(send.attempts.map(\.status) == [.failed, .sent])
@@ -57,12 +57,12 @@ struct DeadLetterTests {
             var expired = since()
             expired.outcome = .expired
             #expect(try await bench.store.retryDeadLetters(expired, lifetime: .seconds(600)) == 1)
-            try await bench.dispatch(ScriptedSender())
+            try await bench.dispatch(ScriptedProvider())
             #expect(try await bench.status(of: "s2") == [.sent])
             // The device is there again.
             try await bench.register("u3", "phone-3", token: SendingBench.token(3))
             #expect(try await bench.store.retryDeadLetters(since(), lifetime: .seconds(600)) == 1)
-            try await bench.dispatch(ScriptedSender())
+            try await bench.dispatch(ScriptedProvider())
             #expect(try await bench.send("s3").state == .sent)
             #expect(try await bench.send("s5").state == .cancelled)
             #expect(try await bench.count("pushDead") == 0)

@@ -5,14 +5,6 @@ import PushContract
 import TestDatabase
 import Testing
 
-private struct Accepting: DeliverySender {
-    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming SendPermit) async -> DeliveryResult {
-        DeliveryResult(.accepted(providerMessageId: "m"))
-    }
-
-    func credential(for provider: Provider, app: String, environment: PushEnvironment) -> String { "key" }
-}
-
 @Suite("The log of deliveries")
 struct DispatchLogTests {
     @Test("each try is a line with the requestId of the request it came of, and with the id of its row")
@@ -22,7 +14,7 @@ struct DispatchLogTests {
             try await bench.register("ann", "tablet", token: SendingBench.token(2))
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann"}"#)
             let log = RecordingLog { $0.message == "a delivery was tried" }
-            try await bench.dispatcher(Accepting(), logger: log.logger).runUntilIdle()
+            try await bench.dispatcher(ScriptedProvider().lookup, logger: log.logger).runUntilIdle()
             let rows = try await bench.pool.query("SELECT attemptId FROM notificationDeliveryAttempts WHERE eventType = 'send'")
             let attemptIds = Set(try rows.map { try $0.decode(String.self) })
             #expect(attemptIds.count == 2)

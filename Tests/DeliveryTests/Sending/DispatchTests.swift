@@ -1,6 +1,7 @@
 import Delivery
 import HTTPServer
 import Postgres
+import Providers
 import PushContract
 import Testing
 
@@ -15,7 +16,7 @@ struct DispatchTests {
             try await bench.register("bob", "phone-9", token: SendingBench.token(9))
             let receipts = try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
             guard case .accepted(deliveries: 3) = receipts[0] else { return #expect(Bool(false), "\(receipts)") }
-            let sender = ScriptedSender()
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender)
 
             let send = try await bench.send("s1")
@@ -32,8 +33,8 @@ struct DispatchTests {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
-            let refusal = DeliveryResult.apns(503, "ServiceUnavailable")
-            try await bench.dispatch(ScriptedSender([token: [refusal, refusal]]))
+            let refusal = PushOutcome.apns(503, "ServiceUnavailable")
+            try await bench.dispatch(ScriptedProvider([token: [refusal, refusal]]))
 
             let send = try await bench.send("s1")
             #expect(send.attempts.map(\.status) == [.failed, .failed, .sent])
@@ -50,8 +51,8 @@ struct DispatchTests {
             let registered = Timestamp.now() - .seconds(60)
             try await bench.register("ann", "phone", token: token, at: registered)
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
-            let gone = DeliveryResult.apns(410, "Unregistered", goneAt: registered + .seconds(30))
-            try await bench.dispatch(ScriptedSender([token: [gone]]))
+            let gone = PushOutcome.apns(410, "Unregistered", goneAt: registered + .seconds(30))
+            try await bench.dispatch(ScriptedProvider([token: [gone]]))
 
             let send = try await bench.send("s1")
             #expect(send.attempts.map(\.status) == [.deactivated])
@@ -72,8 +73,8 @@ struct DispatchTests {
             let registered = Timestamp.now() - .seconds(60)
             try await bench.register("ann", "phone", token: token, at: registered)
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
-            let gone = DeliveryResult.apns(410, "Unregistered", goneAt: registered - .seconds(1))
-            try await bench.dispatch(ScriptedSender([token: [gone]]))
+            let gone = PushOutcome.apns(410, "Unregistered", goneAt: registered - .seconds(1))
+            try await bench.dispatch(ScriptedProvider([token: [gone]]))
 
             #expect(try await bench.status(of: "s1") == [.failed])
             #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .active)
@@ -89,15 +90,8 @@ struct DispatchTests {
             let push = try #require(claimed.first?.token)
             // The app registers again while the push is on its way.
             try await bench.register("ann", "phone", token: token)
-            let completion = OutcomeDecision.completion(
-                of: claimed[0],
-                to: push,
-                result: .fcm(404, "UNREGISTERED"),
-                at: .init(startedAt: claimed[0].claimedAt, now: claimed[0].claimedAt),
-                delays: RetryDelays(),
-                random: 0
-            )
-            #expect(try await bench.store.complete([completion]).completed == [claimed[0].deliveryId: false])
+            let outcome = bench.outcome(of: claimed[0], to: push, .fcm(404, "UNREGISTERED"))
+            #expect(try await bench.outcomes.write([outcome]).dispositions == [.written])
             #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .active)
             #expect(try await bench.status(of: "s1") == [.failed])
         }
@@ -108,7 +102,7 @@ struct DispatchTests {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
-            try await bench.dispatch(ScriptedSender([token: [.apns(403, "InvalidProviderToken")]])) { $0.delays = RetryDelays() }
+            try await bench.dispatch(ScriptedProvider([token: [.apns(403, "InvalidProviderToken")]])) { $0.delays = RetryDelays() }
 
             let send = try await bench.send("s1")
             #expect(send.attempts.map(\.reasonCode) == [.auth])
@@ -123,13 +117,13 @@ struct DispatchTests {
     func suspectPeriod() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)
-            let bad = DeliveryResult.apns(400, "BadDeviceToken")
+            let bad = PushOutcome.apns(400, "BadDeviceToken")
             func state() async throws -> TokenState? {
                 try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState
             }
-            func send(_ sendId: String, _ answers: [DeliveryResult]) async throws -> SendState {
+            func send(_ sendId: String, _ answers: [PushOutcome]) async throws -> SendState {
                 try await bench.enqueue(#"{"sendId": "\#(sendId)", "uid": "ann", "title": "Goal"}"#)
-                try await bench.dispatch(ScriptedSender([token: answers]))
+                try await bench.dispatch(ScriptedProvider([token: answers]))
                 return try await bench.send(sendId).state
             }
             func rest() async throws {
@@ -156,7 +150,7 @@ struct DispatchTests {
             let past = Timestamp.now() - .seconds(100)
             let expiresAt = (past + .seconds(50)).rfc3339
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal", "expiresAt": "\#(expiresAt)"}"#, now: past)
-            let sender = ScriptedSender()
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender)
             #expect(sender.calls.isEmpty)
             #expect(try await bench.send("s1").state == .expired)
@@ -169,12 +163,9 @@ struct DispatchTests {
             try await bench.register("ann", "phone", token: token)
             let expiresAt = (Timestamp.now() + .seconds(60)).rfc3339
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal", "expiresAt": "\#(expiresAt)"}"#)
-            var busy = DeliveryResult.apns(503, "ServiceUnavailable")
-            if case .refused(var refusal) = busy.outcome {
-                refusal.retryAfter = .seconds(120)
-                busy.outcome = .refused(refusal)
-            }
-            try await bench.dispatch(ScriptedSender([token: [busy]]))
+            var busy = PushOutcome.apns(503, "ServiceUnavailable")
+            busy.retryAfter = .seconds(120)
+            try await bench.dispatch(ScriptedProvider([token: [busy]]))
             let send = try await bench.send("s1")
             #expect(send.state == .expired)
             #expect(send.deliveries[0].reasonCode == .provider5xx)
@@ -189,7 +180,7 @@ struct DispatchTests {
             try await bench.enqueue(
                 #"[{"sendId": "s1", "uid": "ann", "title": "Goal"}, {"sendId": "s2", "uid": "ann", "title": "Goal", "policy": "at_most_once"}]"#
             )
-            try await bench.dispatch(ScriptedSender([token: [.unanswered, .unanswered]]))
+            try await bench.dispatch(ScriptedProvider([token: [.unanswered, .unanswered]]))
             #expect(try await bench.status(of: "s1") == [.failed, .sent])
             let once = try await bench.send("s2")
             #expect(once.state == .failed)
@@ -203,9 +194,9 @@ struct DispatchTests {
             try await bench.register("ann", "phone", token: token)
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
             try await bench.register("ann", "phone", token: SendingBench.token(2))
-            let sender = ScriptedSender()
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender)
-            #expect(sender.calls.map { $0.token?.rawValue } == [SendingBench.token(2)])
+            #expect(sender.calls.map(\.token) == [SendingBench.token(2)])
         }
     }
 
@@ -215,7 +206,7 @@ struct DispatchTests {
             try await bench.register("ann", "phone", token: token)
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
             _ = try await bench.devices.unregister(userId: "ann", deviceId: "phone", requestId: "out", now: .now())
-            let sender = ScriptedSender()
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender)
             #expect(sender.calls.isEmpty)
             #expect(try await bench.send("s1").state == .unreachable)
@@ -233,7 +224,7 @@ struct DispatchTests {
                  {"sendId": "s2", "token": "\(other)", "provider": "apns", "app": "com.example.app", "title": "b"}]
                 """
             )
-            try await bench.dispatch(ScriptedSender([other: [.apns(410, "Unregistered")]]))
+            try await bench.dispatch(ScriptedProvider([other: [.apns(410, "Unregistered")]]))
             #expect(try await bench.send("s1").attempts.map(\.uid) == ["ann"])
             #expect(try await bench.send("s2").attempts.map(\.uid) == ["anonymous"])
             #expect(try await bench.status(of: "s2") == [.failed])

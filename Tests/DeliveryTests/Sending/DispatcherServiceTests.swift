@@ -1,5 +1,6 @@
 import Delivery
 import Logging
+import Providers
 import PushContract
 import ServiceKit
 import ServiceLifecycle
@@ -7,17 +8,15 @@ import TestDatabase
 import Testing
 
 /// A provider that tells when it is asked, and answers when it is let.
-private struct GatedSender: DeliverySender {
+private struct GatedProvider: PushProvider {
     let asked: AsyncStream<Void>.Continuation
     let gate: AsyncStream<Void>
 
-    func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming SendPermit) async -> DeliveryResult {
+    func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
         asked.yield()
         for await _ in gate { break }
-        return DeliveryResult(.accepted(providerMessageId: "m"))
+        return .accepted("m")
     }
-
-    func credential(for provider: Provider, app: String, environment: PushEnvironment) -> String { "key" }
 }
 
 @Suite("SendDispatcher as a service")
@@ -28,7 +27,8 @@ struct DispatcherServiceTests {
             try await bench.register("ann", "phone", token: SendingBench.token(1))
             let (asked, tellAsked) = AsyncStream.makeStream(of: Void.self)
             let (gate, openGate) = AsyncStream.makeStream(of: Void.self)
-            let dispatcher = bench.dispatcher(GatedSender(asked: tellAsked, gate: gate))
+            let provider = GatedProvider(asked: tellAsked, gate: gate)
+            let dispatcher = bench.dispatcher({ _, _, _ in provider })
             let group = ServiceGroup(configuration: .init(services: [dispatcher], logger: .silent))
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { try await group.run() }

@@ -1,13 +1,14 @@
-@testable import Delivery
 import Postgres
+import Providers
 import PushContract
 import Testing
 
+@testable import Delivery
 
 @Suite("A token of the other environment")
 struct EnvironmentTrialTests {
     private static let token = SendingBench.token(1)
-    private static let bad = DeliveryResult.apns(400, "BadDeviceToken")
+    private static let bad = PushOutcome.apns(400, "BadDeviceToken")
     private static let both: Set<PushEnvironment> = [.production, .sandbox]
 
     private func trial(_ bench: SendingBench) async throws -> [String] {
@@ -16,7 +17,7 @@ struct EnvironmentTrialTests {
         return [environment, trial ?? "-", state]
     }
 
-    private func send(_ bench: SendingBench, _ sendId: String, _ sender: ScriptedSender) async throws -> StoredSend {
+    private func send(_ bench: SendingBench, _ sendId: String, _ sender: ScriptedProvider) async throws -> StoredSend {
         try await bench.enqueue(#"{"sendId": "\#(sendId)", "uid": "ann", "title": "Goal"}"#)
         try await bench.dispatch(sender)
         return try await bench.send(sendId)
@@ -26,7 +27,7 @@ struct EnvironmentTrialTests {
     func found() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: Self.token)
-            let sender = ScriptedSender([Self.token: [Self.bad]], environments: Self.both)
+            let sender = ScriptedProvider([Self.token: [Self.bad]], environments: Self.both)
             let first = try await send(bench, "s1", sender)
             #expect(first.state == .sent)
             #expect(first.attempts.map(\.status) == [.failed, .sent])
@@ -46,7 +47,7 @@ struct EnvironmentTrialTests {
     func neither() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: Self.token)
-            let sender = ScriptedSender([Self.token: [Self.bad, Self.bad, Self.bad]], environments: Self.both)
+            let sender = ScriptedProvider([Self.token: [Self.bad, Self.bad, Self.bad]], environments: Self.both)
             let first = try await send(bench, "s1", sender)
             #expect(first.state == .failed)
             #expect(first.deliveries.map(\.providerErrorCode) == ["BadDeviceToken"])
@@ -65,8 +66,8 @@ struct EnvironmentTrialTests {
     func valid() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: Self.token)
-            #expect(try await send(bench, "s1", ScriptedSender(environments: Self.both)).state == .sent)
-            let refused = try await send(bench, "s2", ScriptedSender([Self.token: [Self.bad]], environments: Self.both))
+            #expect(try await send(bench, "s1", ScriptedProvider(environments: Self.both)).state == .sent)
+            let refused = try await send(bench, "s2", ScriptedProvider([Self.token: [Self.bad]], environments: Self.both))
             #expect(refused.state == .failed && refused.attempts.count == 1)
             #expect(try await trial(bench) == ["production", "-", "suspect"])
         }
@@ -79,7 +80,7 @@ struct EnvironmentTrialTests {
     func key(reason: String) async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: Self.token)
-            let sender = ScriptedSender([Self.token: [Self.bad, .apns(403, reason)]], environments: Self.both)
+            let sender = ScriptedProvider([Self.token: [Self.bad, .apns(403, reason)]], environments: Self.both)
             let send = try await send(bench, "s1", sender)
             #expect(send.state == .failed)
             #expect(send.attempts.map(\.reasonCode) == [.tokenInvalid, .auth])
@@ -93,7 +94,7 @@ struct EnvironmentTrialTests {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: Self.token)
             let answers = [Self.bad, .apns(503, "ServiceUnavailable")]
-            let send = try await send(bench, "s1", ScriptedSender([Self.token: answers], environments: Self.both))
+            let send = try await send(bench, "s1", ScriptedProvider([Self.token: answers], environments: Self.both))
             #expect(send.attempts.map(\.environment) == [.production, .sandbox, .sandbox])
             #expect(try await trial(bench) == ["sandbox", "found", "active"])
         }
@@ -104,7 +105,7 @@ struct EnvironmentTrialTests {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: Self.token)
             for number in 1...3 { try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "ann", "title": "Goal"}"#) }
-            try await bench.dispatch(ScriptedSender([Self.token: [Self.bad, Self.bad, Self.bad]], environments: Self.both))
+            try await bench.dispatch(ScriptedProvider([Self.token: [Self.bad, Self.bad, Self.bad]], environments: Self.both))
             for number in 1...3 {
                 #expect(try await bench.send("s\(number)").attempts.map(\.environment) == [.production, .sandbox])
             }

@@ -1,8 +1,8 @@
-@testable import Delivery
 import Postgres
 import PushContract
 import Testing
 
+@testable import Delivery
 
 @Suite("A large backlog")
 struct LargeBacklogTests {
@@ -17,7 +17,7 @@ struct LargeBacklogTests {
     func overtaking() async throws {
         try await SendingBench.with { bench in
             try await bench.fill(200_000)
-            let dispatcher = bench.dispatcher(ScriptedSender()) { $0.capacity = 500 }
+            let dispatcher = bench.dispatcher(ScriptedProvider().lookup) { $0.capacity = 500 }
             var queueClaims = QueueClaims(policy: QueueScheduler.Policy())
             // As long as anything more is to be had: the places for others are all taken then.
             var others = 0
@@ -40,7 +40,7 @@ struct LargeBacklogTests {
         try await SendingBench.with { bench in
             try await bench.fill(2000)
             try await bench.enqueue(Self.critical(5000))
-            let dispatcher = bench.dispatcher(ScriptedSender()) { $0.capacity = 90 }
+            let dispatcher = bench.dispatcher(ScriptedProvider().lookup) { $0.capacity = 90 }
             var queueClaims = QueueClaims(policy: QueueScheduler.Policy())
             let claimed = try await dispatcher.round(&queueClaims).deliveries
             #expect(claimed.count { $0.isCritical } == 80)
@@ -55,7 +55,7 @@ struct LargeBacklogTests {
             let configuration = DispatcherConfiguration()
             // What a process does not see before its next sweep, and how long it may rest before that.
             #expect(configuration.sweep + configuration.longestPause < .seconds(2))
-            let dispatchers = (0..<2).map { number in bench.dispatcher(ScriptedSender()) { $0.worker = "worker-\(number)" } }
+            let dispatchers = (0..<2).map { number in bench.dispatcher(ScriptedProvider().lookup) { $0.worker = "worker-\(number)" } }
             var allQueueClaims = (0..<2).map { _ in QueueClaims(policy: QueueScheduler.Policy()) }
             let start = ContinuousClock.now
             var claimed: [[Int64]] = [[], []]

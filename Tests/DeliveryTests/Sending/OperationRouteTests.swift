@@ -1,12 +1,13 @@
-@testable import Delivery
 import HTTPServer
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import Providers
 import PushContract
 import ServiceKit
 import Testing
 
+@testable import Delivery
 
 /// What on-call and operators do about a queue: holds, limiters, dead letters, audiences.
 @Suite("Routes of operation")
@@ -30,7 +31,7 @@ struct OperationRouteTests {
         try await withRoutes { bench, client in
             try await bench.register("ann", "phone", token: SendingBench.token(1))
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
-            try await bench.dispatch(ScriptedSender([SendingBench.token(1): [.apns(403, "InvalidProviderToken")]]), slowly)
+            try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [.apns(403, "InvalidProviderToken")]]), slowly)
             let shown = try await client.call("/sends/circuits", .get, as: "reader")
             #expect(shown.status == .ok)
             #expect(shown.text.contains(#""cause":"InvalidProviderToken""#) && shown.text.contains(#""app":"com.example.app""#))
@@ -41,7 +42,7 @@ struct OperationRouteTests {
             let released = try await client.call("/sends/circuits/\(id)", .delete, as: "service")
             #expect(released.status == .ok && released.text.contains(#""circuits":[]"#))
             #expect(try await client.call("/sends/circuits/\(id)", .delete, as: "service").status == .notFound)
-            try await bench.dispatch(ScriptedSender(), slowly)
+            try await bench.dispatch(ScriptedProvider(), slowly)
             #expect(try await bench.send("s1").state == .sent)
         }
     }
@@ -53,13 +54,13 @@ struct OperationRouteTests {
     func limiters(action: String) async throws {
         try await withRoutes { bench, client in
             let count = 30
-            var scripts: [String: [DeliveryResult]] = [:]
+            var scripts: [String: [PushOutcome]] = [:]
             for number in 0..<count {
                 try await bench.register("u\(number)", "phone", token: SendingBench.token(number))
                 try await bench.enqueue(#"{"uid": "u\#(number)", "title": "Goal"}"#)
                 scripts[SendingBench.token(number)] = [.apns(410, "Unregistered")]
             }
-            try await bench.dispatch(ScriptedSender(scripts))
+            try await bench.dispatch(ScriptedProvider(scripts))
             let open = try await bench.store.deactivationLimiters.open()
             let id = try #require(open.first?.id)
             let shown = try await client.call("/sends/deactivation-limiters", .get, as: "reader")
@@ -79,14 +80,14 @@ struct OperationRouteTests {
         try await withRoutes { bench, client in
             try await bench.register("ann", "phone", token: SendingBench.token(1))
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
-            try await bench.dispatch(ScriptedSender([SendingBench.token(1): [.apns(413, "PayloadTooLarge")]]))
+            try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [.apns(413, "PayloadTooLarge")]]))
             let listed = try await client.call("/sends/dead?providerErrorCode=PayloadTooLarge", .get, as: "reader")
             #expect(listed.status == .ok && listed.text.contains(#""sendId":"s1""#), "\(listed.text)")
             #expect(try await client.call("/sends/dead?limit=0", .get, as: "reader").status == .badRequest)
             #expect(try await client.call("/sends/dead/retry", .post, as: "reader", #"{"sendId": "s1"}"#).status == .forbidden)
             let retried = try await client.call("/sends/dead/retry", .post, as: "service", #"{"sendId": "s1"}"#)
             #expect(retried.status == .ok && retried.text.contains(#""retried":1"#), "\(retried.text)")
-            try await bench.dispatch(ScriptedSender())
+            try await bench.dispatch(ScriptedProvider())
             #expect(try await bench.send("s1").state == .sent)
         }
     }
@@ -108,9 +109,9 @@ struct OperationRouteTests {
             #expect(try await client.call("/audiences/fans", .put, as: "service", #"{"people": []}"#).status == .unprocessableContent)
             let sent = try await client.call("/sends", .post, as: "service", #"{"sendId": "s1", "audience": "fans", "title": "Goal"}"#)
             #expect(sent.status == .accepted, "\(sent.text)")
-            let sender = ScriptedSender()
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender)
-            #expect(Set(sender.calls.map(\.uid)) == ["u2", "u3"] && sender.calls.count == 2)
+            #expect(Set(sender.calls.map(\.token)) == Set([2, 3].map(SendingBench.token)) && sender.calls.count == 2)
             #expect(try await client.call("/audiences/fans", .delete, as: "reader").status == .forbidden)
             #expect(try await client.call("/audiences/fans", .delete, as: "service").status == .noContent)
             #expect(try await client.call("/audiences/fans", .delete, as: "service").status == .notFound)

@@ -1,8 +1,8 @@
 import HTTPClient
-@testable import Delivery
 import PushContract
 import Testing
 
+@testable import Delivery
 @testable import Providers
 
 /// One case for every row of the providers' error tables that a send can meet, from the answer through the real queue: what the attempt's row
@@ -36,7 +36,12 @@ struct OutcomeEffectTests {
         _ queue: SendQueue = .goesOn,
         retryAfter: Duration? = nil
     ) -> Row {
-        let answer = APNsResponse(status: status, reason: code, timestamp: status == 410 && code != nil ? gone : nil, retryAfter: retryAfter)
+        let answer = APNsResponse(
+            status: status,
+            reason: code,
+            timestamp: status == 410 && code != nil ? gone : nil,
+            retryAfter: retryAfter
+        )
         return Row(
             testDescription: "APNs \(status) \(code ?? "–") \(retryAfter.map { "Retry-After \($0)" } ?? "")",
             platform: .ios,
@@ -182,7 +187,7 @@ struct OutcomeEffectTests {
     func rows() async throws {
         try await SendingBench.with { bench in
             let rows = Self.apnsRows + Self.fcmRows
-            var scripts: [String: [DeliveryResult]] = [:]
+            var scripts: [String: [PushOutcome]] = [:]
             // An app a row: what one row does to its queue is not another's.
             for (number, row) in rows.enumerated() {
                 let registration = DeviceRegistration(
@@ -194,13 +199,13 @@ struct OutcomeEffectTests {
                     app: "app\(number)"
                 )
                 _ = try await bench.devices.register(registration, requestId: "r\(number)", now: .now())
-                scripts[registration.token.rawValue] = [DeliveryResult(row.outcome, pushType: "alert")]
+                scripts[registration.token.rawValue] = [row.outcome]
             }
             let items = rows.enumerated().map { number, row in
                 #"{"sendId": "s\#(number)", "uid": "u\#(number)", "title": "t", "policy": "\#(row.policy.rawValue)"}"#
             }
             try await bench.enqueue("[" + items.joined(separator: ",") + "]")
-            try await bench.dispatch(ScriptedSender(scripts)) { $0.delays = Self.delays }
+            try await bench.dispatch(ScriptedProvider(scripts)) { $0.delays = Self.delays }
             let circuits = try await bench.store.circuits()
             let pauses = try await bench.store.pausesWithDatabaseTime().pauses
             for (number, row) in rows.enumerated() {
@@ -216,7 +221,8 @@ struct OutcomeEffectTests {
         let device = try #require(try await bench.devices.device(userId: "u\(number)", deviceId: "d", now: .now()))
         #expect(first.status == (row.token == .inactive ? .deactivated : .failed), "\(name)")
         #expect(first.reasonCode == row.reason, "\(name)")
-        #expect(first.providerErrorCode == row.outcome.providerErrorCode, "\(name)")
+        let unknown = row.outcome.outcomeUnknown ? "OutcomeUnknown" : nil
+        #expect(first.providerErrorCode == row.outcome.providerErrorCode ?? unknown, "\(name)")
         #expect(device.tokenState == row.token, "\(name)")
         let state: SendState =
             switch row.place {

@@ -1,6 +1,7 @@
 import Delivery
 import HTTPServer
 import Postgres
+import Providers
 import PushContract
 import Testing
 
@@ -20,7 +21,7 @@ struct QueueTests {
             let other = try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Own goal"}"#)
             guard case .conflict = other[0] else { return #expect(Bool(false), "\(other)") }
             #expect(try await bench.count("pushDeliveries") == 1)
-            let sender = ScriptedSender()
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender)
             #expect(sender.calls.count == 1)
         }
@@ -51,17 +52,13 @@ struct QueueTests {
             #expect(quick.map(\.attemptNumber) == [2])
 
             let push = try #require(slow[0].token)
-            let moments = OutcomeDecision.Moments(startedAt: slow[0].claimedAt, now: slow[0].claimedAt)
-            func completion(_ delivery: ClaimedDelivery, _ result: DeliveryResult) -> Completion {
-                OutcomeDecision.completion(of: delivery, to: push, result: result, at: moments, delays: RetryDelays(), random: 0)
-            }
-            let late = completion(slow[0], .apns(410, "Unregistered", goneAt: .now()))
-            #expect(try await bench.store.complete([late]).completed.isEmpty)
+            let late = bench.outcome(of: slow[0], to: push, .apns(410, "Unregistered", goneAt: .now()))
+            #expect(try await bench.outcomes.write([late]).dispositions == [.stale])
             #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .active)
             #expect(try await bench.send("s1").state == .sending)
 
-            let accepted = completion(quick[0], DeliveryResult(.accepted(providerMessageId: "m")))
-            #expect(try await bench.store.complete([accepted]).completed.count == 1)
+            let accepted = bench.outcome(of: quick[0], to: push, .accepted("m"))
+            #expect(try await bench.outcomes.write([accepted]).dispositions == [.written])
             let send = try await bench.send("s1")
             #expect(send.state == .sent)
             // The abandoned try has its row, with its outcome unknown; then the one that counted.
@@ -79,7 +76,7 @@ struct QueueTests {
             )
             // The process dies between claim and completion.
             #expect(try await bench.claim(lease: .zero).count == 2)
-            let sender = ScriptedSender()
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender)
 
             #expect(sender.calls.map(\.sendId) == ["s1"])
@@ -99,7 +96,7 @@ struct QueueTests {
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
             #expect(try await bench.claim().count == 1)
             #expect(try await bench.store.reap() == 0)
-            let sender = ScriptedSender()
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender)
             #expect(sender.calls.isEmpty)
         }
@@ -135,7 +132,7 @@ struct QueueTests {
             #expect(try await bench.store.cancel("s2", author: "test") == 1)
             #expect(try await bench.store.cancel("none", author: "test") == nil)
             #expect(try await bench.send("s1").state == .cancelled)
-            let sender = ScriptedSender()
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender)
             #expect(sender.calls.isEmpty)
             #expect(try await bench.send("s1").state == .cancelled)
@@ -150,7 +147,7 @@ struct QueueTests {
             try await bench.register("ann", "phone", token: token)
             let later = (Timestamp.now() + .seconds(3600)).rfc3339
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "a", "notBefore": "\#(later)"}"#)
-            let sender = ScriptedSender()
+            let sender = ScriptedProvider()
             try await bench.dispatch(sender)
             #expect(sender.calls.isEmpty)
             try await bench.pool.execute("UPDATE pushScheduled SET runAt = clock_timestamp() - interval '1 second'")
@@ -171,7 +168,7 @@ struct QueueTests {
             #expect(backlog.oldestReadyAt != nil)
             #expect(backlog.queues.first { $0.queue.isCritical }?.ready == 1)
             #expect(backlog.drain == .growing)
-            try await bench.dispatch(ScriptedSender())
+            try await bench.dispatch(ScriptedProvider())
             let after = try await bench.store.backlog()
             #expect(after.ready == 0)
             #expect(after.drain == .empty)
@@ -184,7 +181,7 @@ struct QueueTests {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)
             try await bench.enqueue(#"[{"sendId": "old", "uid": "ann"}, {"sendId": "new", "uid": "ann"}]"#)
-            try await bench.dispatch(ScriptedSender())
+            try await bench.dispatch(ScriptedProvider())
             try await bench.pool.execute("UPDATE pushSends SET createdAt = createdAt - interval '60 days' WHERE sendId = 'old'")
             #expect(try await bench.store.forget(olderThan: .seconds(45 * 86_400)) == 1)
             #expect(try await bench.store.send("old") == nil)
@@ -205,8 +202,8 @@ struct CompletionTests {
             try await bench.enqueue("[" + sends.joined(separator: ",") + "]")
             // No row may say so: the insert of this one fails.
             try await bench.pool.execute("ALTER TABLE pushFinished ADD CHECK (providerMessageId IS DISTINCT FROM 'poison')")
-            let poisoned = DeliveryResult(.accepted(providerMessageId: "poison"))
-            try await bench.dispatch(ScriptedSender([SendingBench.token(7): [poisoned]]))
+            let poisoned = PushOutcome.accepted("poison")
+            try await bench.dispatch(ScriptedProvider([SendingBench.token(7): [poisoned]]))
             #expect(try await bench.count("pushFinished") == 39)
             #expect(try await bench.count("pushLeases") == 1)
             #expect(try await bench.count("notificationDeliveryAttempts") == 39)

@@ -1,6 +1,6 @@
+import Delivery
 import Postgres
 import PushContract
-import Delivery
 import Testing
 
 @Suite("Pausing a queue")
@@ -58,7 +58,7 @@ struct PauseTests {
     func throttled() async throws {
         try await SendingBench.with { bench in
             try await bench.enqueue(sends(10))
-            let sender = ScriptedSender(["fcm-0": [.fcm(429, "QUOTA_EXCEEDED", retryAfter: .seconds(90))]])
+            let sender = ScriptedProvider(["fcm-0": [.fcm(429, "QUOTA_EXCEEDED", retryAfter: .seconds(90))]])
             try await bench.dispatch(sender) {
                 $0.claimLimit = 1
                 $0.delays = RetryDelays()
@@ -68,7 +68,7 @@ struct PauseTests {
             #expect(pause.cause == "QUOTA_EXCEEDED")
             #expect(pause.until >= Timestamp.now() + .seconds(80))
             // Another instance knows it, too.
-            let other = ScriptedSender()
+            let other = ScriptedProvider()
             try await bench.enqueue(sends(3, app: "b", from: 100))
             try await bench.dispatch(other) { $0.delays = RetryDelays() }
             #expect(other.calls.count == 3 && other.calls.allSatisfy { $0.app == "b" })
@@ -87,7 +87,7 @@ struct PauseTests {
             for number in 1...3 {
                 try await bench.enqueue(#"{"token": "\#(SendingBench.token(number))", "provider": "apns", "app": "a", "title": "t"}"#)
             }
-            let sender = ScriptedSender([SendingBench.token(1): [.apns(429, "TooManyRequests", retryAfter: .seconds(20))]])
+            let sender = ScriptedProvider([SendingBench.token(1): [.apns(429, "TooManyRequests", retryAfter: .seconds(20))]])
             try await bench.dispatch(sender) {
                 $0.claimLimit = 1
                 $0.delays = RetryDelays()

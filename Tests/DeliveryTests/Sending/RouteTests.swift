@@ -53,7 +53,7 @@ struct RouteTests {
             #expect(try await client.call("/sends", .post, as: "reader", body).status == .forbidden)
             #expect(try await client.call("/sends", .post, as: "service", "{").status == .badRequest)
 
-            try await bench.dispatch(ScriptedSender())
+            try await bench.dispatch(ScriptedProvider())
             let shown = try await client.call("/sends/s1", .get, as: "reader")
             #expect(shown.status == .ok)
             #expect(String(buffer: shown.body).contains(#""state":"sent""#))

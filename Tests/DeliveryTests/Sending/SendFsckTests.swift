@@ -1,7 +1,8 @@
 import Attempts
-import Postgres
-import PushContract
 import Delivery
+import Postgres
+import Providers
+import PushContract
 import Testing
 
 @Suite("Checking what is stored of sends")
@@ -16,9 +17,9 @@ struct SendFsckTests {
             try await bench.register("u\(number)", "phone", token: SendingBench.token(number))
             try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "u\#(number)", "title": "Goal"}"#)
         }
-        let refusal = DeliveryResult.apns(503, "ServiceUnavailable")
+        let refusal = PushOutcome.apns(503, "ServiceUnavailable")
         try await bench.dispatch(
-            ScriptedSender([SendingBench.token(1): [refusal], SendingBench.token(2): [.apns(413, "PayloadTooLarge")]])
+            ScriptedProvider([SendingBench.token(1): [refusal], SendingBench.token(2): [.apns(413, "PayloadTooLarge")]])
         )
     }
 
@@ -70,7 +71,7 @@ struct SendFsckTests {
             try await bench.enqueue(#"{"sendId": "s4", "uid": "u3", "title": "Goal"}"#)
             _ = try await bench.claim()
             try await bench.pool.execute("UPDATE pushLeases SET leaseUntil = now() - interval '1 second'")
-            try await bench.dispatch(ScriptedSender())
+            try await bench.dispatch(ScriptedProvider())
             let report = try await Fsck([QueueCheck()], pool: bench.pool, pause: .zero, now: .now()).run()
             #expect(report.isClean)
             #expect(report.lines.compactMap(\.note) == ["1 pushes may have arrived twice: their answers were lost (at_least_once)"])

@@ -1,11 +1,13 @@
 import Attempts
-import Delivery
 import HTTPServer
 import Logging
 import Postgres
+import Providers
 import PushContract
 import ServiceKit
 import TestDatabase
+
+@testable import Delivery
 
 /// A database of its own with the stores on it, and short ways to do what the tests do over and over.
 struct SendingBench {
@@ -68,17 +70,51 @@ struct SendingBench {
     }
 
     func dispatcher(
-        _ sender: any DeliverySender,
+        _ lookup: @escaping ProviderLookup,
         logger: Logger = .silent,
         _ change: (inout DispatcherConfiguration) -> Void = { _ in }
     ) -> SendDispatcher {
         var configuration = DispatcherConfiguration(delays: .quick(.zero), worker: "test")
         change(&configuration)
-        return SendDispatcher(store: store, throttles: throttles, sender: sender, configuration: configuration, logger: logger)
+        return SendDispatcher(store: store, throttles: throttles, lookup: lookup, configuration: configuration, logger: logger)
     }
 
-    func dispatch(_ sender: any DeliverySender, _ change: (inout DispatcherConfiguration) -> Void = { _ in }) async throws {
-        try await dispatcher(sender, change).runUntilIdle()
+    func dispatch(_ lookup: @escaping ProviderLookup, _ change: (inout DispatcherConfiguration) -> Void = { _ in }) async throws {
+        try await dispatcher(lookup, change).runUntilIdle()
+    }
+
+    func dispatch(_ provider: ScriptedProvider, _ change: (inout DispatcherConfiguration) -> Void = { _ in }) async throws {
+        try await dispatch(provider.lookup, change)
+    }
+
+    var outcomes: OutcomeStore<QueueDeliveries> { store.outcomes(QueueDeliveries(logger: .silent)) }
+
+    /// What the pipeline makes of a provider's answer, without waiting.
+    func outcome(of delivery: ClaimedDelivery, to token: PushToken, _ answer: PushOutcome) -> QueueDeliveries.Outcome {
+        let push = delivery.push(to: token)
+        let delays = RetryDelays()
+        let now = delivery.claimedAt
+        var outcome = QueueDeliveries.Outcome(
+            of: push,
+            answer,
+            credential: "",
+            circuitsToClose: [],
+            startedAt: now,
+            at: now,
+            delays: delays,
+            random: 0
+        )
+        outcome.lease = delivery.lease
+        outcome.consequence = OutcomeDecision.next(
+            of: delivery,
+            push,
+            after: answer,
+            &outcome.findings,
+            now: now,
+            delays: delays,
+            random: 0
+        )
+        return outcome
     }
 
     /// Claims up to `limit` deliveries of the only queue, as a worker would.

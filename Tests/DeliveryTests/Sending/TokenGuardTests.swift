@@ -1,5 +1,6 @@
 import Delivery
 import Postgres
+import Providers
 import PushContract
 import Testing
 
@@ -28,11 +29,11 @@ struct TokenGuardTests {
     }
 
     /// Sends to each; what each is answered.
-    private func send(_ bench: SendingBench, _ numbers: ClosedRange<Int>, _ batch: String, answer: DeliveryResult?) async throws {
+    private func send(_ bench: SendingBench, _ numbers: ClosedRange<Int>, _ batch: String, answer: PushOutcome?) async throws {
         let sends = numbers.map { #"{"sendId": "\#(batch)-\#($0)", "uid": "u\#($0)", "title": "Goal"}"# }
         try await bench.enqueue("[" + sends.joined(separator: ",") + "]")
         let scripts = answer.map { answer in Dictionary(uniqueKeysWithValues: numbers.map { (SendingBench.token($0), [answer]) }) }
-        try await bench.dispatch(ScriptedSender(scripts ?? [:]))
+        try await bench.dispatch(ScriptedProvider(scripts ?? [:]))
     }
 
     private func states(_ bench: SendingBench) async throws -> [String: Int] {
@@ -40,7 +41,7 @@ struct TokenGuardTests {
         return try Dictionary(uniqueKeysWithValues: rows.map { try $0.decode((String, Int).self) })
     }
 
-    private let gone = DeliveryResult.apns(410, "Unregistered", goneAt: .now() - .seconds(60))
+    private let gone = PushOutcome.apns(410, "Unregistered", goneAt: .now() - .seconds(60))
 
     @Test("a few dead tokens among many go off, each with a row that says why, from which try, and what it was")
     func ordinary() async throws {
@@ -117,7 +118,7 @@ struct TokenGuardTests {
             try await send(bench, 1...30, "bad", answer: .apns(400, "DeviceTokenNotForTopic"))
             #expect(try await bench.store.deactivationLimiters.open().count == 1)
             // The same place with another credential.
-            let sender = ScriptedSender([SendingBench.token(31): [gone]])
+            let sender = ScriptedProvider([SendingBench.token(31): [gone]])
             sender.use(credential: "key-2", scripts: [SendingBench.token(31): [gone]])
             try await bench.enqueue(#"{"sendId": "other", "uid": "u31", "title": "Goal"}"#)
             try await bench.dispatch(sender)

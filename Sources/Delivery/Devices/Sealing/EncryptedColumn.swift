@@ -1,11 +1,11 @@
 package import Postgres
 
-/// A column that holds sealed tokens.
+/// A column of encrypted tokens.
 package struct EncryptedColumn: Sendable, Hashable {
     package let table: String
-    /// The sealed token.
+    /// The encrypted token.
     package let token: String
-    /// Its hash, which the seal is bound to.
+    /// Its hash, which the encryption is bound to.
     package let hash: String
     package let kind: TokenKind
 
@@ -23,7 +23,7 @@ package struct EncryptedColumn: Sendable, Hashable {
     /// How many pages the table has: the measure of a pass over it.
     func pages() -> Query { "SELECT (pg_relation_size(\(table)::regclass) / current_setting('block_size')::bigint)::bigint" }
 
-    /// What in these pages is to be sealed anew, held until the transaction ends.
+    /// The tokens of these pages that are to be encrypted again, locked until the transaction ends.
     ///
     /// - Parameter prefix: of what is as it should be.
     func stale(pages: Range<Int64>, prefix: String) -> Query {
@@ -42,7 +42,7 @@ package struct EncryptedColumn: Sendable, Hashable {
         """
     }
 
-    /// How many tokens there are, and how many of them lie in the clear.
+    /// How many tokens there are, and how many of them are plain text.
     package func count() -> Query {
         """
         SELECT count(\(raw: token)), count(*) FILTER (WHERE \(raw: token) NOT LIKE 'encrypted:%:%') FROM \(raw: table)

@@ -2,12 +2,12 @@ import Crypto
 import Foundation
 package import PushContract
 
-/// Seals raw tokens for the database and opens them for a provider's request: AES-GCM with the key set's current key.
+/// Encrypts raw tokens for the database and decrypts them for a provider's request: AES-GCM with the key set's current key.
 ///
 /// The stored form is `encrypted:<key id>:<base64>`: nonce, ciphertext and tag, bound to the token's kind and hash. Text without that prefix
-/// is a token from before tokens were sealed, and is passed on as it is. Safe to use from any task.
+/// is a token from before tokens were encrypted, and is passed on as it is. Safe to use from any task.
 package struct TokenCipher: Sendable {
-    /// How every sealed token begins.
+    /// How every encrypted token begins.
     package static let prefix = "encrypted:"
 
     private let keySet: TokenKeySet?
@@ -16,7 +16,7 @@ package struct TokenCipher: Sendable {
 
     private init() { keySet = nil }
 
-    /// Holds no key: for parts that never touch a token. Sealing and opening throw.
+    /// Has no key: for parts that never touch a token. Encryption and decryption throw.
     package static let withoutKeys = TokenCipher()
 
     package var keys: TokenKeySet? { keySet }
@@ -49,7 +49,7 @@ package struct TokenCipher: Sendable {
         return PushToken(stored: String(decoding: plain, as: UTF8.self), hash: hash)
     }
 
-    /// The key that sealed it; nil for a token that is not sealed.
+    /// The key it is encrypted with; nil for a token that is not encrypted.
     package static func keyId(of stored: String) -> String? {
         guard stored.hasPrefix(prefix) else { return nil }
         let id = stored.dropFirst(prefix.count).prefix { $0 != ":" }
@@ -61,7 +61,7 @@ package struct TokenCipher: Sendable {
     }
 }
 
-/// Why a token cannot be sealed or opened. Safe to log.
+/// Why a token cannot be encrypted or decrypted. Safe to log.
 package enum TokenCipherError: Error, Sendable, Hashable, CustomStringConvertible {
     case noKeys
     case unknownKey(String)
@@ -71,9 +71,9 @@ package enum TokenCipherError: Error, Sendable, Hashable, CustomStringConvertibl
     package var description: String {
         switch self {
         case .noKeys: "no token keys are configured here (PUSHWATCH_TOKEN_KEYS)"
-        case .unknownKey(let id): "a token is sealed with the key \(id), which PUSHWATCH_TOKEN_KEYS does not hold"
-        case .undecryptable(let id): "a token sealed with the key \(id) cannot be opened: it, its hash or the key was changed"
-        case .encryptionFailed: "a token cannot be sealed"
+        case .unknownKey(let id): "a token is encrypted with the key \(id), which PUSHWATCH_TOKEN_KEYS does not have"
+        case .undecryptable(let id): "a token encrypted with the key \(id) cannot be decrypted: it, its hash or the key was changed"
+        case .encryptionFailed: "a token cannot be encrypted"
         }
     }
 }

@@ -3,7 +3,7 @@ package import Postgres
 package import PushContract
 import ServiceLifecycle
 
-/// Seals tokens that were stored before tokens were sealed, once, in the background. Reads take them either way.
+/// Encrypts tokens that were stored before tokens were encrypted, once, in the background. Reads take them either way.
 package struct TokenEncryptionBackfill: Service {
     private let pool: PostgresPool
     private let keySet: TokenKeySet
@@ -37,21 +37,24 @@ package struct TokenEncryptionBackfill: Service {
                 let report = try await TokenReencrypter(pool: pool, keySet: keySet, onlyClear: true).run(columns: [column])
                 guard report.unreadable == 0 else {
                     logger.error(
-                        "some stored tokens cannot be sealed",
+                        "some stored tokens cannot be encrypted",
                         metadata: ["column": "\(column.name)", "tokens": "\(report.unreadable)"]
                     )
                     continue
                 }
                 try await store.markEncrypted(column, now: now())
                 if report.reencrypted > 0 {
-                    logger.notice("stored tokens were sealed", metadata: ["column": "\(column.name)", "tokens": "\(report.reencrypted)"])
+                    logger.notice(
+                        "stored tokens were encrypted",
+                        metadata: ["column": "\(column.name)", "tokens": "\(report.reencrypted)"]
+                    )
                 }
             }
             return true
         } catch is CancellationError {
             return true
         } catch {
-            logger.warning("stored tokens could not be sealed; trying again", metadata: ["error": "\(error)"])
+            logger.warning("stored tokens could not be encrypted; trying again", metadata: ["error": "\(error)"])
             return false
         }
     }

@@ -1,11 +1,11 @@
 package import Postgres
 
-/// Checks that no raw token is stored, beside what `AttemptFsck` checks of attempts.
+/// Checks that no raw token is stored, in addition to what `AttemptFsck` checks of attempts.
 package struct TokenFsck: Sendable {
     package struct Line: Sendable, Hashable, Encodable {
         package var column: String
         package var tokens: Int
-        /// Not sealed.
+        /// Not encrypted.
         package var clear: Int
 
         package init(column: String, tokens: Int, clear: Int) {

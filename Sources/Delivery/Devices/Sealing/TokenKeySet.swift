@@ -5,14 +5,14 @@ import Foundation
 ///
 /// Never prints a key.
 package struct TokenKeySet: Sendable, CustomStringConvertible, CustomReflectable {
-    /// One key with the name under which what it sealed is stored.
+    /// One key, and its name in what it encrypts.
     package struct Key: Sendable {
         /// 1 to 32 of `a`–`z`, `0`–`9`, `-` and `_`.
         package let id: String
         let secret: SymmetricKey
     }
 
-    /// What is sealed with.
+    /// The key that new tokens are encrypted with.
     package let current: Key
     /// These and the current one can be opened.
     package let others: [Key]
@@ -45,7 +45,7 @@ package struct TokenKeySet: Sendable, CustomStringConvertible, CustomReflectable
         TokenKeySet(current: Key(id: id, secret: SymmetricKey(size: .bits256)), others: [])
     }
 
-    /// A new key before these; what they sealed can still be opened.
+    /// A new key before these; what they encrypted can still be decrypted.
     package func rotated(id: String) -> TokenKeySet {
         TokenKeySet(current: Key(id: id, secret: SymmetricKey(size: .bits256)), others: [current] + others)
     }

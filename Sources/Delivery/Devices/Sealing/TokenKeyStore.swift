@@ -1,7 +1,7 @@
 package import Postgres
 package import PushContract
 
-/// Which keys the stored tokens are sealed with, as the database remembers it: a server that lacks one of them, or has another key under its
+/// Which keys the stored tokens are encrypted with, as the database remembers it: a server that lacks one of them, or has another key under its
 /// name, is stopped before it takes good tokens for damaged ones.
 package struct TokenKeyStore: Sendable {
     private let pool: PostgresPool
@@ -16,8 +16,8 @@ package struct TokenKeyStore: Sendable {
 
         package var description: String {
             isOther
-                ? "the key \(keyId) is not the one that this database's tokens were sealed with. Restore the right key file"
-                : "this database holds tokens sealed with the key \(keyId), which is missing. Add it after the first line; once "
+                ? "the key \(keyId) is not the one that this database's tokens were encrypted with. Restore the right key file"
+                : "this database has tokens encrypted with the key \(keyId), which is missing. Add it after the first line; once "
                     + "`pushwatch token-keys rotate` has run it can go"
         }
     }
@@ -39,12 +39,12 @@ package struct TokenKeyStore: Sendable {
         }
     }
 
-    /// The other keys are not in use any more. Call when every token is sealed with the current one.
+    /// The other keys are not in use any more. Call when every token is encrypted with the current one.
     package func deleteKeysExcept(_ keyId: String) async throws {
         _ = try await pool.execute("DELETE FROM tokenKeys WHERE keyId <> \(keyId)")
     }
 
-    /// Whether a column's tokens from before sealing have been sealed.
+    /// Whether a column's tokens from before encryption have been encrypted.
     package func isEncrypted(_ column: EncryptedColumn) async throws -> Bool {
         try await !pool.query("SELECT 1 FROM tokenEncryption WHERE columnName = \(column.name)").isEmpty
     }
@@ -55,7 +55,7 @@ package struct TokenKeyStore: Sendable {
         )
     }
 
-    /// Something sealed that is no token: whoever opens it has the key.
+    /// An encrypted value that is no token: a server that can decrypt it has the key.
     private static func checkValue(_ keySet: TokenKeySet) throws -> String { try TokenCipher(keySet).encrypt(knownToken(), as: .push) }
 
     private static func canDecrypt(_ checkValue: String, with keySet: TokenKeySet) -> Bool {

@@ -1,4 +1,4 @@
-/// Where a sealed token belongs. It opens nowhere else, so that a value copied from one column to another is refused.
+/// Where an encrypted token belongs. It is decrypted nowhere else, so that a value copied from one column to another is refused.
 package enum TokenKind: String, Sendable, Hashable, CaseIterable {
     /// `devices.pushToken`.
     case push

@@ -1,9 +1,9 @@
 package import Postgres
 import PushContract
 
-/// Seals every stored token with the current key: those of older keys, and those that were stored before tokens were sealed.
+/// Encrypts every stored token with the current key: those of older keys, and those that were stored before tokens were encrypted.
 ///
-/// Goes through the tables by page, in small transactions, beside live traffic. May be broken off and begun again: what is done is skipped.
+/// Goes through the tables by page, in small transactions, during live traffic. May be interrupted and started again: what is done is skipped.
 package struct TokenReencrypter: Sendable {
     package struct Progress: Sendable, Hashable {
         package var column: String
@@ -29,7 +29,7 @@ package struct TokenReencrypter: Sendable {
     private let cipher: TokenCipher
     private let prefix: String
 
-    /// - Parameter onlyClear: leaves what any key has sealed.
+    /// - Parameter onlyClear: leaves what any key has encrypted.
     package init(pool: PostgresPool, keySet: TokenKeySet, onlyClear: Bool = false) {
         self.pool = pool
         cipher = TokenCipher(keySet)

@@ -8,7 +8,7 @@ package struct StartTarget: Sendable, Hashable {
     package var app: String
     /// In memory only.
     package var token: PushToken
-    /// The registration of the start token; a strike counts only against the one it was made with.
+    /// The registration of the start token; a refusal counts only against the one it was made with.
     package var version: Int64
     package var state: TokenState
     package var osVersion: OSVersion?

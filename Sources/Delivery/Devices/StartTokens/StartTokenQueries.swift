@@ -3,7 +3,7 @@ import PushContract
 
 /// The SQL of start tokens.
 enum StartTokenQueries {
-    /// The device as it stands, held for this transaction.
+    /// The device as it is, locked for this transaction.
     static func lockDevice(userId: String, deviceId: String, now: Timestamp) -> Query {
         """
         SELECT \(raw: DeviceQueries.columns) FROM devices
@@ -27,7 +27,13 @@ enum StartTokenQueries {
     }
 
     /// In place; the push token and its state stay as they are.
-    static func register(_ encrypted: String, hash: TokenHash, for device: Device, _ registration: StartTokenRegistration, now: Timestamp) -> Query {
+    static func register(
+        _ encrypted: String,
+        hash: TokenHash,
+        for device: Device,
+        _ registration: StartTokenRegistration,
+        now: Timestamp
+    ) -> Query {
         """
         UPDATE devices d SET pushToStartToken = \(encrypted), pushToStartTokenHash = \(hash.rawValue),
             pushToStartTokenSince = CASE WHEN d.pushToStartTokenState = 'active' AND d.pushToStartTokenHash = \(hash.rawValue)

@@ -2,14 +2,14 @@ package import HTTPServer
 import PushContract
 package import ServiceKit
 
-/// What an app tells about its push-to-start token, checked as far as it can be without the database.
+/// What an app reports about its push-to-start token, checked as far as it can be without the database.
 package struct StartTokenRegistration: Sendable {
     package var userId: String
     /// Nil: the user's only iOS device.
     package var deviceId: String?
     /// Nil: the app explicitly has none any more.
     package var token: PushToken?
-    /// The name of the `ActivityAttributes` struct it is of; nil: the app has one type, or does not tell.
+    /// The name of the `ActivityAttributes` struct it is of; nil: the app has one type, or does not name it.
     package var attributesType: String?
     package var osVersion: String?
     package var appVersion: String?

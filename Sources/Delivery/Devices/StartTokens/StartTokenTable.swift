@@ -1,7 +1,7 @@
 import Postgres
 import PushContract
 
-/// Where start tokens are stored, and what strikes do to them there: with the device, and by attributes type.
+/// Where start tokens are stored, and what feedback does to them there: with the device, and by attributes type.
 struct StartTokenTable {
     private let table: String
     private let token: String
@@ -77,7 +77,7 @@ struct StartTokenTable {
         """
     }
 
-    /// Start tokens are APNs', whoever the device is registered with.
+    /// Start tokens are always APNs', also for a device that is registered with FCM.
     private var matching: Query { "d.\(raw: hash) = s.hash AND s.provider = 'apns' AND d.app = s.app" }
 
     private var notRegisteredSince: Query {

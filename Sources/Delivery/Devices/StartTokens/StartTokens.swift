@@ -3,12 +3,12 @@ package import PushContract
 
 /// The guard of start tokens: the same rules as `DeviceTokens`, on the device's other token, and never across.
 package enum StartTokens {
-    /// Applies the strikes and returns the places of those that switched a start token off.
+    /// Applies the feedback; the places of those that deactivated a start token.
     ///
     /// `registrationVersion` is `StartTarget.version`: a device that registered a start token anew meanwhile keeps it. With the
-    /// provider's time (a 410's) it counts against a registration up to that time. A token that goes off is forgotten; its hash stays.
+    /// provider's time (a 410's) it counts against a registration up to that time. A deactivated token is forgotten; its hash stays.
     ///
-    /// - Parameter withheld: the limiter, by the strike's place, under which a token rests instead of being switched off.
+    /// - Parameter deferred: by the place of the feedback, the limiter that defers the deactivation.
     package static func apply(
         _ feedbackBatch: [TokenFeedback],
         deferred: [Int: Int64] = [:],
@@ -17,7 +17,7 @@ package enum StartTokens {
     ) throws -> Set<Int> {
         var off: Set<Int> = []
         let batch = FeedbackByVerdict(feedbackBatch, deferred: deferred)
-        // A token is in one of the places, and a strike finds it by its hash.
+        // A token is in one of the tables, and is found by its hash.
         for table in StartTokenTable.all {
             if !batch.off.isEmpty {
                 for row in try connection.query(table.deactivate(batch.off, now: now)) { off.insert(try row.decode(Int.self)) }

@@ -24,7 +24,7 @@ package struct DeactivationLimiterStore: Sendable {
         ).map(DeactivationLimiter.init)
     }
 
-    /// The refusals were right: what was withheld is switched off, and the place is let be for a day. How many tokens went off; nil when
+    /// The refusals were right: the deferred tokens are deactivated, and no limiter opens there for a day. How many were deactivated; nil when
     /// no such limiter is open.
     package func confirm(_ id: Int64, by name: String) async throws -> Int? {
         try await pool.performTransaction { connection in

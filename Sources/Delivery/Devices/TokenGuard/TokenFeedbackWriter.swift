@@ -14,26 +14,38 @@ package struct TokenFeedbackWriter: Sendable {
     }
 
     /// What a batch of outcomes came to.
-    package struct Report: Sendable {
+    struct Report: Sendable {
         /// The strikes, by their place in the batch, that are to be put aside under a limiter instead of applied.
-        package var deferred: [Int: Int64] = [:]
-        package var opened: [CredentialScope] = []
+        var deferred: [Int: Int64] = [:]
+        var opened: [CredentialScope] = []
     }
 
-    /// Counts the judgements and applies the strikes; the places of those that switched a token off.
+    /// Counts the feedback and applies it to the tokens of devices: the places that deactivated a token, and those that a limiter defers. The
+    /// update token of an activity belongs to its owner, who acts on it.
     package func apply(
         _ feedbackBatch: [TokenFeedback],
         samples: [RefusalSample],
         on connection: BlockingConnection,
         now: Timestamp
-    ) throws -> (off: Set<Int>, opened: [CredentialScope]) {
+    ) throws -> (off: Set<Int>, deferred: Set<Int>, opened: [CredentialScope]) {
         let report = try admit(feedbackBatch, samples: samples, on: connection, now: now)
-        let off = try DeviceTokens.apply(feedbackBatch, deferred: report.deferred, on: connection, now: now)
-        return (off, report.opened)
+        func apply(
+            _ kinds: Set<TokenKind>,
+            _ body: ([TokenFeedback], [Int: Int64], BlockingConnection, Timestamp) throws -> Set<Int>
+        ) throws -> [Int] {
+            let places = feedbackBatch.indices.filter { kinds.contains(feedbackBatch[$0].token) }
+            guard !places.isEmpty else { return [] }
+            let limiters = places.enumerated().compactMap { index, place in report.deferred[place].map { (index, $0) } }
+            let batch = places.map { feedbackBatch[$0] }
+            return try body(batch, Dictionary(uniqueKeysWithValues: limiters), connection, now).map { places[$0] }
+        }
+        let device = try apply([.push, .delivery], DeviceTokens.apply)
+        let start = try apply([.pushToStart], StartTokens.apply)
+        return (Set(device + start), Set(report.deferred.keys), report.opened)
     }
 
-    /// Counts the judgements, and tells which strikes have to wait for a person.
-    package func admit(
+    /// Counts the feedback; which of it a limiter defers until a person decides.
+    func admit(
         _ feedbackBatch: [TokenFeedback],
         samples: [RefusalSample],
         on connection: BlockingConnection,
@@ -43,7 +55,9 @@ package struct TokenFeedbackWriter: Sendable {
         var report = Report()
         let adverse = feedbackBatch.enumerated().filter { $0.element.verdict != .valid && $0.element.credential != nil }
         guard !adverse.isEmpty else { return report }
-        let causes = Dictionary(adverse.compactMap { feedback in feedback.element.scope.map { ($0, feedback.element.cause) } }) { first, _ in
+        let causes = Dictionary(adverse.compactMap { feedback in feedback.element.scope.map { ($0, feedback.element.cause) } }) {
+            first,
+            _ in
             first
         }
         let statuses = try LimiterQueries.statuses(Array(causes.keys), since: now - limits.window, on: connection, now: now)

@@ -4,6 +4,7 @@ import Delivery
 import Foundation
 import Logging
 import Postgres
+import Providers
 import PushContract
 import ServiceLifecycle
 
@@ -24,12 +25,10 @@ struct DrainBench {
     }
 
     /// Takes everything.
-    private struct AcceptingSender: DeliverySender {
-        func send(_ delivery: ClaimedDelivery, to token: PushToken, permit: consuming SendPermit) async -> DeliveryResult {
-            DeliveryResult(.accepted(providerMessageId: nil), latency: .milliseconds(1), pushType: "alert")
+    private struct AcceptingProvider: PushProvider {
+        func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
+            .sent(messageId: nil, httpStatus: 200, latency: .milliseconds(1))
         }
-
-        func credential(for provider: Provider, app: String, environment: PushEnvironment) -> String { "bench" }
     }
 
     let database: BenchDatabase
@@ -108,7 +107,12 @@ struct DrainBench {
 
     private func drain(_ pool: PostgresPool, _ cipher: TokenCipher) async throws -> Double {
         let store = SendStore(pool: pool, cipher: cipher, record: AttemptRecording.recorder(slot: 300, logger: logger))
-        let dispatcher = SendDispatcher(store: store, throttles: ThrottleStore(pool: pool), sender: AcceptingSender(), logger: logger)
+        let dispatcher = SendDispatcher(
+            store: store,
+            throttles: ThrottleStore(pool: pool),
+            lookup: { _, _, _ in AcceptingProvider() },
+            logger: logger
+        )
         let group = ServiceGroup(configuration: .init(services: [.init(service: dispatcher)], logger: logger))
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
             let start = ContinuousClock.now

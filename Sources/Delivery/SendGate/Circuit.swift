@@ -1,6 +1,6 @@
 package import PushContract
 
-/// A credential that is refused: deliveries wait until it is mended, but for one try now and then.
+/// A credential that is refused: pushes wait until it is accepted again, except for a probe now and then.
 package struct Circuit: Sendable, Hashable {
     package var id: Int64
     package var scope: CircuitScope
@@ -9,7 +9,7 @@ package struct Circuit: Sendable, Hashable {
     package var since: Timestamp
     package var lastRefusedAt: Timestamp
     package var refusals: Int64
-    /// Tries let through so far, and when the next may go.
+    /// Probes made so far, and when the next may go.
     package var probes: Int
     package var nextProbeAt: Timestamp
     /// The other credential that has had its try.
@@ -38,7 +38,7 @@ package struct Circuit: Sendable, Hashable {
     }
 }
 
-/// The first refusal of a hold, or one more.
+/// The first refusal of a circuit, or one more.
 package struct CircuitOpening: Sendable, Hashable {
     package var scope: CircuitScope
     package var cause: String

@@ -20,7 +20,7 @@ private final class FixedProvider: PushProvider {
 }
 
 @Suite("Sending through providers")
-struct ProviderSenderTests {
+struct ProviderTests {
     private let token = SendingBench.token(1)
 
     private func gone(at moment: Timestamp?) -> PushOutcome {
@@ -45,9 +45,9 @@ struct ProviderSenderTests {
                  "collapseId": "m7", "priority": "normal", "sound": "default", "badge": 3, "apns": {"aps": {"thread-id": "m7"}}}
                 """
             )
-            let provider = FixedProvider(.sent(messageId: "apns-1", httpStatus: 200, latency: .milliseconds(31)))
-            try await bench.dispatch(ProviderSender([.apns: provider]))
-            let asked = provider.asked.withLock { $0 }
+            let fixed = FixedProvider(.sent(messageId: "apns-1", httpStatus: 200, latency: .milliseconds(31)))
+            try await bench.dispatch({ provider, _, _ in provider == .apns ? fixed : nil })
+            let asked = fixed.asked.withLock { $0 }
             #expect(asked.count == 1)
             #expect(asked[0].message.title == "Goal")
             #expect(asked[0].message.data == ["match": .integer(7)])
@@ -68,7 +68,7 @@ struct ProviderSenderTests {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token, at: .now() - .seconds(60))
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
-            try await bench.dispatch(ProviderSender([.apns: FixedProvider(gone(at: .now()))]))
+            try await bench.dispatch({ [fixed = FixedProvider(gone(at: .now()))] _, _, _ in fixed })
             #expect(try await bench.status(of: "s1") == [.deactivated])
             #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .inactive)
         }
@@ -79,7 +79,7 @@ struct ProviderSenderTests {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
-            try await bench.dispatch(ProviderSender([:])) { $0.delays = RetryDelays() }
+            try await bench.dispatch({ _, _, _ in nil }) { $0.delays = RetryDelays() }
             let send = try await bench.send("s1")
             #expect(send.state == .blocked)
             #expect(send.attempts.map(\.reasonCode) == [.auth])

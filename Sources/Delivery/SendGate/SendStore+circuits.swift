@@ -35,6 +35,15 @@ extension SendStore {
         return (read.map(\.pause), read.first?.at)
     }
 
+    /// Reads the circuits in force and the pauses into a gate; the circuits.
+    @discardableResult
+    package func refresh(_ gate: SendGate) async throws -> [Circuit] {
+        let circuits = try await circuits()
+        let (pauses, at) = try await pausesWithDatabaseTime()
+        gate.replace(circuits: circuits, pauses: pauses, offset: at.map { $0 - .now() } ?? .zero)
+        return circuits
+    }
+
     /// Takes the turn of making a try for a hold: false when somebody else has it. Moves the next turn on by `interval`.
     ///
     /// - Parameter credential: the one in use here; another than the hold's has one turn at once.

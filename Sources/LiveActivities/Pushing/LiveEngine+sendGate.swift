@@ -13,17 +13,17 @@ extension LiveEngine {
         guard due else { return }
         let throttles = try await stores.throttles.current()
         state.withLock { $0.throttles.replace(throttles) }
-        sendGate.replace(circuits: try await stores.sends.circuits(), pauses: try await stores.sends.pauses())
-        for (circuit, appEnvironment, isWanted) in sendGate.due(credential: { credential(of: $0) }, now: now) {
+        try await stores.sends.refresh(pipeline.gate)
+        for (circuit, appEnvironment, isWanted) in pipeline.gate.dueProbes(credential: { credential(of: $0) }, now: now) {
             guard isWanted ? true : try await stores.starts.isWaiting(at: appEnvironment, now: now) else { continue }
             let interval = CircuitDecision.probeInterval(circuit, random: Double.random(in: 0...1))
             guard try await stores.sends.reserveProbe(circuit, credential: credential(of: appEnvironment), interval: interval) else { continue }
-            sendGate.giveProbe(of: circuit, at: appEnvironment)
+            pipeline.gate.giveProbe(of: circuit)
         }
     }
 
     /// Where nothing is to be claimed now, and whether a single try is wanted.
     func blocked(now: Timestamp) -> (appEnvironments: Set<AppEnvironment>, hasProbes: Bool) {
-        sendGate.blocked(credential: { credential(of: $0) }, now: now)
+        pipeline.gate.blocked(credential: { credential(of: $0) }, now: now)
     }
 }

@@ -1,16 +1,16 @@
-import Providers
+package import Providers
 package import PushContract
 
 /// How long a queue waits after its provider asked for fewer requests, and how it begins again.
 package enum RateLimitDecision {
     /// What a refusal asks for; nil when it says nothing about other pushes of the app.
-    package static func request(for delivery: ClaimedDelivery, after refusal: DeliveryResult.Refusal) -> RateLimitRequest? {
-        guard refusal.refusalScope != .message, refusal.isThrottled || refusal.retryAfter != nil else { return nil }
+    package static func request(provider: Provider, app: String, after outcome: PushOutcome) -> RateLimitRequest? {
+        guard outcome.status != .sent, outcome.refusalScope != .message, outcome.isThrottled || outcome.retryAfter != nil else { return nil }
         return RateLimitRequest(
-            provider: delivery.provider,
-            app: delivery.app,
-            cause: refusal.providerErrorCode ?? refusal.classification.reasonCode.rawValue,
-            retryAfter: refusal.retryAfter
+            provider: provider,
+            app: app,
+            cause: outcome.providerErrorCode ?? outcome.reasonCode?.rawValue ?? "",
+            retryAfter: outcome.retryAfter
         )
     }
 

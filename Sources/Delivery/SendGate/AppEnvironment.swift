@@ -1,7 +1,7 @@
-import Postgres
+package import Postgres
 package import PushContract
 
-/// Where a credential is used for Live Activities.
+/// Where a credential is used.
 package struct AppEnvironment: Sendable, Hashable {
     package var app: String
     package var environment: PushEnvironment
@@ -14,7 +14,7 @@ package struct AppEnvironment: Sendable, Hashable {
 
 extension Set<AppEnvironment> {
     /// The condition of SQL that a row of `alias` is at none of them.
-    func exclusion(of alias: String) -> Query {
+    package func exclusion(of alias: String) -> Query {
         guard !isEmpty else { return "true" }
         return """
             NOT EXISTS (SELECT FROM unnest(\(map(\.app)), \(map(\.environment.rawValue))) AS excluded(app, environment)

@@ -1,0 +1,44 @@
+import Providers
+import PushContract
+
+/// One delivery from its claim to its written outcome.
+struct DeliveryRunner: Sendable {
+    let pipeline: PushPipeline<QueueDeliveries>
+    let delays: RetryDelays
+
+    /// Returns when the outcome is written, found stale, or given up to the lease's end.
+    func run(_ delivery: ClaimedDelivery) async {
+        // Time goes on from the database's own reading: this machine's clock may be off.
+        let claimedAt = delivery.claimedAt
+        let anchor = ContinuousClock.now
+        let databaseNow: @Sendable () -> Timestamp = { claimedAt + (ContinuousClock.now - anchor) }
+        switch Preflight.decide(delivery, now: databaseNow()) {
+        case .end(let next): await pipeline.end(next, lease: delivery.lease, at: databaseNow())
+        case .send(let token):
+            let push = delivery.push(to: token, clock: databaseNow)
+            _ = await pipeline.attempt(push, lease: delivery.lease) { result, findings in
+                switch result {
+                case .blocked(let obstacle):
+                    return obstacle.circuit.map { .blocked(.open($0), after: nil) } ?? .retry(at: obstacle.until, after: .unknown)
+                case .attempted(let outcome):
+                    return OutcomeDecision.next(
+                        of: delivery,
+                        push,
+                        after: outcome,
+                        &findings,
+                        hasOtherEnvironment: hasOtherEnvironment(delivery),
+                        now: databaseNow(),
+                        delays: delays,
+                        random: Double.random(in: 0...1)
+                    )
+                }
+            }
+        }
+    }
+
+    private func hasOtherEnvironment(_ delivery: ClaimedDelivery) -> Bool {
+        guard delivery.provider == .apns, delivery.environmentTrial == nil else { return false }
+        let other = AppEnvironment(app: delivery.app, environment: delivery.environment.other)
+        return !pipeline.credential(for: PushScope(apns: other)).isEmpty
+    }
+}

@@ -1,0 +1,166 @@
+package import Postgres
+package import PushContract
+
+/// Writes outcomes of one kind of push: leases, token actions, circuits, the owners' consequences, attempts and intents, in one
+/// transaction for many.
+package struct OutcomeStore<Kind: DeliveryKind>: Sendable {
+    package let kind: Kind
+    private let pool: PostgresPool
+    private let feedbackWriter: TokenFeedbackWriter
+    private let delays: RetryDelays
+    private let record: AttemptRecorder
+
+    /// - Parameters:
+    ///   - feedbackWriter: what every token action goes through.
+    ///   - delays: how long queues are paused.
+    package init(
+        _ kind: Kind,
+        pool: PostgresPool,
+        feedbackWriter: TokenFeedbackWriter,
+        delays: RetryDelays = RetryDelays(),
+        record: @escaping AttemptRecorder
+    ) {
+        self.kind = kind
+        self.pool = pool
+        self.feedbackWriter = feedbackWriter
+        self.delays = delays
+        self.record = record
+    }
+
+    /// - Parameters:
+    ///   - answered: groups of intents whose outcomes are all written with these.
+    ///   - owner: the process whose groups they are.
+    @discardableResult
+    package func write(
+        _ outcomes: [DeliveryOutcome<Kind.Consequence>],
+        forgetting answered: [Int64] = [],
+        of owner: String = ""
+    ) async throws -> OutcomeReport {
+        guard !outcomes.isEmpty else { return OutcomeReport() }
+        return try await pool.performTransaction { [self] connection in
+            var transaction = try OutcomeTransaction<Kind>(outcomes, on: connection)
+            let report = try transaction.write(kind, feedbackWriter: feedbackWriter, delays: delays, record: record)
+            try IntentStore.forget(answered, owner: owner, on: connection)
+            return report
+        }
+    }
+}
+
+/// What a batch of outcomes came to.
+package struct OutcomeReport: Sendable {
+    /// One for each outcome, in order.
+    package var dispositions: [OutcomeDisposition] = []
+    package var opened: [Circuit] = []
+    package var closed: Set<Int64> = []
+    package var paused: [RateLimitPause] = []
+    /// Where so many tokens were refused that none is deactivated any more.
+    package var limitersOpened: [CredentialScope] = []
+}
+
+/// One batch of outcomes inside its transaction.
+private struct OutcomeTransaction<Kind: DeliveryKind> {
+    /// Those whose lease is valid, and those that need none.
+    private var outcomes: [DeliveryOutcome<Kind.Consequence>]
+    /// Their places in the batch.
+    private let places: [Int]
+    private let count: Int
+    private let now: Timestamp
+    private let connection: BlockingConnection
+
+    /// Releases the leases.
+    init(_ batch: [DeliveryOutcome<Kind.Consequence>], on connection: BlockingConnection) throws {
+        self.connection = connection
+        count = batch.count
+        now = batch.map(\.at).max() ?? .now()
+        // In one order everywhere: two transactions that release the same leases must not wait for each other.
+        let leased = batch.indices.filter { batch[$0].lease != nil }.sorted { batch[$0].leaseKey < batch[$1].leaseKey }
+        guard !leased.isEmpty else {
+            outcomes = batch
+            places = Array(batch.indices)
+            return
+        }
+        let keys = leased.compactMap { batch[$0].lease?.key }
+        let rows = try connection.query(
+            """
+            DELETE FROM pushLeases l USING unnest(\(keys.map(\.deliveryId)), \(keys.map(\.leaseToken))) AS c(deliveryId, leaseToken)
+            WHERE l.deliveryId = c.deliveryId AND l.leaseToken = c.leaseToken
+            RETURNING l.deliveryId
+            """
+        )
+        let released = Set(try rows.map { try $0.decode(Int64.self) })
+        places = batch.indices.filter { batch[$0].lease == nil } + leased.filter { released.contains(batch[$0].leaseKey) }
+        outcomes = places.map { batch[$0] }
+    }
+
+    mutating func write(
+        _ kind: Kind,
+        feedbackWriter: TokenFeedbackWriter,
+        delays: RetryDelays,
+        record: AttemptRecorder
+    ) throws -> OutcomeReport {
+        var report = OutcomeReport()
+        try updateTokenEnvironments()
+        let feedback = try applyFeedback(feedbackWriter, &report)
+        // Circuits are closed before others are opened: what one outcome of the batch refutes, another may assert.
+        report.closed = Set(outcomes.flatMap(\.findings.circuitsClosed))
+        try CircuitQueries.close(report.closed, on: connection)
+        try CircuitQueries.rescheduleProbe(Set(outcomes.filter { $0.attempt == nil }.compactMap { $0.lease?.probeOf }), on: connection)
+        let circuits = try CircuitQueries.open(outcomes.compactMap(\.findings.opening), on: connection)
+        report.opened = Array(circuits.values)
+        let context = OutcomeContext(deferred: feedback.deferred, circuits: circuits)
+        let deactivated = try feedback.deactivated.union(kind.apply(outcomes, context, on: connection))
+        report.paused = try CircuitQueries.pause(outcomes.compactMap(\.findings.pause), delays: delays, on: connection)
+        let attempts = outcomes.enumerated().compactMap { index, outcome -> Attempt? in
+            guard var attempt = outcome.attempt else { return nil }
+            if deactivated.contains(index) && attempt.status == .failed { attempt.status = .deactivated }
+            return attempt
+        }
+        if !attempts.isEmpty { try record(attempts, connection) }
+        report.dispositions = Array(repeating: .stale, count: count)
+        for (index, place) in places.enumerated() {
+            report.dispositions[place] =
+                deactivated.contains(index)
+                ? .tokenDeactivated : feedback.deferred.contains(index) ? .deactivationDeferred : .written
+        }
+        return report
+    }
+
+    /// Moves tokens that may belong to the other environment there: then nothing has been judged yet.
+    private mutating func updateTokenEnvironments() throws {
+        var uncertain: [(index: Int, tokenEnvironment: TokenEnvironment)] = []
+        var resolved: [EnvironmentTrial: [TokenEnvironment]] = [:]
+        for (index, outcome) in outcomes.enumerated() {
+            switch outcome.findings.tokenEnvironment {
+            case .uncertain(let tokenEnvironment): uncertain.append((index, tokenEnvironment))
+            case .resolved(let tokenEnvironment, let trial): resolved[trial, default: []].append(tokenEnvironment)
+            case nil: break
+            }
+        }
+        for (trial, tokenEnvironments) in resolved { try TokenEnvironmentQueries.finishTrial(tokenEnvironments, as: trial, on: connection) }
+        guard !uncertain.isEmpty else { return }
+        let switched = try TokenEnvironmentQueries.switchEnvironment(uncertain.map(\.tokenEnvironment), on: connection)
+        for index in switched.map({ uncertain[$0].index }) where outcomes[index].lease.map({ $0.expiresAt > now }) ?? true {
+            outcomes[index].findings.feedback = nil
+            outcomes[index].findings.sample = nil
+            outcomes[index].switchedAt = now
+        }
+    }
+
+    /// Counts what was said about tokens, and deactivates those of devices; tokens of activities belong to their owner.
+    private func applyFeedback(
+        _ feedbackWriter: TokenFeedbackWriter,
+        _ report: inout OutcomeReport
+    ) throws -> (deactivated: Set<Int>, deferred: Set<Int>) {
+        let indexes = outcomes.indices.filter { outcomes[$0].findings.feedback != nil }
+        let feedback = indexes.compactMap { outcomes[$0].findings.feedback }
+        let samples = outcomes.compactMap(\.findings.sample)
+        guard !feedback.isEmpty || !samples.isEmpty else { return ([], []) }
+        let applied = try feedbackWriter.apply(feedback, samples: samples, on: connection, now: now)
+        report.limitersOpened = applied.opened
+        return (Set(applied.off.map { indexes[$0] }), Set(applied.deferred.map { indexes[$0] }))
+    }
+}
+
+extension DeliveryOutcome {
+    fileprivate var leaseKey: Int64 { lease?.key.deliveryId ?? 0 }
+}

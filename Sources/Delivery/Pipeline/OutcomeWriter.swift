@@ -1,0 +1,149 @@
+import Attempts
+package import Logging
+import Postgres
+import PushContract
+import ServiceKit
+
+/// Gathers outcomes that come at once into one transaction each time; one is under way at a time, so batches grow with the load.
+///
+/// They are written by `run`, not by the tasks that made the pushes: those may be cancelled at shutdown, and their outcomes are written all
+/// the same. While the database is away outcomes are kept and written later; the pushing tasks wait, so memory stays bounded.
+struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
+    typealias Outcome = DeliveryOutcome<Kind.Consequence>
+
+    private let gatherer: GroupCommit<Outcome, OutcomeDisposition>
+    private let uncommitted: UncommittedOutcomes
+
+    /// - Parameters:
+    ///   - gate: learns at once what a written batch opened and closed.
+    ///   - intents: groups whose outcomes are all written are forgotten in the transaction of the last.
+    ///   - owner: the process whose intents they are.
+    ///   - uncommitted: counts what waits here.
+    ///   - writeTimeout: how long outcomes wait for a database that is away.
+    init(
+        _ store: OutcomeStore<Kind>,
+        gate: SendGate,
+        intents: OpenIntents,
+        owner: String,
+        uncommitted: UncommittedOutcomes,
+        writeTimeout: Duration,
+        logger: Logger
+    ) {
+        let batch = OutcomeBatchWriter(
+            store: store,
+            gate: gate,
+            intents: intents,
+            owner: owner,
+            writeTimeout: writeTimeout,
+            logger: logger
+        )
+        self.uncommitted = uncommitted
+        gatherer = GroupCommit(limit: 1000) { await batch.write($0) }
+    }
+
+    /// Returns when the outcome is committed, found stale, or given up.
+    @discardableResult
+    func submit(_ outcome: Outcome) async -> OutcomeDisposition {
+        await uncommitted.during(outcome.attempt?.attemptedAt, arrivedAt: .now()) { await gatherer.submit(outcome) }
+    }
+
+    /// Before `run`, and before anything is submitted.
+    func open() async { await gatherer.open() }
+
+    /// Writes what comes, until it is closed.
+    func run() async { await gatherer.run() }
+
+    /// Everything was submitted: `run` ends when it is written.
+    func close() async { await gatherer.close() }
+}
+
+/// Writes one batch, whatever it takes.
+private struct OutcomeBatchWriter<Kind: DeliveryKind>: Sendable {
+    typealias Outcome = DeliveryOutcome<Kind.Consequence>
+
+    let store: OutcomeStore<Kind>
+    let gate: SendGate
+    let intents: OpenIntents
+    let owner: String
+    let writeTimeout: Duration
+    let logger: Logger
+
+    func write(_ outcomes: [Outcome]) async -> [OutcomeDisposition] {
+        intents.answer(outcomes.compactMap(\.intent))
+        do {
+            return try await persist(outcomes, forgetting: intents.answered)
+        } catch let error as PostgresError where outcomes.count > 1 && !error.isUnavailable {
+            // One of them may be at fault. Groups of intents are forgotten with the next batch: until then one of these may still be lost.
+            logger.error("outcomes could not be written together, trying one by one", metadata: ["error": "\(error)"])
+            var dispositions: [OutcomeDisposition] = []
+            for outcome in outcomes {
+                do {
+                    dispositions += try await persist([outcome], forgetting: [])
+                } catch {
+                    dispositions += lose([outcome], error)
+                }
+            }
+            return dispositions
+        } catch {
+            return lose(outcomes, error)
+        }
+    }
+
+    private func lose(_ outcomes: [Outcome], _ error: any Error) -> [OutcomeDisposition] {
+        logger.error(
+            "outcomes could not be written; they will be recorded as unknown when their leases and intents run out",
+            metadata: ["count": "\(outcomes.count)", "attemptId": "\(outcomes[0].attempt?.attemptId ?? "")", "error": "\(error)"]
+        )
+        for outcome in outcomes {
+            if let number = outcome.intent { intents.abandon(number) }
+            store.kind.report(outcome, .lost)
+        }
+        return Array(repeating: .lost, count: outcomes.count)
+    }
+
+    private func persist(_ outcomes: [Outcome], forgetting answered: [Int64]) async throws -> [OutcomeDisposition] {
+        let start = ContinuousClock.now
+        var pause = Duration.milliseconds(50)
+        while true {
+            do {
+                let report = try await store.write(outcomes, forgetting: answered, of: owner)
+                intents.forgot(answered)
+                gate.add(report)
+                log(report)
+                for (outcome, disposition) in zip(outcomes, report.dispositions) { store.kind.report(outcome, disposition) }
+                return report.dispositions
+            } catch let error as PostgresError where error.isUnavailable && ContinuousClock.now - start < writeTimeout {
+                // The same transaction may have happened: then leases are gone, attempts are known by their ids, and timestamps only rise.
+                try await Task.sleep(for: pause)
+                pause = min(pause * 2, .seconds(2))
+            }
+        }
+    }
+
+    private func log(_ report: OutcomeReport) {
+        for circuit in report.opened where circuit.refusals == 1 || circuit.since == circuit.lastRefusedAt {
+            logger.error(
+                "a circuit opened: a credential is refused, and its pushes are blocked until it is accepted again",
+                metadata: [
+                    "provider": "\(circuit.scope.provider)", "app": "\(circuit.scope.app)", "environment": "\(circuit.scope.environment)",
+                    "cause": "\(circuit.cause)", "credential": "\(circuit.scope.credential)",
+                ]
+            )
+        }
+        for scope in report.limitersOpened {
+            logger.critical(
+                "too many tokens are refused at once; none is deactivated until somebody decides: pushwatch limiters list",
+                metadata: [
+                    "provider": "\(scope.provider)", "app": "\(scope.app)", "environment": "\(scope.environment)",
+                    "credential": "\(scope.credential)",
+                ]
+            )
+        }
+        for pause in report.paused {
+            logger.warning(
+                "a provider asked for fewer requests; its queues are paused",
+                metadata: ["provider": "\(pause.provider)", "app": "\(pause.app)", "until": "\(pause.until)", "cause": "\(pause.cause)"]
+            )
+        }
+    }
+}

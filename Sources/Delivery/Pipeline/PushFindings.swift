@@ -1,0 +1,91 @@
+package import Providers
+package import PushContract
+
+/// What the outcome of a push says beyond the push itself: about its token, the credential and the provider's rate limits.
+package struct PushFindings: Sendable {
+    /// About the environment of a device's token.
+    package enum EnvironmentUpdate: Sendable, Hashable {
+        /// Refused here, and may belong to the other environment. If that was not tried yet, the push is attempted there at once.
+        case uncertain(TokenEnvironment)
+        /// The trial ended so.
+        case resolved(TokenEnvironment, EnvironmentTrial)
+    }
+
+    /// Where refusals of the token are counted; nil for a broadcast.
+    package var credentialScope: CredentialScope?
+    package var feedback: TokenFeedback?
+    /// What is counted about tokens in general; nil when the outcome says nothing about them.
+    package var sample: RefusalSample?
+    package var tokenEnvironment: EnvironmentUpdate?
+    /// The circuit that this refusal opens, unless it is open already.
+    package var opening: CircuitOpening?
+    /// Circuits that are closed because the provider accepted the credential.
+    package var circuitsClosed: [Int64] = []
+    package var pause: RateLimitRequest?
+
+    package init() {}
+
+    /// About the credential and the rate limits alone.
+    package init(
+        _ outcome: PushOutcome,
+        in scope: PushScope,
+        hasOwnTopic: Bool = false,
+        credential: String,
+        circuitsToClose: [Int64],
+        delays: RetryDelays,
+        random: Double
+    ) {
+        opening = CircuitDecision.opening(
+            after: outcome,
+            in: scope,
+            hasOwnTopic: hasOwnTopic,
+            credential: credential,
+            delays: delays,
+            random: random
+        )
+        circuitsClosed = CircuitDecision.isCredentialAccepted(outcome) ? circuitsToClose : []
+        pause = RateLimitDecision.request(provider: scope.provider, app: scope.app, after: outcome)
+    }
+
+    /// About the token, too.
+    package init(
+        _ outcome: PushOutcome,
+        of push: Push,
+        credential: String,
+        circuitsToClose: [Int64],
+        startedAt: Timestamp,
+        delays: RetryDelays,
+        random: Double
+    ) {
+        self.init(
+            outcome,
+            in: PushScope(push.identity),
+            hasOwnTopic: push.hasOwnTopic,
+            credential: credential,
+            circuitsToClose: circuitsToClose,
+            delays: delays,
+            random: random
+        )
+        guard let token = push.token else { return }
+        let scope = CredentialScope(
+            provider: push.identity.provider,
+            app: push.identity.app,
+            environment: push.identity.environment,
+            credential: token.kind.limiterCredential(credential)
+        )
+        credentialScope = scope
+        let cause = outcome.providerErrorCode ?? outcome.reasonCode?.rawValue ?? ""
+        switch outcome.tokenAction {
+        case .none where outcome.status == .sent:
+            sample = RefusalSample(.good, at: scope)
+            if token.countsAcceptance { feedback = push.feedback(.valid, cause: "", in: scope, startedAt: startedAt) }
+        case .none: break
+        case .suspect:
+            sample = RefusalSample(.ambiguous, at: scope)
+            feedback = push.feedback(.suspect, cause: cause, in: scope, startedAt: startedAt)
+        case .deactivate:
+            sample = RefusalSample(.gone, at: scope)
+            feedback = push.feedback(.deactivate(goneAt: outcome.tokenInvalidSince), cause: cause, in: scope, startedAt: startedAt)
+        }
+    }
+}

@@ -1,0 +1,254 @@
+package import Attempts
+package import Logging
+package import Providers
+package import PushContract
+
+/// Finds who carries pushes to an app; nil when no credential for it is configured.
+package typealias ProviderLookup = @Sendable (_ provider: Provider, _ app: String, _ environment: PushEnvironment) -> (any PushProvider)?
+
+/// Allows one request to a provider. Only `PushPipeline.attempt` makes permits, and it writes the outcome: so nothing is sent without its
+/// attempt, its token action and the send gate. It cannot be copied or kept: one permit, one request.
+private struct PushPermit: ~Copyable, Sendable {}
+
+/// The one way of a push: send gate, provider, outcome writer. Every attempt leaves exactly one row.
+///
+/// Pushes are attempted within `working`, which writes their outcomes.
+package struct PushPipeline<Kind: DeliveryKind>: Sendable {
+    package let gate: SendGate
+    private let lookup: ProviderLookup
+    private let delays: RetryDelays
+    private let journal: IntentJournal
+    private let writer: OutcomeWriter<Kind>
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - intents: where pushes that no claim protects are recorded before they are sent.
+    ///   - owner: this process, with another name after each restart.
+    ///   - uncommitted: counts the outcomes that wait to be written.
+    ///   - writeTimeout: how long they wait for a database that is away.
+    package init(
+        outcomes: OutcomeStore<Kind>,
+        intents: IntentStore,
+        owner: String,
+        lookup: @escaping ProviderLookup,
+        delays: RetryDelays = RetryDelays(),
+        uncommitted: UncommittedOutcomes,
+        writeTimeout: Duration = .seconds(60),
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp = { .now() }
+    ) {
+        self.lookup = lookup
+        self.delays = delays
+        self.now = now
+        gate = SendGate()
+        let open = OpenIntents()
+        journal = IntentJournal(store: intents, open: open, owner: owner, logger: logger)
+        writer = OutcomeWriter(
+            outcomes,
+            gate: gate,
+            intents: open,
+            owner: owner,
+            uncommitted: uncommitted,
+            writeTimeout: writeTimeout,
+            logger: logger
+        )
+    }
+
+    /// Makes one attempt, if the gate allows it. Returns when its outcome is written, found stale, or given up.
+    ///
+    /// - Parameters:
+    ///   - lease: of a delivery of the queue.
+    ///   - decide: what the result means for the owner; may change what it says about others.
+    package func attempt(
+        _ push: Push,
+        lease: DeliveryLease? = nil,
+        decide: (PushResult, inout PushFindings) -> Kind.Consequence?
+    ) async -> (result: PushResult, disposition: OutcomeDisposition) {
+        let scope = PushScope(push.identity)
+        let credential = credential(for: scope)
+        let circuitsToClose: [Int64]
+        switch gate.admit(scope, credential: credential, lease: lease, now: now()) {
+        case .blocked(let obstacle): return await block(push, lease, by: obstacle, decide)
+        case .allowed(let circuits): circuitsToClose = circuits
+        }
+        var intent: Int64?
+        if case .intent(let isCurrent) = push.protection {
+            guard let number = await journal.save(push.identity) else {
+                return await block(push, lease, by: SendGate.Obstacle(until: now() + IntentJournal.pause), decide)
+            }
+            guard isCurrent() else {
+                journal.withdraw(number)
+                return await block(push, lease, by: SendGate.Obstacle(until: now()), decide)
+            }
+            intent = number
+        }
+        let clock = push.clock ?? now
+        let startedAt = clock()
+        let answer = await request(push, permit: PushPermit())
+        var outcome = DeliveryOutcome<Kind.Consequence>(
+            of: answer.push,
+            answer.outcome,
+            credential: credential,
+            circuitsToClose: circuitsToClose,
+            startedAt: startedAt,
+            at: clock(),
+            delays: delays,
+            random: Double.random(in: 0...1)
+        )
+        outcome.lease = lease
+        outcome.intent = intent
+        outcome.consequence = decide(.attempted(answer.outcome), &outcome.findings)
+        return (.attempted(answer.outcome), await writer.submit(outcome))
+    }
+
+    /// Writes the end of a push that is not attempted.
+    package func end(_ consequence: Kind.Consequence, lease: DeliveryLease?, at: Timestamp) async {
+        await writer.submit(DeliveryOutcome(consequence: consequence, lease: lease, at: at))
+    }
+
+    /// Makes one request that is no push: it sends nothing to anybody, and leaves no attempt. A refused credential and a rate limit count as
+    /// for a push.
+    ///
+    /// - Parameters:
+    ///   - blocked: what follows if the gate does not allow it, or there is no such provider.
+    ///   - body: the request and what follows.
+    package func request(
+        in scope: PushScope,
+        blocked: (_ until: Timestamp) -> Kind.Consequence,
+        _ body: (any BroadcastProvider) async -> (outcome: PushOutcome, consequence: Kind.Consequence)
+    ) async {
+        let credential = credential(for: scope)
+        let startedAt = now()
+        switch gate.admit(scope, credential: credential, lease: nil, now: startedAt) {
+        case .blocked(let obstacle): await end(blocked(obstacle.until), lease: nil, at: startedAt)
+        case .allowed(let circuitsToClose):
+            guard let provider = lookup(scope.provider, scope.app, scope.environment) as? any BroadcastProvider else {
+                return await end(blocked(startedAt + SendGate.retryInterval), lease: nil, at: startedAt)
+            }
+            let (outcome, consequence) = await body(provider)
+            let findings = PushFindings(
+                outcome,
+                in: scope,
+                hasOwnTopic: true,
+                credential: credential,
+                circuitsToClose: circuitsToClose,
+                delays: delays,
+                random: Double.random(in: 0...1)
+            )
+            await writer.submit(DeliveryOutcome(consequence: consequence, findings: findings, at: now()))
+        }
+    }
+
+    /// Names the credential of pushes of this scope, without disclosing it; "" when there is none.
+    package func credential(for scope: PushScope) -> String { lookup(scope.provider, scope.app, scope.environment)?.credential ?? "" }
+
+    /// Writes outcomes as long as `body` makes attempts, and returns when all of them are written.
+    package func working<Value: Sendable, Failure: Error>(
+        _ body: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        await journal.open()
+        await writer.open()
+        return try await withTaskGroup(of: Void.self) { group -> Result<Value, Failure> in
+            group.addTask { [journal] in await journal.run() }
+            group.addTask { [writer] in await writer.run() }
+            let result: Result<Value, Failure>
+            do throws(Failure) {
+                result = .success(try await body())
+            } catch {
+                result = .failure(error)
+            }
+            await journal.close()
+            await writer.close()
+            await group.waitForAll()
+            // Groups that are left would be taken for lost.
+            try? await journal.sweep()
+            return result
+        }.get()
+    }
+
+    /// Deletes groups of intents whose outcomes are all written; usually that happens with the last of their outcomes.
+    package func sweepIntents() async throws { try await journal.sweep() }
+
+    private func block(
+        _ push: Push,
+        _ lease: DeliveryLease?,
+        by obstacle: SendGate.Obstacle,
+        _ decide: (PushResult, inout PushFindings) -> Kind.Consequence?
+    ) async -> (PushResult, OutcomeDisposition) {
+        let result = PushResult.blocked(obstacle)
+        var outcome = DeliveryOutcome<Kind.Consequence>(consequence: nil, lease: lease, at: (push.clock ?? now)())
+        outcome.consequence = decide(result, &outcome.findings)
+        guard outcome.consequence != nil || lease != nil else { return (result, .written) }
+        return (result, await writer.submit(outcome))
+    }
+
+    /// The only place where a push is handed to a provider.
+    private func request(_ push: Push, permit: consuming PushPermit) async -> (outcome: PushOutcome, push: Push) {
+        let now = now()
+        let identity = push.identity
+        let content: Push.Content
+        do throws(PushError) {
+            content = try push.content(now)
+        } catch {
+            return (.failed(Classification(.unknown, retry: .never), code: error.code, detail: error.message), push)
+        }
+        var push = push
+        let provider = lookup(identity.provider, identity.app, identity.environment)
+        switch content {
+        case .message(let message, let token):
+            push.identity.pushType = message.pushType.rawValue
+            push.hasOwnTopic = push.hasOwnTopic || message.topic != nil
+            guard let provider else { return (.withoutCredential, push) }
+            let target = PushTarget(
+                provider: identity.provider,
+                token: token.rawValue,
+                environment: identity.environment,
+                app: identity.app
+            )
+            return (await provider.send(message, to: target, attemptId: push.messageId, now: now), push)
+        case .broadcast(let message, let channel):
+            guard let provider = provider as? any BroadcastProvider else { return (.withoutCredential, push) }
+            let scope = BroadcastScope(app: identity.app, environment: identity.environment)
+            let attemptId = "\(push.messageId):\(identity.attemptNumber)"
+            return (await provider.broadcast(message, to: channel, in: scope, attemptId: attemptId, now: now), push)
+        }
+    }
+}
+
+extension DeliveryOutcome {
+    /// From a provider's answer to its attempt and to what it says about others.
+    init(
+        of push: Push,
+        _ outcome: PushOutcome,
+        credential: String,
+        circuitsToClose: [Int64],
+        startedAt: Timestamp,
+        at: Timestamp,
+        delays: RetryDelays,
+        random: Double
+    ) {
+        let findings = PushFindings(
+            outcome,
+            of: push,
+            credential: credential,
+            circuitsToClose: circuitsToClose,
+            startedAt: startedAt,
+            delays: delays,
+            random: random
+        )
+        self.init(attempt: Attempt(push.identity, outcome, at: startedAt), consequence: nil, findings: findings, at: at)
+    }
+}
+
+extension PushOutcome {
+    /// Blocks as a refused credential does, until one is configured.
+    fileprivate static var withoutCredential: PushOutcome {
+        var outcome = PushOutcome.failed(
+            Classification(.auth, retry: .afterFix),
+            code: "NoCredentials",
+            detail: "No credential is configured for this app and environment."
+        )
+        outcome.refusalScope = .credential
+        return outcome
+    }
+}

@@ -1,0 +1,53 @@
+import Providers
+import PushContract
+
+extension ClaimedDelivery {
+    var lease: DeliveryLease {
+        DeliveryLease(
+            key: LeaseKey(deliveryId: deliveryId, leaseToken: leaseToken),
+            queue: queue,
+            attemptNumber: attemptNumber,
+            expiresAt: expiresAt,
+            probeOf: probeOf
+        )
+    }
+
+    /// The attempt of this delivery.
+    ///
+    /// - Parameter clock: the time by the database's clock.
+    func push(to token: PushToken, clock: (@Sendable () -> Timestamp)? = nil) -> Push {
+        var identity = AttemptIdentity(
+            uid: uid,
+            platform: platform,
+            provider: provider,
+            environment: environment,
+            app: app,
+            tokenHash: token.hash,
+            operationKey: ClaimedDelivery.operationKey(sendId: sendId, deviceId: deviceId, tokenHash: token.hash),
+            attemptNumber: attemptNumber,
+            requestId: requestId
+        )
+        identity.appVersion = appVersion
+        identity.sendId = sendId
+        return Push(
+            identity,
+            // The same for every attempt of one delivery: a repetition after an unknown outcome is then known as one.
+            messageId: identity.operationKey,
+            protection: .claim,
+            // Only the state of a suspect token changes when a push is accepted.
+            token: Push.Token(
+                deviceId == nil ? .delivery : .push,
+                registrationVersion: registrationVersion,
+                countsAcceptance: tokenState == .suspect
+            ),
+            clock: clock
+        ) { [content, expiresAt] _ throws(PushError) in
+            .message(try PushMessage(content: content, expiresAt: expiresAt), to: token)
+        }
+    }
+
+    /// What all attempts of one delivery have in common.
+    static func operationKey(sendId: String, deviceId: String?, tokenHash: TokenHash) -> String {
+        "\(sendId):\(deviceId ?? tokenHash.rawValue)"
+    }
+}

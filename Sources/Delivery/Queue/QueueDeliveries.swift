@@ -1,0 +1,158 @@
+import CoreMetrics
+package import Logging
+package import Postgres
+package import PushContract
+
+/// Where a delivery of the queue goes after its outcome.
+package enum DeliveryNext: Sendable, Hashable {
+    case sent(providerMessageId: String?)
+    case cancelled
+    /// Attempted again.
+    case retry(at: Timestamp, after: ReasonCode)
+    /// Waits until a circuit closes.
+    case blocked(CircuitReference, after: ReasonCode?)
+    case dead(DeadOutcome, reason: ReasonCode?, providerErrorCode: String?)
+}
+
+/// The circuit that a delivery waits for.
+package enum CircuitReference: Sendable, Hashable {
+    case open(Int64)
+    /// The one that this refusal opens, unless it is open already.
+    case opening(CircuitOpening)
+}
+
+/// How a delivery can end without success.
+package enum DeadOutcome: String, Sendable, Hashable, Codable, CaseIterable {
+    /// A permanent refusal, or an unknown outcome that must not be repeated.
+    case failed
+    case expired
+    /// The device has no token that may be sent to.
+    case unreachable
+}
+
+/// Deliveries of the queue: moves each to where its outcome says.
+package struct QueueDeliveries: DeliveryKind {
+    package typealias Outcome = DeliveryOutcome<DeliveryNext>
+
+    private let logger: Logger
+
+    package init(logger: Logger) { self.logger = logger }
+
+    package func apply(_ outcomes: [Outcome], _ context: OutcomeContext, on connection: BlockingConnection) throws -> Set<Int> {
+        let moves = outcomes.compactMap(Move.init)
+        try insertFinished(moves, on: connection)
+        try insertDead(moves, on: connection)
+        try insertScheduled(moves, on: connection)
+        try insertBlocked(moves, context.circuits, on: connection)
+        return []
+    }
+
+    package func report(_ outcome: Outcome, _ disposition: OutcomeDisposition) {
+        guard let lease = outcome.lease else { return }
+        let delivery: Logger.Metadata = ["deliveryId": "\(lease.key.deliveryId)"]
+        switch disposition {
+        case .lost: break
+        case .stale:
+            SendMetrics.stale.increment()
+            logger.debug("a stale outcome was dropped", metadata: delivery)
+        case .written, .tokenDeactivated, .deactivationDeferred:
+            SendMetrics.count(outcome, isTokenDeactivated: disposition == .tokenDeactivated)
+            guard let attempt = outcome.attempt else { return }
+            // From the request to its pushes, and from there to the attempt's row.
+            let names: Logger.Metadata = [
+                "requestId": "\(attempt.requestId)", "attemptId": "\(attempt.attemptId)", "status": "\(attempt.status.rawValue)",
+                "reason": "\(attempt.reasonCode?.rawValue ?? "")",
+            ]
+            logger.debug("a delivery was tried", metadata: delivery.merging(names) { $1 })
+        }
+    }
+
+    private struct Move {
+        var lease: DeliveryLease
+        var next: DeliveryNext
+        /// Attempts made, this one included if it was one.
+        var attempts: Int
+        var deliveryId: Int64 { lease.key.deliveryId }
+
+        init?(_ outcome: Outcome) {
+            guard let lease = outcome.lease, let consequence = outcome.consequence else { return nil }
+            self.lease = lease
+            next = outcome.switchedAt.map { .retry(at: $0, after: .tokenInvalid) } ?? consequence
+            attempts = outcome.attempt == nil ? lease.attemptNumber - 1 : lease.attemptNumber
+        }
+    }
+
+    private func insertFinished(_ moves: [Move], on connection: BlockingConnection) throws {
+        let rows = moves.compactMap { move -> (Move, outcome: String, messageId: String?)? in
+            switch move.next {
+            case .sent(let messageId): (move, "sent", messageId)
+            case .cancelled: (move, "cancelled", nil)
+            case .retry, .blocked, .dead: nil
+            }
+        }
+        guard !rows.isEmpty else { return }
+        try connection.execute(
+            """
+            INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, providerMessageId, finishedAt)
+            SELECT deliveryId, queue, outcome, attempts, messageId, clock_timestamp()
+            FROM unnest(\(rows.map(\.0.deliveryId)), \(rows.map(\.0.lease.queue)), \(rows.map(\.outcome)), \(rows.map(\.0.attempts)),
+                \(rows.map(\.messageId))) AS t(deliveryId, queue, outcome, attempts, messageId)
+            """
+        )
+    }
+
+    private func insertDead(_ moves: [Move], on connection: BlockingConnection) throws {
+        let rows = moves.compactMap { move -> (Move, outcome: String, reason: String?, code: String?)? in
+            guard case .dead(let outcome, let reason, let code) = move.next else { return nil }
+            return (move, outcome.rawValue, reason?.rawValue, code)
+        }
+        guard !rows.isEmpty else { return }
+        try connection.execute(
+            """
+            INSERT INTO pushDead (deliveryId, queue, outcome, attempts, reasonCode, providerErrorCode, finishedAt)
+            SELECT deliveryId, queue, outcome, attempts, reason::pushReason, code, clock_timestamp()
+            FROM unnest(\(rows.map(\.0.deliveryId)), \(rows.map(\.0.lease.queue)), \(rows.map(\.outcome)), \(rows.map(\.0.attempts)),
+                \(rows.map(\.reason)), \(rows.map(\.code))) AS t(deliveryId, queue, outcome, attempts, reason, code)
+            """
+        )
+    }
+
+    private func insertScheduled(_ moves: [Move], on connection: BlockingConnection) throws {
+        let rows = moves.compactMap { move -> (Move, runAt: Timestamp, reason: String)? in
+            guard case .retry(let runAt, let reason) = move.next else { return nil }
+            return (move, runAt, reason.rawValue)
+        }
+        guard !rows.isEmpty else { return }
+        try connection.execute(
+            """
+            INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, reasonCode)
+            SELECT deliveryId, queue, runAt, attemptNumber, reason::pushReason
+            FROM unnest(\(rows.map(\.0.deliveryId)), \(rows.map(\.0.lease.queue)), \(rows.map(\.runAt)), \(rows.map { $0.0.attempts + 1 }),
+                \(rows.map(\.reason))) AS t(deliveryId, queue, runAt, attemptNumber, reason)
+            """
+        )
+    }
+
+    private func insertBlocked(_ moves: [Move], _ circuits: [CircuitScope: Circuit], on connection: BlockingConnection) throws {
+        let rows = moves.compactMap { move -> (Move, circuit: Int64?, reason: String?)? in
+            guard case .blocked(let circuit, let reason) = move.next else { return nil }
+            switch circuit {
+            case .open(let id): return (move, id, reason?.rawValue)
+            case .opening(let opening): return (move, circuits[opening.scope]?.id, reason?.rawValue)
+            }
+        }
+        guard !rows.isEmpty else { return }
+        // A circuit that closed meanwhile blocks nothing: then it is due now.
+        try connection.execute(
+            """
+            INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, reasonCode, circuitId)
+            SELECT t.deliveryId, t.queue, CASE WHEN h.circuitId IS NULL THEN clock_timestamp() ELSE t.expiresAt END, t.attemptNumber,
+                t.reason::pushReason, h.circuitId
+            FROM unnest(\(rows.map(\.0.deliveryId)), \(rows.map(\.0.lease.queue)), \(rows.map(\.0.lease.expiresAt)),
+                \(rows.map { $0.0.attempts + 1 }), \(rows.map(\.reason)), \(rows.map(\.circuit)))
+                AS t(deliveryId, queue, expiresAt, attemptNumber, reason, circuitId)
+            LEFT JOIN pushCircuits h ON h.circuitId = t.circuitId AND h.closedAt IS NULL
+            """
+        )
+    }
+}

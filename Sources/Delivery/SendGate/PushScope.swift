@@ -1,0 +1,27 @@
+package import PushContract
+
+/// Which pushes one is like for the send gate: a circuit or a pause of one is of all of them.
+package struct PushScope: Sendable, Hashable {
+    package var provider: Provider
+    package var app: String
+    package var environment: PushEnvironment
+    package var platform: Platform
+
+    package init(provider: Provider, app: String, environment: PushEnvironment, platform: Platform) {
+        self.provider = provider
+        self.app = app
+        self.environment = environment
+        self.platform = platform
+    }
+
+    init(_ identity: AttemptIdentity) {
+        self.init(provider: identity.provider, app: identity.app, environment: identity.environment, platform: identity.platform)
+    }
+
+    /// Of pushes through APNs.
+    package init(apns place: AppEnvironment) {
+        self.init(provider: .apns, app: place.app, environment: place.environment, platform: .ios)
+    }
+
+    var appEnvironment: AppEnvironment { AppEnvironment(app: app, environment: environment) }
+}

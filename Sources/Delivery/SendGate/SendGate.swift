@@ -1,0 +1,143 @@
+package import PushContract
+import Synchronization
+
+/// What this process knows about circuits and rate-limit pauses, and so whether a push may be sent. Read now and then, and changed at once
+/// by what this process's own outcomes open and close. Safe to use from any thread.
+package final class SendGate: Sendable {
+    package enum Admission: Sendable, Hashable {
+        /// It may be sent. `circuitsToClose`: circuits to close if the provider accepts the credential now.
+        case allowed(circuitsToClose: [Int64])
+        case blocked(Obstacle)
+    }
+
+    /// Why a push is not sent now.
+    package struct Obstacle: Sendable, Hashable {
+        /// When it is worth another try.
+        package var until: Timestamp
+        /// The open circuit; nil: a pause, or the intent could not be recorded.
+        package var circuit: Int64?
+    }
+
+    fileprivate struct State {
+        var circuits: [Circuit] = []
+        var pauses: [RateLimitPause] = []
+        /// Of the database's clock against this machine's.
+        var offset = Duration.zero
+        /// Circuits that this process may make one attempt for.
+        var probes: Set<Int64> = []
+        /// Where something waits because of a circuit.
+        var waiting: Set<AppEnvironment> = []
+    }
+
+    /// A push that a circuit blocks is tried again after this.
+    package static let retryInterval = Duration.seconds(30)
+
+    private let state = Mutex(State())
+
+    init() {}
+
+    /// Whether a push of this scope may be sent; a probe's turn is taken by asking.
+    ///
+    /// - Parameter lease: of a delivery of the queue, which is claimed within its queue's rate limit. The delivery of a probe may pass.
+    package func admit(_ scope: PushScope, credential: String, lease: DeliveryLease?, now: Timestamp) -> Admission {
+        state.withLock { state in
+            if lease == nil, let until = state.pausedUntil(scope, now: now) { return .blocked(Obstacle(until: until)) }
+            let circuits = state.circuits.filter { $0.scope.covers(scope) }
+            switch CircuitDecision.admission(credential: credential, probeOf: lease?.probeOf, circuits: circuits) {
+            case .allowed(let circuitsToClose): return .allowed(circuitsToClose: circuitsToClose)
+            case .blocked(let circuit):
+                if lease == nil, state.probes.remove(circuit) != nil { return .allowed(circuitsToClose: circuits.map(\.id)) }
+                if lease == nil { state.waiting.insert(scope.appEnvironment) }
+                return .blocked(Obstacle(until: now + SendGate.retryInterval, circuit: circuit))
+            }
+        }
+    }
+
+    /// How many of a queue may be under way at `now` by this machine's clock.
+    func slots(of queue: SendQueue, capacity: Int, ramp: Duration, now: Timestamp) -> Int {
+        state.withLock { state in
+            let pause = state.pauses.first { $0.applies(to: queue) }
+            return RateLimitDecision.slots(pause, capacity: capacity, ramp: ramp, now: now + state.offset)
+        }
+    }
+
+    /// - Parameter offset: of the database's clock against this machine's.
+    func replace(circuits: [Circuit], pauses: [RateLimitPause], offset: Duration) {
+        state.withLock { state in
+            state.circuits = circuits
+            state.pauses = pauses
+            state.offset = offset
+            state.probes.formIntersection(circuits.map(\.id))
+        }
+    }
+
+    /// What a written batch opened, closed and paused.
+    func add(_ report: OutcomeReport) {
+        guard !report.opened.isEmpty || !report.paused.isEmpty || !report.closed.isEmpty else { return }
+        state.withLock { state in
+            let opened = Set(report.opened.map(\.id))
+            state.circuits.removeAll { opened.contains($0.id) || report.closed.contains($0.id) }
+            state.circuits += report.opened
+            state.probes.subtract(report.closed)
+            for pause in report.paused {
+                state.pauses.removeAll { $0.provider == pause.provider && $0.app == pause.app }
+                state.pauses.append(pause)
+            }
+        }
+    }
+}
+
+/// For pushes that no queue holds: where nothing is to be claimed, and whose turn a probe is.
+extension SendGate {
+    /// Where nothing is to be claimed for pushes through APNs, and whether this process has the turn of a probe.
+    package func blocked(
+        credential: (AppEnvironment) -> String,
+        now: Timestamp
+    ) -> (appEnvironments: Set<AppEnvironment>, hasProbes: Bool) {
+        let (circuits, pauses, probes, offset) = state.withLock { ($0.apnsCircuits, $0.pauses, $0.probes, $0.offset) }
+        var appEnvironments: Set<AppEnvironment> = []
+        for circuit in circuits where !probes.contains(circuit.id) && circuit.scope.credential == credential(circuit.scope.appEnvironment) {
+            appEnvironments.insert(circuit.scope.appEnvironment)
+        }
+        for pause in pauses where pause.provider == .apns && pause.until > now + offset {
+            for environment in PushEnvironment.allCases { appEnvironments.insert(AppEnvironment(app: pause.app, environment: environment)) }
+        }
+        return (appEnvironments, !probes.isEmpty)
+    }
+
+    /// Circuits of APNs for which somebody should make an attempt now, and whether something is known to wait for it.
+    package func dueProbes(
+        credential: (AppEnvironment) -> String,
+        now: Timestamp
+    ) -> [(circuit: Circuit, appEnvironment: AppEnvironment, isWanted: Bool)] {
+        let (circuits, probes, waiting, offset) = state.withLock { ($0.apnsCircuits, $0.probes, $0.waiting, $0.offset) }
+        return circuits.compactMap { circuit in
+            let place = circuit.scope.appEnvironment
+            guard !probes.contains(circuit.id), CircuitDecision.isProbeDue(circuit, credential: credential(place), now: now + offset) else {
+                return nil
+            }
+            return (circuit, place, waiting.contains(place))
+        }
+    }
+
+    package func giveProbe(of circuit: Circuit) {
+        state.withLock { state in
+            state.probes.insert(circuit.id)
+            state.waiting.remove(circuit.scope.appEnvironment)
+        }
+    }
+}
+
+extension SendGate.State {
+    /// By this machine's clock.
+    fileprivate func pausedUntil(_ scope: PushScope, now: Timestamp) -> Timestamp? {
+        let pause = pauses.first { $0.provider == scope.provider && $0.app == scope.app && $0.until > now + offset }
+        return pause.map { $0.until - offset }
+    }
+
+    fileprivate var apnsCircuits: [Circuit] { circuits.filter { $0.scope.provider == .apns && ($0.scope.platform ?? .ios) == .ios } }
+}
+
+extension CircuitScope {
+    fileprivate var appEnvironment: AppEnvironment { AppEnvironment(app: app, environment: environment) }
+}

@@ -1,0 +1,47 @@
+package import Delivery
+package import PushContract
+
+/// What the outcome of a push means for its activity or channel.
+package struct LiveConsequence: Sendable {
+    package enum Effect: Sendable {
+        /// A state was sent.
+        ///
+        /// - Parameter budgetFullAt: the device's bucket for boundaries after one was taken from it; nil: none was.
+        case updated(timestamp: Int64, stateHash: String, budgetFullAt: Timestamp?)
+        /// The update token is dead, since `goneAt` if the provider says so.
+        case tokenDeactivated(goneAt: Timestamp?)
+        case tokenSuspect
+        /// - Parameter channelId: what the activity listens to instead of bringing a token.
+        case started(StartClaim, StartDecision, stateTimestamp: Int64, stateHash: String, channelId: String?)
+        /// The end was answered for good (nil), or is tried again.
+        case ended(retryAt: Timestamp?)
+        /// About a broadcast channel.
+        case channel(ChannelEffect)
+        case nothing
+
+        var isNothing: Bool { if case .nothing = self { true } else { false } }
+    }
+
+    package var key: ActivityKey
+    package var effect: Effect
+}
+
+/// One outcome as the statements take it.
+struct LiveOutcome {
+    /// In the batch.
+    var place: Int
+    var key: ActivityKey
+    var effect: LiveConsequence.Effect
+    /// Of the token that was sent to; "" when nothing was sent.
+    var tokenHash: String
+    var at: Timestamp
+
+    init?(_ place: Int, _ outcome: DeliveryOutcome<LiveConsequence>) {
+        guard let consequence = outcome.consequence else { return nil }
+        self.place = place
+        key = consequence.key
+        effect = consequence.effect
+        tokenHash = outcome.attempt?.tokenHash.rawValue ?? ""
+        at = outcome.at
+    }
+}

@@ -1,0 +1,50 @@
+import CoreMetrics
+import Delivery
+import Providers
+import PushContract
+
+extension LiveEngine {
+    /// What is attempted, for the metrics.
+    enum Event: String, Sendable {
+        case start, update, end, broadcast
+    }
+
+    /// One push through the pipeline. Returns when its outcome is committed, or given up.
+    ///
+    /// - Parameter effect: what follows for the activity.
+    func attempt(
+        _ event: Event,
+        _ push: Push,
+        of key: ActivityKey,
+        effect: (PushResult) -> LiveConsequence.Effect
+    ) async -> (result: PushResult, isDeferred: Bool) {
+        let (result, disposition) = await pipeline.attempt(push) { result, _ in
+            let effect = effect(result)
+            switch result {
+            case .attempted(let outcome): LiveMetrics.pushed(event.rawValue, outcome.status.rawValue)
+            case .blocked: if effect.isNothing { return nil }
+            }
+            return LiveConsequence(key: key, effect: effect)
+        }
+        return (result, disposition == .deactivationDeferred)
+    }
+
+    /// One request about channels: it is no push, and leaves no attempt.
+    func manage(
+        _ claim: ChannelClaim,
+        _ request: (any BroadcastProvider, BroadcastScope) async -> (outcome: PushOutcome, effect: ChannelEffect)
+    ) async {
+        let place = claim.appEnvironment
+        let key = ChannelKey(subject: "", appEnvironment: place).activity
+        await pipeline.request(in: PushScope(apns: place)) { until in
+            LiveConsequence(key: key, effect: .channel(.postponed(claim, until: until)))
+        } _: { provider in
+            let (outcome, effect) = await request(provider, BroadcastScope(app: place.app, environment: place.environment))
+            LiveMetrics.asked(claim.operation, outcome.status.rawValue)
+            return (outcome, LiveConsequence(key: key, effect: .channel(effect)))
+        }
+    }
+
+    /// Names the credential that pushes of a place are sent with, without disclosing it; "" when there is none.
+    func credential(of appEnvironment: AppEnvironment) -> String { pipeline.credential(for: PushScope(apns: appEnvironment)) }
+}
