@@ -1,9 +1,9 @@
 import Access
 package import Alerting
 import Attempts
-import HTTPClient
 import Delivery
 import Foundation
+import HTTPClient
 import HTTPServer
 import Hummingbird
 import LiveActivities
@@ -63,7 +63,12 @@ struct ServerParts: Sendable {
         ingestor = AttemptIngestor(pool: pool, maintenance: maintenance, uncommitted: uncommitted, logger: logger)
         let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), logger: logger)
         let cipher = try configuration.tokenCipher()
-        sends = SendStore(pool: pool, cipher: cipher, feedbackWriter: TokenFeedbackWriter(limits: configuration.deactivationLimiter), record: record)
+        sends = SendStore(
+            pool: pool,
+            cipher: cipher,
+            feedbackWriter: TokenFeedbackWriter(limits: configuration.deactivationLimiter),
+            record: record
+        )
         throttles = ThrottleStore(pool: pool)
         devices = DeviceStore(pool: pool, cipher: cipher, record: record, onRemoval: ActivityRemovals.end)
         providers = try ProviderRegistry(configuration, logger: logger)
@@ -92,11 +97,11 @@ struct ServerParts: Sendable {
         }
         health.addCheck("sending", isRequired: false) { [sends] in
             if let limiter = try await sends.deactivationLimiters.open().first {
-                return .failing("\(limiter.scope.provider) refuses too many tokens of \(limiter.scope.app): pushwatch limiters list")
+                return .failing("\(limiter.scope.provider) rejects too many tokens of \(limiter.scope.app): pushwatch limiters list")
             }
             guard let circuit = try await sends.circuits().first else { return .healthy }
             return .failing(
-                "\(circuit.scope.provider) refuses the credential of \(circuit.scope.app) (\(circuit.cause)); its sends are held: pushwatch circuits list"
+                "\(circuit.scope.provider) rejects the credential of \(circuit.scope.app) (\(circuit.cause)); its deliveries are blocked: pushwatch circuits list"
             )
         }
         health.addCheck("rules", isRequired: false) { [rules] in
@@ -147,10 +152,12 @@ struct ServerParts: Sendable {
         var services: [any Service] = [maintenance, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) {
             services += [ingestor, DeviceSweeper(store: devices, logger: logger)]
-            services.append(BacktestRefresher(pool: pool, rules: rules, backtestCache: backtests, lag: configuration.alertsLag, logger: logger))
+            services.append(
+                BacktestRefresher(pool: pool, rules: rules, backtestCache: backtests, lag: configuration.alertsLag, logger: logger)
+            )
             if let keySet = configuration.tokenKeys { services.append(TokenEncryptionBackfill(pool: pool, keySet: keySet, logger: logger)) }
         }
-        // Whoever pushes reads changed credentials.
+        // Every role that pushes reloads changed credentials.
         if !configuration.roles.isDisjoint(with: [.send, .live]) { services.append(providers) }
         if configuration.roles.contains(.send) { services += sending() }
         if !configuration.roles.isDisjoint(with: [.api, .send, .live]) {
@@ -205,7 +212,9 @@ struct ServerParts: Sendable {
             send: toReceivers
         )
         guard let url = configuration.alertsHeartbeatURL else { return [evaluator, notifier, maintenance] }
-        return [evaluator, notifier, maintenance, DeadMansSwitch(url: url, pool: pool, evaluator: evaluator, logger: logger, send: toReceivers)]
+        return [
+            evaluator, notifier, maintenance, DeadMansSwitch(url: url, pool: pool, evaluator: evaluator, logger: logger, send: toReceivers),
+        ]
     }
 }
 
