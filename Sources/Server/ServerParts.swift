@@ -136,14 +136,14 @@ struct ServerParts: Sendable {
             try await admitTokenKeys()
             for (listener, responder) in listeners {
                 let router = try await router(for: listener.audience)
-                if listener.audience == .everybody { hooks.routes(router) }
+                if listener.audience == .everyone { hooks.routes(router) }
                 responder.open(router.buildResponder())
             }
         }
         var services: [any Service] = [pool, admin, gate]
         services += working().map { DatabaseDependentService(gate: gate, service: $0) }
         services += try listeners.map { try listener($0, $1, onListening: hooks.onListening) }
-        services += hooks.companions.map { DatabaseDependentService(gate: gate, service: $0) }
+        services += hooks.extraServices.map { DatabaseDependentService(gate: gate, service: $0) }
         services.append(DrainSignal(health: health))
         return services
     }
