@@ -35,7 +35,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     }
 
     package static let databaseURL = Self("database.url", "PostgreSQL connection string or URI", isSecret: true)
-    static let databaseConnections = Self("database.connections", "connections this instance may hold", standard: "12")
+    static let databaseConnections = Self("database.connections", "connections of this instance at most", standard: "12")
     package static let adminDatabaseURL = Self(
         "admin.database.url",
         "connection for partitions and migrations",
@@ -76,7 +76,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let proxyHeader = Self("signIn.proxy.header", "header in which a proxy in front names the person it has signed in")
     static let proxyAddresses = Self(
         "signIn.proxy.addresses",
-        "addresses and networks of that proxy, separated by commas; from elsewhere the header counts for nothing"
+        "addresses and networks of that proxy, separated by commas; from any other address the header is ignored"
     )
     static let proxyScopes = Self(
         "signIn.proxy.scopes",
@@ -122,15 +122,19 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let matchFeedURLs = Self("matches.feedUrls", "score feeds to poll, separated by commas (docs/score-feed.md)", isSecret: true)
     static let deactivationLimiterPercent = Self(
         "sends.deactivationLimiter.percent",
-        "share of ambiguous token refusals within 15 minutes above which no token is switched off",
+        "share of ambiguous token rejections within 15 minutes above which no token is deactivated",
         standard: "5"
     )
     static let deactivationLimiterRefusedPercent = Self(
         "sends.deactivationLimiter.refusedPercent",
-        "the same for all token refusals",
+        "the same for all token rejections",
         standard: "25"
     )
-    static let deactivationLimiterCount = Self("sends.deactivationLimiter.count", "refusals below which that never happens", standard: "20")
+    static let deactivationLimiterCount = Self(
+        "sends.deactivationLimiter.count",
+        "rejections below which the limiter never opens",
+        standard: "20"
+    )
     static let usersIssuer = Self("users.issuer", "`iss` of app-user tokens")
     static let usersAudience = Self("users.audience", "`aud` of app-user tokens")
     static let usersJWKS = Self("users.jwks", "file or https URL with the issuer's keys")

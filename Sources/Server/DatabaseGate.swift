@@ -1,15 +1,15 @@
 import Attempts
 import Foundation
-import Logging
 import HTTPServer
+import Logging
 import Postgres
 import ServiceLifecycle
 import Synchronization
 
-/// Holds work back until the database is there and its schema fits. Meanwhile the listener answers `/health/ready` with 503.
+/// Delays work until the database can be reached and its schema fits. Until then `/health/ready` responds with 503.
 final class DatabaseGate: Service, Sendable {
     private struct State {
-        /// Nil while nobody knows yet.
+        /// Nil until it is known.
         var mayWork: Bool?
         var waiting: [UUID: CheckedContinuation<Bool, Never>] = [:]
         var released: Set<UUID> = []
@@ -43,12 +43,12 @@ final class DatabaseGate: Service, Sendable {
     }
 
     func run() async throws {
-        // At shutdown, and when the schema does not fit, whoever waits is let go: a server that waits for its database ends as well.
+        // At shutdown, and when the schema does not fit, every waiting service continues, so that a server without its database can stop.
         defer { settle(mayWork: false) }
         do {
             try await wait()
         } catch is CancellationError {
-            // Told to end before the database came: nothing is wrong with that.
+            // Shut down before the database could be reached: that is no error.
         }
     }
 
@@ -67,12 +67,12 @@ final class DatabaseGate: Service, Sendable {
             }
             health.markStarted()
             settle(mayWork: true)
-            logger.info("the database is there")
+            logger.info("the database can be reached")
             try await gracefulShutdown()
         }
     }
 
-    /// Returns true when work may begin, false when it never will: this caller is told to end, or the gate gave up.
+    /// Returns true when work may begin, false when it never will: this caller shuts down, or the gate failed.
     func pass() async -> Bool {
         let waiter = UUID()
         // Services end one by one, in the reverse order of starting: each that waits here is let go alone, and before the gate ends.
@@ -121,7 +121,7 @@ final class DatabaseGate: Service, Sendable {
         try await onOpen()
     }
 
-    /// The first answer stands.
+    /// The first result counts.
     private func settle(mayWork: Bool) {
         let waiting = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
             guard state.mayWork == nil else { return [] }

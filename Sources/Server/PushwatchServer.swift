@@ -25,7 +25,7 @@ package struct PushwatchServer {
         package var extraServices: [any Service] = []
         /// Called once the listener is bound, with its URL.
         package var onListening: @Sendable (_ url: String) async -> Void = { _ in }
-        /// Adds routes beside the service's own.
+        /// Adds routes to the service's own.
         package var routes: @Sendable (HTTPRouter) -> Void = { _ in }
         /// Applies missing migrations before work begins.
         package var migrates = false

@@ -26,7 +26,7 @@ extension ServerConfiguration {
     private static func checkEnvironment(_ environment: [String: String]) throws(ConfigurationError) {
         let known = Set(ConfigurationKey.all.flatMap(\.acceptedNames).map(ConfigurationKey.environmentName(of:)))
         for name in environment.keys.sorted() where name.hasPrefix("PUSHWATCH_") && !known.contains(name) {
-            throw ConfigurationError("\(name) is not a setting of Pushwatch. `pushwatch serve --help` lists them.")
+            throw ConfigurationError("\(name) is not a setting of Pushwatch; `pushwatch serve --help` lists them.")
         }
     }
 
@@ -42,7 +42,7 @@ extension ServerConfiguration {
         }
         let known = Set(ConfigurationKey.all.flatMap(\.acceptedNames))
         for name in leaves(of: root, under: "").sorted() where !known.contains(name) {
-            throw ConfigurationError("\(path): `\(name)` is not a setting of Pushwatch. `pushwatch serve --help` lists them.")
+            throw ConfigurationError("\(path): `\(name)` is not a setting of Pushwatch; `pushwatch serve --help` lists them.")
         }
     }
 
@@ -54,8 +54,8 @@ extension ServerConfiguration {
     private init(_ settings: Settings) throws {
         guard let url = try settings.secret(.databaseURL) else {
             throw ConfigurationError(
-                "No database is configured. Set \(ConfigurationKey.databaseURL.environmentName), or use `pushwatch-dev up` for one that "
-                    + "Pushwatch starts itself; it prints the address."
+                "No database is configured. Set \(ConfigurationKey.databaseURL.environmentName), pass --database, or start a local "
+                    + "installation with `pushwatch-dev up` and run this in its directory."
             )
         }
         self.init(databaseURL: url)

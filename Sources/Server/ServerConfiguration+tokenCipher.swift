@@ -2,8 +2,8 @@ package import Delivery
 import PushContract
 
 extension ServerConfiguration {
-    /// What seals and opens push tokens. Refused without keys where tokens are stored or sent to: there is no mode that keeps them in the
-    /// clear. An instance that only evaluates alerts needs none.
+    /// Encrypts and decrypts push tokens. Without keys it is an error where tokens are stored or sent to: tokens are never stored in plain
+    /// text. An instance that only evaluates alerts needs no keys.
     package func tokenCipher() throws(ConfigurationError) -> TokenCipher {
         if let tokenKeys { return TokenCipher(tokenKeys) }
         guard roles == [.alert] else {
@@ -20,7 +20,7 @@ extension ServerConfiguration {
 }
 
 extension ServerParts {
-    /// Stops a server whose keys do not fit what is stored, before it takes good tokens for damaged ones.
+    /// Fails at the start if the keys do not match what is stored, so that intact tokens are not taken for damaged ones.
     func admitTokenKeys() async throws {
         // An instance that only alerts reads no token, and its database role none of the keys' names.
         guard let keySet = configuration.tokenKeys, configuration.roles != [.alert] else { return }

@@ -117,7 +117,7 @@ package struct ServerConfiguration: Sendable {
     /// Of one device, over all it follows.
     package var liveStartsPerHour = 3
     package var liveStartsPerDay = 6
-    /// Whether matches are told through broadcast channels, too.
+    /// Whether states of matches are also sent through broadcast channels.
     package var liveChannels = ChannelMode.off
 
     package init(databaseURL: String) {

@@ -15,7 +15,7 @@ extension ServerParts {
         onListening: @escaping @Sendable (String) async -> Void
     ) throws -> any Service {
         let headers = TimeAmount(configuration.httpHeaderTimeout)
-        // After the reader's own deadline, which answers 408: this one asks nobody.
+        // Later than the reader's own deadline, which responds with 408: this one closes the connection without a response.
         let bodies = TimeAmount(BodyLimits().deadline + .seconds(5))
         let addresses = AddressLimit(configuration.httpConnectionsPerAddress)
         let plain = HTTPServerBuilder.http1(

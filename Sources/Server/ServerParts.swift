@@ -97,11 +97,11 @@ struct ServerParts: Sendable {
         }
         health.addCheck("sending", isRequired: false) { [sends] in
             if let limiter = try await sends.deactivationLimiters.open().first {
-                return .failing("\(limiter.scope.provider) refuses too many tokens of \(limiter.scope.app): pushwatch limiters list")
+                return .failing("\(limiter.scope.provider) rejects too many tokens of \(limiter.scope.app): pushwatch limiters list")
             }
             guard let circuit = try await sends.circuits().first else { return .healthy }
             return .failing(
-                "\(circuit.scope.provider) refuses the credential of \(circuit.scope.app) (\(circuit.cause)); its sends are held: pushwatch circuits list"
+                "\(circuit.scope.provider) rejects the credential of \(circuit.scope.app) (\(circuit.cause)); its deliveries are blocked: pushwatch circuits list"
             )
         }
         health.addCheck("rules", isRequired: false) { [rules] in
@@ -157,7 +157,7 @@ struct ServerParts: Sendable {
             )
             if let keySet = configuration.tokenKeys { services.append(TokenEncryptionBackfill(pool: pool, keySet: keySet, logger: logger)) }
         }
-        // Whoever pushes reads changed credentials.
+        // Every role that pushes reloads changed credentials.
         if !configuration.roles.isDisjoint(with: [.send, .live]) { services.append(providers) }
         if configuration.roles.contains(.send) { services += sending() }
         if !configuration.roles.isDisjoint(with: [.api, .send, .live]) {

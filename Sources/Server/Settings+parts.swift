@@ -94,7 +94,7 @@ extension Settings {
         guard let jwks = text(.usersJWKS) else { return nil }
         guard let issuer = text(.usersIssuer) else {
             throw ConfigurationError(
-                "\(ConfigurationKey.usersJWKS.environmentName) needs \(ConfigurationKey.usersIssuer.environmentName) beside it."
+                "\(ConfigurationKey.usersJWKS.environmentName) needs \(ConfigurationKey.usersIssuer.environmentName) too."
             )
         }
         return .init(issuer: issuer, audience: text(.usersAudience), jwks: jwks)

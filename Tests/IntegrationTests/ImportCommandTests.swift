@@ -46,7 +46,7 @@ extension WholeService {
 
                         let second = try command(path, database)
                         #expect(try await second.ended() == 1)
-                        #expect(second.text.contains("Going on after line"), "\(second.text)")
+                        #expect(second.text.contains("Continuing after line"), "\(second.text)")
                         #expect(second.text.contains("4 lines were not stored"), "\(second.text)")
                         #expect(try refusedLines(path) == [17, 10_017, 20_017, 30_017])
                         #expect(try await ledger.rows == 39_996)
@@ -79,7 +79,7 @@ extension WholeService {
                     #expect(try await Shell.run("/bin/sh", ["-c", packing], in: directory).code == 0)
                     let cut = try command(path, database)
                     #expect(try await cut.ended() == 1)
-                    #expect(cut.text.contains("\(path): the file is cut off. What stands before that is stored"), "\(cut.text)")
+                    #expect(cut.text.contains("\(path): the file is cut off. Everything before that is stored"), "\(cut.text)")
                 }
             }
         }

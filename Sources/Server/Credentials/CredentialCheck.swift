@@ -3,10 +3,10 @@ package import Logging
 import Providers
 package import PushContract
 
-/// Tries each configured credential with a harmless request: a push to a token that cannot exist. A provider that judges the token has
-/// accepted the credential.
+/// Tests each configured credential with a push to a token that cannot exist. A provider that rejects the token has accepted the
+/// credential.
 package enum CredentialCheck {
-    /// What one credential is worth.
+    /// The result of testing one credential.
     package struct Verdict: Sendable, Encodable {
         package enum State: String, Sendable, Encodable { case accepted, refused, unreachable }
 
@@ -17,15 +17,15 @@ package enum CredentialCheck {
         package var detail: String
         /// Days since the key's file was written; keys are best replaced now and then.
         package var keyAgeDays: Int?
-        /// How far this machine's clock is ahead of the provider's, where the provider tells its time; beyond some minutes signatures fail.
+        /// How far this machine's clock is ahead of the provider's, where the provider sends its time; signatures fail if it is some minutes off.
         package var clockAheadSeconds: Int?
     }
 
-    /// What a credential that serves all apps is tried with.
+    /// What a credential for all apps is tested with.
     package static let usualApp = "com.example.app"
 
     /// Every configured credential, in each environment it serves.
-    /// - Parameter app: the bundle id to try a credential with that serves all apps.
+    /// - Parameter app: the bundle id to test a credential with that serves all apps.
     package static func run(_ configuration: ServerConfiguration, app: String, now: Timestamp, logger: Logger) async throws -> [Verdict] {
         var verdicts: [Verdict] = []
         for entry in try PushProviders.entries(configuration) {

@@ -8,7 +8,7 @@ import ServiceKit
 import ServiceLifecycle
 import Synchronization
 
-/// The providers in use. When a credential file changes, the new credential is tried with a push to nobody, and takes over once the
+/// The providers in use. When a credential file changes, the new credential is tested with a push to a token that cannot exist, and replaces the old one once the
 /// provider has accepted it; until then, and when the file cannot be used, the old one stays in force.
 ///
 /// Safe to use from any task.
