@@ -16,12 +16,13 @@ bootstrap: ## Install what is missing, or print the command
 	@bash scripts/bootstrap.sh
 
 .PHONY: build
-build: bootstrap ## Build the command line (CONFIGURATION=release|debug)
+build: bootstrap ## Build both programs, pushwatch and pushwatch-dev (CONFIGURATION=release|debug)
+	@swift build -c $(CONFIGURATION) --product pushwatch-dev
 	@swift build -c $(CONFIGURATION) --product pushwatch
 
 .PHONY: up
 up: build ## Build and start everything on an embedded default; UP="--empty --port 9090" passes options
-	@exec "$$(swift build -c $(CONFIGURATION) --show-bin-path)/pushwatch" up $(UP)
+	@exec "$$(swift build -c $(CONFIGURATION) --show-bin-path)/pushwatch-dev" up $(UP)
 
 .PHONY: build-tests
 build-tests: ## Build everything with its tests; WARNINGS=error fails on a warning in our own targets
@@ -41,6 +42,7 @@ verify: ## The tests that take longer than .ci/run allows: soak, soak-send, fuzz
 .PHONY: conformance
 conformance: ## Hold docs/openapi.yaml against a running server (two minutes)
 	@bash scripts/bootstrap.sh test
+	@swift build --product pushwatch-dev
 	@swift build --product pushwatch
 	@bash scripts/conformance.sh
 
@@ -76,18 +78,18 @@ people-paths: ## How long people need: from a clone to the first alert, from the
 
 .PHONY: bench
 bench: bootstrap ## The benchmarks, as ratios (about ten minutes; needs a quiet machine). BENCH=--quick shortens them
-	@swift build -c release --product pushwatch
-	@binary="$$(swift build -c release --show-bin-path)/pushwatch"; \
+	@swift build -c release --product pushwatch-dev
+	@binary="$$(swift build -c release --show-bin-path)/pushwatch-dev"; \
 	for name in $$("$$binary" bench list); do "$$binary" bench $$name $(BENCH); done
 
 .PHONY: bench-compare
 bench-compare: bootstrap ## Sends end to end next to a bare sender on AsyncHTTPClient, which is what APNSwift sends with
-	@swift build -c release --product pushwatch
+	@swift build -c release --product pushwatch-dev
 	@swift build -c release --package-path Benchmarks/ahc-sender --scratch-path .build/ahc-sender
-	@"$$(swift build -c release --show-bin-path)/pushwatch" bench send --only end-to-end --compare-with .build/ahc-sender/release/ahc-sender
+	@"$$(swift build -c release --show-bin-path)/pushwatch-dev" bench send --only end-to-end --compare-with .build/ahc-sender/release/ahc-sender
 
 .PHONY: dist
-dist: bootstrap ## Pack a release: dist/pushwatch-VERSION-….tar.gz
+dist: bootstrap ## Pack a release of both programs: dist/pushwatch-VERSION-….tar.gz, and print their sizes
 	@bash scripts/dist.sh
 
 .PHONY: layers

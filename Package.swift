@@ -60,6 +60,7 @@ let package = Package(
         .library(name: "PushContract", targets: ["PushContract"]),
         .library(name: "PushClient", targets: ["PushClient"]),
         .executable(name: "pushwatch", targets: ["pushwatch"]),
+        .executable(name: "pushwatch-dev", targets: ["pushwatch-dev"]),
     ],
     // Exact versions; versions.txt lists what they resolve to (scripts/check-versions.sh). swift-crypto is a range because apps link
     // PushContract, which imports it.
@@ -180,12 +181,30 @@ let package = Package(
         ),
         module("LocalPostgres", ["Postgres", .subprocess, .logging, .serviceLifecycle]),
 
-        // Layer 9: the command line.
+        // Layer 9: what both programs share.
+        module(
+            "CommandLineKit",
+            [
+                "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Server", .argumentParser, .logging,
+                .metrics, .nioCore,
+            ]
+        ),
+
+        // Layer 10: the production program, and the one for trying, developing and measuring. scripts/check-programs.sh checks what the
+        // first one is linked with.
         .executableTarget(
             name: "pushwatch",
             dependencies: [
-                "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Access", "Attempts", "Delivery",
-                "Providers", "Alerting", "OnCall", "LiveActivities", "Cricket", "PushClient", "Server", "ProviderSimulator",
+                "CommandLineKit", "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Access", "Attempts",
+                "Delivery", "Alerting", "LiveActivities", "Server", .argumentParser, .logging, .unixSignals,
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "pushwatch-dev",
+            dependencies: [
+                "CommandLineKit", "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Access", "Attempts",
+                "Delivery", "Providers", "Alerting", "OnCall", "LiveActivities", "Cricket", "PushClient", "Server", "ProviderSimulator",
                 "LocalPostgres", "CCurlLoop", .argumentParser, .configuration, .hummingbird, .jwtKit, .logging, .metrics, .crypto,
                 .serviceLifecycle, .unixSignals, .nioCore,
             ],
@@ -263,6 +282,7 @@ let package = Package(
                 "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes,
             ]
         ),
+        tests("CommandLineKitTests", ["CommandLineKit"]),
         tests("CricketTests", ["Cricket", "PushContract"]),
         tests("PushClientTests", ["PushClient", "PushContract", .crypto]),
         tests(

@@ -1,25 +1,30 @@
 #!/bin/bash
-# Packs a release: DIRECTORY/pushwatch-VERSION-OS-ARCH.tar.gz, with its SHA-256 beside it.
-# usage: scripts/dist.sh [PROGRAM [DIRECTORY]]     (without PROGRAM a release is built; DIRECTORY is dist/)
-# In it: the program (stripped, Swift's own libraries inside), sql/, alerts/, live-activities/, matches/, dashboards/, docs/, a systemd unit,
+# Packs a release: DIRECTORY/pushwatch-VERSION-OS-ARCH.tar.gz, with its SHA-256 next to it.
+# usage: scripts/dist.sh [PROGRAMS [DIRECTORY]]     (PROGRAMS: the directory of both programs; without it a release is built; DIRECTORY is dist/)
+# In it: pushwatch and pushwatch-dev (stripped, Swift's own libraries inside), sql/, alerts/, live-activities/, matches/, dashboards/, docs/, a systemd unit,
 # a settings example, and what makes an image of it. docs/operations.md says how to install it; DistTests look into it.
 # What stays outside: libpq, libcurl, libsimdjson, zlib and the C library, so that the system's updates of them count.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-program=${1:-}
+programs=${1:-}
 place=${2:-dist}
-if [ -z "$program" ]; then
-    flags=(-c release --static-swift-stdlib --product pushwatch)
-    swift build "${flags[@]}"
-    program="$(swift build "${flags[@]}" --show-bin-path)/pushwatch"
+if [ -z "$programs" ]; then
+    flags=(-c release --static-swift-stdlib)
+    swift build "${flags[@]}" --product pushwatch
+    swift build "${flags[@]}" --product pushwatch-dev
+    programs=$(swift build "${flags[@]}" --show-bin-path)
 fi
-version=$("$program" --version)
+bash scripts/check-programs.sh "$programs"
+version=$("$programs/pushwatch" --version)
 name="pushwatch-$version-$(uname -s | tr '[:upper:]' '[:lower:]')-$(uname -m)"
 
 rm -rf "${place:?}/$name"
 mkdir -p "$place/$name/bin"
-strip -o "$place/$name/bin/pushwatch" "$program"
+for program in pushwatch pushwatch-dev; do
+    strip -o "$place/$name/bin/$program" "$programs/$program"
+    echo "$program $(du -h --apparent-size "$place/$name/bin/$program" | cut -f1)"
+done
 cp -R sql alerts live-activities matches dashboards docs deploy README.md CHANGELOG.md compose.yaml "$place/$name/"
 # The image of a release holds the program that is there; the Dockerfile of the sources builds one.
 mv "$place/$name/deploy/docker/Dockerfile" "$place/$name/Dockerfile"

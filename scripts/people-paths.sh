@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tree=$PWD
-program="$(swift build --show-bin-path)/pushwatch"
+program="$(swift build --show-bin-path)/pushwatch-dev"
 [ -x "$program" ] || { echo "Build first: make build" >&2; exit 3; }
 
 place=$(mktemp -d)

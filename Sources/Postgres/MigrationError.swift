@@ -12,6 +12,8 @@ package struct MigrationError: Error, Sendable, CustomStringConvertible {
         case missingFile
         /// The database has migrations newer than all of ours.
         case newerDatabase
+        /// The database has the 33 migrations from before the schema's files were rewritten; there is no way from them to ours.
+        case earlierSchema
         /// A file whose successor has been applied already.
         case outOfOrder
         /// The SQL failed; everything of that file was undone (unless it is marked no-transaction).

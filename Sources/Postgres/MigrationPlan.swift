@@ -13,8 +13,17 @@ package struct AppliedMigration: Sendable, Hashable {
 struct MigrationPlan {
     let pending: [Migration]
 
+    /// The first file whose name changed when the files were rewritten, before the first release.
+    private static let earlierFourthName = "create_sends"
+
     /// Refuses any disagreement between the two.
     init(files: [Migration], applied: [AppliedMigration]) throws(MigrationError) {
+        if applied.contains(where: { $0.version == 4 && $0.name == MigrationPlan.earlierFourthName }) {
+            throw MigrationError(
+                .earlierSchema,
+                "the database has the schema of an earlier development version, which cannot be upgraded: use a new, empty database"
+            )
+        }
         let known = Dictionary(files.map { ($0.version, $0) }) { first, _ in first }
         let newest = files.last?.version ?? 0
         for row in applied.sorted(by: { $0.version < $1.version }) {

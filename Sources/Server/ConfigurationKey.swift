@@ -36,7 +36,7 @@ package struct ConfigurationKey: Sendable, Hashable {
 
     package static let databaseURL = Self("database.url", "PostgreSQL connection string or URI", isSecret: true)
     static let databaseConnections = Self("database.connections", "connections this instance may hold", standard: "12")
-    static let adminDatabaseURL = Self(
+    package static let adminDatabaseURL = Self(
         "admin.database.url",
         "connection for partitions and migrations",
         standard: "database.url",

@@ -54,7 +54,7 @@ extension ServerConfiguration {
     private init(_ settings: Settings) throws {
         guard let url = try settings.secret(.databaseURL) else {
             throw ConfigurationError(
-                "No database is configured. Set \(ConfigurationKey.databaseURL.environmentName), or use `pushwatch up` for one that "
+                "No database is configured. Set \(ConfigurationKey.databaseURL.environmentName), or use `pushwatch-dev up` for one that "
                     + "Pushwatch starts itself; it prints the address."
             )
         }
@@ -91,8 +91,12 @@ extension ServerConfiguration {
         providersConnections = try settings.number(.providersConnections, 1...64) ?? providersConnections
         sendRetryBase = try settings.number(.sendRetryBase, 1...3600).map { .seconds($0) }
         matchFeedURLs = try settings.urls(.matchFeedURLs)
-        if let percent = try settings.number(.deactivationLimiterPercent, 1...100) { deactivationLimiter.ambiguousShare = Double(percent) / 100 }
-        if let percent = try settings.number(.deactivationLimiterRefusedPercent, 1...100) { deactivationLimiter.refusedShare = Double(percent) / 100 }
+        if let percent = try settings.number(.deactivationLimiterPercent, 1...100) {
+            deactivationLimiter.ambiguousShare = Double(percent) / 100
+        }
+        if let percent = try settings.number(.deactivationLimiterRefusedPercent, 1...100) {
+            deactivationLimiter.refusedShare = Double(percent) / 100
+        }
         if let count = try settings.number(.deactivationLimiterCount, 1...1_000_000) { deactivationLimiter.count = Int64(count) }
         users = try settings.users()
         liveDirectory = settings.text(.liveDirectory) ?? liveDirectory

@@ -1,10 +1,11 @@
 import ArgumentParser
+import CommandLineKit
 
 /// `pushwatch attempts …`
 struct AttemptsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attempts",
-        abstract: "Bring delivery attempts in, and look at them.",
+        abstract: "Import delivery attempts, and watch them.",
         subcommands: [AttemptsImportCommand.self, AttemptsTailCommand.self]
     )
 }

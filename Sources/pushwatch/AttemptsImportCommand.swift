@@ -1,8 +1,9 @@
 import ArgumentParser
 import Attempts
+import CommandLineKit
 import Foundation
-import Logging
 import HTTPServer
+import Logging
 import Postgres
 import PushContract
 import Server
@@ -15,15 +16,15 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         commandName: "import",
         abstract: "Import older attempts from NDJSON, plain or gzip.",
         discussion: """
-            A line is one attempt in the form of POST /attempts. What is older than attempts are kept (90 days, `attempts.retentionDays`) is refused. An import that broke \
-            off (Ctrl-C, a lost database) goes on where it stood when it is run again; one that went through adds nothing. Lines that are \
-            refused go to FILE.rejects.ndjson, with their number and the reason.
+            A line is one attempt in the form of POST /attempts. Attempts older than the retention (90 days, `attempts.retentionDays`) are \
+            rejected. An interrupted import (Ctrl-C, a lost database) continues where it stopped when it is run again; a completed one \
+            adds nothing. Rejected lines are written to FILE.rejects.ndjson with their number and the reason.
             """
     )
 
     @OptionGroup var options: ConfigurationOptions
     @Argument(help: "The file.") var file: String
-    @Flag(help: "Begin at the first line, wherever the last import stopped.") var restart = false
+    @Flag(help: "Begin at the first line, even if an earlier import of the file stopped later.") var restart = false
 
     func run() async throws {
         LogBootstrap.bootstrap(level: .warning)
@@ -47,20 +48,20 @@ struct AttemptsImportCommand: AsyncParsableCommand {
             try await run(AttemptImporter(pool: pool, maintenance: maintenance, plan: plan))
         } catch let failure as AttemptImporter.FileFailure {
             throw CommandFailure.check(
-                "\(file): \(failure). What stands before that is stored; import the whole file, and only the rest is added."
+                "\(file): \(failure). Everything before that is stored; import the complete file, and only the rest is added."
             )
         } catch let error as PostgresError where error.isUnavailable {
             throw CommandFailure.environment(
-                "The database cannot be reached: \(error.message). Run the import again: it goes on where it stood, and nothing is stored twice."
+                "The database cannot be reached: \(error.message). Run the import again: it continues where it stopped, and nothing is stored twice."
             )
         } catch let error as PostgresError where error.code == .undefinedTable {
-            throw CommandFailure.check("The database's schema is missing or old. Run `pushwatch migrate`.")
+            throw CommandFailure.check("The database's schema is missing or of another version. Run `pushwatch migrate`.")
         }
     }
 
     private func run(_ importer: AttemptImporter) async throws {
         let checkpoint = restart ? nil : try await importer.checkpoint(of: file)
-        if let checkpoint { Terminal.printError("Going on after line \(checkpoint.lines), where the last import of this file stopped.") }
+        if let checkpoint { Terminal.printError("Continuing after line \(checkpoint.lines), where the last import of this file stopped.") }
         let rejects = try RejectFile(path: file + ".rejects.ndjson", keepingLines: checkpoint?.lines ?? 0)
         let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int) ?? 0
         let start = ContinuousClock.now
@@ -77,7 +78,7 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         }
         Terminal.progress(result.line(of: size, since: start, before: before), isLast: true)
         guard result.isComplete else {
-            throw CommandFailure.environment("Stopped after line \(result.lines). Run it again to go on from there.")
+            throw CommandFailure.environment("Stopped after line \(result.lines). Run it again to continue from there.")
         }
         if result.rejected + result.conflict > 0 {
             throw CommandFailure.check("\(result.rejected + result.conflict) lines were not stored; see \(rejects.path)")
@@ -85,7 +86,7 @@ struct AttemptsImportCommand: AsyncParsableCommand {
     }
 }
 
-/// Ctrl-C and SIGTERM as a wish, which long work asks for between its steps.
+/// Ctrl-C and SIGTERM as a flag, which long work reads between its steps.
 private final class StopSignal: Sendable {
     private let state = Mutex(false)
 

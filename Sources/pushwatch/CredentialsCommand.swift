@@ -1,7 +1,8 @@
 import ArgumentParser
+import CommandLineKit
 import Foundation
-import Logging
 import HTTPServer
+import Logging
 import PushContract
 import Server
 
@@ -9,22 +10,22 @@ import Server
 struct CredentialsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "credentials",
-        abstract: "Try the provider credentials.",
+        abstract: "Test the credentials of the providers.",
         subcommands: [Check.self]
     )
 
     /// `pushwatch credentials check`
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send each provider a push to a token that cannot exist, and say whether the credential was accepted.",
+            abstract: "Send each provider a push to a token that cannot exist, and show whether the credential was accepted.",
             discussion: """
-                Nobody receives anything. Says how old each key's file is, and how far this machine's clock is off where the provider tells \
-                its time. Ends with 1 when a credential is refused, with 3 when a provider cannot be reached.
+                No device receives anything. Also shows the age of each key file, and how far this machine's clock deviates from the provider's. \
+                Exits with 1 if a credential is rejected, with 3 if a provider cannot be reached.
                 """
         )
 
         @OptionGroup var options: ConfigurationOptions
-        @Option(help: "The bundle id to try APNs with; a key may be limited to some.") var app = CredentialCheck.usualApp
+        @Option(help: "The bundle id to test APNs with; a key may be limited to some.") var app = CredentialCheck.usualApp
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
@@ -36,11 +37,9 @@ struct CredentialsCommand: AsyncParsableCommand {
             } catch let error as ConfigurationError {
                 throw CommandFailure.check(error.description)
             }
-            guard !verdicts.isEmpty else { throw CommandFailure(message: "No provider credentials are configured.", code: 2) }
+            guard !verdicts.isEmpty else { throw CommandFailure.usage("No provider credentials are configured.") }
             if json {
-                let encoder = JSONEncoder()
-                encoder.outputFormatting = [.sortedKeys]
-                Terminal.printLine(String(decoding: try encoder.encode(verdicts), as: UTF8.self))
+                try Terminal.printLine(json: verdicts)
             } else {
                 for verdict in verdicts {
                     Terminal.printLine(line(verdict))

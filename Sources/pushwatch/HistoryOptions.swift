@@ -1,57 +1,42 @@
 import AlertRules
 import Alerting
 import ArgumentParser
-import Logging
+import CommandLineKit
 import HTTPServer
+import Logging
 import Postgres
 import PushContract
 import Server
 
-/// Which database holds the history, and how much of it is looked at.
+/// Which database has the history, and how much of it is read.
 struct HistoryOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
-    @Option(name: .long, help: "Connection string of the database; otherwise the configured one.") var database: String?
-    @Option(name: .long, help: "How far back, such as 28d, or a moment such as 2026-01-05 or 2026-01-05T12:00:00Z.") var since = "28d"
-    @Option(name: .long, help: "Up to which moment; otherwise up to now.") var until: String?
+    @Option(name: .long, help: "How far back, such as 28d, or a time such as 2026-01-05 or 2026-01-05T12:00:00Z.") var since = "28d"
+    @Option(name: .long, help: "The end, as a time; now unless given.") var until: String?
 
-    /// A database was named in so many words.
-    var isGiven: Bool { database != nil || options.config != nil }
+    /// A database was named on the command line.
+    var isGiven: Bool { options.database != nil || options.config != nil }
 
     func validate() throws {
         _ = try span(now: .now())
     }
 
-    /// Runs `body` with a backtest over the history; says on standard error how far it is, and when history is too short.
+    /// Runs `body` with a backtest over the history. Progress, and a warning when the history is too short, go to standard error.
     func withBacktest<T>(_ body: (RuleBacktest, (RuleBacktest.Progress) -> Void) async throws -> T) async throws -> T {
-        LogBootstrap.bootstrap(level: .error)
-        let pool = PostgresPool(
-            configuration: PostgresConfiguration(
-                url: try await url(),
-                maxConnections: 2,
-                applicationName: "pushwatch rules"
-            ),
-            logger: Logger(label: "rules")
-        )
-        defer { pool.close() }
-        let span = try span(now: .now())
-        let backtest = RuleBacktest(span: span, on: pool)
-        do {
+        var result: T?
+        try await options.withPool { pool, _ in
+            let span = try span(now: .now())
+            let backtest = RuleBacktest(span: span, on: pool)
             if let first = try await backtest.firstMinute(), first > span.since - 14 * 1440 {
                 Terminal.printError("note: stored history begins \(first); baselines learn for their whole reference from there.")
             }
-            let result = try await body(backtest) { progress in
+            result = try await body(backtest) { progress in
                 Terminal.progress("reading \(progress.rule): \(progress.daysRead * 100 / max(1, progress.days)) %")
             }
             Terminal.progress("read \(RuleDuration(minutes: span.minutes)) of history", isLast: true)
-            return result
-        } catch let error as PostgresError where error.isUnavailable {
-            throw CommandFailure.environment("The database cannot be reached: \(error.message)")
         }
-    }
-
-    private func url() async throws -> String {
-        if let database { return database }
-        return try await options.load().databaseURL
+        guard let result else { throw CancellationError() }
+        return result
     }
 
     /// A minute counts as closed a minute after its end, as in live evaluation.
@@ -59,13 +44,13 @@ struct HistoryOptions: ParsableArguments {
         let closed = Minute.lastClosed(before: now - .seconds(60))
         let last = try until.map { try moment($0, "--until") - 1 } ?? closed
         let first = try RuleDuration(since).map { last + 1 - $0.minutes } ?? moment(since, "--since")
-        guard first <= last else { throw ValidationError("--since lies after --until.") }
+        guard first <= last else { throw ValidationError("--since must be before --until.") }
         return BacktestSpan(since: first, last: min(last, closed))
     }
 
     private func moment(_ text: String, _ option: String) throws -> Minute {
         guard let moment = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") else {
-            throw ValidationError("\(option) '\(text)' is neither a length such as 28d nor a moment such as 2026-01-05T12:00:00Z.")
+            throw ValidationError("\(option) '\(text)' is neither a duration such as 28d nor a time such as 2026-01-05T12:00:00Z.")
         }
         return Minute(moment)
     }

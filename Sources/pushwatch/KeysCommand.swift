@@ -1,5 +1,6 @@
 import Access
 import ArgumentParser
+import CommandLineKit
 import Foundation
 import HTTPServer
 import Logging
@@ -10,22 +11,27 @@ import Server
 /// `pushwatch keys …`
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "api-keys",
-        abstract: "Make, list and revoke API keys; make keys for push tokens.",
-        subcommands: [Create.self, List.self, Revoke.self, TokenKeysCreateCommand.self, TokenKeysRotateCommand.self]
+        commandName: "keys",
+        abstract: "Create, list and revoke API keys.",
+        subcommands: [List.self, Create.self, Revoke.self]
     )
 
-    /// `pushwatch api-keys create`
+    /// `pushwatch keys create`
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a key. Its text is printed once; only a hash is kept.",
-            discussion: "Scopes: \(Scope.allScopes.map(\.rawValue).joined(separator: ", "))."
+            abstract: "Create a key. It is printed once; only its hash is stored.",
+            discussion: """
+                  pushwatch keys create --name ingest --scope attempts:write --quota-per-minute 6000
+
+                Scopes: \(Scope.allScopes.map(\.rawValue).joined(separator: ", ")).
+                """
         )
 
         @OptionGroup var options: ConfigurationOptions
         @Option(help: "What the key is for.") var name: String
         @Option(help: "What the key may do; repeatable.") var scope: [String]
-        @Option(help: "Requests a minute; without it there is no quota.") var quota: Int?
+        @Option(help: "Requests a minute; no quota unless given.") var quotaPerMinute: Int?
+        @Flag(help: "Print JSON: the key and its id.") var json = false
 
         func run() async throws {
             try await withKeys(options) { store, audit in
@@ -33,39 +39,67 @@ struct KeysCommand: AsyncParsableCommand {
                 let made = try await store.create(
                     name: name,
                     scopes: Set(scope.map(Scope.init(rawValue:))),
-                    quotaPerMinute: quota,
+                    quotaPerMinute: quotaPerMinute,
                     createdBy: NSUserName(),
                     now: now
                 )
                 try await audit.record(.ofThisUser(.createKey, "\(name) (\(made.key.id))", scope.sorted().joined(separator: ", "), at: now))
+                if json { return try Terminal.printLine(json: ["id": made.key.id, "key": made.text.text]) }
                 Terminal.printLine(made.text.text)
-                Terminal.printError("Keep it now: it is not shown again. Revoke it with `pushwatch api-keys revoke \(made.key.id)`.")
+                Terminal.printError("Store it now: it is not shown again. Revoke it with `pushwatch keys revoke \(made.key.id)`.")
             }
         }
     }
 
-    /// `pushwatch api-keys list`
+    /// `pushwatch keys list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the keys, newest first.")
 
         @OptionGroup var options: ConfigurationOptions
+        @Flag(help: "Print JSON.") var json = false
+
+        struct Row: Encodable {
+            var id: String
+            var name: String
+            var scopes: [String]
+            var quotaPerMinute: Int?
+            var createdAt: Timestamp
+            var createdBy: String
+            var lastUsedAt: Timestamp?
+            var revokedAt: Timestamp?
+
+            init(_ key: APIKey) {
+                id = key.id
+                name = key.name
+                scopes = key.scopes.map(\.rawValue).sorted()
+                quotaPerMinute = key.quotaPerMinute
+                createdAt = key.createdAt
+                createdBy = key.createdBy
+                lastUsedAt = key.lastUsedAt
+                revokedAt = key.revokedAt
+            }
+
+            var cells: [String] {
+                let state = revokedAt.map { "revoked \($0)" } ?? lastUsedAt.map { "last used \($0)" } ?? "never used"
+                return [id, name, scopes.joined(separator: ","), quotaPerMinute.map { "\($0)" } ?? "none", state]
+            }
+        }
 
         func run() async throws {
             try await withKeys(options) { store, _ in
-                for key in try await store.list() {
-                    let state = key.revokedAt.map { "revoked \($0)" } ?? key.lastUsedAt.map { "last used \($0)" } ?? "never used"
-                    Terminal.printLine("\(key.id)  \(key.name)  \(key.scopes.map(\.rawValue).sorted().joined(separator: ","))  \(state)")
-                }
+                let rows = try await store.list().map(Row.init)
+                if json { return try Terminal.printLine(json: rows) }
+                Terminal.printLine(TextTable(["ID", "NAME", "SCOPES", "QUOTA PER MINUTE", "STATE"], rows.map(\.cells)).text)
             }
         }
     }
 
-    /// `pushwatch api-keys revoke ID`
+    /// `pushwatch keys revoke ID`
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Revoke a key. Servers stop accepting it within 30 seconds.")
 
         @OptionGroup var options: ConfigurationOptions
-        @Argument(help: "The key's id, as `pushwatch api-keys list` shows it.") var id: String
+        @Argument(help: "The key's id, as `pushwatch keys list` shows it.") var id: String
 
         func run() async throws {
             try await withKeys(options) { store, audit in
@@ -78,18 +112,18 @@ struct KeysCommand: AsyncParsableCommand {
 }
 
 extension AuditEntry {
-    /// Done from the command line, by whoever runs it.
+    /// An action of the user who runs the command.
     fileprivate static func ofThisUser(_ action: AuditAction, _ subject: String, _ detail: String, at now: Timestamp) -> AuditEntry {
         AuditEntry(at: now, actor: "\(NSUserName()), on the command line", action: action, subject: subject, detail: detail)
     }
 }
 
 private func withKeys(_ options: ConfigurationOptions, _ body: (APIKeyStore, AuditLog) async throws -> Void) async throws {
-    try await withPool(options) { pool in
+    try await options.withPool { pool, _ in
         do {
             try await body(APIKeyStore(pool), AuditLog(pool))
         } catch let refusal as APIKeyStore.Refusal {
-            throw CommandFailure(message: refusal.description, code: 2)
+            throw CommandFailure.usage(refusal.description)
         }
     }
 }

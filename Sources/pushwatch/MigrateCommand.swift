@@ -1,22 +1,31 @@
 import ArgumentParser
-import Logging
+import CommandLineKit
 import HTTPServer
+import Logging
 import Postgres
+import PushContract
 import Server
 
 /// `pushwatch migrate`
 struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Bring the database's schema up to date.",
+        abstract: "Apply the missing schema migrations.",
         discussion: """
-            Applies the numbered files of sql/migrations that are missing, each in its own transaction, and refuses when a file that was \
-            applied has changed since. Safe to run from several places at once: they take turns.
+            Applies the numbered files of sql/migrations that are missing, each in its own transaction. Fails if a file that was applied has \
+            changed since. Several may run at once: they wait for each other.
             """
     )
 
     @OptionGroup var options: ConfigurationOptions
-    @Flag(help: "Show what is applied and what is missing, and change nothing.") var status = false
+    @Flag(help: "Only show what is applied and what is missing.") var status = false
+    @Flag(help: "Print JSON: version, name and time of each.") var json = false
+
+    struct Row: Encodable {
+        var version: Int
+        var name: String
+        var appliedAt: Timestamp?
+    }
 
     func run() async throws {
         LogBootstrap.bootstrap(level: .notice)
@@ -28,11 +37,12 @@ struct MigrateCommand: AsyncParsableCommand {
         )
         do {
             let migrations = status ? try await migrator.status() : try await migrator.migrate()
-            for migration in migrations {
+            if json { try Terminal.printLine(json: migrations.map { Row(version: $0.version, name: $0.name, appliedAt: $0.appliedAt) }) }
+            for migration in migrations where !json {
                 let state = migration.appliedAt.map { "applied \($0)" } ?? "missing"
                 Terminal.printLine("\(migration.version.formatted4)  \(migration.name)  \(state)")
             }
-            if migrations.isEmpty { Terminal.printLine("The schema is up to date.") }
+            if migrations.isEmpty, !json { Terminal.printLine("The schema is up to date.") }
             if status, migrations.contains(where: { $0.appliedAt == nil }) { throw CommandFailure.check("Run `pushwatch migrate`.") }
         } catch let error as PostgresError where error.isUnavailable {
             throw CommandFailure.environment("The database cannot be reached: \(error.message)")

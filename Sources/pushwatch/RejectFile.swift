@@ -1,7 +1,7 @@
 import Attempts
 import Foundation
 
-/// Refused lines with their reasons, written as they come; no file when there are none.
+/// Rejected lines with their reasons, written as they occur; no file without any.
 final class RejectFile {
     let path: String
     private var handle: FileHandle?

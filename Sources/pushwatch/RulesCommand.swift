@@ -1,40 +1,28 @@
 import AlertRules
 import Alerting
 import ArgumentParser
+import CommandLineKit
 import Foundation
 
 /// `pushwatch rules …`
 struct RulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rules",
-        abstract: "Check and test alert rules, on made-up traffic and on history.",
-        subcommands: [Check.self, Test.self, RulesSimulateCommand.self, RulesBacktestCommand.self, RulesDiffCommand.self]
+        abstract: "Check and test alert rules, on fixtures and on stored history.",
+        subcommands: [Check.self, Test.self, RulesBacktestCommand.self, RulesDiffCommand.self]
     )
-
-    /// Where the rules are.
-    struct Location: ParsableArguments {
-        @Argument(
-            help: ArgumentHelp(
-                "The alerts directory: rules/, runbooks/ and tests/ below it. Looked for here, then beside the program.",
-                valueName: "directory"
-            )
-        )
-        var named = "alerts"
-
-        var directory: String { ProjectFiles.nextToProgram(named) }
-    }
 
     /// `pushwatch rules check`
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Read every rule file and receivers.yml, and say what is wrong with them, with file, line and key.",
+            abstract: "Check every rule file and receivers.yml; errors name file, line and key.",
             discussion: """
-                Ends with 1 when there is an error; warnings alone end with 0. With --database or --config it also looks at the last \
-                28 days, and warns of a ratio rule whose healthy share comes near its threshold.
+                Exits with 1 on an error; with warnings alone, with 0. With --database or --config it also reads the last 28 days, and warns of \
+                a ratio rule whose healthy share is near its threshold.
                 """
         )
 
-        @OptionGroup var location: Location
+        @OptionGroup var location: AlertsLocation
         @OptionGroup var history: HistoryOptions
 
         func run() async throws {
@@ -54,10 +42,10 @@ struct RulesCommand: AsyncParsableCommand {
     /// `pushwatch rules test`
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Run the fixtures in tests/ against the rules: input rates, and the minutes at which alerts must fire and resolve."
+            abstract: "Run the rule tests in tests/: input rates, and the minutes at which alerts must fire and resolve."
         )
 
-        @OptionGroup var location: Location
+        @OptionGroup var location: AlertsLocation
 
         func run() async throws {
             let (report, findings) = RuleTestRunner.run(alertsDirectory: location.directory)

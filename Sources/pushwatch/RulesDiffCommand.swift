@@ -1,16 +1,17 @@
 import AlertRules
 import Alerting
 import ArgumentParser
+import CommandLineKit
 
 /// `pushwatch rules diff OLD NEW`
 struct RulesDiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Show which alerts a change of rules gains and loses on stored history.",
+        abstract: "Show which alerts a change of rules adds and removes on stored history.",
         discussion: """
-            Backtests the rules of both alerts directories where they decide differently, tell others (severity, labels, suppressed_by, and \
+            Backtests the rules of both alerts directories that decide differently, notify differently (severity, labels, suppressed_by, and \
             receivers.yml where both have one) or are suppressed by a rule that changed, and prints Markdown for a comment on the change. \
-            Ends with 0 when the alerts and who is told of them are the same, and with 1 when one was gained, lost, moved or told otherwise.
+            Exits with 0 if the alerts and their notifications are the same, and with 1 if one was added, removed or moved, or notifies others.
             """
     )
 
@@ -19,8 +20,8 @@ struct RulesDiffCommand: AsyncParsableCommand {
     @OptionGroup var history: HistoryOptions
 
     func run() async throws {
-        let before = try RulesCommand.rules(in: old)
-        let after = try RulesCommand.rules(in: new)
+        let before = try AlertsLocation.rules(in: old)
+        let after = try AlertsLocation.rules(in: new)
         let (oldReceivers, newReceivers) = (try receivers(in: old), try receivers(in: new))
         let difference = try await history.withBacktest { backtest, onProgress in
             try await RuleSetDifference.between(

@@ -1,9 +1,10 @@
 import ArgumentParser
+import CommandLineKit
 import Foundation
 import HTTPServer
 import Logging
 import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// `pushwatch send`
 struct SendCommand: AsyncParsableCommand {
@@ -29,34 +30,37 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "apns or fcm; with --token.") var provider: String?
     @Option(help: "production or sandbox; with --token.") var environment: String?
     @Option(help: "Only devices of this app; with --token, the app it belongs to.") var app: String?
-    @Option(help: "What is shown first.") var title: String?
-    @Option(help: "What is shown below it.") var body: String?
+    @Option(help: "The title.") var title: String?
+    @Option(help: "The text below the title.") var body: String?
     @Option(help: "A JSON object for the app.") var data: String?
     @Option(help: "alert, background, liveactivity …; alert unless given.") var pushType: String?
     @Option(help: "Replaces an earlier push with the same one.") var collapseId: String?
-    @Option(help: "Names the send; the same again is not sent twice. Made up unless given.") var sendId: String?
-    @Option(help: "Give up after so many seconds; a day unless given.") var expiresIn: Int?
-    @Flag(help: "Goes before others, and is never throttled.") var critical = false
-    @Flag(help: "Rather not at all than twice, if an answer is lost.") var atMostOnce = false
+    @Option(help: "Identifies the send; a second one with the same id is not sent. Generated unless given.") var sendId: String?
+    @Option(help: "Give up after this time; 24h unless given.", transform: CommandDuration.within(.seconds(1)...(.days(28))))
+    var expiresIn: CommandDuration?
+    @Flag(help: "Is sent before others, and never throttled.") var critical = false
+    @Flag(help: "If a response is lost, do not send again: the push may be missing, but never a duplicate.") var atMostOnce = false
     @Flag(help: "Wait until every delivery has ended.") var wait = false
-    @Option(help: "How many seconds to wait at most.") var timeout = 60
-    @Flag(help: "Print the server's answer.") var json = false
+    @Option(help: "How long to wait; 60s unless given.", transform: CommandDuration.within(.seconds(1)...(.days(1))))
+    var timeout = CommandDuration.seconds(60)
+    @Flag(help: "Print JSON, as the server returned it.") var json = false
 
     func validate() throws {
         guard [uid, device, token, audience].count(where: { $0 != nil }) == 1 else {
-            throw ValidationError("Say whom to send to: one of --uid, --device, --token, --audience.")
+            throw ValidationError("Pass one recipient: --uid, --device, --token or --audience.")
         }
         guard token == nil || (provider != nil && app != nil) else { throw ValidationError("--token needs --provider and --app.") }
-        if let expiresIn, expiresIn < 1 { throw ValidationError("--expires-in must be 1 or more.") }
     }
 
     func run() async throws {
         LogBootstrap.bootstrap(level: .error)
-        let caller = try api.caller()
+        let caller = try api.caller(scope: "sends:write")
         let sent = try await caller.call("POST", "/sends", try request(now: .now()))
-        guard let id = sent.json.member("sendId") else { throw CommandFailure.check("\(api.url) is not a Pushwatch server.") }
+        guard let id = sent.json.member("sendId") else { throw CommandFailure.check("\(caller.url) is not a Pushwatch server.") }
         guard wait else {
-            Terminal.printLine(json ? sent.text : "\(sent.status == 200 ? "Stored before" : "Accepted"): \(id). See GET /sends/\(id), or --wait.")
+            Terminal.printLine(
+                json ? sent.text : "\(sent.status == 200 ? "Stored before" : "Accepted"): \(id). See GET /sends/\(id), or --wait."
+            )
             return
         }
         try await report(caller, id)
@@ -76,7 +80,7 @@ struct SendCommand: AsyncParsableCommand {
             }
             members["data"] = object
         }
-        if let expiresIn { members["expiresAt"] = .string((now + .seconds(expiresIn)).rfc3339) }
+        if let expiresIn { members["expiresAt"] = .string((now + expiresIn.duration).rfc3339) }
         if critical { members["critical"] = .bool(true) }
         if atMostOnce { members["policy"] = .string("at_most_once") }
         return .object(members)
@@ -84,7 +88,7 @@ struct SendCommand: AsyncParsableCommand {
 
     private func report(_ caller: APICaller, _ id: String) async throws {
         let path = "/sends/" + (id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? id)
-        let end = ContinuousClock.now + .seconds(timeout)
+        let end = ContinuousClock.now + timeout.duration
         let final: Set<String> = ["sent", "partial", "cancelled", "failed", "expired", "unreachable"]
         var answer = try await caller.call("GET", path)
         while !final.contains(answer.json.member("state") ?? ""), ContinuousClock.now < end {

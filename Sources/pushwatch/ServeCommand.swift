@@ -1,8 +1,8 @@
 import ArgumentParser
+import CommandLineKit
 import Foundation
-import Logging
-import Metrics
 import HTTPServer
+import Logging
 import Postgres
 import Server
 
@@ -12,7 +12,8 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Run the service against your PostgreSQL.",
         discussion: """
-            Stateless: run as many as you like against one database. SIGTERM drains and ends with 0 within 30 s.
+            Stateless: run any number of instances on one database. On SIGTERM an instance finishes its requests and deliveries, and exits \
+            with 0 within 30 s. It serves what it is configured for; the local installation in .pushwatch does not count.
 
             Settings, in the environment or (dotted, without PUSHWATCH_) in the YAML file:
             \(ConfigurationOptions.table)
@@ -26,10 +27,10 @@ struct ServeCommand: AsyncParsableCommand {
         help: "What this instance does: api, send, alert, live; repeatable or separated by commas. Default: everything."
     )
     var role: [String] = []
-    @Flag(help: "Apply missing migrations before work begins.") var migrate = false
+    @Flag(help: "Apply missing migrations before the start.") var migrate = false
 
     func run() async throws {
-        var configuration = try await options.load()
+        var configuration = try await options.load(local: false)
         configuration.roles = try roles()
         let metrics = ProcessSetup.begin(level: configuration.logLevel, format: configuration.logFormat)
         var hooks = PushwatchServer.Hooks()
@@ -52,21 +53,10 @@ struct ServeCommand: AsyncParsableCommand {
             names.map { name in
                 guard let role = ServerConfiguration.Role(rawValue: name) else {
                     let known = ServerConfiguration.Role.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw ValidationError("There is no role `\(name)`; known are \(known).")
+                    throw ValidationError("--role: unknown role \"\(name)\"; expected \(known).")
                 }
                 return role
             }
         )
-    }
-}
-
-/// What every long-running command sets up first.
-enum ProcessSetup {
-    static func begin(level: Logger.Level, format: String) -> MetricsRegistry {
-        LogBootstrap.bootstrap(level: level, format: format == "auto" ? nil : format == "json" ? .json : .human)
-        let metrics = MetricsRegistry()
-        MetricsSystem.bootstrap(metrics)
-        ProcessMetrics.register(in: metrics, startedAt: Date())
-        return metrics
     }
 }

@@ -74,7 +74,7 @@ class Errors:
         self.weak = installation.command("keys", "create", "--name", "weak", "--scope", "attempts:read").strip()
         self.weaker = installation.command("keys", "create", "--name", "weaker", "--scope", "sends:read").strip()
         scopes = ["attempts:write", "attempts:read", "sends:write", "sends:read", "alerts:write", "alerts:read", "matches:write", "metrics:read"]
-        self.poor = installation.command("keys", "create", "--name", "poor", "--quota", "1", *[w for s in scopes for w in ("--scope", s)]).strip()
+        self.poor = installation.command("keys", "create", "--name", "poor", "--quota-per-minute", "1", *[w for s in scopes for w in ("--scope", s)]).strip()
         self.reached = set()
 
     def authorization(self, operation):

@@ -1,4 +1,4 @@
-"""`pushwatch up --empty` in a directory of its own, and what it prints."""
+"""`pushwatch-dev up --empty` in a directory of its own, and what it prints."""
 
 import os
 import re
@@ -9,17 +9,17 @@ import urllib.request
 
 
 class Installation:
-    def __init__(self, binary, directory):
-        self.binary = binary
+    def __init__(self, programs, directory):
+        self.programs = programs
         self.log_path = f"{directory}/up.log"
         self.log_file = open(self.log_path, "w", encoding="utf-8")
         self.process = subprocess.Popen(
-            [binary, "up", "--empty", "--port", "0", "--state", f"{directory}/state"], stdout=self.log_file, stderr=subprocess.STDOUT
+            [f"{programs}/pushwatch-dev", "up", "--empty", "--port", "0", "--state", f"{directory}/state"], stdout=self.log_file, stderr=subprocess.STDOUT
         )
         deadline = time.monotonic() + 180
         while "Ctrl-C stops everything" not in self.log():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit(f"pushwatch up did not become ready:\n{self.log()}")
+                raise SystemExit(f"pushwatch-dev up did not become ready:\n{self.log()}")
             time.sleep(0.2)
         said = self.log()
         self.url = self.find(r"ready at (\S+)", said)
@@ -33,7 +33,7 @@ class Installation:
     def find(pattern, text):
         found = re.search(pattern, text)
         if not found:
-            raise SystemExit(f"pushwatch up did not print {pattern}:\n{text}")
+            raise SystemExit(f"pushwatch-dev up did not print {pattern}:\n{text}")
         return found[1]
 
     def log(self):
@@ -43,7 +43,7 @@ class Installation:
     def command(self, *words):
         """The output of a command that works on this installation's database."""
         environment = {"PATH": "/usr/bin:/bin", "PUSHWATCH_DATABASE_URL": self.database}
-        done = subprocess.run([self.binary, *words], env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run([f"{self.programs}/pushwatch", *words], env=environment, capture_output=True, text=True, check=True)
         return done.stdout
 
     def sql(self, text):

@@ -1,4 +1,4 @@
-"""Holds docs/openapi.yaml against a running server. usage: run.py PROGRAM DOCUMENT DIRECTORY (see scripts/conformance.sh)"""
+"""Holds docs/openapi.yaml against a running server. usage: run.py PROGRAMS DOCUMENT DIRECTORY (see scripts/conformance.sh)"""
 
 import os
 import subprocess
@@ -37,17 +37,17 @@ def reached_by(answers):
 
 
 def main():
-    program, document, directory = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    programs, document, directory = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     here = Path(__file__).parent
     described = yaml.safe_load(document.read_text(encoding="utf-8"))
     answers = directory / "answers"
-    installation = Installation(program, str(directory))
+    installation = Installation(programs, str(directory))
     try:
         failed = schemathesis(document, installation, here, answers) != 0
         errors = Errors(described, installation)
         errors.systematic()
         tell(errors, installation)
-        with Waiting(program, directory) as waiting:
+        with Waiting(f"{programs}/pushwatch", directory) as waiting:
             errors.unavailable(waiting.url)
         installation.crash_database()
         errors.unavailable(installation.url, bearer="pw_nobody_" + "A" * 43)

@@ -8,7 +8,7 @@ import time
 class Waiting:
     def __init__(self, program, directory):
         self.log_path = f"{directory}/waiting.log"
-        keys = subprocess.run([program, "keys", "make-token-key"], capture_output=True, text=True, check=True).stdout
+        keys = subprocess.run([program, "token-keys", "create"], capture_output=True, text=True, check=True).stdout
         with open(f"{directory}/token-keys", "w", encoding="utf-8") as file:
             file.write(keys)
         environment = {

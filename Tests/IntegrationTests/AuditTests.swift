@@ -7,7 +7,9 @@ import Testing
 extension WholeService {
     @Suite("Who did what")
     struct AuditTests {
-        @Test("what a program does with a key is written down like what a person does on a page: throttle, silence, hold, breaker, redrive")
+        @Test(
+            "what a program does with a key is written down like what a person does on a page: throttle, silence, circuit, limiter, dead letters"
+        )
         func programs() async throws {
             try await withServer { server in
                 let api = server.api
@@ -30,9 +32,9 @@ extension WholeService {
                 #expect(try await api.call("DELETE", "/silences/\(id)").status == 204)
                 let redrive = try await api.post("/sends/dead/retry", ["outcome": "failed"])
                 #expect(redrive.status == 200, "\(redrive.text)")
-                try await holdAndBreaker(server)
-                #expect(try await api.call("DELETE", "/sends/holds/1").status == 200)
-                #expect(try await api.call("DELETE", "/sends/holds/1").status == 404)
+                try await openCircuitAndLimiter(server)
+                #expect(try await api.call("DELETE", "/sends/circuits/1").status == 200)
+                #expect(try await api.call("DELETE", "/sends/circuits/1").status == 404)
                 #expect(try await api.post("/sends/deactivation-limiters/1/undo", [String: String]()).status == 200)
                 let entries = try await AuditLog(server.pool).latest(20).reversed()
                 #expect(
@@ -42,11 +44,11 @@ extension WholeService {
                 )
                 #expect(Set(entries.map(\.actor)) == ["bootstrap"])
                 #expect(entries.first?.detail.hasSuffix(": FCM is slow") == true)
-                #expect(entries.map(\.subject) == ["fcm", "fcm", "alertname=X", id, "dead letters", "hold 1", "breaker 1"])
+                #expect(entries.map(\.subject) == ["fcm", "fcm", "alertname=X", id, "dead letters", "circuit 1", "limiter 1"])
             }
         }
 
-        private func holdAndBreaker(_ server: RunningServer) async throws {
+        private func openCircuitAndLimiter(_ server: RunningServer) async throws {
             try await server.pool.execute(
                 """
                 INSERT INTO pushCircuits (provider, app, environment, platform, credential, cause, since, lastRefusedAt, refusals, nextProbeAt)

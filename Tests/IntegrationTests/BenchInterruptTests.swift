@@ -2,11 +2,11 @@ import Foundation
 import Testing
 
 extension WholeService {
-    @Suite("pushwatch bench live, interrupted")
+    @Suite("pushwatch-dev bench live, interrupted")
     struct BenchInterruptTests {
         @Test("Ctrl-C ends it with 130, and neither its PostgreSQL nor its files stay behind")
         func interrupted() async throws {
-            let bench = try RunningCommand(["bench", "live", "--quick"])
+            let bench = try RunningCommand(["bench", "live", "--quick"], of: ServerProcess.devBinary)
             try await eventually("it measures") { bench.text.contains("an update every") }
             let scratch = try #require(scratchDirectories().first { !$0.isEmpty })
             #expect(try await bench.interrupt() == 130, "\(bench.text)")

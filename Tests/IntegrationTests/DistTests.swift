@@ -17,16 +17,19 @@ extension WholeService {
         }
 
         @Test(
-            "the archive holds the program and everything it reads, what installs it, and nothing else; what is unpacked works where it lies"
+            "the archive holds both programs and everything they read, what installs it, and nothing else; what is unpacked works in any directory"
         )
         func archive() async throws {
             try await withTestDirectory { directory in
+                let programs = URL(fileURLWithPath: ServerProcess.binary).deletingLastPathComponent().path
                 let made = try await Shell.run(
                     "/bin/bash",
-                    [ProjectDirectory.root + "/scripts/dist.sh", ServerProcess.binary, directory],
+                    [ProjectDirectory.root + "/scripts/dist.sh", programs, directory],
                     in: ProjectDirectory.root
                 )
                 try #require(made.code == 0, "\(made.output)")
+                #expect(made.output.contains(/pushwatch [0-9.]+[MK]\npushwatch-dev [0-9.]+[MK]/), "the sizes: \(made.output)")
+                #expect(made.output.contains("pushwatch is linked with nothing of pushwatch-dev"))
                 let names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
                 try #require(names.count == 2 && names[1] == names[0] + ".sha256", "\(names)")
                 #expect(names[0].wholeMatch(of: /pushwatch-\d+\.\d+\.\d+-[a-z]+-\w+\.tar\.gz/) != nil)
@@ -38,7 +41,7 @@ extension WholeService {
                         $0.split(separator: "/").dropFirst().joined(separator: "/")
                     }
                 )
-                var expected: Set = ["bin/pushwatch", "README.md", "CHANGELOG.md", "Dockerfile", "compose.yaml"]
+                var expected: Set = ["bin/pushwatch", "bin/pushwatch-dev", "README.md", "CHANGELOG.md", "Dockerfile", "compose.yaml"]
                 for directory in ["sql", "alerts", "live-activities", "matches", "dashboards", "docs", "deploy"] {
                     expected.formUnion(try Self.files(directory))
                 }

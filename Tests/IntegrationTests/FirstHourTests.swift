@@ -43,7 +43,7 @@ extension WholeService {
                 #expect(said[2].contains("\"result\":\"duplicate\""), "1 again: \(said[2])")
                 #expect(said[3].contains("\"deviceId\":\"my-phone\"") && said[3].contains("\"result\":\"accepted\""), "2: \(said[3])")
                 #expect(said[5].contains("\"sendId\":\"hello-2\""), "3: \(said[5])")
-                #expect(said[7].contains("\"off\""), "3: the token goes off: \(said[7])")
+                #expect(said[7].contains("\"state\":\"inactive\""), "3: the token is deactivated: \(said[7])")
                 #expect(said[8].contains("token_not_registered") && said[8].contains("reasoncode"), "4: \(said[8])")
                 try await page(try up.value(/sign in +(\S+)/), url)
                 #expect(try await up.stop() == 0)
@@ -65,7 +65,7 @@ extension WholeService {
             let lines = try Self.blocks(from: "## Try it", to: "### Five things to try")
             #expect(lines.first?.contains("make up") == true)
             let done = try await Shell.run("/usr/bin/env", ["make", "-n", "up", "UP=--empty --port 9090"], in: ProjectDirectory.root)
-            #expect(done.code == 0 && done.output.contains("pushwatch\" up --empty --port 9090"), "\(done.output)")
+            #expect(done.code == 0 && done.output.contains("pushwatch-dev\" up --empty --port 9090"), "\(done.output)")
         }
     }
 }

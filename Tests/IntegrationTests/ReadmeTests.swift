@@ -69,10 +69,14 @@ struct ReadmeTests {
         let done = try await Shell.run(binary, words + ["--help"])
         guard done.code == 0 else { return nil }
         var subcommands: [String] = []
-        if let part = done.output.firstRange(of: "\nSUBCOMMANDS:\n") {
-            for line in done.output[part.upperBound...].split(separator: "\n", omittingEmptySubsequences: false) {
-                guard !line.isEmpty else { break }
-                if let match = line.firstMatch(of: /^  ([a-z][a-z-]*)/) { subcommands.append(String(match.1)) }
+        var isListing = false
+        for line in done.output.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasSuffix("SUBCOMMANDS:") {
+                isListing = true
+            } else if line.isEmpty {
+                isListing = false
+            } else if isListing, let match = line.firstMatch(of: /^  ([a-z][a-z-]*)/) {
+                subcommands.append(String(match.1))
             }
         }
         return Help(text: done.output, subcommands: subcommands.filter { $0 != "help" })

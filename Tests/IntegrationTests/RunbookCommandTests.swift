@@ -3,9 +3,9 @@ import Testing
 
 @Suite("Commands that runbooks name")
 struct RunbookCommandTests {
-    private func help(_ words: [String]) throws -> (status: Int32, text: String) {
+    private func help(_ program: String, _ words: [String]) throws -> (status: Int32, text: String) {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: ServerProcess.binary)
+        process.executableURL = URL(fileURLWithPath: program == "pushwatch" ? ServerProcess.binary : ServerProcess.devBinary)
         process.arguments = words + ["--help"]
         let output = Pipe()
         process.standardOutput = output
@@ -23,14 +23,13 @@ struct RunbookCommandTests {
         var seen = 0
         for file in runbooks + [alerts + "/README.md"] {
             let text = try String(contentsOfFile: file, encoding: .utf8)
-            for line in text.matches(of: /(?:`|\n)pushwatch ([^`\n#]+)/).map({ String($0.1) }) {
+            for match in text.matches(of: /(?:`|\n)(pushwatch(?:-dev)?) ([^`\n#]+)/) {
+                let (program, line) = (String(match.1), match.2)
                 let words = line.split(separator: " ").map(String.init)
-                let command = Array(words.prefix { $0.wholeMatch(of: /[a-z]+/) != nil }.prefix(2))
-                let answer = try help(command)
-                #expect(answer.status == 0, "\(file): pushwatch \(command.joined(separator: " "))")
-                if command.count == 2 {
-                    #expect(answer.text.contains("USAGE: pushwatch \(command.joined(separator: " "))"), "\(file): \(line)")
-                }
+                let command = Array(words.prefix { $0.wholeMatch(of: /[a-z][a-z-]*/) != nil }.prefix(program == "pushwatch" ? 2 : 1))
+                let answer = try help(program, command)
+                #expect(answer.status == 0, "\(file): \(program) \(command.joined(separator: " "))")
+                #expect(answer.text.contains("USAGE: \(program) \(command.joined(separator: " "))"), "\(file): \(line)")
                 for option in words where option.hasPrefix("--") {
                     #expect(answer.text.contains(option.prefix { $0 != "=" }), "\(file): \(option) of \(line)")
                 }

@@ -12,7 +12,7 @@ extension WholeService {
             var configuration = ServerConfiguration.bare("postgresql:///none")
             configuration.tokenKeys = nil
             let error = #expect(throws: ConfigurationError.self) { try configuration.tokenCipher() }
-            #expect(error?.description.contains("make-token-key") == true && error?.description.contains("PUSHWATCH_TOKEN_KEYS") == true)
+            #expect(error?.description.contains("token-keys create") == true && error?.description.contains("PUSHWATCH_TOKEN_KEYS") == true)
             configuration.roles = [.alert]
             _ = try configuration.tokenCipher()
         }

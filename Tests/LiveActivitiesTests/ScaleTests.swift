@@ -1,8 +1,8 @@
+import Delivery
 import Logging
 import Postgres
 import Providers
 import PushContract
-import Delivery
 import ServiceKit
 import ServiceLifecycle
 import Synchronization
@@ -11,7 +11,7 @@ import Testing
 
 @testable import LiveActivities
 
-/// The measurement of `pushwatch bench live` in short, with what must hold at any size.
+/// The measurement of `pushwatch-dev bench live` in short, with what must hold at any size.
 @Suite("Many followers")
 struct ScaleTests {
     private static let followers = 300

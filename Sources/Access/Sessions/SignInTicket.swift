@@ -2,7 +2,7 @@ import HTTPServer
 package import Postgres
 package import PushContract
 
-/// Links that sign somebody in once, for example the one that `pushwatch up` prints.
+/// Links that sign somebody in once, for example the one that `pushwatch-dev up` prints.
 ///
 /// The page that takes the ticket should answer 200 with a link or a refresh to the next page, not a redirect: browsers leave a
 /// SameSite=Strict cookie out of a redirect that began on another site.

@@ -29,7 +29,7 @@ package final class ReceiverRegistry: Sendable {
     private let broken = Gauge(label: "pushwatch_alert_receivers_broken")
 
     /// - Parameters:
-    ///   - fixed: receivers that are always there, such as the log or the webhook of `pushwatch up`.
+    ///   - fixed: receivers that are always there, such as the log or the webhook of `pushwatch-dev up`.
     ///   - file: `alerts/receivers.yml`; need not exist at first.
     ///   - environment: values for `${NAME}` in the file.
     package init(

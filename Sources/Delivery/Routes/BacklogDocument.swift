@@ -1,7 +1,7 @@
 import PushContract
 
 /// The queue as `GET /sends/backlog` shows it.
-struct BacklogDocument: Encodable, Sendable {
+package struct BacklogDocument: Encodable, Sendable {
     struct Depth: Encodable, Sendable {
         var ready: Int
         var retrying: Int
@@ -30,7 +30,7 @@ struct BacklogDocument: Encodable, Sendable {
     var circuits: [CircuitDocument]
     var pauses: [RateLimitPauseDocument]
 
-    init(_ backlog: Backlog) {
+    package init(_ backlog: Backlog) {
         at = backlog.at
         total = Depth(
             ready: backlog.ready,

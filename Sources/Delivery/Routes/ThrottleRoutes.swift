@@ -60,13 +60,13 @@ package struct ThrottleRoutes: Sendable {
     }
 
     private func document() async throws -> Response {
-        try JSONResponse(ThrottleDocument(throttles: try await store.current().map(ThrottleDocument.Throttle.init))).response()
+        try JSONResponse(ThrottleDocument(try await store.current())).response()
     }
 }
 
 /// The throttles in force.
-struct ThrottleDocument: Encodable, Sendable {
-    struct Throttle: Encodable, Sendable {
+package struct ThrottleDocument: Encodable, Sendable {
+    package struct Throttle: Encodable, Sendable {
         var provider: Provider
         var app: String?
         var perMinute: Double
@@ -79,7 +79,7 @@ struct ThrottleDocument: Encodable, Sendable {
         var createdAt: Timestamp
         var expiresAt: Timestamp
 
-        init(_ throttle: SendThrottle) {
+        package init(_ throttle: SendThrottle) {
             provider = throttle.provider
             app = throttle.app
             perMinute = throttle.perMinute
@@ -93,4 +93,6 @@ struct ThrottleDocument: Encodable, Sendable {
     }
 
     var throttles: [Throttle]
+
+    package init(_ throttles: [SendThrottle]) { self.throttles = throttles.map(Throttle.init) }
 }

@@ -24,7 +24,7 @@ enum MatchesTemplate {
         <p class="soft small">Behind: active ones that have not been sent the newest state yet.</p>
         {{/hasSubjects}}
         {{^hasSubjects}}<p class="soft">No match and no other subject is known. <code>PUT /matches/{matchId}</code> brings a score, \
-        <code>pushwatch replay</code> plays one.</p>{{/hasSubjects}}
+        <code>pushwatch-dev replay</code> plays one.</p>{{/hasSubjects}}
         </section>
         {{> foot}}
         """

@@ -28,7 +28,7 @@ enum NotificationsTemplate {
         {{/tries}}
         </tbody></table></div>
         {{/hasTries}}
-        {{^hasTries}}<p class="soft">Nothing was delivered yet. <code>pushwatch receivers test</code> sends a marked alert through every receiver.</p>{{/hasTries}}
+        {{^hasTries}}<p class="soft">Nothing was delivered yet. <code>pushwatch alerts test</code> sends a marked alert through every receiver.</p>{{/hasTries}}
         </section>
         {{> foot}}
         """

@@ -12,7 +12,7 @@ enum SignInTemplate {
         <button>Sign in</button>
         </form>
         <p class="soft">A key with the scope alerts:read shows the pages, one with alerts:write can acknowledge. \
-        <code>pushwatch api-keys create</code> makes one; <code>pushwatch up</code> prints a link that signs in once.</p>
+        <code>pushwatch keys create</code> makes one; <code>pushwatch-dev up</code> prints a link that signs in once.</p>
         </section>
         {{> foot}}
         """

@@ -3,7 +3,9 @@ package import ServiceKit
 extension FaultRule {
     /// The rule as `PUT /faults` takes it.
     var json: [String: JSONValue] {
-        var members: [String: JSONValue] = ["provider": .string(provider.rawValue), "share": .number(share)]
+        var members: [String: JSONValue] = [
+            "provider": .string(provider.rawValue), "share": share == share.rounded() ? .integer(Int64(share)) : .number(share),
+        ]
         members["tokens"] = tokens.map { .array($0.sorted().map(JSONValue.string)) }
         members["tokenPrefix"] = tokenPrefix.map(JSONValue.string)
         members["times"] = times.map { .integer(Int64($0)) }

@@ -2,7 +2,7 @@ import Logging
 import ServiceKit
 package import ServiceLifecycle
 
-/// Steps phones again and again until shutdown, each by one task at a time: what `pushwatch up` runs.
+/// Steps phones again and again until shutdown, each by one task at a time: what `pushwatch-dev up` runs.
 package struct PhoneFleet: Service {
     private let phones: [SimulatedPhone]
     private let interval: Duration

@@ -62,7 +62,7 @@ struct Ledger {
             try await session.query(
                 """
                 SELECT count(*) FROM notificationDeliveryAttempts a FULL JOIN attemptLedger l USING (attemptKey, attemptedAt)
-                WHERE a.attemptId IS NULL OR l.instance IS NULL OR a.status <> l.status
+                WHERE a.attemptId IS NULL OR l.generation IS NULL OR a.status <> l.status
                 """
             )[0].decode(Int.self)
         }

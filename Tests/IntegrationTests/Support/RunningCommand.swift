@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A `pushwatch` command as a process of its own, with what it has printed so far.
+/// A command as a process of its own, with what it has printed so far.
 final class RunningCommand: Sendable {
     private final class Output: Sendable {
         let text = Mutex("")
@@ -11,9 +11,9 @@ final class RunningCommand: Sendable {
     private let output: Output
 
     /// `settings` are environment names without `PUSHWATCH_`. Both streams are gathered as one text.
-    init(_ arguments: [String], settings: [String: String] = [:]) throws {
+    init(_ arguments: [String], of program: String = ServerProcess.binary, settings: [String: String] = [:]) throws {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: ServerProcess.binary)
+        process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         process.currentDirectoryURL = URL(fileURLWithPath: ProjectDirectory.root)
         var environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "TMPDIR": NSTemporaryDirectory()]

@@ -28,8 +28,14 @@ final class ServerProcess: Sendable {
         }
     }
 
-    /// Beside the test bundle, where the build put it.
-    static var binary: String { Bundle.main.executableURL!.deletingLastPathComponent().appendingPathComponent("pushwatch").path }
+    /// `pushwatch`, next to the test bundle.
+    static let binary = program("pushwatch")
+    /// `pushwatch-dev`, next to the test bundle.
+    static let devBinary = program("pushwatch-dev")
+
+    private static func program(_ name: String) -> String {
+        Bundle.main.executableURL!.deletingLastPathComponent().appendingPathComponent(name).path
+    }
 
     /// Starts a server and waits until it listens. `settings` are environment names without `PUSHWATCH_`.
     static func start(database: String, settings: [String: String] = [:], arguments: [String] = []) async throws -> ServerProcess {

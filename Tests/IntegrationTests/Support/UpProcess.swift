@@ -1,19 +1,19 @@
 import Foundation
 import Synchronization
 
-/// `pushwatch up --empty`, as a newcomer starts it, in a directory of a test's own.
+/// `pushwatch-dev up --empty`, as a newcomer starts it, in a directory of a test's own.
 final class UpProcess: Sendable {
     let directory: String
     /// Everything that it printed until it was ready.
     let greeting: String
     private let process: Process
 
-    /// The state lies in `directory`/.pushwatch, as when it is started there.
+    /// The state is in `directory`/.pushwatch, as when it is started there.
     static func start(in directory: String) async throws -> UpProcess {
         let log = directory + "/up.log"
         try Data().write(to: URL(fileURLWithPath: log))
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: ServerProcess.binary)
+        process.executableURL = URL(fileURLWithPath: ServerProcess.devBinary)
         process.arguments = ["up", "--empty", "--port", "0", "--state", directory + "/.pushwatch"]
         process.currentDirectoryURL = URL(fileURLWithPath: ProjectDirectory.root)
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
@@ -21,9 +21,9 @@ final class UpProcess: Sendable {
         process.standardError = file
         try process.run()
         do {
-            let greeting = try await eventually("pushwatch up is ready", within: .seconds(180)) { () -> String? in
+            let greeting = try await eventually("pushwatch-dev up is ready", within: .seconds(180)) { () -> String? in
                 let said = try String(contentsOfFile: log, encoding: .utf8)
-                if !process.isRunning { throw NeverHappened(description: "pushwatch up ended: \(said)") }
+                if !process.isRunning { throw NeverHappened(description: "pushwatch-dev up ended: \(said)") }
                 return said.contains("Ctrl-C stops everything") ? said : nil
             }
             return UpProcess(directory, greeting, process)
@@ -42,7 +42,7 @@ final class UpProcess: Sendable {
     /// The value that follows a word of the greeting.
     func value(_ pattern: Regex<(Substring, Substring)>) throws -> String {
         guard let match = greeting.firstMatch(of: pattern) else {
-            throw NeverHappened(description: "not printed by pushwatch up: \(greeting)")
+            throw NeverHappened(description: "not printed by pushwatch-dev up: \(greeting)")
         }
         return String(match.1)
     }
@@ -50,7 +50,7 @@ final class UpProcess: Sendable {
     /// Ctrl-C, and the exit code.
     func stop() async throws -> Int32 {
         kill(process.processIdentifier, SIGINT)
-        try await eventually("pushwatch up ended") { !process.isRunning }
+        try await eventually("pushwatch-dev up ended") { !process.isRunning }
         return process.terminationStatus
     }
 

@@ -1,0 +1,17 @@
+/// Why a command exits with a code other than 0, in one sentence.
+package struct CommandFailure: Error {
+    package let message: String
+    package let code: Int32
+
+    package init(message: String, code: Int32) {
+        self.message = message
+        self.code = code
+    }
+
+    /// 1: a check failed.
+    package static func check(_ message: String) -> CommandFailure { CommandFailure(message: message, code: 1) }
+    /// 2: wrong usage, also of a setting.
+    package static func usage(_ message: String) -> CommandFailure { CommandFailure(message: message, code: 2) }
+    /// 3: an environment error: a database, file or port is missing.
+    package static func environment(_ message: String) -> CommandFailure { CommandFailure(message: message, code: 3) }
+}

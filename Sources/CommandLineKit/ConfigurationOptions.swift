@@ -1,0 +1,78 @@
+package import ArgumentParser
+import Foundation
+import HTTPServer
+package import Logging
+package import Postgres
+package import Server
+
+/// `--config` and `--database`, and errors of configuration as errors of usage.
+package struct ConfigurationOptions: ParsableArguments {
+    @Option(name: .long, help: "YAML file with settings; PUSHWATCH_… in the environment overrides it.") package var config: String?
+    @Option(
+        name: .long,
+        help: "Connection string of the database. Default: the configured one, or that of the local installation in .pushwatch."
+    )
+    package var database: String?
+
+    package init() {}
+
+    /// - Parameter local: the local installation of the current directory counts where nothing else names a database.
+    package func load(local: Bool = true) async throws -> ServerConfiguration {
+        do {
+            var environment = ProcessInfo.processInfo.environment
+            if let database {
+                environment[ConfigurationKey.databaseURL.environmentName] = database
+                environment[ConfigurationKey.adminDatabaseURL.environmentName] = database
+            }
+            let file = config ?? (local ? localFile(environment) : nil)
+            var configuration = try await ServerConfiguration.load(file: file, environment: environment)
+            configuration.migrationsDirectory = ProjectFiles.nextToProgram(configuration.migrationsDirectory)
+            configuration.alertsDirectory = ProjectFiles.nextToProgram(configuration.alertsDirectory)
+            configuration.liveDirectory = ProjectFiles.nextToProgram(configuration.liveDirectory)
+            return configuration
+        } catch let error as ConfigurationError {
+            throw CommandFailure.usage(error.description)
+        }
+    }
+
+    private func localFile(_ environment: [String: String]) -> String? {
+        let name = ConfigurationKey.databaseURL.environmentName
+        guard environment[name] == nil, environment[name + "_FILE"] == nil else { return nil }
+        let local = LocalSettings()
+        return local.exists ? local.configurationFile : nil
+    }
+
+    /// For `--help`: every setting with its environment name.
+    package static var table: String {
+        ConfigurationKey.all.map { key in
+            let standard = key.standard.isEmpty ? "" : " (default: \(key.standard))"
+            return "  \(key.environmentName)\n      \(key.meaning)\(standard)"
+        }.joined(separator: "\n")
+    }
+}
+
+extension ConfigurationOptions {
+    /// Runs `body` with a small pool on the database, and turns the errors that a person can act on into sentences.
+    package func withPool(
+        connections: Int = 2,
+        logLevel: Logger.Level = .error,
+        _ body: (PostgresPool, ServerConfiguration) async throws -> Void
+    ) async throws {
+        LogBootstrap.bootstrap(level: logLevel)
+        let configuration = try await load()
+        let pool = PostgresPool(
+            configuration: PostgresConfiguration(url: configuration.databaseURL, maxConnections: connections, applicationName: "pushwatch"),
+            logger: Logger(label: "pushwatch")
+        )
+        defer { pool.close() }
+        do {
+            try await body(pool, configuration)
+        } catch let error as PostgresError where error.isUnavailable {
+            throw CommandFailure.environment("The database cannot be reached: \(error.message)")
+        } catch let error as PostgresError where error.code == .undefinedTable {
+            throw CommandFailure.check("The database's schema is missing or of another version. Run `pushwatch migrate`.")
+        } catch let problem as Problem {
+            throw CommandFailure.usage(problem.detail)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import HTTPServer
+import Synchronization
+
+/// What commands print: results on standard output, everything else on standard error; progress in place on a terminal.
+package enum Terminal {
+    package static let isInteractive = isatty(2) == 1
+
+    package static func printLine(_ text: String) { write(text + "\n", to: 1) }
+
+    package static func printError(_ text: String) { write(text + "\n", to: 2) }
+
+    /// What a long measurement does now: one line each, on a terminal or not.
+    package static func note(_ text: String) { write(text + "\n", to: 2) }
+
+    /// When the last plain line of progress was written.
+    private static let lastLine = Mutex(ContinuousClock.now)
+    private static let pace: Duration = .seconds(5)
+
+    /// A line of progress: replaced in place on a terminal; elsewhere a plain line every five seconds, and the last one.
+    package static func progress(_ text: String, isLast: Bool = false) {
+        if isInteractive {
+            write("\r\u{1B}[2K" + text + (isLast ? "\n" : ""), to: 2)
+        } else if !text.isEmpty, isLast || isDue {
+            write(text + "\n", to: 2)
+        }
+    }
+
+    private static var isDue: Bool {
+        lastLine.withLock { last in
+            guard ContinuousClock.now - last >= pace else { return false }
+            last = .now
+            return true
+        }
+    }
+
+    /// Writes to the descriptor without a buffer, so that a pipe sees every line at once.
+    private static func write(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            guard written > 0 else { return }
+            rest = rest.dropFirst(written)
+        }
+    }
+}
+
+extension Terminal {
+    /// Prints a document as the API returns it, indented.
+    package static func printLine(json document: some Encodable) throws {
+        let encoder = JSONEncoder.pushwatch
+        encoder.outputFormatting.insert(.prettyPrinted)
+        printLine(String(decoding: try encoder.encode(document), as: UTF8.self))
+    }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import CommandLineKit
+import Foundation
+import HTTPServer
+import Logging
+
+/// `pushwatch-dev bench …`
+struct BenchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measure Pushwatch on this machine.",
+        subcommands: [
+            Ingest.self, Overload.self, Send.self, Drain.self, Rules.self, Alert.self, Live.self, Pages.self,
+            BenchClientCommand.self, BenchServeCommand.self, List.self,
+        ]
+    )
+
+    /// `pushwatch-dev bench list`: what `make bench` runs, a name a line. The client's bench needs a server that only its caller knows, and
+    /// `send` has the drain in it.
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(shouldDisplay: false)
+
+        func run() {
+            for bench in BenchCommand.configuration.subcommands
+            where bench.configuration.shouldDisplay && bench != BenchClientCommand.self && bench != Drain.self {
+                Terminal.printLine(bench._commandName)
+            }
+        }
+    }
+
+    /// `pushwatch-dev bench ingest`
+    struct Ingest: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ingestion against COPY into an identical table, in one run on a scratch database.",
+            discussion: """
+                Build with `swift build -c release` first. Rates depend on the machine and its load; compare the ratios: \
+                every HTTP measurement is between two slices of COPY, and single POSTs are next to a no-op route of the same server. \
+                The server runs in a process of its own; the load comes from this one.
+                """
+        )
+
+        @Option(
+            name: .long,
+            help: "A PostgreSQL to make (and drop) a scratch database in. Default: a private one in a temporary directory."
+        )
+        var database: String?
+        @Option(name: .long, help: "Rows to store before measuring; 20M and 500k are understood. Measures without them first.")
+        var preload = "0"
+        @Flag(help: "About half a minute, less exact.") var quick = false
+        @Option(
+            name: .long,
+            parsing: .upToNextOption,
+            help: "Only these: rows of a batch (500), or connections of single POSTs (single64)."
+        )
+        var only: [String] = []
+        @Flag(help: "Print the report as JSON.") var json = false
+
+        func validate() throws {
+            _ = try rows()
+            if let unknown = only.first(where: { !IngestBench.names.contains($0) }) {
+                throw ValidationError("--only knows \(IngestBench.names.joined(separator: ", ")), not \(unknown).")
+            }
+        }
+
+        func run() async throws {
+            LogBootstrap.bootstrap(level: .warning)
+            let logger = Logger(label: "bench")
+            let database = try await BenchDatabase.make(in: database, logger: logger)
+            do {
+                let settings = IngestBench.Settings(
+                    preload: try rows(),
+                    seconds: quick ? 2 : 6,
+                    copyRows: quick ? 60_000 : 400_000,
+                    only: Set(only)
+                )
+                let report = try await IngestBench(database: database, settings: settings, logger: logger).run()
+                await database.remove()
+                Terminal.printLine(json ? try report.json() : report.table)
+            } catch {
+                await database.remove()
+                throw error
+            }
+        }
+
+        private func rows() throws -> Int {
+            let text = preload.lowercased().replacing("_", with: "")
+            let factor = text.hasSuffix("m") ? 1_000_000 : text.hasSuffix("k") ? 1000 : 1
+            guard let number = Int(factor == 1 ? text : String(text.dropLast())), number >= 0 else {
+                throw ValidationError("--preload takes a number of rows, such as 500k or 20M.")
+            }
+            return number * factor
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import CommandLineKit
+import Foundation
+import LocalPostgres
+import Logging
+import Postgres
+import PushContract
+
+/// The scratch database of a bench, removed afterwards.
+struct BenchDatabase: Sendable {
+    let url: String
+    private let local: LocalPostgres?
+    private let parent: (url: String, name: String)?
+
+    static func make(in given: String?, logger: Logger) async throws -> BenchDatabase {
+        let name = "pushwatch_bench_\(getpid())"
+        if let given {
+            let connection = try await PostgresConnection.connect(PostgresConfiguration(url: given))
+            try await connection.executeScript("CREATE DATABASE \(name)")
+            guard var parts = URLComponents(string: given) else { throw CommandFailure.environment("--database is not a URL") }
+            parts.path = "/" + name
+            return BenchDatabase(url: parts.string ?? given, local: nil, parent: (given, name))
+        }
+        var settings = LocalPostgresConfiguration(directory: NSTemporaryDirectory() + name)
+        // As in production: flushed; checkpoints far enough apart not to fall into a measurement by chance.
+        settings.settings = ["shared_buffers": "1GB", "max_wal_size": "8GB", "checkpoint_timeout": "30min", "wal_compression": "lz4"]
+        let local = try await LocalPostgres.start(settings, logger: logger)
+        return BenchDatabase(url: local.socketURL, local: local, parent: nil)
+    }
+
+    func remove() async {
+        if let local {
+            local.stopBlocking(.immediate)
+            try? FileManager.default.removeItem(atPath: local.directory)
+        }
+        if let parent, let connection = try? await PostgresConnection.connect(PostgresConfiguration(url: parent.url)) {
+            try? await connection.executeScript("DROP DATABASE \(parent.name) WITH (FORCE)")
+        }
+    }
+}

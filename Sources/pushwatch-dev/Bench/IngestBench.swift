@@ -1,0 +1,180 @@
+import Attempts
+import CommandLineKit
+import Foundation
+import Logging
+import Postgres
+import PushContract
+
+/// The measurements of `pushwatch-dev bench ingest`, one after the other.
+struct IngestBench {
+    struct Settings: Sendable {
+        var preload: Int
+        /// Of each measurement.
+        var seconds: Double
+        /// Of each slice of COPY.
+        var copyRows: Int
+        /// Names of measurements; empty: all.
+        var only: Set<String> = []
+
+        func includes(_ name: String) -> Bool { only.isEmpty || only.contains(name) }
+    }
+
+    private let settings: Settings
+    private let database: BenchDatabase
+    private let pool: PostgresPool
+    private let maintenance: PartitionMaintenance
+
+    /// Larger batches need fewer connections to keep the writers busy. Batches of 500 once with few and once with many: what waits
+    /// shares a transaction, and a transaction costs less for each row the more it has.
+    private static let batches: [(rows: Int, connections: Int)] = [(1, 64), (10, 32), (100, 16), (500, 8), (500, 32), (5_000, 4)]
+    private static let copyConnections = 2
+    private static let singles = [1, 64, 256]
+    static let names = [1, 10, 100, 500, 5_000].map { "\($0)" } + singles.map { "single\($0)" }
+
+    init(database: BenchDatabase, settings: Settings, logger: Logger) {
+        self.database = database
+        self.settings = settings
+        pool = PostgresPool(
+            configuration: PostgresConfiguration(
+                url: database.url,
+                maxConnections: 4,
+                statementTimeout: .seconds(600),
+                applicationName: "bench"
+            ),
+            logger: logger
+        )
+        maintenance = PartitionMaintenance(pool: pool, logger: logger)
+    }
+
+    func run() async throws -> BenchReport {
+        defer { pool.close() }
+        Terminal.note("starting the server")
+        let server = try await BenchServer(database: database.url)
+        defer { server.stop() }
+        var report = BenchReport(preloadedRows: settings.preload)
+        if settings.preload > 0 {
+            Terminal.note("first with nothing stored")
+            report.empty = try await batches(server)
+            try await BenchPreload(pool: pool, maintenance: maintenance, rows: settings.preload).run()
+            await settle(server)
+        }
+        report.measurements = try await batches(server)
+        report.compareWithEmpty()
+        try await singles(server, into: &report)
+        return report
+    }
+
+    /// Loading ended with a checkpoint, after which each page goes whole into the WAL when it is first touched. With keys in no order the
+    /// first seconds touch every page of the ledger's index; no later second does, until the next checkpoint, minutes away.
+    private func settle(_ server: BenchServer) async {
+        Terminal.note("until the checkpoint is behind")
+        _ = await load(server, "/attempts", rows: 500, connections: 8, isSingle: false).run(seconds: settings.seconds)
+    }
+
+    private func batches(_ server: BenchServer) async throws -> [BenchReport.Measurement] {
+        guard IngestBench.batches.contains(where: { settings.includes("\($0.rows)") }) else { return [] }
+        var measurements: [BenchReport.Measurement] = []
+        let copy = try await CopyLimit(rows: settings.copyRows, pool: pool)
+        _ = try await slice(copy, connections: IngestBench.copyConnections)
+        measurements.append(try await slice(copy, connections: 1))
+        var before = try await slice(copy, connections: IngestBench.copyConnections)
+        measurements.append(before)
+        for batch in IngestBench.batches where settings.includes("\(batch.rows)") {
+            var measured = try await measure(
+                "POST of \(batch.rows)",
+                server,
+                load(server, "/attempts", rows: batch.rows, connections: batch.connections, isSingle: false)
+            )
+            let after = try await slice(copy, connections: IngestBench.copyConnections)
+            measured.ratio = measured.rowsPerSecond / ((before.rowsPerSecond + after.rowsPerSecond) / 2)
+            measured.ratioTo = before.name
+            measurements += [measured, after]
+            before = after
+        }
+        return measurements
+    }
+
+    private func singles(_ server: BenchServer, into report: inout BenchReport) async throws {
+        for connections in IngestBench.singles where settings.includes("single\(connections)") {
+            let idle = load(server, BenchServeCommand.noOpPath, rows: 1, connections: connections, isSingle: true)
+            let before = try await measure("no-op", server, idle)
+            var measured = try await measure(
+                "single POST",
+                server,
+                load(server, "/attempts", rows: 1, connections: connections, isSingle: true)
+            )
+            let after = try await measure("no-op", server, idle)
+            measured.ratio = measured.requestsPerSecond / ((before.requestsPerSecond + after.requestsPerSecond) / 2)
+            measured.ratioTo = "no-op"
+            report.measurements += [before, measured, after]
+        }
+    }
+
+    private func load(_ server: BenchServer, _ path: String, rows: Int, connections: Int, isSingle: Bool) -> Loader {
+        Loader(connections: connections, rows: rows, isSingle: isSingle, path: path, port: server.port, key: server.key)
+    }
+
+    private func measure(_ name: String, _ server: BenchServer, _ loader: Loader) async throws -> BenchReport.Measurement {
+        Terminal.note("\(name) over \(loader.connections) connections")
+        _ = await loader.run(seconds: settings.seconds / 8)
+        server.use.resetPeak()
+        let postgres = try await postgres()
+        let (serverBefore, postgresBefore, walBefore) = (server.use.cpuSeconds, postgres?.familySeconds, try await wal())
+        let (result, seconds) = await loader.run(seconds: settings.seconds)
+        let (serverAfter, postgresAfter, walAfter) = (server.use.cpuSeconds, postgres?.familySeconds, try await wal())
+        let rows = Double(max(1, result.rows))
+        let sorted = result.microseconds.sorted()
+        func percentile(_ share: Double) -> Double? {
+            sorted.isEmpty ? nil : Double(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) / 1000
+        }
+        let serverUse = difference(serverBefore, serverAfter)
+        let postgresUse = difference(postgresBefore, postgresAfter)
+        return BenchReport.Measurement(
+            name: name,
+            connections: loader.connections,
+            rowsPerRequest: loader.rows,
+            requestsPerSecond: Double(result.requests) / seconds,
+            rowsPerSecond: Double(result.rows) / seconds,
+            p50Milliseconds: percentile(0.5),
+            p99Milliseconds: percentile(0.99),
+            serverCPUMicrosecondsPerRow: serverUse.map { $0 * 1e6 / rows },
+            postgresCPUMicrosecondsPerRow: postgresUse.map { $0 * 1e6 / rows },
+            serverCPUSeconds: serverUse,
+            postgresCPUSeconds: postgresUse,
+            walBytesPerRow: Double(walAfter - walBefore) / rows,
+            serverPeakMemoryMiB: server.use.peakMemory.map { Double($0) / 1_048_576 },
+            refused: result.refused,
+            failure: result.failure
+        )
+    }
+
+    private func slice(_ copy: CopyLimit, connections: Int) async throws -> BenchReport.Measurement {
+        Terminal.note("COPY of \(copy.rows) rows over \(connections) connections")
+        let postgres = try await postgres()
+        let (before, walBefore) = (postgres?.familySeconds, try await wal())
+        let seconds = try await copy.run(connections: connections)
+        let (after, walAfter) = (postgres?.familySeconds, try await wal())
+        let use = difference(before, after)
+        return BenchReport.Measurement(
+            name: "COPY",
+            connections: connections,
+            rowsPerRequest: CopyLimit.rowsPerTransaction,
+            requestsPerSecond: Double(copy.rows / CopyLimit.rowsPerTransaction) / seconds,
+            rowsPerSecond: Double(copy.rows) / seconds,
+            postgresCPUMicrosecondsPerRow: use.map { $0 * 1e6 / Double(copy.rows) },
+            postgresCPUSeconds: use,
+            walBytesPerRow: Double(walAfter - walBefore) / Double(copy.rows)
+        )
+    }
+
+    private func difference(_ before: Double?, _ after: Double?) -> Double? {
+        guard let before, let after else { return nil }
+        return after - before
+    }
+
+    private func postgres() async throws -> ProcessUse? { try await ProcessUse.postgres(of: pool) }
+
+    private func wal() async throws -> Int64 {
+        try await pool.query("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint")[0].decode(Int64.self)
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import CommandLineKit
+import Foundation
+import HTTPServer
+import Logging
+
+extension BenchCommand {
+    /// `pushwatch-dev bench send`
+    struct Send: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "send",
+            abstract: "Measure sending, from the client to the queue, in three parts.",
+            discussion: """
+                client      the HTTP/2 client alone against a bare libcurl loop in C (`bench client` does it against any server), and what the
+                            provider simulator can take at most: by its processor time, and from h2load where nghttp2-client is installed
+                end-to-end  POST /sends to the durable attempt over 1, 2 and 4 connections to the provider, with the processor time of server,
+                            database and simulator, the time from enqueuing to the written answer at half that rate, and the rate as a ratio
+                            to the provider's client without queue and rows, measured before and after
+                            (and, with --compare-with, to another program's, which is called with the address, the CA file, a provider token, the
+                            topic, the number of requests and how many may be under way; `make bench-compare` builds one on AsyncHTTPClient)
+                drain       a full queue, alone and while an analyst holds a snapshot (`bench drain` does only that)
+
+                Server and simulator run in processes of their own, against a scratch database. Build with `swift build -c release` first.
+                """
+        )
+
+        @Option(
+            name: .long,
+            help: "A PostgreSQL to make (and drop) a scratch database in. Default: a private one in a temporary directory."
+        )
+        var database: String?
+        @Option(name: .long, parsing: .upToNextOption, help: "Only these: client, end-to-end, drain.") var only: [String] = []
+        @Option(name: .long, parsing: .upToNextOption, help: "Connections to the provider, a measurement each.") var connections = [
+            1, 2, 4,
+        ]
+        @Option(help: "Sends of each measurement of a rate.") var sends = 60_000
+        @Option(help: "Sends in the queue that is drained.") var deliveries = 1_000_000
+        @Option(help: "A program to compare the end-to-end rates with.") var compareWith: String?
+        @Flag(help: "About a minute, less exact.") var quick = false
+        @Flag(help: "Print the report as JSON.") var json = false
+
+        func validate() throws {
+            for name in only where SendBench.Part(rawValue: name) == nil {
+                let known = SendBench.Part.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ValidationError("--only knows \(known), not \(name).")
+            }
+            guard sends >= 1000, deliveries > 0 else { throw ValidationError("--sends must be 1000 or more, --deliveries 1 or more.") }
+            guard connections.allSatisfy((1...64).contains) else { throw ValidationError("--connections are numbers from 1 to 64.") }
+        }
+
+        func run() async throws {
+            LogBootstrap.bootstrap(level: .error)
+            let logger = Logger(label: "bench")
+            var settings = SendBench.Settings()
+            if !only.isEmpty { settings.parts = Set(only.compactMap { SendBench.Part(rawValue: $0) }) }
+            settings.connections = connections
+            settings.compareWith = compareWith
+            settings.sends = quick ? min(sends, 10_000) : sends
+            settings.deliveries = quick ? min(deliveries, 50_000) : deliveries
+            if quick {
+                settings.seconds = 3
+                settings.clientRequests = 10_000
+            }
+            let database = try await BenchDatabase.make(in: database, logger: logger)
+            do {
+                let report = try await SendBench(settings: settings, database: database, logger: logger).run()
+                await database.remove()
+                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
+            } catch {
+                await database.remove()
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import CommandLineKit
+import Foundation
+import Logging
+import Postgres
+import PushContract
+
+/// Sends posted over HTTP until each has its durable attempt, between two measurements of the bare provider.
+struct EndToEnd {
+    let settings: SendBench.Settings
+    let database: BenchDatabase
+    let simulator: BenchSimulator
+    let other: OtherSender?
+
+    func run(_ connections: Int) async throws -> SendBenchReport.EndToEnd {
+        Terminal.note("\(connections) connections to the provider: bare")
+        let bare = BareProvider(settings: simulator.settings, connections: connections, inFlight: settings.inFlight)
+        let before = try await bare.run(requests: settings.sends, simulator: simulator.use)
+        let otherBefore = try other?.run(requests: settings.sends, inFlight: settings.inFlight)
+        Terminal.note("\(connections) connections to the provider: end to end")
+        var measured = try await measure(connections)
+        let otherAfter = try other?.run(requests: settings.sends, inFlight: settings.inFlight)
+        let after = try await bare.run(requests: settings.sends, simulator: simulator.use)
+        for slice in [before, after] where slice.failed > 0 {
+            throw CommandFailure.check("\(slice.failed) bare requests failed: \(slice.failure ?? "")")
+        }
+        measured.barePerSecond = (before.perSecond + after.perSecond) / 2
+        measured.barePerCoreSecond = (before.perCoreSecond + after.perCoreSecond) / 2
+        measured.ratio = measured.perSecond / measured.barePerSecond
+        if let otherBefore, let otherAfter {
+            measured.otherPerSecond = (otherBefore.perSecond + otherAfter.perSecond) / 2
+            measured.otherPerCoreSecond = (otherBefore.perCoreSecond + otherAfter.perCoreSecond) / 2
+        }
+        return measured
+    }
+
+    private func measure(_ connections: Int) async throws -> SendBenchReport.EndToEnd {
+        var environment = simulator.settings
+        environment["PUSHWATCH_PROVIDERS_CONNECTIONS"] = "\(connections)"
+        let server = try await BenchServer(database: database.url, arguments: ["--sends"], environment: environment)
+        defer { server.stop() }
+        let pool = PostgresPool(
+            configuration: PostgresConfiguration(
+                url: database.url,
+                maxConnections: 2,
+                statementTimeout: .seconds(600),
+                applicationName: "bench send"
+            ),
+            logger: Logger(label: "bench")
+        )
+        defer { pool.close() }
+        let load = SendLoad(port: server.port, key: server.key)
+        let run = UUID().uuidString
+        _ = try await drain(pool, load, settings.sends / 20, run: run + "-warm")
+        let postgres = try await ProcessUse.postgres(of: pool)
+        let own = ProcessUse(pid: getpid())
+        let uses = [server.use.cpuSeconds, postgres?.familySeconds, simulator.use.cpuSeconds, own.cpuSeconds]
+        let seconds = try await drain(pool, load, settings.sends, run: run + "-full")
+        let later = [server.use.cpuSeconds, postgres?.familySeconds, simulator.use.cpuSeconds, own.cpuSeconds]
+        let spent = zip(uses, later).map { before, after in before.flatMap { before in after.map { $0 - before } } }
+        let rate = Double(settings.sends) / seconds
+        let paced = try await load.pace(rate / 2, for: .seconds(settings.seconds), run: run + "-half")
+        try await settle(pool)
+        let (p50, p99) = try await latencies(pool, run: run + "-half", sends: paced)
+        let perSend = spent.map { $0.map { $0 * 1e6 / Double(settings.sends) } }
+        return SendBenchReport.EndToEnd(
+            connections: connections,
+            perSecond: rate,
+            barePerSecond: 0,
+            ratio: 0,
+            perCoreSecond: 1e6 / max(1, (perSend[0] ?? 0) + (perSend[1] ?? 0)),
+            barePerCoreSecond: 0,
+            serverMicroseconds: perSend[0] ?? 0,
+            postgresMicroseconds: perSend[1],
+            simulatorMicroseconds: perSend[2] ?? 0,
+            loadMicroseconds: perSend[3] ?? 0,
+            pacedPerSecond: rate / 2,
+            p50Milliseconds: p50,
+            p99Milliseconds: p99
+        )
+    }
+
+    /// Posts as fast as they are taken; seconds from the first request to the last attempt. Each must have been sent, once.
+    private func drain(_ pool: PostgresPool, _ load: SendLoad, _ sends: Int, run: String) async throws -> Double {
+        let start = ContinuousClock.now
+        try await load.post(sends, batch: 200, posters: 4, run: run)
+        try await settle(pool)
+        let seconds = (ContinuousClock.now - start).inSeconds
+        let (sent, rows) = try await pool.query(
+            """
+            SELECT (SELECT count(*) FROM pushFinished f JOIN pushDeliveries d USING (deliveryId)
+                    WHERE d.sendId LIKE \(run + "-%") AND f.outcome = 'sent'),
+                (SELECT count(*) FROM notificationDeliveryAttempts WHERE sendId LIKE \(run + "-%") AND status = 'sent')
+            """
+        )[0].decode((Int, Int).self)
+        guard sent == sends, rows == sends else {
+            throw CommandFailure.check("\(sends) sends were taken, \(sent) are sent and \(rows) have their row.")
+        }
+        return seconds
+    }
+
+    /// Waits until nothing is queued or under way, and gives up when nothing has ended for a minute.
+    private func settle(_ pool: PostgresPool) async throws {
+        let waiting: Query =
+            "SELECT EXISTS (SELECT FROM pushReady) OR EXISTS (SELECT FROM pushLeases) OR EXISTS (SELECT FROM pushScheduled)"
+        var ended = -1
+        var (now, progress) = (ContinuousClock.now, ContinuousClock.now)
+        while try await pool.query(waiting)[0].decode(Bool.self) {
+            try await Task.sleep(for: .milliseconds(50))
+            guard ContinuousClock.now - now > .seconds(5) else { continue }
+            now = .now
+            let count = try await pool.query("SELECT count(*) FROM pushFinished")[0].decode(Int.self)
+            if count != ended { (ended, progress) = (count, now) }
+            if now - progress > .seconds(60) { throw try await stalled(pool) }
+        }
+    }
+
+    private func stalled(_ pool: PostgresPool) async throws -> CommandFailure {
+        let (ready, leased, scheduled) = try await pool.query(
+            "SELECT (SELECT count(*) FROM pushReady), (SELECT count(*) FROM pushLeases), (SELECT count(*) FROM pushScheduled)"
+        )[0].decode((Int, Int, Int).self)
+        return .check("No send has ended for a minute: \(ready) are ready, \(leased) leased and \(scheduled) scheduled.")
+    }
+
+    private func latencies(_ pool: PostgresPool, run: String, sends: Int) async throws -> (Double, Double) {
+        let (count, p50, p99) = try await pool.query(
+            """
+            SELECT count(*), 1000 * percentile_cont(0.5) WITHIN GROUP (ORDER BY took), 1000 * percentile_cont(0.99) WITHIN GROUP (ORDER BY took)
+            FROM (
+                SELECT extract(epoch FROM f.finishedAt - d.createdAt)::float8 AS took
+                FROM pushDeliveries d JOIN pushFinished f USING (deliveryId) WHERE d.sendId LIKE \(run + "-%")
+            ) x
+            """
+        )[0].decode((Int, Double, Double).self)
+        guard count == sends else { throw CommandFailure.check("\(sends) sends were taken and \(count) ended.") }
+        return (p50, p99)
+    }
+}

@@ -1,0 +1,81 @@
+import AlertRules
+import ArgumentParser
+import CommandLineKit
+
+/// `pushwatch-dev scenarios`
+struct ScenariosCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scenarios",
+        abstract: "Show how often each rule fires falsely and how soon it finds a fault, on simulated traffic.",
+        discussion: """
+            Healthy traffic, blips of one minute, campaigns, outages and slight faults, at 20 and at 2 sends a minute; the usual share of \
+            failures is a fifth of a rule's threshold. Prints false alarms a week, or the median minutes until a fault is found. The same \
+            each time. Rules with a baseline have a table of their own: transactional sends and broadcasts with their own shares, at the full \
+            volume, a tenth and a fiftieth of it, and faults that make sends fail four and eight times as often for six hours. Rules about \
+            other things than shares (a backlog, unknown codes, devices that return) have a third table: what is usual and looks alarming, and \
+            a fault of their kind.
+            """
+    )
+
+    @OptionGroup var location: AlertsLocation
+    @Option(help: "Traffic without a fault, by whole weeks; 28d unless given.", transform: CommandDuration.within(.days(7)...(.days(364))))
+    var duration = CommandDuration.days(28)
+    @Option(help: "Faults of each kind.") var faults = 40
+
+    func run() async throws {
+        guard faults > 0 else { throw ValidationError("--faults must be at least 1.") }
+        let run = ScenarioRun(weeks: Int(duration.days / 7), faults: faults)
+        var rows: [[String]] = []
+        for rule in try location.rules() {
+            if Terminal.isInteractive { Terminal.progress(rule.name) }
+            let results = RuleScenario.allCases.compactMap { run.result(rule, $0) }
+            if !results.isEmpty { rows.append([rule.name] + results.map(Self.text)) }
+        }
+        let learned = try baselines()
+        let others = try others()
+        if Terminal.isInteractive { Terminal.progress("", isLast: true) }
+        Terminal.printLine(TextTable(["RULE"] + RuleScenario.allCases.map(\.rawValue), rows).text)
+        Terminal.printLine(
+            "\nhealthy, blip and campaign: false alarms a week; outages and faults: median minutes to the alert, and the share found within 6 h."
+        )
+        let head = ["RULE", "volume", "false alarms a week", "4 times, 6 h", "8 times, 6 h"]
+        if !learned.isEmpty { Terminal.printLine("\n" + TextTable(head, learned).text) }
+        let otherHead = ["RULE", "healthy", "false alarms a week", "fault", "found"]
+        if !others.isEmpty { Terminal.printLine("\n" + TextTable(otherHead, others).text) }
+    }
+
+    private func others() throws -> [[String]] {
+        let run = SeriesScenario(weeks: Int(duration.days / 7), faults: faults)
+        return try location.rules().compactMap { rule in
+            if Terminal.isInteractive { Terminal.progress(rule.name) }
+            return run.result(rule).map { result in
+                [result.rule, result.healthy, Fraction.rounded(result.falseAlarmsPerWeek), result.fault, Self.text(result.detection)]
+            }
+        }
+    }
+
+    private func baselines() throws -> [[String]] {
+        let run = BaselineScenario(weeks: Int(duration.days / 7), faults: faults)
+        return try location.rules().flatMap { rule in
+            BaselineScenario.Volume.allCases.compactMap { volume -> [String]? in
+                if Terminal.isInteractive { Terminal.progress("\(rule.name), volume \(volume.rawValue)") }
+                return run.result(rule, volume).map { result in
+                    [
+                        result.rule, "\(volume.rawValue)", Fraction.rounded(result.falseAlarmsPerWeek), Self.text(result.fourfold),
+                        Self.text(result.eightfold),
+                    ]
+                }
+            }
+        }
+    }
+
+    private static func text(_ detection: BaselineScenario.Detection) -> String {
+        detection.medianDelay.map { "\($0) min, \(Fraction.percent(detection.found))" } ?? "not found"
+    }
+
+    private static func text(_ result: ScenarioResult) -> String {
+        if let rate = result.falseAlarmsPerWeek { return Fraction.rounded(rate) }
+        let found = Fraction.percent(result.found ?? 0)
+        return result.medianDelay.map { "\($0) min, \(found)" } ?? "not found"
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+
+/// The command line of both programs, as a person meets it.
+@Suite("Commands")
+struct CommandTests {
+    private static let programs = URL(fileURLWithPath: ServerProcess.binary).deletingLastPathComponent().path
+
+    @Test("pushwatch is linked with no simulator, no database of its own, no demo and no benchmark")
+    func linked() async throws {
+        let done = try await Shell.run("/bin/bash", [ProjectDirectory.root + "/scripts/check-programs.sh", Self.programs])
+        #expect(done.code == 0, "\(done.output)")
+    }
+
+    @Test(
+        "a duration without a unit is wrong usage, and the error says what to write",
+        arguments: [
+            ["throttles", "add", "--per-minute", "60", "--duration", "30"], ["alerts", "test", "--timeout", "30"],
+            ["dead-letters", "list", "--since", "30"], ["fsck", "--since", "30"], ["send", "--uid", "ann", "--expires-in", "30"],
+            ["silences", "add", "--match", "a=b", "--reason", "x", "--duration", "30"],
+        ]
+    )
+    func bareNumber(arguments: [String]) async throws {
+        let done = try await Shell.run(ServerProcess.binary, arguments)
+        #expect(done.code == 2)
+        #expect(done.output.contains("\"30\" has no unit; write 30s"), "\(done.output)")
+    }
+
+    @Test("without a filter nothing is removed or retried", arguments: [["throttles", "remove"], ["dead-letters", "retry"]])
+    func filterRequired(arguments: [String]) async throws {
+        let done = try await Shell.run(ServerProcess.binary, arguments)
+        #expect(done.code == 2, "\(done.output)")
+    }
+}
+
+extension WholeService {
+    @Suite("Commands on a local installation")
+    struct LocalCommandTests {
+        @Test("in its directory every command finds the database, the server and the key, with nothing else given")
+        func found() async throws {
+            try await withTestDirectory { directory in
+                let up = try await UpProcess.start(in: directory)
+                let url = try up.value(/ready at (\S+)/)
+                for arguments in [
+                    ["alerts", "list"], ["queues", "list"], ["circuits", "list", "--json"], ["limiters", "list"], ["throttles", "list"],
+                    ["dead-letters", "list"], ["silences", "list"], ["acceptances", "list"], ["exclusions", "list"], ["receivers", "list"],
+                    ["keys", "list", "--json"], ["attempts", "tail"], ["migrate", "--status"],
+                    ["credentials", "check"], ["token-keys", "rotate"],
+                ] {
+                    let done = try await Shell.run(ServerProcess.binary, arguments, in: directory)
+                    #expect(done.code == 0, "\(arguments): \(done.output)")
+                }
+                let receivers = try await Shell.run(ServerProcess.binary, ["receivers", "list"], in: directory)
+                #expect(receivers.output.contains("webhook"), "the receiver of this run: \(receivers.output)")
+                let added = try await Shell.run(
+                    ServerProcess.binary,
+                    ["throttles", "add", "--provider", "fcm", "--per-minute", "60", "--duration", "5m"],
+                    in: directory
+                )
+                #expect(added.code == 0 && added.output.contains("fcm"), "\(added.output)")
+                let removed = try await Shell.run(ServerProcess.binary, ["throttles", "remove", "--all"], in: directory)
+                #expect(removed.output.contains("Removed 1"), "\(removed.output)")
+                // The server, by its URL and key: it answers, although no device of this user is known.
+                let sent = try await Shell.run(ServerProcess.binary, ["send", "--uid", "nobody", "--title", "x"], in: directory)
+                #expect(!sent.output.contains("cannot be reached") && !sent.output.contains("No API key"), "\(url): \(sent.output)")
+                let elsewhere = try await Shell.run(ServerProcess.binary, ["alerts", "list"], in: "/")
+                #expect(elsewhere.code == 2 && elsewhere.output.contains("No database is configured"), "\(elsewhere.output)")
+                #expect(try await up.stop() == 0)
+            }
+        }
+
+        @Test("a state directory of the schema before the first release is recognised, and the error says what to do")
+        func earlierState() async throws {
+            try await withTestDirectory { directory in
+                let up = try await UpProcess.start(in: directory)
+                try await makeEarlier(try up.value(/psql '([^']+)'/))
+                #expect(try await up.stop() == 0)
+                let state = directory + "/.pushwatch"
+                let again = try await Shell.run(ServerProcess.devBinary, ["up", "--empty", "--port", "0", "--state", state], in: directory)
+                #expect(again.code == 1)
+                #expect(again.output.contains("\(state) holds the database of an earlier development version"), "\(again.output)")
+                #expect(again.output.contains("Delete it and start again"))
+            }
+        }
+
+        @Test("so is a database, by migrate")
+        func earlierDatabase() async throws {
+            try await withDatabaseURL { database in
+                let arguments = ["migrate", "--database", database]
+                let first = try await Shell.run(ServerProcess.binary, arguments, in: ProjectDirectory.root)
+                try #require(first.code == 0, "\(first.output)")
+                try await makeEarlier(database)
+                for arguments in [arguments, arguments + ["--status"]] {
+                    let done = try await Shell.run(ServerProcess.binary, arguments, in: ProjectDirectory.root)
+                    #expect(done.code == 1)
+                    #expect(
+                        done.output.contains("earlier development version, which cannot be upgraded: use a new, empty database"),
+                        "\(done.output)"
+                    )
+                }
+            }
+        }
+
+        /// As the record of migrations was before the files were rewritten.
+        private func makeEarlier(_ database: String) async throws {
+            try await withPool(database) { pool in
+                try await pool.execute("UPDATE schemaMigrations SET name = 'create_sends' WHERE version = 4")
+            }
+        }
+    }
+}
