@@ -53,14 +53,14 @@ struct ClusterDirectory: Sendable {
         if let contents, !contents.isEmpty {
             guard contents.contains("PUSHWATCH_CLUSTER") else {
                 throw LocalPostgresError(
-                    .notOurs,
+                    .notOwned,
                     "\(path) holds files that Pushwatch did not make, so it is left alone. Choose an empty or a new directory."
                 )
             }
         } else {
             try directory.create()
         }
-        if !directory.user.isOurselves {
+        if !directory.user.isCurrent {
             chown(path, directory.user.id, directory.user.group)
         }
         return directory

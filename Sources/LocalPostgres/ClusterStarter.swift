@@ -24,7 +24,7 @@ struct ClusterStarter {
         let files = FileManager.default
         try? files.removeItem(atPath: directory.unfinished)
         guard !files.fileExists(atPath: directory.data) else {
-            throw LocalPostgresError(.notOurs, "\(directory.data) exists but is no PostgreSQL cluster; move it away")
+            throw LocalPostgresError(.notOwned, "\(directory.data) exists but is no PostgreSQL cluster; move it away")
         }
         try directory.write(ClusterStarter.randomPassword() + "\n", to: directory.passwordFile)
         logger.info("making a PostgreSQL cluster", metadata: ["directory": "\(directory.path)", "binaries": "\(binaries.directory)"])

@@ -15,16 +15,16 @@ struct ClusterUser: Sendable, Equatable {
     let group: UInt32
 
     /// Who runs this process.
-    static var ourselves: ClusterUser {
+    static var current: ClusterUser {
         find(id: geteuid()) ?? ClusterUser(name: "\(geteuid())", id: geteuid(), group: getegid())
     }
 
     var isRoot: Bool { id == 0 }
-    var isOurselves: Bool { id == geteuid() }
+    var isCurrent: Bool { id == geteuid() }
 
     /// Ourselves, or, as root, the owner of an existing cluster, `postgres`, or `nobody`.
     static func choose(ownerOfData: UInt32?) throws -> ClusterUser {
-        let us = ourselves
+        let us = current
         guard us.isRoot else {
             guard let owner = ownerOfData, owner != us.id else { return us }
             let name = find(id: owner)?.name ?? "\(owner)"

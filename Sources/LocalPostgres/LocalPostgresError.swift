@@ -3,7 +3,7 @@ package struct LocalPostgresError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it was; for tests and exit codes.
     package enum Kind: Sendable {
         case notInstalled
-        case notOurs
+        case notOwned
         case notReachable
         case inUse
         case wrongOwner

@@ -32,7 +32,7 @@ package struct PostgresBinaries: Sendable, Equatable {
     }
 
     private static func candidates() async -> [String] {
-        let configured = try? await ServerCommand(program: "pg_config", arguments: ["--bindir"], user: .ourselves).run()
+        let configured = try? await ServerCommand(program: "pg_config", arguments: ["--bindir"], user: .current).run()
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         return [configured?.trimmingCharacters(in: .whitespacesAndNewlines)].compactMap { $0 }
             + versioned("/usr/lib/postgresql", suffix: "/bin")
@@ -55,7 +55,7 @@ package struct PostgresBinaries: Sendable, Equatable {
 
     /// The major version: 15 from `postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)`.
     private static func version(of directory: String) async -> Int? {
-        let command = ServerCommand(program: directory + "/postgres", arguments: ["--version"], user: .ourselves)
+        let command = ServerCommand(program: directory + "/postgres", arguments: ["--version"], user: .current)
         return (try? await command.run()).flatMap(major(inVersion:))
     }
 

@@ -35,7 +35,7 @@ struct ServerCommand {
     /// for a thread that the child does not have.
     private var asUser: [String] {
         get throws {
-            if user.isOurselves { return [] }
+            if user.isCurrent { return [] }
             if ServerCommand.isInstalled("setpriv") {
                 return ["setpriv", "--reuid=\(user.id)", "--regid=\(user.group)", "--clear-groups", "--"]
             }

@@ -32,7 +32,7 @@ struct SocketDirectory: Equatable {
         }
         var info = stat()
         guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR, info.st_uid == user.id else {
-            throw LocalPostgresError(.notOurs, "\(path), the place for the database's socket, is not a directory of user \(user.name)")
+            throw LocalPostgresError(.notOwned, "\(path), the place for the database's socket, is not a directory of user \(user.name)")
         }
         chmod(path, 0o700)
     }

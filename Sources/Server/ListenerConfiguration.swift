@@ -2,7 +2,7 @@
 package struct ListenerConfiguration: Sendable, Hashable {
     package enum Audience: Sendable {
         /// Every route: the only listener, or the operators'.
-        case everybody
+        case everyone
         /// Senders and apps: no pages, no alerts, no metrics.
         case callers
     }
@@ -10,17 +10,22 @@ package struct ListenerConfiguration: Sendable, Hashable {
     package var audience: Audience
     package var host: String
     package var port: Int
-    package var speaksTLS: Bool
+    package var usesTLS: Bool
 
     /// `port`: the one the system chose, where none was asked for.
-    package func url(port chosen: Int?) -> String { "\(speaksTLS ? "https" : "http")://\(host):\(chosen ?? port)" }
+    package func url(port chosen: Int?) -> String { "\(usesTLS ? "https" : "http")://\(host):\(chosen ?? port)" }
 }
 
 extension ServerConfiguration {
     /// One listener for everything, or two: that of the callers first, that of the operators last.
     package var listeners: [ListenerConfiguration] {
-        let main = ListenerConfiguration(audience: operatorsPort == nil ? .everybody : .callers, host: httpHost, port: httpPort, speaksTLS: tls != nil)
+        let main = ListenerConfiguration(
+            audience: operatorsPort == nil ? .everyone : .callers,
+            host: httpHost,
+            port: httpPort,
+            usesTLS: tls != nil
+        )
         guard let port = operatorsPort else { return [main] }
-        return [main, ListenerConfiguration(audience: .everybody, host: operatorsHost, port: port, speaksTLS: tls != nil)]
+        return [main, ListenerConfiguration(audience: .everyone, host: operatorsHost, port: port, usesTLS: tls != nil)]
     }
 }

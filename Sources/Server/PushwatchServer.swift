@@ -1,8 +1,8 @@
 import Access
 package import Alerting
 import Attempts
-import HTTPClient
 import Delivery
+import HTTPClient
 package import HTTPServer
 import Hummingbird
 package import Logging
@@ -22,7 +22,7 @@ package struct PushwatchServer {
         /// Where alerts go besides what `alerts/receivers.yml` says.
         package var receivers: [ReceiverConfiguration] = []
         /// Further services that live as long as the server, such as the demo's.
-        package var companions: [any Service] = []
+        package var extraServices: [any Service] = []
         /// Called once the listener is bound, with its URL.
         package var onListening: @Sendable (_ url: String) async -> Void = { _ in }
         /// Adds routes beside the service's own.

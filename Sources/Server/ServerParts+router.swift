@@ -25,7 +25,7 @@ extension ServerParts {
         let router = HTTPRouter(
             authentication: AuthenticationMiddleware(authenticator, open: open, signInPath: OnCallRoutes.signInPath),
             // Only where people come in.
-            proxy: audience == .everybody ? configuration.proxySignIn : nil,
+            proxy: audience == .everyone ? configuration.proxySignIn : nil,
             translate: ErrorTranslation.problem
         )
         healthRoutes(for: audience).add(to: router)
@@ -33,7 +33,7 @@ extension ServerParts {
         DeviceRoutes(store: devices).add(to: router)
         SendRoutes(store: sends, check: SendValidation.checker(providers.lookup), wake: wake).add(to: router)
         live.addRoutes(to: router)
-        guard audience == .everybody else { return router }
+        guard audience == .everyone else { return router }
         let audit = AuditLog(pool).trail
         AudienceRoutes(store: AudienceStore(pool: pool)).add(to: router)
         DeadLetterRoutes(store: sends, wake: wake, audit: audit).add(to: router)
@@ -65,7 +65,7 @@ extension ServerParts {
             health: health,
             metrics: metrics,
             metricsOpen: configuration.metricsOpen,
-            showsMetrics: audience == .everybody
+            showsMetrics: audience == .everyone
         )
     }
 

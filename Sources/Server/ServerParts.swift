@@ -1,9 +1,9 @@
 import Access
 package import Alerting
 import Attempts
-import HTTPClient
 import Delivery
 import Foundation
+import HTTPClient
 import HTTPServer
 import Hummingbird
 import LiveActivities
@@ -63,7 +63,12 @@ struct ServerParts: Sendable {
         ingestor = AttemptIngestor(pool: pool, maintenance: maintenance, uncommitted: uncommitted, logger: logger)
         let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), logger: logger)
         let cipher = try configuration.tokenCipher()
-        sends = SendStore(pool: pool, cipher: cipher, feedbackWriter: TokenFeedbackWriter(limits: configuration.deactivationLimiter), record: record)
+        sends = SendStore(
+            pool: pool,
+            cipher: cipher,
+            feedbackWriter: TokenFeedbackWriter(limits: configuration.deactivationLimiter),
+            record: record
+        )
         throttles = ThrottleStore(pool: pool)
         devices = DeviceStore(pool: pool, cipher: cipher, record: record, onRemoval: ActivityRemovals.end)
         providers = try ProviderRegistry(configuration, logger: logger)
@@ -131,14 +136,14 @@ struct ServerParts: Sendable {
             try await admitTokenKeys()
             for (listener, responder) in listeners {
                 let router = try await router(for: listener.audience)
-                if listener.audience == .everybody { hooks.routes(router) }
+                if listener.audience == .everyone { hooks.routes(router) }
                 responder.open(router.buildResponder())
             }
         }
         var services: [any Service] = [pool, admin, gate]
         services += working().map { DatabaseDependentService(gate: gate, service: $0) }
         services += try listeners.map { try listener($0, $1, onListening: hooks.onListening) }
-        services += hooks.companions.map { DatabaseDependentService(gate: gate, service: $0) }
+        services += hooks.extraServices.map { DatabaseDependentService(gate: gate, service: $0) }
         services.append(DrainSignal(health: health))
         return services
     }
@@ -147,7 +152,9 @@ struct ServerParts: Sendable {
         var services: [any Service] = [maintenance, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) {
             services += [ingestor, DeviceSweeper(store: devices, logger: logger)]
-            services.append(BacktestRefresher(pool: pool, rules: rules, backtestCache: backtests, lag: configuration.alertsLag, logger: logger))
+            services.append(
+                BacktestRefresher(pool: pool, rules: rules, backtestCache: backtests, lag: configuration.alertsLag, logger: logger)
+            )
             if let keySet = configuration.tokenKeys { services.append(TokenEncryptionBackfill(pool: pool, keySet: keySet, logger: logger)) }
         }
         // Whoever pushes reads changed credentials.
@@ -205,7 +212,9 @@ struct ServerParts: Sendable {
             send: toReceivers
         )
         guard let url = configuration.alertsHeartbeatURL else { return [evaluator, notifier, maintenance] }
-        return [evaluator, notifier, maintenance, DeadMansSwitch(url: url, pool: pool, evaluator: evaluator, logger: logger, send: toReceivers)]
+        return [
+            evaluator, notifier, maintenance, DeadMansSwitch(url: url, pool: pool, evaluator: evaluator, logger: logger, send: toReceivers),
+        ]
     }
 }
 

@@ -37,7 +37,7 @@ struct LocalPostgresTests {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             try "precious".write(toFile: directory + "/PG_VERSION", atomically: true, encoding: .utf8)
             let error = await #expect(throws: LocalPostgresError.self) { try await withServer(directory) { _ in } }
-            #expect(error?.kind == .notOurs)
+            #expect(error?.kind == .notOwned)
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["PG_VERSION"])
         }
     }

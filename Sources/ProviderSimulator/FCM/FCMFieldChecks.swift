@@ -4,8 +4,8 @@ package import ServiceKit
 enum FCMFieldChecks {
     static func refuseUnknown(_ members: [String: JSONValue], known: Set<String>, at path: String) throws(FCMError) {
         guard let unknown = members.keys.filter({ !known.contains($0) }).min() else { return }
-        let place = path.isEmpty ? "" : " at '\(path)'"
-        throw .unparsable(path, #"Invalid JSON payload received. Unknown name "\#(unknown)"\#(place): Cannot find field."#)
+        let location = path.isEmpty ? "" : " at '\(path)'"
+        throw .unparsable(path, #"Invalid JSON payload received. Unknown name "\#(unknown)"\#(location): Cannot find field."#)
     }
 
     /// A map of strings to strings, absent allowed; a value of another type is named by its position in the map.

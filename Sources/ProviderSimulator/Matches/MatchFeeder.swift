@@ -1,6 +1,6 @@
 package import Cricket
-package import HTTPClient
 import Foundation
+package import HTTPClient
 package import PushContract
 
 /// Puts the states of a replay to a running server, when they are due.
@@ -35,7 +35,7 @@ package struct MatchFeeder: Sendable {
     let send: Send
     let pause: @Sendable (Duration) async throws -> Void
     package var onReceipt: @Sendable (_ index: Int, _ receipt: Receipt, _ tally: Tally) -> Void = { _, _, _ in }
-    package var onTrouble: @Sendable (_ why: String) -> Void = { _ in }
+    package var onFailure: @Sendable (_ why: String) -> Void = { _ in }
 
     /// - Parameters:
     ///   - key: an API key with the scope `matches:write`.
@@ -71,9 +71,9 @@ package struct MatchFeeder: Sendable {
                 tally.count(receipt)
                 onReceipt(next, receipt, tally)
                 next += 1
-            } catch let trouble as ServerIsAway {
+            } catch let failure as ServerIsAway {
                 tally.failed += 1
-                onTrouble(trouble.why)
+                onFailure(failure.why)
                 try await pause(.seconds(1))
                 next = max(next, feed.arrived(at: now()) - 1)
             }
@@ -86,8 +86,8 @@ package struct MatchFeeder: Sendable {
         guard let last = feed.messages.last else { throw Refused(message: "The match has no states.") }
         do {
             return try await put(feed.score(of: last))
-        } catch let trouble as ServerIsAway {
-            throw Refused(message: trouble.why)
+        } catch let failure as ServerIsAway {
+            throw Refused(message: failure.why)
         }
     }
 

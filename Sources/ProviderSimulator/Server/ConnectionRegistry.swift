@@ -109,8 +109,8 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// GOAWAY that disowns all streams.
-    func disown(_ channel: any Channel) {
+    /// GOAWAY that rejects all streams.
+    func rejectAllStreams(_ channel: any Channel) {
         let payload = HTTP2Frame.FramePayload.goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil)
         channel.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: payload), promise: nil)
     }

@@ -41,7 +41,7 @@ struct ProviderResponder: HTTPResponder {
         case .refuseStream: try await reset(.refused, context.channel)
         case .resetStream: try await reset(.cancelled, context.channel)
         case .goawayAbrupt:
-            connections.disown(context.connection)
+            connections.rejectAllStreams(context.connection)
             await context.channel.untilClosedOrShutdown()
             throw ConnectionDropped()
         case .reset:

@@ -43,7 +43,7 @@ enum CredentialFile {
                 throw ConfigurationError("\(name): \"\(list)\" must be a list of mappings.")
             }
             for (index, item) in items.enumerated() {
-                let reader = CredentialReader(item: item, place: "\(name): \(list)[\(index)]", directory: directory)
+                let reader = CredentialReader(item: item, location: "\(name): \(list)[\(index)]", directory: directory)
                 entries.append(try list == "apns" ? reader.apns() : reader.fcm())
             }
         }
@@ -54,7 +54,7 @@ enum CredentialFile {
 /// Reads one entry strictly.
 private struct CredentialReader {
     let item: [String: Any]
-    let place: String
+    let location: String
     let directory: URL
 
     func apns() throws(ConfigurationError) -> CredentialEntry {
@@ -63,7 +63,7 @@ private struct CredentialReader {
         var endpoints: [PushEnvironment: String] = [:]
         endpoints[.production] = try endpoint("production", ConfigurationKey.apnsProduction.standard)
         endpoints[.sandbox] = try endpoint("sandbox", ConfigurationKey.apnsSandbox.standard)
-        guard !endpoints.isEmpty else { throw ConfigurationError("\(place): production and sandbox cannot both be none.") }
+        guard !endpoints.isEmpty else { throw ConfigurationError("\(location): production and sandbox cannot both be none.") }
         var channels: [PushEnvironment: String] = [:]
         channels[.production] = try endpoint("channelsProduction", nil)
         channels[.sandbox] = try endpoint("channelsSandbox", nil)
@@ -92,7 +92,9 @@ private struct CredentialReader {
     private func entry(_ name: String, _ kind: CredentialEntry.Kind) throws(ConfigurationError) -> CredentialEntry {
         var apps: Set<String> = []
         if let list = item["apps"] {
-            guard let names = list as? [String] else { throw ConfigurationError("\(place).apps must be a list of bundle ids or FCM apps.") }
+            guard let names = list as? [String] else {
+                throw ConfigurationError("\(location).apps must be a list of bundle ids or FCM apps.")
+            }
             apps = Set(names)
         }
         let caFile = try item["caFile"] == nil ? nil : path("caFile")
@@ -102,19 +104,19 @@ private struct CredentialReader {
     private func allow(_ names: [String]) throws(ConfigurationError) {
         let known = names + ["apps", "caFile", "proxy"]
         guard let unknown = item.keys.filter({ !known.contains($0) }).min() else { return }
-        throw ConfigurationError("\(place).\(unknown) is not known; known are \(known.joined(separator: ", ")).")
+        throw ConfigurationError("\(location).\(unknown) is not known; known are \(known.joined(separator: ", ")).")
     }
 
     private func text(_ name: String) throws(ConfigurationError) -> String? {
         guard let value = item[name] else { return nil }
         guard let text = value as? String, !text.isEmpty else {
-            throw ConfigurationError("\(place).\(name) must be a text; put it in quotes.")
+            throw ConfigurationError("\(location).\(name) must be a text; put it in quotes.")
         }
         return text
     }
 
     private func required(_ name: String) throws(ConfigurationError) -> String {
-        guard let text = try text(name) else { throw ConfigurationError("\(place).\(name) is missing.") }
+        guard let text = try text(name) else { throw ConfigurationError("\(location).\(name) is missing.") }
         return text
     }
 
@@ -126,7 +128,7 @@ private struct CredentialReader {
     private func endpoint(_ name: String, _ standard: String?) throws(ConfigurationError) -> String? {
         guard let text = try text(name) else { return standard }
         if text == "none" { return nil }
-        guard text.hasPrefix("https://") else { throw ConfigurationError("\(place).\(name) must begin with https://, or be none.") }
+        guard text.hasPrefix("https://") else { throw ConfigurationError("\(location).\(name) must begin with https://, or be none.") }
         return text.hasSuffix("/") ? String(text.dropLast()) : text
     }
 }

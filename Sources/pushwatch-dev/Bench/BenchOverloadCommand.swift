@@ -20,7 +20,7 @@ extension BenchCommand {
         @Option(name: .long, help: "A PostgreSQL to make (and drop) a scratch database in. Default: a private one.") var database: String?
         @Option(name: .long, help: "Connections held idle.") var idle = 9_000
         @Option(name: .long, help: "Senders of a byte a second.") var slow = 1_000
-        @Flag(help: "Shorter scenes; the database stops for 10 s instead of 60.") var quick = false
+        @Flag(help: "Shorter scenarios; the database stops for 10 s instead of 60.") var quick = false
         @Flag(help: "Print the report as JSON.") var json = false
 
         func run() async throws {

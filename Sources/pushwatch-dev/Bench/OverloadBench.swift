@@ -4,12 +4,12 @@ import Logging
 import Postgres
 import PushContract
 
-/// The scenes of `pushwatch-dev bench overload`, one after the other against one server.
+/// The scenarios of `pushwatch-dev bench overload`, one after the other against one server.
 struct OverloadBench {
     struct Settings: Sendable {
         var idleConnections: Int
         var slowSenders: Int
-        /// Of each scene but the last.
+        /// Of each scenario but the last.
         var seconds: Double
         /// How long the database hangs.
         var outage: Double
@@ -22,30 +22,30 @@ struct OverloadBench {
 
     func run() async throws -> OverloadReport {
         var report = OverloadReport()
-        report.scenes.append(try await scene("well-behaved senders alone") { "16 connections, batches of 10" })
-        report.scenes.append(try await idle())
-        report.scenes.append(try await slow())
-        report.scenes.append(try await bombs())
-        report.scenes.append(try await outage())
-        report.scenes.append(try await scene("well-behaved senders afterwards") { "" })
+        report.scenarios.append(try await scenario("well-behaved senders alone") { "16 connections, batches of 10" })
+        report.scenarios.append(try await idle())
+        report.scenarios.append(try await slow())
+        report.scenarios.append(try await bombs())
+        report.scenarios.append(try await outage())
+        report.scenarios.append(try await scenario("well-behaved senders afterwards") { "" })
         return report
     }
 
-    /// Runs well-behaved senders during `misuse`, which returns its remark.
-    private func scene(_ name: String, misuse: @escaping @Sendable () async throws -> String) async throws -> OverloadReport.Scene {
+    /// Runs well-behaved senders during `load`, which returns its note.
+    private func scenario(_ name: String, load: @escaping @Sendable () async throws -> String) async throws -> OverloadReport.Scenario {
         Terminal.note(name)
         server.use.resetPeak()
-        async let remark = misuse()
+        async let note = load()
         let (result, seconds) = await loader(rows: 10, connections: 16).run(seconds: settings.seconds)
-        return measured(name, result, seconds, remark: try await remark)
+        return measured(name, result, seconds, note: try await note)
     }
 
-    private func measured(_ name: String, _ result: Loader.Result, _ seconds: Double, remark: String) -> OverloadReport.Scene {
+    private func measured(_ name: String, _ result: Loader.Result, _ seconds: Double, note: String) -> OverloadReport.Scenario {
         let sorted = result.microseconds.sorted()
         func percentile(_ share: Double) -> Double? {
             sorted.isEmpty ? nil : Double(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) / 1000
         }
-        return OverloadReport.Scene(
+        return OverloadReport.Scenario(
             name: name,
             seconds: seconds,
             peakMemoryMiB: server.use.peakMemory.map { Double($0) / 1_048_576 },
@@ -54,7 +54,7 @@ struct OverloadBench {
             p50Milliseconds: percentile(0.5),
             p99Milliseconds: percentile(0.99),
             refused: result.refused,
-            remark: [remark, result.failure ?? ""].filter { !$0.isEmpty }.joined(separator: "; ")
+            note: [note, result.failure ?? ""].filter { !$0.isEmpty }.joined(separator: "; ")
         )
     }
 
@@ -62,37 +62,37 @@ struct OverloadBench {
         Loader(connections: connections, rows: rows, isSingle: false, path: "/attempts", port: server.port, key: server.key)
     }
 
-    private func idle() async throws -> OverloadReport.Scene {
+    private func idle() async throws -> OverloadReport.Scenario {
         let connections = (0..<settings.idleConnections).compactMap { _ in RawConnection(port: server.port) }
         defer { withExtendedLifetime(connections) {} }
-        return try await scene("idle connections") { [settings] in "\(connections.count) of \(settings.idleConnections) kept open" }
+        return try await scenario("idle connections") { [settings] in "\(connections.count) of \(settings.idleConnections) kept open" }
     }
 
     /// Half of them drip their head, half their body, a byte a second; who is cut off begins again.
-    private func slow() async throws -> OverloadReport.Scene {
+    private func slow() async throws -> OverloadReport.Scenario {
         let (port, key, settings) = (server.port, server.key, settings)
-        return try await scene("slow senders") {
+        return try await scenario("slow senders") {
             let head = """
                 POST /attempts HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer \(key)\r\nContent-Type: application/json\r\n\
                 Content-Length: 4000000\r\n
                 """
             let deadline = ContinuousClock.now + .milliseconds(Int(settings.seconds * 1000))
-            var senders: [(connection: RawConnection, drips: ArraySlice<UInt8>)] = []
+            var senders: [(connection: RawConnection, pendingBytes: ArraySlice<UInt8>)] = []
             var (begun, ended) = (0, 0)
             while ContinuousClock.now < deadline {
                 senders.removeAll { $0.connection.isEnded }
                 ended = begun - senders.count
                 while senders.count < settings.slowSenders, let connection = RawConnection(port: port) {
                     begun += 1
-                    var drips = Array((head + "X-Slow: " + String(repeating: "x", count: 4000)).utf8)[...]
+                    var pendingBytes = Array((head + "X-Slow: " + String(repeating: "x", count: 4000)).utf8)[...]
                     if begun.isMultiple(of: 2) {
                         guard connection.send(Array((head + "\r\n[").utf8)[...]) else { continue }
-                        drips = ArraySlice(repeating: UInt8(ascii: " "), count: 4000)
+                        pendingBytes = ArraySlice(repeating: UInt8(ascii: " "), count: 4000)
                     }
-                    senders.append((connection, drips))
+                    senders.append((connection, pendingBytes))
                 }
                 for index in senders.indices {
-                    if senders[index].connection.send(senders[index].drips.prefix(1)) { senders[index].drips.removeFirst() }
+                    if senders[index].connection.send(senders[index].pendingBytes.prefix(1)) { senders[index].pendingBytes.removeFirst() }
                 }
                 try await Task.sleep(for: .seconds(1))
             }
@@ -101,11 +101,11 @@ struct OverloadBench {
     }
 
     /// Each body: 4 MiB that would become a thousand times as much.
-    private func bombs() async throws -> OverloadReport.Scene {
+    private func bombs() async throws -> OverloadReport.Scenario {
         let (port, key, settings) = (server.port, server.key, settings)
         let member = try Self.gzippedZeros()
         let body = Array(repeatElement(member, count: (4 << 20) / member.count - 1).joined())
-        return try await scene("gzip bombs") {
+        return try await scenario("gzip bombs") {
             let head = """
                 POST /attempts HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer \(key)\r\nContent-Type: application/json\r\n\
                 Content-Encoding: gzip\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n
@@ -154,9 +154,9 @@ struct OverloadBench {
 
     /// Full load while every process of the database is stopped: worse for memory than a database that refuses connections, since
     /// no call fails at once.
-    private func outage() async throws -> OverloadReport.Scene {
+    private func outage() async throws -> OverloadReport.Scenario {
         guard let postgres = try await ProcessUse.postgres(of: pool) else {
-            return OverloadReport.Scene(name: "database stopped", seconds: 0, remark: "not measured: the database runs elsewhere")
+            return OverloadReport.Scenario(name: "database stopped", seconds: 0, note: "not measured: the database runs elsewhere")
         }
         Terminal.note("database stopped for \(Int(settings.outage)) s under full load")
         server.use.resetPeak()
@@ -176,7 +176,7 @@ struct OverloadBench {
             "database stopped \(Int(settings.outage)) s",
             result,
             seconds,
-            remark: "256 connections, batches of 500; acknowledged \(result.rows), stored \(rows)"
+            note: "256 connections, batches of 500; acknowledged \(result.rows), stored \(rows)"
         )
     }
 

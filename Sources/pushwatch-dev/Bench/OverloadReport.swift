@@ -2,7 +2,7 @@ import Foundation
 
 /// What the server's memory and its well-behaved senders went through.
 struct OverloadReport: Encodable, Sendable {
-    struct Scene: Encodable, Sendable {
+    struct Scenario: Encodable, Sendable {
         var name: String
         var seconds: Double
         /// The server's, in MiB: the peak, and the value afterwards.
@@ -13,10 +13,10 @@ struct OverloadReport: Encodable, Sendable {
         var p50Milliseconds: Double?
         var p99Milliseconds: Double?
         var refused = 0
-        var remark = ""
+        var note = ""
     }
 
-    var scenes: [Scene] = []
+    var scenarios: [Scenario] = []
 
     func json() throws -> String {
         let encoder = JSONEncoder()
@@ -26,11 +26,11 @@ struct OverloadReport: Encodable, Sendable {
 
     var table: String {
         func format(_ value: Double?, _ digits: Int) -> String { value.map { String(format: "%.\(digits)f", $0) } ?? "–" }
-        let head = ["scene", "s", "peak MiB", "after MiB", "req/s", "p50 ms", "p99 ms", "refused", ""]
-        let rows = scenes.map {
+        let head = ["scenario", "s", "peak MiB", "after MiB", "req/s", "p50 ms", "p99 ms", "refused", ""]
+        let rows = scenarios.map {
             [
                 $0.name, format($0.seconds, 0), format($0.peakMemoryMiB, 0), format($0.memoryAfterMiB, 0), format($0.requestsPerSecond, 0),
-                format($0.p50Milliseconds, 1), format($0.p99Milliseconds, 1), "\($0.refused)", $0.remark,
+                format($0.p50Milliseconds, 1), format($0.p99Milliseconds, 1), "\($0.refused)", $0.note,
             ]
         }
         let lines = [head] + rows

@@ -94,9 +94,9 @@ struct DemoOutcome {
 
     static func draw(provider: Provider, isIncident: Bool, _ random: inout DemoRandom) -> DemoOutcome {
         let isAPNs = provider == .apns
-        let dice = random.below(10_000)
-        if isIncident, dice < 3_500 { return DemoOutcome(status: .failed, reason: .provider5xx, code: "UNAVAILABLE") }
-        switch dice {
+        let roll = random.below(10_000)
+        if isIncident, roll < 3_500 { return DemoOutcome(status: .failed, reason: .provider5xx, code: "UNAVAILABLE") }
+        switch roll {
         case ..<60:
             return DemoOutcome(status: .deactivated, reason: .tokenNotRegistered, code: isAPNs ? "Unregistered" : "UNREGISTERED")
         case ..<90: return DemoOutcome(status: .failed, reason: .network, code: "timeout")

@@ -116,7 +116,7 @@ struct ReplayCommand: AsyncParsableCommand {
     private func printTimeline(of feed: ReplayFeed) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try ReplayTimeline(feed: feed).walk { entry in
+        try ReplayTimeline(feed: feed).forEach { entry in
             Terminal.printLine(json ? String(decoding: try encoder.encode(entry), as: UTF8.self) : entry.line)
         }
     }
@@ -133,7 +133,7 @@ struct ReplayCommand: AsyncParsableCommand {
                 "\(index + 1) of \(total) states, \(tally.accepted) changed the card, \(tally.stale) stale; now \(receipt.phase), seq \(receipt.seq)"
             )
         }
-        preparing.onTrouble = { Terminal.printError("The server cannot be reached (\($0)); trying again.") }
+        preparing.onFailure = { Terminal.printError("The server cannot be reached (\($0)); trying again.") }
         let feeder = preparing
         guard let tally = try await Interruption().until({ try await played(by: feeder) }) else {
             Terminal.progress("Stopped. Continue with --match-id \(feed.matchId) --start-at \(feed.plan.startAt)", isLast: true)

@@ -23,7 +23,7 @@ struct ReplayTimeline {
     let feed: ReplayFeed
 
     /// Calls `body` for every change of the display state.
-    func walk(_ body: (Entry) throws -> Void) rethrows {
+    func forEach(_ body: (Entry) throws -> Void) rethrows {
         var memory = MatchMemory()
         for message in feed.messages {
             let now = feed.plan.moment(ofMatchTime: message.milliseconds)

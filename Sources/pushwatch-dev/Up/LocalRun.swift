@@ -57,7 +57,7 @@ struct LocalRun: Sendable {
             listening.yield(url)
             listening.finish()
         }
-        hooks.companions = [LocalCompanion(run: self, urls: urls, logger: logger)]
+        hooks.extraServices = [LocalDemoService(run: self, urls: urls, logger: logger)]
         return PushwatchServer(configuration: configuration, metrics: metrics, hooks: hooks, logger: logger)
     }
 

@@ -68,12 +68,12 @@ struct DrainBench {
         _ name: String,
         _ pool: PostgresPool,
         _ cipher: TokenCipher,
-        _ surround: (_ drain: () async throws -> Double) async throws -> Double
+        _ body: (_ drain: () async throws -> Double) async throws -> Double
     ) async throws -> Double {
         Terminal.note("filling the queue with \(deliveries) sends")
         try await fill(pool, cipher)
         Terminal.note("draining \(name)")
-        return try await surround { try await drain(pool, cipher) }
+        return try await body { try await drain(pool, cipher) }
     }
 
     private func fill(_ pool: PostgresPool, _ cipher: TokenCipher) async throws {

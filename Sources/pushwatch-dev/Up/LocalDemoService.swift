@@ -10,7 +10,7 @@ import PushContract
 import ServiceLifecycle
 
 /// Runs next to the server of a local run: demo traffic, a match with its followers, and the text that says how to use what was started.
-struct LocalCompanion: Service {
+struct LocalDemoService: Service {
     let run: LocalRun
     let urls: AsyncStream<String>
     let logger: Logger
