@@ -7,7 +7,7 @@ final class SMTPTransfer {
     private let errorText: UnsafeMutablePointer<CChar>
     private var recipients: UnsafeMutablePointer<curl_slist>?
     private var headers: UnsafeMutablePointer<curl_slist>?
-    private var mime: OpaquePointer?
+    private var content: OpaquePointer?
     /// The last part, which libcurl reads through a callback: what it has read of it shows how far the mail was written.
     private let lastPart: [UInt8]
     private var offset = 0
@@ -24,7 +24,7 @@ final class SMTPTransfer {
 
     deinit {
         curl_easy_cleanup(easy)
-        curl_mime_free(mime)
+        curl_mime_free(content)
         curl_slist_free_all(headers)
         curl_slist_free_all(recipients)
         errorText.deallocate()
@@ -80,7 +80,7 @@ final class SMTPTransfer {
         // libcurl adds the boundary and MIME-Version.
         headers = curl_slist_append(headers, "Content-Type: multipart/alternative")
         pw_easy_set_list(easy, CURLOPT_HTTPHEADER, headers)
-        mime = curl_mime_init(easy)
+        content = curl_mime_init(easy)
         let text = SMTPTransfer.lines(mail.text)
         let textPart = part("text/plain; charset=utf-8")
         _ = text.withUnsafeBytes { bytes in
@@ -88,11 +88,11 @@ final class SMTPTransfer {
         }
         let context = Unmanaged.passUnretained(self).toOpaque()
         curl_mime_data_cb(part("text/html; charset=utf-8"), curl_off_t(lastPart.count), readLastPart, nil, nil, context)
-        pw_easy_set_pointer(easy, CURLOPT_MIMEPOST, UnsafeRawPointer(mime))
+        pw_easy_set_pointer(easy, CURLOPT_MIMEPOST, UnsafeRawPointer(content))
     }
 
     private func part(_ type: String) -> OpaquePointer? {
-        let part = curl_mime_addpart(mime)
+        let part = curl_mime_addpart(content)
         curl_mime_type(part, type)
         curl_mime_encoder(part, "quoted-printable")
         return part

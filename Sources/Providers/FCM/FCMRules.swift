@@ -36,7 +36,7 @@ enum FCMRules {
         throw PushError(
             field: "liveActivityToken",
             code: "INVALID_ARGUMENT",
-            "A Live Activity through FCM needs the activity's own token beside the app's registration token."
+            "A Live Activity through FCM needs the activity's own token and the app's registration token."
         )
     }
 

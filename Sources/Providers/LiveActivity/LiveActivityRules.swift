@@ -50,7 +50,7 @@ enum LiveActivityRules {
         }
         try checkObject(start.attributes, "attributes")
         guard push.alert?.hasText == true else {
-            throw fault("alert", "The start of a Live Activity needs \"alert\" with a title or a body: the person is told of it.")
+            throw fault("alert", "The start of a Live Activity needs \"alert\" with a title or a body: the system alerts the person.")
         }
         if case .channel("") = start.input {
             throw PushError(field: "inputPushChannel", code: "BadChannelId", "\"inputPushChannel\" must be the id of a broadcast channel.")
