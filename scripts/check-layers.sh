@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 layer() {
     case $1 in
-        CLibPQ | CCurl | CCurlLoop | CZlib | CSimdJSON) echo 0 ;;
+        CLibPQ | CCurl | CCurlLoop | CZlib | CSimdJSON | CMarkGFM) echo 0 ;;
         PushContract) echo 1 ;;
         PushClient | ServiceKit | AlertRules) echo 2 ;;
         Postgres | HTTPClient | HTTPServer | Cricket) echo 3 ;;
