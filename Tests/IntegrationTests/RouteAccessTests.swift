@@ -1,3 +1,5 @@
+import PushContract
+import HTTPTypes
 import Access
 import Foundation
 import HTTPServer

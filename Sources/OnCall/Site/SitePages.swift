@@ -1,3 +1,5 @@
+import HTTPServer
+
 /// Every page and form of the site. A new page is a folder in `Pages` and a line here.
 enum SitePages {
     static let all: [SitePage] = [
