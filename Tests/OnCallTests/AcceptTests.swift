@@ -32,7 +32,7 @@ struct AcceptTests {
             try await pool.execute("UPDATE alerts SET evidence = jsonb_set(evidence, '{definition}', '\"baseline/1\"')")
             #expect(try await html(alert).contains("<a href=\"\(alert)/accept\">Accept as the new normal</a>"))
             let page = try await html(alert + "/accept")
-            for text in ["The alert ends within a minute", "name=\"reason\" required", "150 of 1,500 attempts in 15 min"] {
+            for text in ["The alert resolves within a minute", "name=\"reason\" required", "150 of 1,500 attempts in 15 min"] {
                 #expect(page.contains(text), "\(text)")
             }
             let body = ByteBuffer(string: "reason=release+4.2")
@@ -49,7 +49,7 @@ struct AcceptTests {
             for path in [alert, "/oncall/rules"] {
                 let shown = try await html(path)
                 #expect(shown.contains("Accepted as normal by maria, 12:41 UTC; takes effect within a minute: release 4.2"), "\(path)")
-                #expect(shown.contains("Take it back"))
+                #expect(shown.contains("Undo"))
             }
             #expect(try await html(alert).contains("Accept as the new normal") == false)
             let undo = "/oncall/acceptances/\(accepted.id.uuidString.lowercased())/undo"

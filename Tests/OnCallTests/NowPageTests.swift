@@ -89,7 +89,7 @@ struct NowPageTests {
         #expect(view.rules.map(\.text) == ["4 % of 5 %", "0.1 % of 5 %", "firing"])
         #expect(view.credentials.map(\.isBad) == [true, true, false, true])
         #expect(view.credentials[0].state == "refused: InvalidProviderToken")
-        #expect(view.credentials[0].detail == "sends held since 12:31 UTC, 3 refusals, next try in 1 min")
+        #expect(view.credentials[0].detail == "sends blocked since 12:31 UTC, 3 refusals, next probe in 1 min")
         #expect(view.credentials[1].state == "in use; replace its key")
         #expect(view.mayCheck && view.isWriterMissing)
         #expect(view.writers == "No instance can write attempts; the last one could 4 min ago.")

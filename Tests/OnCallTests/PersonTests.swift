@@ -73,7 +73,7 @@ struct PersonTests {
                 person(devices: [device()], attempts: [attempt(.sent)]),
                 [
                     "1 device of 1 can be reached.",
-                    "The last push was accepted by APNs 10 min ago; whether the device showed it, APNs does not tell.",
+                    "The last push was accepted by APNs 10 min ago; APNs does not report whether the device showed it.",
                 ]
             ),
             (

@@ -17,7 +17,8 @@ struct TokenDocumentTests {
         for bullet in section.components(separatedBy: "\n- **").dropFirst() {
             let parts = bullet.components(separatedBy: ":**")
             guard parts.count >= 2 else { continue }
-            facts[parts[0]] = parts.dropFirst().joined(separator: ":**")
+            // A fact may be wrapped over several lines.
+            facts[parts[0]] = parts.dropFirst().joined(separator: ":**").split(whereSeparator: \.isWhitespace).joined(separator: " ")
         }
         return facts
     }
