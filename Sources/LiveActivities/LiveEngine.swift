@@ -3,7 +3,7 @@ import CoreMetrics
 package import Delivery
 package import Logging
 package import Postgres
-package import Providers
+import Providers
 package import PushContract
 import Synchronization
 

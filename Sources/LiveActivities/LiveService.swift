@@ -1,8 +1,8 @@
 package import Logging
 import PushContract
-package import Delivery
+import Delivery
 package import ServiceKit
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Runs the engine: looks often, works side by side, and at shutdown lets what is under way end and gives its matches away.
 package struct LiveService: Service {

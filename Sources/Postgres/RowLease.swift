@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 /// A lease that is a part of a row: who has it, until when, and an epoch that rises with each change of hands, so that a former holder's
 /// late write can be recognised. Decided by the database's clock, so that machines need not agree about the time.

@@ -5,7 +5,7 @@ import LiveActivities
 import Logging
 import Postgres
 import PushContract
-package import ServiceKit
+import ServiceKit
 import ServiceLifecycle
 
 /// Everything Live Activities consist of, wired: stores and routes for the API, the service for the role `live`.

@@ -11,7 +11,7 @@ import Logging
 import NIOCore
 import Postgres
 import PushContract
-package import ServiceKit
+import ServiceKit
 import ServiceLifecycle
 
 /// Everything the service consists of, wired. Built once; reading it top to bottom is the architecture.

@@ -1,5 +1,5 @@
 package import Logging
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Runs a body again and again until graceful shutdown. A failure is logged, and the body runs again after the interval.
 ///

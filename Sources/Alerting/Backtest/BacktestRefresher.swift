@@ -1,9 +1,9 @@
-package import AlertRules
+import AlertRules
 package import Logging
 package import Postgres
 package import PushContract
 import ServiceKit
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Keeps a backtest of the last four weeks for each rule in force, on each instance that has the pages.
 ///

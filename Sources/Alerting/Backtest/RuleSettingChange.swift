@@ -1,4 +1,4 @@
-package import AlertRules
+import AlertRules
 
 /// A changed key of a rule that decides about receivers: it does not change when the rule fires.
 package struct RuleSettingChange: Sendable, Hashable, CustomStringConvertible {

@@ -4,7 +4,7 @@ import Metrics
 package import Postgres
 package import PushContract
 import ServiceKit
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Calls a URL every minute as long as alerts are evaluated and delivered: the external monitor pages when the calls stop.
 ///

@@ -4,7 +4,7 @@ package import Logging
 package import Postgres
 package import PushContract
 import ServiceKit
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Runs in every instance that ingests or sends: reports that it can write to the database, and what it has not written yet.
 package struct WriterHeartbeat: Service {

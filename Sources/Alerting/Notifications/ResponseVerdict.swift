@@ -1,5 +1,5 @@
 package import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// What an answer means for a message.
 package enum ResponseVerdict: Sendable, Hashable {

@@ -1,5 +1,5 @@
-package import AlertRules
-package import Foundation
+import AlertRules
+import Foundation
 import HTTPServer
 import Hummingbird
 import PushContract

@@ -1,7 +1,7 @@
 package import Logging
 package import Postgres
 import ServiceKit
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Enforces the limits of analysts: cancels and ends sessions that run too long, delay cleanup, or block others.
 ///

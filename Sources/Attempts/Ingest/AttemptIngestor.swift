@@ -2,7 +2,7 @@ package import Logging
 import Metrics
 package import Postgres
 package import PushContract
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Group commit: requests that arrive while a transaction is under way share the next one, and each is answered after the commit.
 ///

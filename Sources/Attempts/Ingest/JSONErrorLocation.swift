@@ -1,5 +1,5 @@
 import HTTPServer
-package import ServiceKit
+import ServiceKit
 
 /// Finds the place of a syntax error that simdjson reports without one.
 ///

@@ -1,5 +1,5 @@
 import Crypto
-package import Postgres
+import Postgres
 
 /// 128 bits of a SHA-256, as the database's `uuid`: the ledger's key of an attemptId, and the fingerprint of its content.
 package struct AttemptKey: Sendable, Hashable, Comparable {

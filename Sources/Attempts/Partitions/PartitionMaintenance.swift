@@ -2,7 +2,7 @@ package import Logging
 package import Postgres
 package import PushContract
 import ServiceKit
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Creates partitions ahead, drops those past their retention, and rotates the ledger's generations. Any number may run.
 ///

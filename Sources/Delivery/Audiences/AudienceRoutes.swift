@@ -2,7 +2,7 @@ package import HTTPServer
 import HTTPTypes
 import Hummingbird
 import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// `GET /audiences`, `GET`, `PUT` and `DELETE /audiences/{audienceId}`, `POST` and `DELETE /audiences/{audienceId}/members`.
 package struct AudienceRoutes: Sendable {

@@ -1,5 +1,5 @@
 package import Postgres
-package import PushContract
+import PushContract
 
 /// The audiences in PostgreSQL. Each change is one transaction; changes of one audience take turns. Safe to use from any task.
 package struct AudienceStore: Sendable {

@@ -1,5 +1,5 @@
 import Postgres
-package import PushContract
+import PushContract
 
 extension SendStore {
     /// Dead letters in one redrive at most.

@@ -2,7 +2,7 @@ package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// The registry's calls: for app users, each about their own devices.
 ///

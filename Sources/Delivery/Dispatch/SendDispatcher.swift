@@ -2,7 +2,7 @@ package import Attempts
 import CoreMetrics
 package import Logging
 import Postgres
-package import Providers
+import Providers
 import PushContract
 package import ServiceKit
 import ServiceLifecycle

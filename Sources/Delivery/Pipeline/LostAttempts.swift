@@ -1,5 +1,5 @@
 package import Postgres
-package import Providers
+import Providers
 package import PushContract
 
 /// An attempt whose process ended before it could write the outcome.

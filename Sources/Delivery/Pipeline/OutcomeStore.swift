@@ -1,5 +1,5 @@
 package import Postgres
-package import PushContract
+import PushContract
 
 /// Writes outcomes of one kind of push: leases, token actions, circuits, the owners' consequences, attempts and intents, in one
 /// transaction for many.

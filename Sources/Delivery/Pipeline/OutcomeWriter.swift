@@ -1,5 +1,5 @@
 import Attempts
-package import Logging
+import Logging
 import Postgres
 import PushContract
 import ServiceKit

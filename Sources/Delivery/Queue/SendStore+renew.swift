@@ -1,5 +1,5 @@
 import Postgres
-package import PushContract
+import PushContract
 
 /// A lease as its holder knows it.
 package struct LeaseKey: Sendable, Hashable {

@@ -2,7 +2,7 @@ package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// `GET`, `PUT` and `DELETE /sends/throttle`: what on-call turns when a provider is in trouble.
 package struct ThrottleRoutes: Sendable {

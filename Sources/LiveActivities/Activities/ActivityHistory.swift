@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 /// All instances of one activity key, and what a call about them means. Pure: the store reads it, asks it, and writes the verdict.
 package struct ActivityHistory: Sendable, Hashable {

@@ -1,6 +1,6 @@
 package import Delivery
 package import Postgres
-package import PushContract
+import PushContract
 
 /// Live Activities in PostgreSQL: the calls apps make about them. Safe to use from any task.
 package struct ActivityStore: Sendable {

@@ -1,5 +1,5 @@
 package import Delivery
-package import PushContract
+import PushContract
 
 /// Which channel: one subject, app and environment have one.
 package struct ChannelKey: Sendable, Hashable {

@@ -1,6 +1,6 @@
-package import Delivery
+import Delivery
 package import Postgres
-package import Providers
+import Providers
 package import PushContract
 
 /// Broadcast channels in PostgreSQL: which are wanted, which there are, and what is due for them. Safe to use from any task.

@@ -1,7 +1,7 @@
 import HTTPServer
 import Providers
 import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// The bodies of `POST /live-activities/{attributesType}/start`, `/update` and `/end`, checked against the type's schemas.
 struct CustomStart: Sendable {

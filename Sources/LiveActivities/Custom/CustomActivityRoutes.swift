@@ -1,4 +1,4 @@
-package import Delivery
+import Delivery
 package import HTTPServer
 import HTTPTypes
 import Hummingbird

@@ -2,7 +2,7 @@ import Crypto
 import Delivery
 import HTTPServer
 package import Postgres
-package import PushContract
+import PushContract
 
 /// Activities of registered types in PostgreSQL. The orchestrator and the fan-out treat them as they treat matches.
 package struct CustomActivityStore: Sendable {

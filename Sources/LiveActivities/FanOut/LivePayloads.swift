@@ -1,8 +1,8 @@
 import Crypto
-package import HTTPServer
+import HTTPServer
 package import Providers
 package import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// The pushes of a subject. Pure: the same subject gives the same bytes for every recipient.
 package enum LivePayloads {

@@ -1,6 +1,6 @@
 package import Delivery
 package import Postgres
-package import PushContract
+import PushContract
 
 /// The active activities of a subject: the only ones that get updates.
 package struct RecipientStore: Sendable {

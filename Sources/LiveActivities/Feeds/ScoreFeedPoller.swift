@@ -4,7 +4,7 @@ package import HTTPClient
 package import Logging
 package import Postgres
 package import PushContract
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Polls configured URLs for scores, one instance each, until shutdown.
 package struct ScoreFeedPoller: Service {

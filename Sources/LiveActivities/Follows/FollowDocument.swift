@@ -1,5 +1,5 @@
 import HTTPServer
-package import ServiceKit
+import ServiceKit
 
 /// The answer to a follow: with the state to show at once, if the match is known.
 struct FollowDocument: Encodable, Sendable {

@@ -4,7 +4,7 @@ package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// `PUT` and `GET /matches/{matchId}`: a feed's scores in, display states out.
 package struct MatchRoutes: Sendable {

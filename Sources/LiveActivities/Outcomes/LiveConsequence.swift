@@ -1,4 +1,4 @@
-package import Delivery
+import Delivery
 package import PushContract
 
 /// What the outcome of a push means for its activity or channel.

@@ -3,7 +3,7 @@ import Foundation
 import HTTPServer
 import Postgres
 import PushContract
-package import ServiceKit
+import ServiceKit
 
 extension LiveSubject {
     static let matchColumns = """

@@ -1,5 +1,5 @@
 import HTTPServer
-package import ServiceKit
+import ServiceKit
 
 /// How subjects are named: a match by its matchId, anything else by `<attributesType>/<activityId>`.
 package enum SubjectName {

@@ -1,4 +1,4 @@
-package import HTTPServer
+import HTTPServer
 package import ServiceKit
 
 /// A kind of Live Activity that an app declares: the name of its `ActivityAttributes` struct, and what its two parts hold.

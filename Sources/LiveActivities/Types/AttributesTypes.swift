@@ -1,6 +1,6 @@
 import Foundation
 package import HTTPServer
-package import ServiceKit
+import ServiceKit
 
 /// The registered attributes types: one JSON file each, in a directory. Fixed when the process starts.
 package struct AttributesTypes: Sendable {

@@ -1,4 +1,4 @@
-package import HTTPServer
+import HTTPServer
 package import ServiceKit
 
 /// A schema file that cannot be meant so: where and why.

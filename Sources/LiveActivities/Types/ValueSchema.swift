@@ -1,5 +1,5 @@
-package import HTTPServer
-package import ServiceKit
+import HTTPServer
+import ServiceKit
 
 /// What a JSON value has to look like: the part of JSON Schema (2020-12) that describes what apps decode.
 ///

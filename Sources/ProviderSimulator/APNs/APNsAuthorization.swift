@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 import PushContract
 
 /// Checks provider tokens (JWT, ES256) as Apple does: header `alg` and `kid`, claims `iss` and `iat`, the signature, the age.

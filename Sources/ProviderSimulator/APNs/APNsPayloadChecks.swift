@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 /// The checks on the body. Apple says APNs "may refuse, delay or drop" a payload that contradicts its push type; here it is
 /// refused as `InvalidPushType`, so that a mistake shows in the first test and not on a customer's phone.

@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 /// Builds answers in Apple's shape.
 enum APNsResponses {

@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 import Foundation
 import HTTPTypes
 import Hummingbird

@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 /// Reads the JSON of `PUT /tokens/{token}`.
 enum ScriptedTokenReader {

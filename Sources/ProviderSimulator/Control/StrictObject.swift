@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 /// A JSON object read member by member; every complaint names its place (`faults[0].share: must be a number`).
 struct StrictObject: Sendable {

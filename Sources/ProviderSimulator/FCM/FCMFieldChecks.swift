@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 /// Checks that Google's JSON front makes before FCM sees a request.
 enum FCMFieldChecks {

@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 /// The checks on the `message` of a send ("REST Resource: projects.messages").
 enum FCMMessageChecks {

@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 import PushContract
 
 /// The checks on one `messages:send` request. Pure.

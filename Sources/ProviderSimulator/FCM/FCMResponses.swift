@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 /// Builds answers in FCM's shape.
 enum FCMResponses {

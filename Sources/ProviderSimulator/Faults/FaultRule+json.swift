@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 extension FaultRule {
     /// The rule as `PUT /faults` takes it.

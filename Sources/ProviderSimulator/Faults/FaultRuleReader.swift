@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 /// Reads the JSON of `PUT /faults`. Unknown keys, wrong types and rules that say nothing are errors that name the place.
 enum FaultRuleReader {

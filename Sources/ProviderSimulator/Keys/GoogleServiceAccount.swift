@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 import Crypto
 import CryptoExtras
 

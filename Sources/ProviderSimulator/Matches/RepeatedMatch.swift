@@ -2,7 +2,7 @@ package import Cricket
 import Logging
 package import PushContract
 import ServiceKit
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Plays one match over and over until shutdown, each time as a match of its own, through the API.
 package struct RepeatedMatch: Service {

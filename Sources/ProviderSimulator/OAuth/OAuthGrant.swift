@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 import CryptoExtras
 import Foundation
 import PushContract

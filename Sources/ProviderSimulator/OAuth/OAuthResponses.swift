@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 /// Builds answers in the token endpoint's shape.
 enum OAuthResponses {

@@ -1,6 +1,6 @@
 import Logging
 import ServiceKit
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Steps phones again and again until shutdown, each by one task at a time: what `pushwatch-dev up` runs.
 package struct PhoneFleet: Service {

@@ -1,5 +1,5 @@
 import PushClient
-package import PushContract
+import PushContract
 
 /// What the system does on the phone: it starts the app's process, hands out tokens and takes them back.
 extension SimulatedPhone {

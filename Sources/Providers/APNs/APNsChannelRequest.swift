@@ -1,6 +1,6 @@
 import HTTPClient
 import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// Requests about broadcast channels (Apple, "Sending channel management requests to APNs", "Sending broadcast push notification requests
 /// to APNs"). Pure.

@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 /// What `aps` must and must not contain, by push type. Apple "may refuse, delay or drop" a payload that contradicts its type.
 enum APNsContentRules {

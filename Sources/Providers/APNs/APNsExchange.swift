@@ -1,7 +1,7 @@
 import HTTPClient
 import Logging
 import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// Requests to APNs with one key: the provider token, its replacement if APNs calls it expired, and the answer.
 struct APNsExchange: Sendable {

@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 /// The JSON body of an APNs request.
 enum APNsPayload {

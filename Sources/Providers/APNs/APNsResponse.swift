@@ -1,6 +1,6 @@
 package import HTTPClient
 package import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// An answer of APNs to `/3/device`, and its meaning.
 package struct APNsResponse: Sendable, Hashable {

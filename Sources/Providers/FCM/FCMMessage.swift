@@ -1,5 +1,5 @@
 import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// The JSON body of `messages:send`, with the parts of all platforms; FCM uses those of the token's platform.
 enum FCMMessage {

@@ -1,7 +1,7 @@
 package import HTTPClient
 package import Logging
 package import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// Sends through FCM's HTTP v1 interface with one service account. Thread-safe.
 package struct FCMProvider: PushProvider {

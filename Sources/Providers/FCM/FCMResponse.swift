@@ -1,6 +1,6 @@
 package import HTTPClient
 package import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// An answer of FCM to `messages:send`, and its meaning.
 package struct FCMResponse: Sendable, Hashable {

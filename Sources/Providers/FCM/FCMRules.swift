@@ -1,5 +1,5 @@
 import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// Checks a message for what FCM refuses, before it is sent.
 enum FCMRules {

@@ -1,6 +1,6 @@
 import JWTKit
 import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// A Google service account, as its JSON key file describes it.
 struct FCMServiceAccount: Sendable {

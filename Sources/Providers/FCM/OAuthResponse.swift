@@ -1,6 +1,6 @@
 package import HTTPClient
 package import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// An answer of Google's token endpoint.
 package enum OAuthResponse: Sendable, Hashable {

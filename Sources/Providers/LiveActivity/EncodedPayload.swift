@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 /// A complete APNs payload, as the bytes to send. Checked when it is created, so that the same bytes can be sent to any number of devices
 /// without another check.

@@ -1,5 +1,5 @@
 import PushContract
-package import ServiceKit
+import ServiceKit
 
 extension LiveActivityPush {
     /// A start delivered later may start an activity that is over.

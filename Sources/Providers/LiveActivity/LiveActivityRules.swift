@@ -1,5 +1,5 @@
 import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// Checks a Live Activity push for what Apple refuses, drops or ignores, before it is sent.
 enum LiveActivityRules {

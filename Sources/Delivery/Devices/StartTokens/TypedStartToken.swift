@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 /// A start token of one attributes type on one device, without the raw token. ActivityKit hands out one for each type.
 package struct TypedStartToken: Sendable, Hashable {

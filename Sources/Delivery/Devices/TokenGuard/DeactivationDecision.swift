@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 /// When so many tokens are refused that it is not the tokens.
 package enum DeactivationDecision {

@@ -1,5 +1,5 @@
 package import Postgres
-package import PushContract
+import PushContract
 
 /// The limiters in PostgreSQL, and the two ways to close one. Safe to use from any task.
 package struct DeactivationLimiterStore: Sendable {

@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 import PushContract
 
 /// Decides on channel management and broadcasts: the checks, the book of channels, then the faults.

@@ -1,4 +1,4 @@
-package import ServiceKit
+import ServiceKit
 
 /// The checks on a message to a channel ("Sending broadcast push notification requests to APNs"). Pure.
 enum BroadcastChecks {
