@@ -1,6 +1,6 @@
+import Delivery
 package import Logging
 import PushContract
-import Delivery
 package import ServiceKit
 import ServiceLifecycle
 

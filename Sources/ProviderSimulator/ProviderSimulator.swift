@@ -85,7 +85,8 @@ package final class ProviderSimulator: Service {
         )
         let channels = APNsChannelRequestHandler(requestHandler: requestHandler, limit: configuration.channelLimit)
         let responder = responder(for: { _ in .apns }) { request, now, identifiers in
-            channels.decide(request, now: now, identifiers: identifiers) ?? requestHandler.decide(request, now: now, identifiers: identifiers)
+            channels.decide(request, now: now, identifiers: identifiers)
+                ?? requestHandler.decide(request, now: now, identifiers: identifiers)
         }
         return try secure(HTTP2Only(next: responder), on: configuration.apnsPort, identity: identity, as: .apns)
     }

@@ -9,8 +9,13 @@ package struct SimulatedRequest: Sendable, Hashable {
     package var headers: [SimulatedResponse.Header]
     package var body: [UInt8]
 
-    package init(connection: String = "", method: String = "POST", path: String, headers: [SimulatedResponse.Header] = [], body: [UInt8] = [])
-    {
+    package init(
+        connection: String = "",
+        method: String = "POST",
+        path: String,
+        headers: [SimulatedResponse.Header] = [],
+        body: [UInt8] = []
+    ) {
         self.connection = connection
         self.method = method
         self.path = path

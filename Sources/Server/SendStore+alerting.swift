@@ -1,6 +1,6 @@
 import Alerting
-import PushContract
 import Delivery
+import PushContract
 
 extension SendStore {
     /// The backlog as an alert carries it.

@@ -1,7 +1,7 @@
-import ServiceKit
+import Delivery
 import HTTPClient
 import LiveActivities
-import Delivery
+import ServiceKit
 import ServiceLifecycle
 
 extension ServerParts {

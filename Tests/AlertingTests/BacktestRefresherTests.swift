@@ -75,7 +75,13 @@ struct BacktestRefresherTests {
                 let first = try #require(receiverRegistry.rules.first)
                 let backtestCache = BacktestCache()
                 let clock = Mutex(Self.now)
-                let service = BacktestRefresher(pool: pool, rules: receiverRegistry, backtestCache: backtestCache, now: { clock.withLock { $0 } }, logger: .silent)
+                let service = BacktestRefresher(
+                    pool: pool,
+                    rules: receiverRegistry,
+                    backtestCache: backtestCache,
+                    now: { clock.withLock { $0 } },
+                    logger: .silent
+                )
                 var cooldown: [String: Timestamp] = [:]
                 await service.look(&cooldown)
                 #expect(backtestCache.entry(of: first)?.alerts == [] && cooldown.isEmpty)
@@ -102,7 +108,13 @@ struct BacktestRefresherTests {
             let backtestCache = BacktestCache()
             let clock = Mutex(Self.now)
             let rules = RuleRegistry(rules: [Rules.tokens, Rules.provider5xx], logger: .silent)
-            let service = BacktestRefresher(pool: pool, rules: rules, backtestCache: backtestCache, now: { clock.withLock { $0 } }, logger: .silent)
+            let service = BacktestRefresher(
+                pool: pool,
+                rules: rules,
+                backtestCache: backtestCache,
+                now: { clock.withLock { $0 } },
+                logger: .silent
+            )
             var cooldown: [String: Timestamp] = [:]
             // Only baselines read it.
             try await pool.execute("ALTER TABLE alertBaselineExclusions RENAME TO hidden")

@@ -1,7 +1,7 @@
 import AlertRules
 import Alerting
-import HTTPClient
 import Foundation
+import HTTPClient
 import Postgres
 import PushContract
 import Synchronization

@@ -11,7 +11,11 @@ import Testing
 @Suite("Rules beside the rollups: codes, backlog, returning devices")
 struct SeriesTests {
     private static let codes = Rules.make("Codes", .firstSight(FirstSightCondition()), by: FirstSightCondition.by, severity: .ticket)
-    private static let backlog = Rules.make("Growth", .backlog(BacklogCondition(above: 1000, for: RuleDuration(minutes: 15))), by: [.provider])
+    private static let backlog = Rules.make(
+        "Growth",
+        .backlog(BacklogCondition(above: 1000, for: RuleDuration(minutes: 15))),
+        by: [.provider]
+    )
 
     private func decided(_ result: RuleBacktest.Result) -> [Recorded] {
         result.alerts.flatMap { [$0.fired, $0.resolved].compactMap { $0 } }.map {
@@ -91,10 +95,11 @@ struct SeriesTests {
             try await traffic.addFacts(hour + 200, count: 5, eventType: "register", prefix: "b")
             let lease = try #require(try await AlertLeaseStore.claim("evaluator", holder: "t", for: .seconds(60), on: pool))
             for _ in 0..<120 { try await ReregistrationSeries(lease: lease, pool: pool).fill(through: Traffic.start) }
-            let rows = try await pool.query("SELECT hour, provider, app, devices, reregistered FROM deviceReregistrationHours ORDER BY app").map {
-                let (at, provider, app, devices, reregistered) = try $0.decode((Timestamp, String, String, Int, Int).self)
-                return "\(Minute(at) - hour) \(provider) \(app) \(devices) \(reregistered)"
-            }
+            let rows = try await pool.query("SELECT hour, provider, app, devices, reregistered FROM deviceReregistrationHours ORDER BY app")
+                .map {
+                    let (at, provider, app, devices, reregistered) = try $0.decode((Timestamp, String, String, Int, Int).self)
+                    return "\(Minute(at) - hour) \(provider) \(app) \(devices) \(reregistered)"
+                }
             #expect(rows == ["0 fcm com.example.app 60 20", "0 fcm com.example.other 30 0"])
         }
     }

@@ -84,7 +84,10 @@ struct SuppressionTests {
             let cause = try #require(open.first { $0.rule == "PushAuthFailing" })
             #expect(cause.suppressedBy == nil)
             for suppressed in open where suppressed.rule != "PushAuthFailing" {
-                #expect(suppressed.suppressedBy == SuppressingAlert(alertId: cause.id, rule: "PushAuthFailing", group: "provider=fcm"), "\(suppressed.rule)")
+                #expect(
+                    suppressed.suppressedBy == SuppressingAlert(alertId: cause.id, rule: "PushAuthFailing", group: "provider=fcm"),
+                    "\(suppressed.rule)"
+                )
             }
             #expect(try await told(pool) == ["PushAuthFailing firing @30"])
             try await evaluate(pool, 50..<90)

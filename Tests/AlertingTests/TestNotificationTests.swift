@@ -35,7 +35,9 @@ struct TestNotificationTests {
                     "log firing delivered 250", "log resolved delivered 100",
                 ]
             )
-            #expect(bodies.withLock { $0.allSatisfy { $0.contains("TEST: nothing is wrong") && $0.contains(#""test_notification":"true""#) } })
+            #expect(
+                bodies.withLock { $0.allSatisfy { $0.contains("TEST: nothing is wrong") && $0.contains(#""test_notification":"true""#) } }
+            )
             #expect(try await AlertStore.open(on: pool).isEmpty)
         }
     }

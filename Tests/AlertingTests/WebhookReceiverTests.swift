@@ -1,7 +1,7 @@
 import AlertRules
 import Crypto
-import HTTPClient
 import Foundation
+import HTTPClient
 import PushContract
 import Testing
 

@@ -8,7 +8,9 @@ import Testing
 struct GrantsTests {
     @Test("the roles may do to each table what sql/grants.txt lists")
     func grants() async throws {
-        let expected = try String(contentsOf: SQLFiles.grants, encoding: .utf8).split(separator: "\n").filter { !$0.hasPrefix("#") }.map(String.init)
+        let expected = try String(contentsOf: SQLFiles.grants, encoding: .utf8).split(separator: "\n").filter { !$0.hasPrefix("#") }.map(
+            String.init
+        )
         try await withDatabase { pool in
             let actual = try await pool.query(Query(text: GrantsTests.listing)).map { try $0.decode(String.self) }
             let missing = expected.filter { !actual.contains($0) }

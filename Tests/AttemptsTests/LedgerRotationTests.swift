@@ -81,7 +81,13 @@ struct LedgerRotationTests {
     @Test("while a reader holds the oldest generation, the rotation is done all the same, and writers go on")
     func duringRead() async throws {
         try await withAttempts { store in
-            let maintenance = PartitionMaintenance(pool: store.pool, clockTolerance: nil, patience: "300ms", logger: .silent, now: { Sample.now })
+            let maintenance = PartitionMaintenance(
+                pool: store.pool,
+                clockTolerance: nil,
+                patience: "300ms",
+                logger: .silent,
+                now: { Sample.now }
+            )
             try await store.pool.withConnection { reader in
                 try await reader.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ")
                 _ = try await reader.query("SELECT count(*) FROM attemptLedger")

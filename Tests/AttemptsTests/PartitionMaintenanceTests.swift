@@ -170,7 +170,13 @@ struct PartitionMaintenanceTests {
             let name = PartitionPlan.fact(day: old.day).name
             try await store.maintenance.ensurePartitions(forDays: [old.day])
             _ = try await store.write([Sample.attempt("old", at: old)])
-            let maintenance = PartitionMaintenance(pool: store.pool, clockTolerance: nil, patience: "3s", logger: .silent, now: { Sample.now })
+            let maintenance = PartitionMaintenance(
+                pool: store.pool,
+                clockTolerance: nil,
+                patience: "3s",
+                logger: .silent,
+                now: { Sample.now }
+            )
             try await store.pool.withConnection { reader in
                 try await reader.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ")
                 let count: Query = "SELECT count(*) FROM notificationDeliveryAttempts"

@@ -5,8 +5,20 @@ import Testing
 @Suite struct ConnectionChoiceTests {
     private let rules = ConnectionChoice.Rules(maxConnections: 3, maxStreams: 100, spread: 10)
 
-    private func connection(_ running: Int, unissued: Int = 0, authorized: Bool = true, retired: Bool = false, port: Int? = nil) -> ConnectionState {
-        ConnectionState(running: running, unissued: unissued, isAuthorized: authorized, isRetired: retired, port: port ?? (authorized ? 1 : 0))
+    private func connection(
+        _ running: Int,
+        unissued: Int = 0,
+        authorized: Bool = true,
+        retired: Bool = false,
+        port: Int? = nil
+    ) -> ConnectionState {
+        ConnectionState(
+            running: running,
+            unissued: unissued,
+            isAuthorized: authorized,
+            isRetired: retired,
+            port: port ?? (authorized ? 1 : 0)
+        )
     }
 
     @Test("the least loaded connection carries the next request; past the spread another is opened, up to the limit")
@@ -23,7 +35,10 @@ import Testing
     func settings() {
         #expect(ConnectionChoice.pick([connection(4, unissued: 1), connection(8)], rules: rules) == .use(1))
         #expect(ConnectionChoice.pick([connection(4, unissued: 1)], rules: rules) == .open)
-        #expect(ConnectionChoice.pick([connection(4, unissued: 1), connection(4, unissued: 1), connection(4, unissued: 1)], rules: rules) == .wait)
+        #expect(
+            ConnectionChoice.pick([connection(4, unissued: 1), connection(4, unissued: 1), connection(4, unissued: 1)], rules: rules)
+                == .wait
+        )
     }
 
     @Test("one connection is opened at a time, and a peer that authorises first gets one request")

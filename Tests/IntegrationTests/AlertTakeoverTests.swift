@@ -89,7 +89,9 @@ extension WholeService {
                         let killed = try await takeover(from: new, since: killedAt, on: pool)
                         try await eventually("the survivor delivers") { !hook.alerts(of: TestNotification.rule).isEmpty }
                         try await TestNotification.resolve(drill, at: .now(), on: pool)
-                        try await eventually("its end too") { hook.alerts(of: TestNotification.rule).map(\.status) == ["firing", "resolved"] }
+                        try await eventually("its end too") {
+                            hook.alerts(of: TestNotification.rule).map(\.status) == ["firing", "resolved"]
+                        }
                         #expect(frozen <= .seconds(15) && killed <= .seconds(15), "\(frozen), \(killed)")
                         print("taken over \(frozen) after a freeze, \(killed) after a kill -9")
                         #expect(hook.alerts(of: "ProviderUnavailable").map(\.status) == ["firing"], "told once, by three holders")

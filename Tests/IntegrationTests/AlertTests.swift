@@ -1,6 +1,6 @@
 import Alerting
-import HTTPClient
 import Foundation
+import HTTPClient
 import Postgres
 import PushContract
 import Server

@@ -1,8 +1,8 @@
+import Delivery
 import Foundation
 import Logging
 import ProviderSimulator
 import PushContract
-import Delivery
 import Testing
 
 @testable import Server
@@ -76,7 +76,8 @@ import Testing
             #expect(verdicts.first?.keyAgeDays == 10)
             let registry = try ProviderRegistry(configuration, logger: silence)
             #expect(
-                registry.lookup(.apns, app: "any", environment: .sandbox) != nil && registry.lookup(.fcm, app: "any", environment: .sandbox) == nil
+                registry.lookup(.apns, app: "any", environment: .sandbox) != nil
+                    && registry.lookup(.fcm, app: "any", environment: .sandbox) == nil
             )
             simulator.removeRequests()
             // Another's key: well formed, and refused.

@@ -1,8 +1,8 @@
 import Foundation
 import Postgres
 import ProviderSimulator
-import PushContract
 import PushClient
+import PushContract
 import ServiceKit
 import TestDatabase
 import Testing

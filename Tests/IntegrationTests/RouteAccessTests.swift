@@ -1,8 +1,8 @@
-import PushContract
-import HTTPTypes
 import Access
 import Foundation
 import HTTPServer
+import HTTPTypes
+import PushContract
 import Server
 import Synchronization
 import TestDatabase

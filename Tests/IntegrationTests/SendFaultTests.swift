@@ -1,9 +1,9 @@
 import Attempts
+import Delivery
 import Foundation
 import Postgres
 import ProviderSimulator
 import PushContract
-import Delivery
 import TestDatabase
 import Testing
 

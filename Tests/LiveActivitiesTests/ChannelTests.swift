@@ -88,7 +88,9 @@ struct ChannelTests {
             #expect(bench.apns.calls.allSatisfy { $0.token == LiveBench.updateToken(9) })
             // The same content for both queues.
             #expect(broadcasts.map(\.state) == bench.apns.calls.map(\.contentState))
-            #expect(broadcasts.allSatisfy { $0.push?.priority == .high && $0.push?.alert?.title == .plain("OUT") && $0.push?.expiresAt == nil })
+            #expect(
+                broadcasts.allSatisfy { $0.push?.priority == .high && $0.push?.alert?.title == .plain("OUT") && $0.push?.expiresAt == nil }
+            )
             let stamps = broadcasts.compactMap { $0.push?.timestamp }
             #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
             let rows = try await bench.pool.query(

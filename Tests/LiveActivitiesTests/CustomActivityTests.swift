@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import HTTPServer
 import HTTPTypes
@@ -5,7 +6,6 @@ import Hummingbird
 import HummingbirdTesting
 import Providers
 import PushContract
-import Delivery
 import ServiceKit
 import Testing
 

@@ -6,9 +6,9 @@ import Hummingbird
 import HummingbirdTesting
 import NIOCore
 import PushContract
+import ServiceKit
 
 @testable import LiveActivities
-import ServiceKit
 
 /// The routes over a bench, called as a user ("ann") or as a service.
 struct LiveRoutes: Sendable {

@@ -93,7 +93,9 @@ struct LiveSendGateTests {
             try await bench.score(runs: 2)
             try await bench.run()
             let before = updates(bench)
-            #expect(try await bench.count("SELECT count(*) FROM pushRateLimitPauses WHERE provider = 'apns' AND app = 'com.example.app'") == 1)
+            #expect(
+                try await bench.count("SELECT count(*) FROM pushRateLimitPauses WHERE provider = 'apns' AND app = 'com.example.app'") == 1
+            )
             try await bench.score(runs: 3)
             bench.clock.advance(.seconds(30))
             try await bench.run()

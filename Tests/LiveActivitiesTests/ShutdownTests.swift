@@ -1,8 +1,8 @@
+import Delivery
 import Logging
 import Postgres
 import Providers
 import PushContract
-import Delivery
 import ServiceKit
 import ServiceLifecycle
 import Synchronization

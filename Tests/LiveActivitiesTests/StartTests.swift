@@ -1,8 +1,8 @@
-import ServiceKit
 import HTTPServer
 import Postgres
 import Providers
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import LiveActivities

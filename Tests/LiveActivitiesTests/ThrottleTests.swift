@@ -1,7 +1,7 @@
+import Delivery
 import Postgres
 import Providers
 import PushContract
-import Delivery
 import Testing
 
 @testable import LiveActivities

@@ -1,9 +1,9 @@
-import ServiceKit
 import Delivery
 import HTTPServer
 import Postgres
 import Providers
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import LiveActivities

@@ -1,7 +1,7 @@
-import HTTPServer
 import Access
 import Alerting
 import Foundation
+import HTTPServer
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting

@@ -2,8 +2,8 @@ import PushContract
 import Testing
 
 @testable import Alerting
-@testable import OnCall
 @testable import Delivery
+@testable import OnCall
 
 @Suite("What the page Now says")
 struct NowPageTests {

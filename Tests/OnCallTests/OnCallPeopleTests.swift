@@ -1,6 +1,7 @@
 import Access
 import Alerting
 import Attempts
+import Delivery
 import Foundation
 import HTTPServer
 import HTTPTypes
@@ -8,7 +9,6 @@ import Hummingbird
 import HummingbirdTesting
 import Postgres
 import PushContract
-import Delivery
 import TestDatabase
 import Testing
 

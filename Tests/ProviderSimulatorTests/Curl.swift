@@ -1,5 +1,5 @@
-import ServiceKit
 import Foundation
+import ServiceKit
 import Subprocess
 
 /// The curl program: an HTTP/2 client nobody here wrote.

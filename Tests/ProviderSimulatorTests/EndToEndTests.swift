@@ -1,7 +1,7 @@
-import ServiceKit
 import Foundation
 import JWTKit
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import ProviderSimulator

@@ -1,5 +1,5 @@
-import ServiceKit
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import ProviderSimulator

@@ -1,8 +1,8 @@
-import ServiceKit
 import Crypto
 import CryptoExtras
 import Foundation
 import PushContract
+import ServiceKit
 
 @testable import ProviderSimulator
 

@@ -1,6 +1,6 @@
 import Cricket
-import HTTPClient
 import Foundation
+import HTTPClient
 import PushContract
 import Synchronization
 import Testing

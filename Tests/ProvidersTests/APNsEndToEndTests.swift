@@ -1,8 +1,8 @@
 import Foundation
-import ServiceKit
 import ProviderSimulator
 import Providers
 import PushContract
+import ServiceKit
 import Testing
 
 @Suite struct APNsEndToEndTests {

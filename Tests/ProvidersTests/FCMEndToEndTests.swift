@@ -1,7 +1,7 @@
-import ServiceKit
 import ProviderSimulator
 import Providers
 import PushContract
+import ServiceKit
 import Testing
 
 @Suite struct FCMEndToEndTests {

@@ -1,5 +1,5 @@
-import HTTPClient
 import Foundation
+import HTTPClient
 import Logging
 import ProviderSimulator
 import PushContract

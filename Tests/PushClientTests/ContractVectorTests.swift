@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
-import PushContract
 import PushClient
+import PushContract
 import Testing
 
 @Suite("Conformance vectors")

@@ -1,6 +1,6 @@
 import Foundation
-import PushContract
 import PushClient
+import PushContract
 import Testing
 
 @Suite("Traces")

@@ -1,6 +1,6 @@
 import Foundation
-import PushContract
 import PushClient
+import PushContract
 import Testing
 
 /// One of the conformance files that every platform runs.

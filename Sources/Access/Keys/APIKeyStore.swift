@@ -90,7 +90,9 @@ package struct APIKeyStore: Sendable {
     }
 
     private static func key(_ row: Row) throws -> (key: APIKey, hash: [UInt8]) {
-        let (id, name, scopes, quota, createdAt, createdBy, lastUsedAt, revokedAt, hash) = try row.decode((String, String, [String], Int?, Timestamp, String, Timestamp?, Timestamp?, [UInt8]).self)
+        let (id, name, scopes, quota, createdAt, createdBy, lastUsedAt, revokedAt, hash) = try row.decode(
+            (String, String, [String], Int?, Timestamp, String, Timestamp?, Timestamp?, [UInt8]).self
+        )
         let key = APIKey(
             id: id,
             name: name,

@@ -48,7 +48,8 @@ struct RuleTestReader {
     }
 
     private func series(_ node: Node) -> RuleTest.InputSeries? {
-        guard let reader = MappingReader(node, at: source.start, path: "input", known: ["of", "counts", "blocked"], findings: findings) else {
+        guard let reader = MappingReader(node, at: source.start, path: "input", known: ["of", "counts", "blocked"], findings: findings)
+        else {
             return nil
         }
         guard let text = reader.text("counts") else {

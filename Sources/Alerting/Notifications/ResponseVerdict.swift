@@ -16,7 +16,8 @@ package enum ResponseVerdict: Sendable, Hashable {
     package init(status: Int, retryAfter: String?, now: Timestamp) {
         switch status {
         case 200..<300: self = .delivered
-        case 408, 425, 429, 500..<600: self = .retry(after: retryAfter.flatMap { RetryAfter.wait($0, now: now, longest: ResponseVerdict.longestWait) })
+        case 408, 425, 429, 500..<600:
+            self = .retry(after: retryAfter.flatMap { RetryAfter.wait($0, now: now, longest: ResponseVerdict.longestWait) })
         default: self = .deadLettered
         }
     }

@@ -44,7 +44,9 @@ package enum SilenceStore {
 
 extension AlertSilence {
     fileprivate init(row: Row) throws {
-        let (id, matchers, startsAt, endsAt, author, reason, createdAt) = try row.decode((UUID, String, Timestamp, Timestamp, String, String, Timestamp).self)
+        let (id, matchers, startsAt, endsAt, author, reason, createdAt) = try row.decode(
+            (UUID, String, Timestamp, Timestamp, String, String, Timestamp).self
+        )
         self.init(
             id: id,
             matchers: try AlertJSON.value(from: matchers),

@@ -4,7 +4,12 @@ import PushContract
 extension Device {
     /// From `DeviceQueries.columns`.
     init(_ row: Row) throws {
-        let values = try row.decode((String, String, String, String, String, String, String, String, String?, Timestamp, String?, String?, String?, Timestamp?, Int64?, String?, String?, Int64, Timestamp, Timestamp, Timestamp).self)
+        let values = try row.decode(
+            (
+                String, String, String, String, String, String, String, String, String?, Timestamp, String?, String?, String?, Timestamp?,
+                Int64?, String?, String?, Int64, Timestamp, Timestamp, Timestamp
+            ).self
+        )
         userId = values.0
         deviceId = values.1
         platform = try stored(values.2)

@@ -33,7 +33,9 @@ enum SendQueueRegistry {
     }
 
     private static func read(_ apps: [String], on connection: BlockingConnection) throws -> [Key: Int32] {
-        let queues = try connection.query("SELECT queue, app, provider, critical FROM pushQueues WHERE app = ANY(\(apps))").map(SendQueue.init)
+        let queues = try connection.query("SELECT queue, app, provider, critical FROM pushQueues WHERE app = ANY(\(apps))").map(
+            SendQueue.init
+        )
         return Dictionary(uniqueKeysWithValues: queues.map { (Key(app: $0.app, provider: $0.provider, isCritical: $0.isCritical), $0.id) })
     }
 }

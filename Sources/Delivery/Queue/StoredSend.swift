@@ -63,7 +63,9 @@ extension StoredSend {
 
 extension StoredSend.Delivery {
     init(_ row: Row) throws {
-        let values = try row.decode((Int64, String, String?, String, String, String, String, String, Int32, String?, String?, String?, Timestamp?, Timestamp?).self)
+        let values = try row.decode(
+            (Int64, String, String?, String, String, String, String, String, Int32, String?, String?, String?, Timestamp?, Timestamp?).self
+        )
         self.init(
             deliveryId: values.0,
             uid: values.1,

@@ -5,7 +5,9 @@ package import PushContract
 package enum RateLimitDecision {
     /// What a refusal asks for; nil when it says nothing about other pushes of the app.
     package static func request(provider: Provider, app: String, after outcome: PushOutcome) -> RateLimitRequest? {
-        guard outcome.status != .sent, outcome.refusalScope != .message, outcome.isThrottled || outcome.retryAfter != nil else { return nil }
+        guard outcome.status != .sent, outcome.refusalScope != .message, outcome.isThrottled || outcome.retryAfter != nil else {
+            return nil
+        }
         return RateLimitRequest(
             provider: provider,
             app: app,
@@ -18,7 +20,12 @@ package enum RateLimitDecision {
     ///
     /// Those that were under way when it began only make it longer if the provider says so. One that comes soon after the last doubles
     /// the wait. `Retry-After` is never undercut, and the provider's minimum is kept where it says nothing.
-    package static func next(_ request: RateLimitRequest, after current: RateLimitPause?, delays: RetryDelays, now: Timestamp) -> RateLimitPause {
+    package static func next(
+        _ request: RateLimitRequest,
+        after current: RateLimitPause?,
+        delays: RetryDelays,
+        now: Timestamp
+    ) -> RateLimitPause {
         if let current, current.until > now {
             var pause = current
             if let asked = request.retryAfter { pause.until = max(pause.until, now + asked) }

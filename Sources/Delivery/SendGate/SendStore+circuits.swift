@@ -191,7 +191,9 @@ extension CircuitScope {
 
 extension Circuit {
     init(_ row: Row) throws {
-        let values = try row.decode((Int64, String, String, String, String, String, String, Timestamp, Timestamp, Int64, Int32, Timestamp, String?).self)
+        let values = try row.decode(
+            (Int64, String, String, String, String, String, String, Timestamp, Timestamp, Int64, Int32, Timestamp, String?).self
+        )
         self.init(
             id: values.0,
             scope: CircuitScope(

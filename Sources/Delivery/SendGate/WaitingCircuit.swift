@@ -17,7 +17,9 @@ package struct WaitingCircuit: Sendable, Hashable {
     package var waiting: Int64
 
     init(_ row: Row) throws {
-        let (id, provider, app, environment, platform, cause, since, closedAt, waiting) = try row.decode((Int64, String, String, String, String, String, Timestamp, Timestamp?, Int64).self)
+        let (id, provider, app, environment, platform, cause, since, closedAt, waiting) = try row.decode(
+            (Int64, String, String, String, String, String, Timestamp, Timestamp?, Int64).self
+        )
         self.id = id
         self.provider = try stored(provider)
         self.app = app

@@ -1,6 +1,6 @@
 import Cricket
-import HTTPClient
 import Foundation
+import HTTPClient
 import PushContract
 
 /// Asks one URL for states, and remembers its validators so that an unchanged answer costs next to nothing.

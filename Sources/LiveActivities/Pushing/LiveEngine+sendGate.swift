@@ -1,5 +1,5 @@
-import PushContract
 import Delivery
+import PushContract
 import Synchronization
 
 extension LiveEngine {
@@ -17,7 +17,9 @@ extension LiveEngine {
         for (circuit, appEnvironment, isWanted) in pipeline.gate.dueProbes(credential: { credential(of: $0) }, now: now) {
             guard isWanted ? true : try await stores.starts.isWaiting(at: appEnvironment, now: now) else { continue }
             let interval = CircuitDecision.probeInterval(circuit, random: Double.random(in: 0...1))
-            guard try await stores.sends.reserveProbe(circuit, credential: credential(of: appEnvironment), interval: interval) else { continue }
+            guard try await stores.sends.reserveProbe(circuit, credential: credential(of: appEnvironment), interval: interval) else {
+                continue
+            }
             pipeline.gate.giveProbe(of: circuit)
         }
     }

@@ -8,7 +8,12 @@ extension LiveSubject {
         """
 
     init(custom row: Row) throws {
-        let values = try row.decode((String, String, String, String, String, Int64, Timestamp, Bool, String?, String?, String, String, Timestamp?, Timestamp?, Int64).self)
+        let values = try row.decode(
+            (
+                String, String, String, String, String, Int64, Timestamp, Bool, String?, String?, String, String, Timestamp?, Timestamp?,
+                Int64
+            ).self
+        )
         id = values.0
         attributesType = values.1
         attributes = values.2

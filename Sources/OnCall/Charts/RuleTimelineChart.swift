@@ -42,7 +42,12 @@ struct RuleTimelineChart {
 
     private var was: [String] {
         past.map {
-            bar($0.firedAt, $0.resolvedAt ?? now, kind: $0.resolvedAt == nil ? "firing" : $0.verdict ?? "unmarked", y: Self.rowHeight + Self.gap)
+            bar(
+                $0.firedAt,
+                $0.resolvedAt ?? now,
+                kind: $0.resolvedAt == nil ? "firing" : $0.verdict ?? "unmarked",
+                y: Self.rowHeight + Self.gap
+            )
         }
     }
 

@@ -1,5 +1,5 @@
-import ServiceKit
 import PushContract
+import ServiceKit
 
 /// Checks provider tokens (JWT, ES256) as Apple does: header `alg` and `kid`, claims `iss` and `iat`, the signature, the age.
 ///

@@ -1,7 +1,7 @@
-import ServiceKit
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import ServiceKit
 
 /// Turns complaints into `400 {"error": "…"}`.
 struct ControlErrors: RouterMiddleware {

@@ -1,8 +1,8 @@
-import ServiceKit
 import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import ServiceKit
 
 /// The control port. Plain HTTP, for the machine it runs on; it asks for no credentials.
 ///

@@ -1,5 +1,5 @@
-import ServiceKit
 import PushContract
+import ServiceKit
 
 /// The checks on one `messages:send` request. Pure.
 enum FCMRequestChecks {

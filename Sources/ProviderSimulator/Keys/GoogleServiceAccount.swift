@@ -1,6 +1,6 @@
-import ServiceKit
 import Crypto
 import CryptoExtras
+import ServiceKit
 
 /// A Google service account whose JSON key file a sender signs its OAuth assertions with.
 package struct GoogleServiceAccount: Sendable, Hashable, Codable {

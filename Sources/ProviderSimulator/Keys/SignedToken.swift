@@ -1,7 +1,7 @@
-import ServiceKit
 import Crypto
 import CryptoExtras
 import Foundation
+import ServiceKit
 
 /// A JSON web token taken apart (RFC 7515 compact form). Parsing checks the shape only; the signature is checked by `isSigned`.
 struct SignedToken: Sendable, Hashable {

@@ -1,7 +1,7 @@
-import ServiceKit
 import CryptoExtras
 import Foundation
 import PushContract
+import ServiceKit
 
 /// Checks an OAuth token request as Google does for service accounts (JWT bearer grant, RFC 7523). Pure.
 struct OAuthGrant: Sendable {

@@ -1,5 +1,5 @@
-package import PushContract
 import PushClient
+package import PushContract
 import Synchronization
 
 /// The people who follow a match that is played over and over, each with a phone and ways of their own.

@@ -1,5 +1,5 @@
-package import ServiceKit
 package import PushContract
+package import ServiceKit
 
 /// An activity on a simulated phone's lock screen.
 package struct ShownActivity: Sendable, Hashable {

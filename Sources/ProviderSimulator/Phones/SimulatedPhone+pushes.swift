@@ -1,6 +1,6 @@
-import ServiceKit
-import PushContract
 import PushClient
+import PushContract
+import ServiceKit
 
 /// What a push does on the phone.
 extension SimulatedPhone {

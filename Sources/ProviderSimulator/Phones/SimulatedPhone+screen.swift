@@ -1,5 +1,5 @@
-import PushContract
 import PushClient
+import PushContract
 
 /// What is on the lock screen, and what time does to it.
 extension SimulatedPhone {

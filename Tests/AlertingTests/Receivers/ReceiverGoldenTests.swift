@@ -1,6 +1,6 @@
 import Alerting
-import HTTPClient
 import Foundation
+import HTTPClient
 import Testing
 
 @Suite("What each receiver is sent, byte for byte")

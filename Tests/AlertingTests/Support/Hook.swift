@@ -1,6 +1,6 @@
 import Alerting
-import HTTPClient
 import Foundation
+import HTTPClient
 import HTTPTypes
 import Hummingbird
 import Logging

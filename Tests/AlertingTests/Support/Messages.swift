@@ -1,6 +1,6 @@
 import Alerting
-import HTTPClient
 import Foundation
+import HTTPClient
 import PushContract
 
 /// Alerts as receivers get them.

@@ -204,7 +204,12 @@ struct StartTokenTests {
             #expect(try await bench.starts(of: ["user-2"], app: "other").map(\.deviceId) == ["device-5"])
             let (cipher, now) = (bench.cipher, bench.clock.now)
             let named = try await bench.pool.performTransaction {
-                try StartTargets.of(devices: [("user-1", "device-1"), ("user-1", "device-4"), ("x", "y")], on: $0, cipher: cipher, now: now)
+                try StartTargets.of(
+                    devices: [("user-1", "device-1"), ("user-1", "device-4"), ("x", "y")],
+                    on: $0,
+                    cipher: cipher,
+                    now: now
+                )
             }
             #expect(named.map(\.deviceId) == ["device-1"])
         }
@@ -252,7 +257,9 @@ struct StartTokenTests {
             bench.clock.advance(by: .seconds(10))
             try await bench.registerStart("ann", "phone", start: 1)
             let now = bench.clock.now
-            let feedbackBatch = [feedback(target, .deactivate(goneAt: nil), at: sentAt), feedback(target, .deactivate(goneAt: sentAt), at: sentAt)]
+            let feedbackBatch = [
+                feedback(target, .deactivate(goneAt: nil), at: sentAt), feedback(target, .deactivate(goneAt: sentAt), at: sentAt),
+            ]
             let off = try await bench.pool.performTransaction { try StartTokens.apply(feedbackBatch, on: $0, now: now) }
             #expect(off.isEmpty)
             #expect(try await bench.starts(of: ["ann"]).count == 1)

@@ -17,7 +17,9 @@ struct TokenCipherTests {
         #expect(throws: TokenCipherError.undecryptable(keyId: "k1")) { try cipher.decrypt(encrypted, as: .pushToStart, hash: token.hash) }
         let other = try PushToken(RegistryBench.token(2), provider: .apns)
         #expect(throws: TokenCipherError.undecryptable(keyId: "k1")) { try cipher.decrypt(encrypted, as: .push, hash: other.hash) }
-        #expect(throws: TokenCipherError.undecryptable(keyId: "k1")) { try cipher.decrypt(String(encrypted.dropLast(8)), as: .push, hash: token.hash) }
+        #expect(throws: TokenCipherError.undecryptable(keyId: "k1")) {
+            try cipher.decrypt(String(encrypted.dropLast(8)), as: .push, hash: token.hash)
+        }
     }
 
     @Test("the same token is never sealed to the same text")
@@ -85,6 +87,8 @@ struct TokenCipherTests {
         let keySet = try TokenKeySet(parsing: line)
         var dumped = ""
         dump(keySet, to: &dumped)
-        for text in ["\(keySet)", String(reflecting: keySet), dumped] { #expect(!text.contains(line.dropFirst(3)) && !text.contains("secret")) }
+        for text in ["\(keySet)", String(reflecting: keySet), dumped] {
+            #expect(!text.contains(line.dropFirst(3)) && !text.contains("secret"))
+        }
     }
 }

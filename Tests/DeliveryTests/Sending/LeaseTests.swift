@@ -1,6 +1,6 @@
+import Delivery
 import Postgres
 import PushContract
-import Delivery
 import Testing
 
 @Suite("Leases")

@@ -1,10 +1,12 @@
-import PushContract
 import Delivery
+import PushContract
 import Testing
 
 @Suite("QueueScheduler")
 struct QueueSchedulerTests {
-    private func queue(_ id: Int32, critical: Bool = false) -> SendQueue { SendQueue(id: id, app: "app\(id)", provider: .fcm, isCritical: critical) }
+    private func queue(_ id: Int32, critical: Bool = false) -> SendQueue {
+        SendQueue(id: id, app: "app\(id)", provider: .fcm, isCritical: critical)
+    }
 
     private func count(_ grants: [QueueScheduler.Grant], _ queue: Int32) -> Int {
         grants.filter { $0.queue == queue }.reduce(0) { $0 + $1.count }
@@ -21,7 +23,9 @@ struct QueueSchedulerTests {
     func criticalAlone() {
         var scheduler = QueueScheduler()
         #expect(
-            scheduler.grants(queues: [queue(1, critical: true)], free: 100, capacity: 100, normalInFlight: 0) == [.init(queue: 1, count: 100)]
+            scheduler.grants(queues: [queue(1, critical: true)], free: 100, capacity: 100, normalInFlight: 0) == [
+                .init(queue: 1, count: 100)
+            ]
         )
         #expect(
             scheduler.grants(queues: [queue(1, critical: true)], free: 5, capacity: 100, normalInFlight: 80) == [.init(queue: 1, count: 5)]

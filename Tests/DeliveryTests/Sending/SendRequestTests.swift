@@ -1,7 +1,7 @@
+import Delivery
 import HTTPServer
 import HTTPTypes
 import PushContract
-import Delivery
 import ServiceKit
 import Testing
 

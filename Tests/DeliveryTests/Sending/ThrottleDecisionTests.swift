@@ -1,5 +1,5 @@
-import PushContract
 import Delivery
+import PushContract
 import Testing
 
 @Suite("ThrottleDecision")

@@ -1,11 +1,11 @@
 import Cricket
-import HTTPClient
 import Foundation
+import HTTPClient
 import LiveActivities
 import Postgres
 import ProviderSimulator
-import PushContract
 import PushClient
+import PushContract
 import ServiceLifecycle
 import Synchronization
 import TestDatabase

@@ -1,8 +1,8 @@
 import Alerting
 import Delivery
 import Foundation
-import Logging
 import HTTPServer
+import Logging
 import Postgres
 import ProviderSimulator
 import Server

@@ -1,6 +1,6 @@
 import Cricket
-import HTTPClient
 import Foundation
+import HTTPClient
 import Logging
 import Postgres
 import PushContract

@@ -1,5 +1,5 @@
-import ServiceKit
 import PushContract
+import ServiceKit
 
 /// Decides on channel management and broadcasts: the checks, the book of channels, then the faults.
 ///

@@ -87,7 +87,9 @@ struct RegistryBench {
 
     func pushTargets(of users: [String]) async throws -> [DeviceTarget] {
         let now = clock.now
-        return try await pool.performTransaction { try DeviceTargets.of(users: users, on: $0, now: now) }.filter { $0.tokenState != .inactive }
+        return try await pool.performTransaction { try DeviceTargets.of(users: users, on: $0, now: now) }.filter {
+            $0.tokenState != .inactive
+        }
     }
 
     func count(_ table: String) async throws -> Int {
