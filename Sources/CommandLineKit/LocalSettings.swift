@@ -12,7 +12,7 @@ package struct LocalSettings: Sendable {
     package init(directory: String = LocalSettings.directoryName) { self.directory = directory }
 
     /// The settings of its server, as a file for `--config`.
-    package var configurationFile: String { directory + "/pushwatch.yml" }
+    var configurationFile: String { directory + "/pushwatch.yml" }
     /// An API key with every scope.
     package var keyFile: String { directory + "/api-key" }
     private var urlFile: String { directory + "/url" }

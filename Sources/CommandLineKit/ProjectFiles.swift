@@ -3,7 +3,7 @@ import Foundation
 /// Finds the directories that are shipped with the program: below the current directory, or next to the executable.
 package enum ProjectFiles {
     /// The path next to the program of a relative path that does not exist below the current directory; any other path unchanged.
-    package static func nextToProgram(_ path: String) -> String { path.hasPrefix("/") ? path : (try? locate(path)) ?? path }
+    static func nextToProgram(_ path: String) -> String { path.hasPrefix("/") ? path : (try? locate(path)) ?? path }
 
     package static func locate(_ name: String) throws -> String {
         let here = FileManager.default.currentDirectoryPath + "/" + name

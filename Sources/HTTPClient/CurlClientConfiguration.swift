@@ -26,10 +26,10 @@ package struct CurlClientConfiguration: Sendable {
     package var startsWithOneStream = false
     package var connectTimeout = Duration.seconds(10)
     /// How long an idle connection is kept for reuse. Apple asks for hours.
-    package var idleLifetime = Duration.seconds(3600)
+    var idleLifetime = Duration.seconds(3600)
     package var maxResponseBody = 1 << 20
     /// Concurrent transfers in libcurl; further requests wait.
-    package var maxInFlight = 4096
+    var maxInFlight = 4096
 
     package init() {}
 

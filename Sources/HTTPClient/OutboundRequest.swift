@@ -11,7 +11,7 @@ package struct OutboundRequest: Sendable {
     /// further requests; those in flight are completed.
     package var avoidedConnection: Int?
     /// The limit from the end of the request to the first byte of the answer; nil: only `timeout` applies.
-    package var firstByteTimeout: Duration?
+    var firstByteTimeout: Duration?
 
     package init(
         method: String = "POST",

@@ -153,7 +153,7 @@ package final class LiveEngine: Sendable {
 /// The stores the engine works with.
 package struct LiveStores: Sendable {
     package var subjects: SubjectStore
-    package var orchestrator: OrchestratorStore
+    var orchestrator: OrchestratorStore
     package var audience: RecipientStore
     package var starts: StartStore
     package var ends: EndStore

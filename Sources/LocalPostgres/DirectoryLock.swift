@@ -7,11 +7,11 @@
 #endif
 
 /// Keeps two processes from running one cluster. The kernel lets go of it when the process dies, however it dies.
-package final class DirectoryLock: Sendable {
+final class DirectoryLock: Sendable {
     private let descriptor: Int32
 
     /// nil when another holder is alive.
-    package init?(path: String) {
+    init?(path: String) {
         // Not inherited: the server outlives us, the lock must not.
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return nil }

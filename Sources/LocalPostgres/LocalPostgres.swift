@@ -12,7 +12,7 @@ package final class LocalPostgres: Service, Sendable {
     /// The place actually used; may differ from the configured one (see `LocalPostgresConfiguration.relocates`).
     package let directory: String
     package let port: Int
-    package let logFile: String
+    let logFile: String
     private let configuration: LocalPostgresConfiguration
     let password: String
     private let socketDirectory: String

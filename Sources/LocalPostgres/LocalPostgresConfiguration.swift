@@ -13,7 +13,7 @@ package struct LocalPostgresConfiguration: Sendable {
     package var settings: [String: String]
     /// As root, when the user PostgreSQL runs under cannot enter `directory` (below `/root`, say): use a place under
     /// `/var/lib/pushwatch` instead. False makes that an error.
-    package var relocates: Bool
+    var relocates: Bool
 
     package init(
         directory: String,

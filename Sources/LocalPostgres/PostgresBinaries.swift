@@ -1,11 +1,11 @@
 import Foundation
 
 /// The installed server programs of one PostgreSQL version.
-package struct PostgresBinaries: Sendable, Equatable {
+struct PostgresBinaries: Sendable, Equatable {
     /// The directory that holds `initdb`, `pg_ctl` and `postgres`.
-    package let directory: String
+    let directory: String
 
-    package func path(_ program: String) -> String { directory + "/" + program }
+    func path(_ program: String) -> String { directory + "/" + program }
 
     /// The first complete installation: `pg_config --bindir`, Debian's places (newest first), `PATH`, Homebrew.
     ///

@@ -26,7 +26,7 @@ package struct Migration: Sendable, Hashable {
     /// False for a file with a line `-- no-transaction`: for what PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY.
     ///
     /// Such a file can fail half way, so each of its statements must be harmless when run again (`IF NOT EXISTS`).
-    package var isTransactional: Bool {
+    var isTransactional: Bool {
         !sql.split(separator: "\n").contains { $0.split(separator: " ").prefix(2) == ["--", "no-transaction"] }
     }
 

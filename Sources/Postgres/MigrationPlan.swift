@@ -1,12 +1,12 @@
 package import PushContract
 
 /// A migration that the database says was applied.
-package struct AppliedMigration: Sendable, Hashable {
-    package let version: Int
-    package let name: String
-    package let checksum: String
-    package let appliedAt: Timestamp
-    package let durationMs: Int
+struct AppliedMigration: Sendable, Hashable {
+    let version: Int
+    let name: String
+    let checksum: String
+    let appliedAt: Timestamp
+    let durationMs: Int
 }
 
 /// What is left to do, decided from the files and the database's record alone.

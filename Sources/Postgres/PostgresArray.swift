@@ -23,10 +23,10 @@ enum PostgresArray {
 }
 
 /// An array column read as Swift values. Nulls inside are refused; use `coalesce` in SQL where they can occur.
-package struct PostgresList<Element: PostgresDecodable>: PostgresDecodable {
-    package let elements: [Element]
+struct PostgresList<Element: PostgresDecodable>: PostgresDecodable {
+    let elements: [Element]
 
-    package init?(postgres bytes: UnsafeRawBufferPointer, oid: UInt32) {
+    init?(postgres bytes: UnsafeRawBufferPointer, oid: UInt32) {
         guard bytes.count >= 12 else { return nil }
         func int32(at offset: Int) -> Int32? {
             guard offset + 4 <= bytes.count else { return nil }

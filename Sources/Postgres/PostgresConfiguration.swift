@@ -7,7 +7,7 @@ package struct PostgresConfiguration: Sendable {
     /// How long a caller waits for a free connection before `poolExhausted`.
     package var acquireTimeout: Duration
     /// Seconds before a connection attempt fails.
-    package var connectTimeoutSeconds: Int
+    var connectTimeoutSeconds: Int
     /// Server-side limit of one statement.
     package var statementTimeout: Duration
     /// Shown in `pg_stat_activity`.

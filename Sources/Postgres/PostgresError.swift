@@ -10,14 +10,14 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         package static let uniqueViolation = Code(rawValue: "23505")
         package static let checkViolation = Code(rawValue: "23514")
         package static let divisionByZero = Code(rawValue: "22012")
-        package static let serializationFailure = Code(rawValue: "40001")
+        static let serializationFailure = Code(rawValue: "40001")
         package static let deadlock = Code(rawValue: "40P01")
         package static let lockNotAvailable = Code(rawValue: "55P03")
         package static let queryCancelled = Code(rawValue: "57014")
-        package static let adminShutdown = Code(rawValue: "57P01")
+        static let adminShutdown = Code(rawValue: "57P01")
         package static let undefinedTable = Code(rawValue: "42P01")
-        package static let duplicateDatabase = Code(rawValue: "42P04")
-        package static let diskFull = Code(rawValue: "53100")
+        static let duplicateDatabase = Code(rawValue: "42P04")
+        static let diskFull = Code(rawValue: "53100")
         /// Our own: the connection was lost or could not be made.
         package static let connectionFailure = Code(rawValue: "08006")
         /// Our own: no connection of the pool became free in time.
@@ -28,7 +28,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         package static let decoding = Code(rawValue: "PW002")
 
         /// The class: the first two characters.
-        package var codeClass: Substring { rawValue.prefix(2) }
+        var codeClass: Substring { rawValue.prefix(2) }
     }
 
     package var code: Code

@@ -9,7 +9,7 @@ package struct TransactionRetry: Sendable {
         case elapsed(Duration)
     }
 
-    package static let standardBackoff = Backoff(base: .milliseconds(30), minimum: .milliseconds(10), cap: .seconds(1))
+    static let standardBackoff = Backoff(base: .milliseconds(30), minimum: .milliseconds(10), cap: .seconds(1))
 
     private let limit: Limit
     private let backoff: Backoff

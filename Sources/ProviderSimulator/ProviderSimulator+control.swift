@@ -17,7 +17,7 @@ extension ProviderSimulator {
     }
 
     /// Forgets what was said about a token: it is alive again.
-    package func removeToken(_ token: String) {
+    func removeToken(_ token: String) {
         state.with { $0.tokens[SimulatorState.canonical(token)] = nil }
     }
 
@@ -28,10 +28,10 @@ extension ProviderSimulator {
     /// How connections behave from now on; open ones are told by SETTINGS.
     package func setConnections(_ conditions: ConnectionConditions) { connections.set(conditions) }
 
-    package var connectionConditions: ConnectionConditions { connections.conditions }
+    var connectionConditions: ConnectionConditions { connections.conditions }
 
     /// Sends GOAWAY on every open connection, as at the end of a server's life: streams under way are answered, new ones refused.
-    package func drainConnections() { connections.drain() }
+    func drainConnections() { connections.drain() }
 
     /// The ids of an app's broadcast channels, sorted.
     package func channels(of bundle: String) -> [String] { state.with { $0.channels.ids(of: bundle) } }

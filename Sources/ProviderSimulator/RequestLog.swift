@@ -17,8 +17,8 @@ package struct RecordedRequest: Sendable, Hashable, Codable {
     /// nil: no answer was given (`reason` is then `hang` or `reset`).
     package var status: Int?
     package var reason: String?
-    package var answerHeaders: [SimulatedResponse.Header]
-    package var answerBody: String
+    var answerHeaders: [SimulatedResponse.Header]
+    var answerBody: String
     /// A fault rule decided.
     package var fault: Bool
 

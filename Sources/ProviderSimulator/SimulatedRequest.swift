@@ -1,15 +1,15 @@
 /// One request as the checks see it: no sockets, no clock.
-package struct SimulatedRequest: Sendable, Hashable {
+struct SimulatedRequest: Sendable, Hashable {
     /// Tells connections apart.
-    package var connection: String
-    package var method: String
+    var connection: String
+    var method: String
     /// The path without the query, still percent-encoded.
-    package var path: String
+    var path: String
     /// Lower-case names, in the order sent.
-    package var headers: [SimulatedResponse.Header]
-    package var body: [UInt8]
+    var headers: [SimulatedResponse.Header]
+    var body: [UInt8]
 
-    package init(
+    init(
         connection: String = "",
         method: String = "POST",
         path: String,
@@ -23,7 +23,7 @@ package struct SimulatedRequest: Sendable, Hashable {
         self.body = body
     }
 
-    package func header(_ name: String) -> String? {
+    func header(_ name: String) -> String? {
         headers.first { $0.name == name }?.value
     }
 

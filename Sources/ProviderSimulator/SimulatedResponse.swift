@@ -6,7 +6,7 @@ package struct SimulatedResponse: Sendable, Hashable {
     package var headers: [Header]
     package var body: [UInt8]
     /// A fault rule gave this answer, not a check.
-    package var isFault = false
+    var isFault = false
 
     package init(status: Int, reason: String? = nil, headers: [Header] = [], body: [UInt8] = []) {
         self.status = status

@@ -15,7 +15,7 @@ package struct SimulatorConfiguration: Sendable {
     /// nil: new ones at start; see `ProviderSimulator.credentials`.
     package var credentials: SimulatorCredentials?
     /// The bundle identifiers the APNs key may push to; nil: any.
-    package var bundles: Set<String>?
+    var bundles: Set<String>?
     /// Which of Apple's hosts to play.
     package var environment = APNsEnvironment.sandbox
     /// Of the dice that decide which requests a fault hits.
@@ -25,9 +25,9 @@ package struct SimulatorConfiguration: Sendable {
     /// Broadcast channels an app may have.
     package var channelLimit = 10_000
     /// How long Google's access tokens are good for, in seconds.
-    package var accessTokenLifetimeSeconds = 3599
+    var accessTokenLifetimeSeconds = 3599
     /// The names and IPv4 addresses in the server certificate.
-    package var certificateNames = ["localhost", "127.0.0.1"]
+    var certificateNames = ["localhost", "127.0.0.1"]
     package var now: @Sendable () -> Timestamp = { Timestamp.now() }
     /// Waits out `delayMs`.
     package var clock: any Clock<Duration> = ContinuousClock()

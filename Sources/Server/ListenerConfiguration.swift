@@ -1,24 +1,24 @@
 /// One listener: where it listens, and who comes in there.
-package struct ListenerConfiguration: Sendable, Hashable {
-    package enum Audience: Sendable {
+struct ListenerConfiguration: Sendable, Hashable {
+    enum Audience: Sendable {
         /// Every route: the only listener, or the operators'.
         case everyone
         /// Senders and apps: no pages, no alerts, no metrics.
         case callers
     }
 
-    package var audience: Audience
-    package var host: String
-    package var port: Int
-    package var usesTLS: Bool
+    var audience: Audience
+    var host: String
+    var port: Int
+    var usesTLS: Bool
 
     /// `port`: the one the system chose, where none was asked for.
-    package func url(port chosen: Int?) -> String { "\(usesTLS ? "https" : "http")://\(host):\(chosen ?? port)" }
+    func url(port chosen: Int?) -> String { "\(usesTLS ? "https" : "http")://\(host):\(chosen ?? port)" }
 }
 
 extension ServerConfiguration {
     /// One listener for everything, or two: that of the callers first, that of the operators last.
-    package var listeners: [ListenerConfiguration] {
+    var listeners: [ListenerConfiguration] {
         let main = ListenerConfiguration(
             audience: operatorsPort == nil ? .everyone : .callers,
             host: httpHost,

@@ -64,25 +64,25 @@ package struct ServerConfiguration: Sendable {
     }
 
     package var databaseURL: String
-    package var databaseConnections = 12
+    var databaseConnections = 12
     package var adminDatabaseURL: String
     package var migrationsDirectory = "sql/migrations"
     /// How long attempts and their counts are kept.
     package var partitionPlan = PartitionPlan()
-    package var httpHost = "127.0.0.1"
+    var httpHost = "127.0.0.1"
     package var httpPort = 8080
     /// Connections at once; further ones wait in the listener's backlog.
-    package var httpConnections = 10_000
+    var httpConnections = 10_000
     /// Of one address; 0 for no limit.
-    package var httpConnectionsPerAddress = 0
-    package var httpIdleTimeout: Duration = .seconds(60)
+    var httpConnectionsPerAddress = 0
+    var httpIdleTimeout: Duration = .seconds(60)
     /// From the first byte of a request's head to its last.
-    package var httpHeaderTimeout: Duration = .seconds(10)
+    var httpHeaderTimeout: Duration = .seconds(10)
     package var tls: TLS?
     /// With a port, operators have a listener of their own.
-    package var operatorsHost = "127.0.0.1"
+    var operatorsHost = "127.0.0.1"
     package var operatorsPort: Int?
-    package var publicURL: String?
+    var publicURL: String?
     package var bootstrapKey: String?
     /// People whom a proxy in front has signed in.
     package var proxySignIn: ProxySignIn?
@@ -94,31 +94,31 @@ package struct ServerConfiguration: Sendable {
     package var alertsDirectory = "alerts"
     package var alertsLag: Duration = .seconds(60)
     package var webhookURL: String?
-    package var webhookSecret: String?
-    package var alertsHeartbeatURL: String?
+    var webhookSecret: String?
+    var alertsHeartbeatURL: String?
     package var apns: APNs?
     package var fcm: FCM?
     /// A YAML file with further credentials.
-    package var credentialsFile: String?
+    var credentialsFile: String?
     package var providersCAFile: String?
     /// HTTP/2 connections to one provider at most, of each credential.
-    package var providersConnections = 16
+    var providersConnections = 16
     package var sendRetryBase: Duration?
     /// Score feeds to poll.
-    package var matchFeedURLs: [String] = []
+    var matchFeedURLs: [String] = []
     /// When so many tokens are refused that none is switched off.
-    package var deactivationLimiter = DeactivationDecision.Limits()
+    var deactivationLimiter = DeactivationDecision.Limits()
     package var users: Users?
     package var roles = Set(Role.allCases)
     /// Schemas of attributes types for Live Activities that are not matches.
     package var liveDirectory = "live-activities"
     /// Starts of Live Activities released per second.
-    package var liveStartsPerSecond = 300
+    var liveStartsPerSecond = 300
     /// Of one device, over all it follows.
     package var liveStartsPerHour = 3
     package var liveStartsPerDay = 6
     /// Whether states of matches are also sent through broadcast channels.
-    package var liveChannels = ChannelMode.off
+    var liveChannels = ChannelMode.off
 
     package init(databaseURL: String) {
         self.databaseURL = databaseURL

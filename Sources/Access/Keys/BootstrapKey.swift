@@ -9,7 +9,7 @@ package struct BootstrapKey: Sendable {
     }
 
     package static let id = "bootstrap"
-    package static let minimumLength = 20
+    static let minimumLength = 20
 
     private let hash: [UInt8]
 

@@ -29,7 +29,7 @@ package final class KeyAuthenticator: Sendable {
     }
 
     /// The key with this id, if it still opens anything; for sessions, which outlive no key.
-    package func activeKey(id: String, now: Timestamp) async throws -> APIKey? {
+    func activeKey(id: String, now: Timestamp) async throws -> APIKey? {
         if let bootstrap, id == BootstrapKey.id { return bootstrap.key }
         return try await cached(Secrets.sha256("id:" + id), now: now) {
             let key = try await self.store.find(id: id)
@@ -38,7 +38,7 @@ package final class KeyAuthenticator: Sendable {
     }
 
     /// Takes one request from the key's quota, or throws 429. Quotas are counted by each server for itself.
-    package func spend(_ key: APIKey, now: Timestamp) throws(Problem) {
+    func spend(_ key: APIKey, now: Timestamp) throws(Problem) {
         guard let perMinute = key.quotaPerMinute else { return }
         let wait = state.withLock { state in
             var bucket = state.quotas[key.id] ?? TokenBucket(perMinute: perMinute, now: now)

@@ -1,19 +1,19 @@
 package import PushContract
 
 /// A quota that refills steadily: up to a minute's worth at once, and never more than `perMinute` a minute in the long run.
-package struct TokenBucket: Sendable, Equatable {
-    package let perMinute: Int
+struct TokenBucket: Sendable, Equatable {
+    let perMinute: Int
     private var tokens: Double
     private var updated: Timestamp
 
-    package init(perMinute: Int, now: Timestamp) {
+    init(perMinute: Int, now: Timestamp) {
         self.perMinute = perMinute
         tokens = Double(perMinute)
         updated = now
     }
 
     /// Takes one; nil when there was one, else how long until there is.
-    package mutating func take(now: Timestamp) -> Duration? {
+    mutating func take(now: Timestamp) -> Duration? {
         let perSecond = Double(perMinute) / 60
         let elapsed = max(0, (now - updated).inSeconds)
         tokens = min(Double(perMinute), tokens + elapsed * perSecond)

@@ -26,7 +26,7 @@ package struct SignInTicket: Sendable {
     }
 
     /// Uses the ticket up. The id of its key; nil when it is not ours, has expired, or was used before.
-    package func redeem(_ ticket: String, now: Timestamp) async throws -> String? {
+    func redeem(_ ticket: String, now: Timestamp) async throws -> String? {
         guard let (keyId, expires, nonce) = parse(ticket), now < expires else { return nil }
         try await session.execute("DELETE FROM usedSignInTickets WHERE expiresAt < \(now - .seconds(3_600))")
         let inserted = try await session.execute(

@@ -1,9 +1,9 @@
 import Foundation
 
 /// The upper tail of the Poisson distribution.
-package enum PoissonTail {
+enum PoissonTail {
     /// P(X ≥ `count`) for a mean of `mean`.
-    package static func probability(atLeast count: Int64, mean: Double) -> Double {
+    static func probability(atLeast count: Int64, mean: Double) -> Double {
         guard count > 0 else { return 1 }
         guard mean > 0 else { return 0 }
         return Double(count) > mean ? upward(from: count, mean: mean) : 1 - downward(below: count, mean: mean)

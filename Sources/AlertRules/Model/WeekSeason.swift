@@ -7,7 +7,7 @@ import Foundation
 package struct WeekSeason: Sendable, Hashable {
     /// Weeks that are looked at, and how many of them must have enough attempts.
     package static let weeks = 4
-    package static let minWeeks = 3
+    static let minWeeks = 3
 
     /// An IANA name.
     package let zone: String

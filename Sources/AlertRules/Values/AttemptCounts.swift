@@ -9,13 +9,13 @@ package struct AttemptCounts: Sendable, Hashable, Codable {
     }
 
     /// Strictly above the share; never true without attempts. Whole numbers only, so exactly 5 % is not above 5 %.
-    package func isAbove(_ share: Fraction) -> Bool { bad * share.denominator > share.numerator * attempts }
+    func isAbove(_ share: Fraction) -> Bool { bad * share.denominator > share.numerator * attempts }
 
     /// Nil without attempts.
     package var share: Double? { attempts > 0 ? Double(bad) / Double(attempts) : nil }
 
     /// A larger share of bad attempts than the other; nothing is worse than nothing.
-    package func isWorse(than other: AttemptCounts) -> Bool { bad * other.attempts > other.bad * attempts }
+    func isWorse(than other: AttemptCounts) -> Bool { bad * other.attempts > other.bad * attempts }
 
     package static func + (a: AttemptCounts, b: AttemptCounts) -> AttemptCounts {
         AttemptCounts(attempts: a.attempts + b.attempts, bad: a.bad + b.bad)

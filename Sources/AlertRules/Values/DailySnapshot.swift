@@ -13,14 +13,14 @@ package struct BaselineExclusion: Sendable, Hashable, Codable {
 }
 
 /// Reduces minutes to whole UTC days and hours.
-package enum DailySnapshot {
+enum DailySnapshot {
     /// One entry for every UTC day the series touches, oldest first.
-    package static func days(of series: MinuteSeries, exclusions: [BaselineExclusion] = []) -> [DayCounts] {
+    static func days(of series: MinuteSeries, exclusions: [BaselineExclusion] = []) -> [DayCounts] {
         guard !series.isEmpty else { return [] }
         return (series.first.day...(series.end - 1).day).map { snapshot(of: series, day: $0, exclusions: exclusions) }
     }
 
-    package static func snapshot(of series: MinuteSeries, day: Int64, exclusions: [BaselineExclusion]) -> DayCounts {
+    static func snapshot(of series: MinuteSeries, day: Int64, exclusions: [BaselineExclusion]) -> DayCounts {
         let from = Minute.firstOf(day: day)
         let to = from + 1440
         let relevant = exclusions.filter { $0.from < to && $0.to > from }
@@ -42,7 +42,7 @@ package enum DailySnapshot {
     }
 
     /// One entry for every UTC hour the series touches, oldest first.
-    package static func hours(of series: MinuteSeries, exclusions: [BaselineExclusion] = []) -> [HourCounts] {
+    static func hours(of series: MinuteSeries, exclusions: [BaselineExclusion] = []) -> [HourCounts] {
         guard !series.isEmpty else { return [] }
         return (series.first.index / 60...(series.end - 1).index / 60).map { hour in
             let counts = (0..<60).map { Minute(hour * 60 + $0) }

@@ -7,7 +7,7 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable, Codable, Codin
     case providerErrorCode
 
     /// The values the contract allows; nil where any text is possible.
-    package var allowedValues: [String]? {
+    var allowedValues: [String]? {
         switch self {
         case .eventType: ["register", "unregister", "send"]
         case .provider: ["apns", "fcm"]

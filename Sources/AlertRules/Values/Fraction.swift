@@ -2,8 +2,8 @@ import Foundation
 
 /// An exact ratio of two whole numbers, in lowest terms: thresholds are compared without rounding.
 package struct Fraction: Sendable, Hashable, Codable {
-    package let numerator: Int64
-    package let denominator: Int64
+    let numerator: Int64
+    let denominator: Int64
 
     /// `denominator` must be above zero; `numerator` must not be negative.
     package init(_ numerator: Int64, _ denominator: Int64) {

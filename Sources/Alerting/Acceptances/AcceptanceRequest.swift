@@ -4,7 +4,7 @@ package import PushContract
 
 /// The body of `POST /alerts/{id}/accept`: `reason`.
 package struct AcceptanceRequest: Sendable {
-    package static let longestReason = 500
+    static let longestReason = 500
 
     package var reason: String
 

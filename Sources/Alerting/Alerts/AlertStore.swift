@@ -35,7 +35,7 @@ package enum AlertStore {
     }
 
     /// How many are firing, by severity.
-    package static func openCounts(on session: any PostgresSession) async throws -> [Severity: Int] {
+    static func openCounts(on session: any PostgresSession) async throws -> [Severity: Int] {
         let rows = try await session.query("SELECT severity, count(*) FROM alerts WHERE state = 'firing' GROUP BY 1")
         return try rows.reduce(into: [:]) { counts, row in
             let (severity, count) = try row.decode((String, Int).self)

@@ -2,15 +2,15 @@ package import AlertRules
 import PushContract
 
 /// The numbers of a verdict as people and machines outside read them: times instead of minute indices.
-package struct EvidenceDocument: Sendable, Hashable, Encodable {
-    package struct Window: Sendable, Hashable, Encodable {
+struct EvidenceDocument: Sendable, Hashable, Encodable {
+    struct Window: Sendable, Hashable, Encodable {
         /// The first moment of the window, and the first after it.
-        package let from: String
-        package let to: String
-        package let attempts: Int64
-        package let bad: Int64
+        let from: String
+        let to: String
+        let attempts: Int64
+        let bad: Int64
         /// 0–1; absent without attempts.
-        package let share: Double?
+        let share: Double?
 
         init(_ window: WindowCounts) {
             from = window.first.timestamp.rfc3339
@@ -22,14 +22,14 @@ package struct EvidenceDocument: Sendable, Hashable, Encodable {
     }
 
     /// A refused credential, and what waits for it.
-    package struct OpenCircuitDocument: Sendable, Hashable, Encodable {
-        package let app: String
-        package let environment: String
+    struct OpenCircuitDocument: Sendable, Hashable, Encodable {
+        let app: String
+        let environment: String
         /// Absent: every platform.
-        package let platform: String?
-        package let cause: String
-        package let since: String
-        package let waiting: Int64
+        let platform: String?
+        let cause: String
+        let since: String
+        let waiting: Int64
 
         init(_ circuit: OpenCircuit) {
             app = circuit.app
@@ -42,22 +42,22 @@ package struct EvidenceDocument: Sendable, Hashable, Encodable {
     }
 
     /// `ratio/1` or `baseline/1`.
-    package let definition: String
+    let definition: String
     /// `threshold`, `learning` or `reference`.
-    package let level: String
+    let level: String
     /// A share, or a multiple of what was expected.
-    package let threshold: Double
-    package let thresholdText: String
-    package let observedText: String
-    package let observed: Window
-    package let worstText: String
-    package let worst: Window
+    let threshold: Double
+    let thresholdText: String
+    let observedText: String
+    let observed: Window
+    let worstText: String
+    let worst: Window
     /// Bad attempts expected in `observed` (baseline only).
-    package let expected: Double?
+    let expected: Double?
     /// Refused credentials that pushes wait for; absent when there are none.
-    package let openCircuits: [OpenCircuitDocument]?
+    let openCircuits: [OpenCircuitDocument]?
 
-    package init(_ evidence: Evidence) {
+    init(_ evidence: Evidence) {
         definition = evidence.definition
         level = evidence.level.rawValue
         threshold = evidence.threshold.double

@@ -1,7 +1,7 @@
 package import AlertRules
 
 /// The share of bad attempts a group shows while nothing is wrong: what a threshold must keep its distance from.
-package enum HealthyShare {
+enum HealthyShare {
     /// Slices of traffic below this many say nothing about a 95th percentile.
     private static let fewest = 20
 
@@ -9,7 +9,7 @@ package enum HealthyShare {
     /// `min_bad` of them would be the threshold. Slices that touch an alert are not healthy and are left out.
     ///
     /// Nil for other rules than ratios, and with too little traffic to decide.
-    package static func percentile95(
+    static func percentile95(
         _ rule: AlertRule,
         _ history: GroupHistory,
         _ alerts: [BacktestAlert],

@@ -3,14 +3,14 @@ package import Postgres
 package import PushContract
 
 /// The minutes in which somebody was there to write attempts, and how far each writer is.
-package enum HeartbeatStore {
+enum HeartbeatStore {
     /// How long heartbeats are kept.
     private static let retention = Duration.seconds(30 * 86_400)
     /// A writer's word counts for so long: one that says nothing any more is waited for no longer.
     static let freshness = Duration.seconds(90)
 
     /// Notes that `writer` could write now, and its oldest uncommitted outcome; drops what is older than the retention.
-    package static func record(
+    static func record(
         _ writer: UUID,
         at now: Timestamp,
         uncommittedSince: Timestamp? = nil,
@@ -27,12 +27,12 @@ package enum HeartbeatStore {
     }
 
     /// The newest minute of any writer; nil when none ever wrote.
-    package static func newest(on session: any PostgresSession) async throws -> Timestamp? {
+    static func newest(on session: any PostgresSession) async throws -> Timestamp? {
         try await session.query("SELECT max(minute) FROM writerHeartbeats").first?.decode(Timestamp?.self)
     }
 
     /// The time of the oldest uncommitted outcome, by each writer's newest report; nil when there is none.
-    package static func oldestUncommitted(at now: Timestamp, on session: any PostgresSession) async throws -> Timestamp? {
+    static func oldestUncommitted(at now: Timestamp, on session: any PostgresSession) async throws -> Timestamp? {
         try await session.query(
             """
             SELECT min(uncommittedSince) FROM (

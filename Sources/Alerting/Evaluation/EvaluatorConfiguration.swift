@@ -3,18 +3,18 @@ package struct EvaluatorConfiguration: Sendable {
     /// How long after its end a minute counts as complete: the time rows may be late without being late.
     package var lag: Duration
     /// How much longer a minute is waited for whose outcomes a writer says it holds: as long as rows that come later are still looked at.
-    package var writerTimeout: Duration
+    var writerTimeout: Duration
     /// Closed minutes that are folded anew each time, for rows that came later still.
-    package var recomputeMinutes: Int
+    var recomputeMinutes: Int
     /// How long a silent holder keeps the lease; another instance takes over after that. With `pollInterval` at most 15 s.
     package var leaseDuration: Duration
     /// How often the lease is extended and the files are looked at.
     package var pollInterval: Duration
     /// Minutes without attempts after which a firing alert is marked as without data.
-    package var noDataAfterMinutes: Int
+    var noDataAfterMinutes: Int
     /// Days of history a new ratio rule looks at; a new baseline rule looks at `baselineInitialLookbackDays`.
-    package var initialLookbackDays: Int
-    package var baselineInitialLookbackDays: Int
+    var initialLookbackDays: Int
+    var baselineInitialLookbackDays: Int
 
     package init(
         lag: Duration = .seconds(60),

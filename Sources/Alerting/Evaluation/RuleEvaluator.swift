@@ -74,7 +74,7 @@ package final class RuleEvaluator: Service, Sendable {
     package var faults: [String: String] { state.withLock { $0.faults } }
 
     /// When this instance last evaluated everything without a fault; nil before, and while another one does the work.
-    package var succeededAt: Timestamp? { state.withLock { $0.succeededAt } }
+    var succeededAt: Timestamp? { state.withLock { $0.succeededAt } }
 
     /// Works until shutdown, then lets the next one take over at once.
     package func run() async throws {
@@ -92,7 +92,7 @@ package final class RuleEvaluator: Service, Sendable {
     /// The moment before which all attempts are known: `lag` ago, or when the oldest outcome was made that a writer holds and could not commit yet
     /// (reference, alerting §2.3). Without it what a slow writer holds would look like attempts that nobody made, and an alert about them like one
     /// that is over.
-    package func watermark() async throws -> Timestamp {
+    func watermark() async throws -> Timestamp {
         let now = now()
         let closed = now - configuration.lag
         guard let oldest = try await HeartbeatStore.oldestUncommitted(at: now, on: pool), oldest < closed else {

@@ -9,19 +9,19 @@ package struct AlertLease: Sendable, Hashable {
 }
 
 /// A replaced holder tried to write; nothing was changed.
-package struct LeaseLost: Error, Sendable, CustomStringConvertible {
-    package let lease: AlertLease
-    package var description: String { "the lease '\(lease.name)' (epoch \(lease.epoch)) was taken over" }
+struct LeaseLost: Error, Sendable, CustomStringConvertible {
+    let lease: AlertLease
+    var description: String { "the lease '\(lease.name)' (epoch \(lease.epoch)) was taken over" }
 }
 
 /// Leases by the database's clock, so that clocks of machines may differ.
-package enum AlertLeaseStore {
+enum AlertLeaseStore {
     private static let row = RowLease(owner: "holder", until: "expiresAt", epoch: "epoch", table: "l")
 
     /// Takes the lease, or extends it when it is already ours; nil while another holder's lease is valid.
     ///
     /// A lease that ran out gets a new epoch even for its old holder: another holder may have worked in between.
-    package static func claim(
+    static func claim(
         _ name: String,
         holder: String,
         for duration: Duration,
@@ -38,7 +38,7 @@ package enum AlertLeaseStore {
     }
 
     /// Lets the next holder begin at once.
-    package static func release(_ lease: AlertLease, on session: any PostgresSession) async throws {
+    static func release(_ lease: AlertLease, on session: any PostgresSession) async throws {
         try await session.execute(
             """
             UPDATE alertLeases SET expiresAt = clock_timestamp()
@@ -50,7 +50,7 @@ package enum AlertLeaseStore {
     /// Throws `LeaseLost` unless the epoch is current, and keeps it current until this transaction ends.
     ///
     /// The row stays locked, so a takeover waits for our commit and then sees what we wrote.
-    package static func fence(_ lease: AlertLease, in transaction: any PostgresSession) async throws {
+    static func fence(_ lease: AlertLease, in transaction: any PostgresSession) async throws {
         let rows = try await transaction.query(
             """
             SELECT epoch FROM alertLeases

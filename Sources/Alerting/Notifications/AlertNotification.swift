@@ -55,13 +55,13 @@ package struct AlertNotification: Sendable, Hashable {
     package var id: String { "\(alertId.uuidString.lowercased())-\(seq)" }
 
     /// The on-call page of the alert.
-    package var pageURL: String { "\(externalURL)/oncall/alerts/\(alertId.uuidString.lowercased())" }
+    var pageURL: String { "\(externalURL)/oncall/alerts/\(alertId.uuidString.lowercased())" }
 
     /// The same for programs.
-    package var alertURL: String { "\(externalURL)/alerts/\(alertId.uuidString.lowercased())" }
+    var alertURL: String { "\(externalURL)/alerts/\(alertId.uuidString.lowercased())" }
 
     /// Runbooks in the alerts directory are served by the on-call site.
-    package var runbookURL: String? {
+    var runbookURL: String? {
         annotations["runbook"].map { $0.contains("://") ? $0 : "\(externalURL)/\($0)" }
     }
 }

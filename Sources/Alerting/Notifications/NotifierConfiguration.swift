@@ -9,7 +9,7 @@ package struct NotifierConfiguration: Sendable {
     package var claimDuration: Duration
     /// Messages sent at the same time, in all and to one receiver.
     package var parallel: Int
-    package var parallelPerReceiver: Int
+    var parallelPerReceiver: Int
     /// How long after the end of an alert its messages are still tried.
     package var giveUpAfter: Duration
 

@@ -133,7 +133,7 @@ package struct AlertDetailDocument: Encodable, Sendable {
 }
 
 /// The state of a notification.
-package struct NotificationDocument: Encodable, Sendable {
+struct NotificationDocument: Encodable, Sendable {
     var receiver: String
     var kind: String
     var state: String
@@ -152,7 +152,7 @@ package struct NotificationDocument: Encodable, Sendable {
 }
 
 /// One attempt.
-package struct NotificationAttemptDocument: Encodable, Sendable {
+struct NotificationAttemptDocument: Encodable, Sendable {
     var receiver: String
     var kind: String
     var result: String

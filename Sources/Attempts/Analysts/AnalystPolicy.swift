@@ -14,13 +14,13 @@ package struct AnalystSession: Sendable, Hashable {
     package var user: String
     package var activity: Activity
     /// Since the running statement began.
-    package var statementAge: Duration
+    var statementAge: Duration
     /// Since the open transaction began.
-    package var transactionAge: Duration
+    var transactionAge: Duration
     /// How many transactions the rows that cleanup must keep for this session reach back.
-    package var xminAge: Int64
+    var xminAge: Int64
     /// The longest time that another session has waited for a lock of this one.
-    package var blockingFor: Duration
+    var blockingFor: Duration
 
     package init(
         pid: Int32 = 0,
@@ -62,10 +62,10 @@ package struct AnalystPolicy: Sendable {
     }
 
     /// The same as the role's statement_timeout, which a user can lift.
-    package var statementLimit: Duration = .seconds(60)
-    package var transactionLimit: Duration = .seconds(120)
-    package var xminAgeLimit: Int64 = 500_000
-    package var blockingLimit: Duration = .seconds(2)
+    var statementLimit: Duration = .seconds(60)
+    var transactionLimit: Duration = .seconds(120)
+    var xminAgeLimit: Int64 = 500_000
+    var blockingLimit: Duration = .seconds(2)
     /// How long after a limit a cancelled statement may still run before its session is ended.
     package var patience: Duration = .seconds(10)
 

@@ -26,7 +26,7 @@ package struct AnalystWatchdog: Service {
         package var cancelled = 0
         package var terminated = 0
         /// Sessions that could not be looked at or ended for want of rights.
-        package var outOfReach = 0
+        var outOfReach = 0
     }
 
     package func run() async throws {

@@ -2,11 +2,11 @@ package import Postgres
 package import PushContract
 
 /// Reading attempts back from `notificationDeliveryAttempts`.
-package enum StoredAttempt {
+enum StoredAttempt {
     /// The columns, in the order `decode` expects.
-    package static var columns: String { AttemptColumn.contractNames }
+    static var columns: String { AttemptColumn.contractNames }
 
-    package static func decode(_ row: Row) throws -> Attempt {
+    static func decode(_ row: Row) throws -> Attempt {
         func value<Column: ColumnDecodable>(_ column: AttemptColumn) throws -> Column { try row.decode(Column.self, at: column.rawValue) }
         func member<Member: RawRepresentable<String>>(_ column: AttemptColumn) throws -> Member {
             guard let member = Member(rawValue: try value(column)) else {

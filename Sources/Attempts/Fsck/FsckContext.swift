@@ -13,7 +13,7 @@ package struct FsckContext: Sendable {
     let onProgress: @Sendable (_ done: Int, _ total: Int) -> Void
 
     /// Nothing later than this is compared: the last two minutes are still being written.
-    package var closedUntil: Timestamp { (now - .seconds(120)).flooredToMinute() }
+    var closedUntil: Timestamp { (now - .seconds(120)).flooredToMinute() }
 
     package func progress(_ done: Int, of total: Int) { onProgress(done, total) }
 

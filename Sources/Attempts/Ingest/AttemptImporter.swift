@@ -17,7 +17,7 @@ package struct AttemptImporter: Sendable {
         /// Bytes of the file read, as stored.
         package var bytes = 0
         /// Bytes of lines that have been taken in.
-        package var unpackedBytes = 0
+        var unpackedBytes = 0
         /// The end of the file was reached.
         package var isComplete = false
     }

@@ -44,7 +44,7 @@ package struct AttemptIngestor: Service {
     }
 
     /// Refuses at once what `submit` would refuse after the body was read.
-    package func checkAdmission(bodyBytes: Int?) throws(IngestRefusal) {
+    func checkAdmission(bodyBytes: Int?) throws(IngestRefusal) {
         if let refusal = queue.refusal(bodyBytes: bodyBytes) { throw refusal }
     }
 

@@ -159,12 +159,12 @@ final class IngestQueue: Sendable {
 /// How much may wait to be written.
 package struct IngestLimits: Sendable {
     /// Rows and bytes that may wait; beyond them a request is refused (503). One request is always let in when nothing else waits.
-    package var waitingRows = 50_000
-    package var waitingBytes = 64 << 20
+    var waitingRows = 50_000
+    var waitingBytes = 64 << 20
     /// Rows of one transaction; a request is never split.
     package var rowsPerTransaction = 5_000
     /// So many waiting rows are worth a second transaction beside the one under way.
-    package var rowsPerFurtherWriter = 1_000
+    var rowsPerFurtherWriter = 1_000
     /// After so long the transaction under way is no longer waited for.
     package var patience: Duration = .milliseconds(50)
 
@@ -172,7 +172,7 @@ package struct IngestLimits: Sendable {
 }
 
 /// Why a batch was not even queued. Nothing of it was stored.
-package enum IngestRefusal: Error, Sendable {
+enum IngestRefusal: Error, Sendable {
     case full
     case shuttingDown
 }

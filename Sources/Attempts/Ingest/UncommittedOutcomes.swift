@@ -7,7 +7,7 @@ import Synchronization
 /// made. Safe to use from any task; an outcome costs two changes of a small dictionary.
 package final class UncommittedOutcomes: Sendable {
     /// An attempt reported later than this after it was made is late however fast it is written: nobody waits for the minute it belongs to.
-    package static let expectedLateness = Duration.seconds(60)
+    static let expectedLateness = Duration.seconds(60)
 
     /// Seconds since 1970.
     private struct Bucket: Hashable {

@@ -7,11 +7,11 @@ package struct PartitionPlan: Sendable {
     /// How long rollups are kept.
     package var rollupRetentionDays: Int64 = 400
     /// How many days ahead partitions are made.
-    package var daysAhead: Int64 = 5
+    var daysAhead: Int64 = 5
     /// How many days back attempts are accepted, and so how many day partitions must exist before today.
     package var daysBack: Int64 = 8
     /// How long a ledger generation takes new ids. Two live, so an id is known for at least this long.
-    package var generationDays: Int64 = 8
+    var generationDays: Int64 = 8
 
     package init() {}
 
@@ -35,7 +35,7 @@ package struct PartitionPlan: Sendable {
     package func isExpired(factDay: Int64, now: Timestamp) -> Bool { factDay < now.day - factRetentionDays }
     package func isExpired(rollup: Partition, now: Timestamp) -> Bool { rollup.to.day <= now.day - rollupRetentionDays }
 
-    package func generationIsDue(rotatedAt: Timestamp, now: Timestamp) -> Bool {
+    func generationIsDue(rotatedAt: Timestamp, now: Timestamp) -> Bool {
         now - rotatedAt >= .seconds(generationDays * 86_400)
     }
 

@@ -4,12 +4,12 @@ extension CricsheetMatch {
         package var overs: [Over]?
         package var target: Target?
         package var superOver: Bool?
-        package var declared: Bool?
-        package var forfeited: Bool?
-        package var penaltyRuns: Penalty?
+        var declared: Bool?
+        var forfeited: Bool?
+        var penaltyRuns: Penalty?
         /// Overs the umpires ended early or late, by the over's number as text.
-        package var miscountedOvers: [String: Miscount]?
-        package var absentHurt: [String]?
+        var miscountedOvers: [String: Miscount]?
+        var absentHurt: [String]?
 
         enum CodingKeys: String, CodingKey {
             case team, overs, target, declared, forfeited
@@ -38,13 +38,13 @@ extension CricsheetMatch {
     }
 
     /// Runs awarded outside of deliveries.
-    package struct Penalty: Sendable, Decodable {
-        package var pre: Int?
-        package var post: Int?
+    struct Penalty: Sendable, Decodable {
+        var pre: Int?
+        var post: Int?
     }
 
-    package struct Miscount: Sendable, Decodable {
-        package var balls: Int
+    struct Miscount: Sendable, Decodable {
+        var balls: Int
     }
 
     package struct Over: Sendable, Decodable {
@@ -56,11 +56,11 @@ extension CricsheetMatch {
     package struct BowledBall: Sendable, Decodable {
         package var batter: String
         package var bowler: String
-        package var nonStriker: String
+        var nonStriker: String
         package var runs: Runs
         package var extras: Extras?
         package var wickets: [Wicket]?
-        package var replacements: Replacements?
+        var replacements: Replacements?
 
         enum CodingKeys: String, CodingKey {
             case batter, bowler, runs, extras, wickets, replacements
@@ -72,7 +72,7 @@ extension CricsheetMatch {
         package var batter: Int
         package var extras: Int
         package var total: Int
-        package var nonBoundary: Bool?
+        var nonBoundary: Bool?
 
         enum CodingKeys: String, CodingKey {
             case batter, extras, total
@@ -81,17 +81,17 @@ extension CricsheetMatch {
     }
 
     package struct Extras: Sendable, Decodable {
-        package var wides: Int?
-        package var noballs: Int?
-        package var byes: Int?
-        package var legbyes: Int?
-        package var penalty: Int?
+        var wides: Int?
+        var noballs: Int?
+        var byes: Int?
+        var legbyes: Int?
+        var penalty: Int?
     }
 
     package struct Wicket: Sendable, Decodable {
-        package var playerOut: String
+        var playerOut: String
         package var kind: WicketKind
-        package var fielders: [Fielder]?
+        var fielders: [Fielder]?
 
         enum CodingKeys: String, CodingKey {
             case kind, fielders
@@ -111,15 +111,15 @@ extension CricsheetMatch {
         }
     }
 
-    package struct Fielder: Sendable, Decodable {
-        package var name: String?
-        package var substitute: Bool?
+    struct Fielder: Sendable, Decodable {
+        var name: String?
+        var substitute: Bool?
     }
 
     /// Who came in for whom before this delivery. The deliveries after it name the players, so scoring needs no more.
-    package struct Replacements: Sendable, Decodable {
-        package var match: [Replacement]?
-        package var role: [Replacement]?
+    struct Replacements: Sendable, Decodable {
+        var match: [Replacement]?
+        var role: [Replacement]?
     }
 
     package struct Replacement: Sendable, Decodable {

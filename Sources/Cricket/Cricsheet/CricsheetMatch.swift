@@ -13,10 +13,10 @@ package struct CricsheetMatch: Sendable, Decodable {
         package var ballsPerOver: Int?
         /// The limit of an innings, where there is one.
         package var overs: Int?
-        package var matchType: String
+        var matchType: String
         package var event: Event?
         package var outcome: Outcome
-        package var toss: Toss?
+        var toss: Toss?
         package var season: Season?
 
         enum CodingKeys: String, CodingKey {
@@ -28,8 +28,8 @@ package struct CricsheetMatch: Sendable, Decodable {
 
     package struct Event: Sendable, Decodable {
         package var name: String?
-        package var matchNumber: Int?
-        package var stage: String?
+        var matchNumber: Int?
+        var stage: String?
         package var group: String?
 
         enum CodingKeys: String, CodingKey {
@@ -47,9 +47,9 @@ package struct CricsheetMatch: Sendable, Decodable {
         }
     }
 
-    package struct Toss: Sendable, Decodable {
-        package var winner: String?
-        package var decision: String?
+    struct Toss: Sendable, Decodable {
+        var winner: String?
+        var decision: String?
     }
 
     /// `"2022"`, or in old files the number.
@@ -69,8 +69,8 @@ package struct CricsheetMatch: Sendable, Decodable {
         /// `tie`, `draw` or `no result`.
         package var result: String?
         /// Who won the super overs.
-        package var eliminator: String?
-        package var bowlOut: String?
+        var eliminator: String?
+        var bowlOut: String?
 
         enum CodingKeys: String, CodingKey {
             case winner, by, method, result, eliminator

@@ -6,7 +6,7 @@ extension MatchScript {
         /// Innings begun; 0 before the first.
         package var innings: Int
         /// Deliveries of the last begun innings that have been bowled.
-        package var bowledBalls: Int
+        var bowledBalls: Int
         package var phase: MatchPhase
 
         package init(innings: Int, bowledBalls: Int, phase: MatchPhase) {
@@ -47,7 +47,7 @@ extension MatchScript {
     }
 
     /// The end of the match.
-    package var finalPosition: Position {
+    var finalPosition: Position {
         Position(
             innings: innings.count,
             bowledBalls: innings.last?.bowledBalls.count ?? 0,

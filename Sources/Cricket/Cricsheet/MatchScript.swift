@@ -4,19 +4,19 @@ package struct MatchScript: Sendable {
         package var number: Int
         package var team: Int
         package var target: InningsScore.Target?
-        package var isSuperOver: Bool
-        package var isDeclared: Bool
-        package var penaltyBefore: Int
-        package var penaltyAfter: Int
-        package var bowledBalls: [BowledBall]
+        var isSuperOver: Bool
+        var isDeclared: Bool
+        var penaltyBefore: Int
+        var penaltyAfter: Int
+        var bowledBalls: [BowledBall]
         /// It came to its end (and was not broken off with the match).
         package var isComplete: Bool
     }
 
     package struct BowledBall: Sendable, Hashable {
         package var ball: Ball
-        package var nonStriker: String
-        package var overEnds: Bool
+        var nonStriker: String
+        var overEnds: Bool
         /// `c Rao b Lindqvist` for each wicket of the ball.
         package var dismissals: [String]
     }
@@ -24,7 +24,7 @@ package struct MatchScript: Sendable {
     package var teams: [MatchScore.Team]
     package var event: String?
     package var ballsPerOver: Int
-    package var oversLimit: Int?
+    var oversLimit: Int?
     package var innings: [Innings]
     package var result: MatchResult
 

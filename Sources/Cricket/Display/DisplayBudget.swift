@@ -1,9 +1,9 @@
 import PushContract
 
 /// Keeps a display state under its size, so that a start (attributes, alert and state) stays below the 4 KB of a push.
-package enum DisplayBudget {
+enum DisplayBudget {
     /// Bytes of canonical JSON, `seq` and `updatedAt` at their longest.
-    package static let bytes = 2_560
+    static let bytes = 2_560
     /// What the two volatile fields may still grow by after the size was taken with zeros.
     private static let reserve = 2 * 19
 

@@ -1,13 +1,13 @@
 package import PushContract
 
 /// Makes the state every follower of a match sees. The server formats; a phone only shows.
-package struct DisplayStateBuilder {
+struct DisplayStateBuilder {
     let score: MatchScore
     let window: BallWindow
     let key: MatchEvent?
     let tier: Int
 
-    package init(score: MatchScore, window: BallWindow = BallWindow(), key: MatchEvent? = nil, tier: Int = 0) {
+    init(score: MatchScore, window: BallWindow = BallWindow(), key: MatchEvent? = nil, tier: Int = 0) {
         self.score = score
         self.window = window
         self.key = key
@@ -15,7 +15,7 @@ package struct DisplayStateBuilder {
     }
 
     /// Within the size budget; `seq` and `updatedAt` are the caller's.
-    package func state() -> UnifiedDisplayState {
+    func state() -> UnifiedDisplayState {
         let current = score.currentInnings
         let isPlaying = !score.phase.isFinal && !(current?.isClosed ?? true)
         let full = UnifiedDisplayState(

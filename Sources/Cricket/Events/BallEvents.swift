@@ -1,14 +1,14 @@
 package import PushContract
 
 /// Tier 1: events found in single balls.
-package struct BallEvents {
+struct BallEvents {
     let window: BallWindow
     let ballsPerOver: Int
     let thresholds: EventThresholds
     let now: Timestamp
 
     /// Events of the fresh balls, in the order they were bowled. `window` already holds them.
-    package static func of(
+    static func of(
         _ fresh: [Ball],
         in window: BallWindow,
         ballsPerOver: Int = 6,

@@ -18,7 +18,7 @@ package struct BallWindow: Sendable, Hashable {
     package struct Change: Sendable, Hashable {
         /// New or corrected balls, oldest first.
         package var fresh: [Ball] = []
-        package var hadGap = false
+        var hadGap = false
     }
 
     /// Takes the feed's view of its latest balls. It replaces ours where they overlap, so corrections and retractions take hold.

@@ -1,15 +1,15 @@
 /// What counts as being on fire, and as a big over.
 package struct EventThresholds: Sendable, Hashable {
     /// A batter is on fire from so many balls …
-    package var fireBalls = 15
+    var fireBalls = 15
     /// … at so many runs per hundred balls.
-    package var fireStrikeRate = 200
+    var fireStrikeRate = 200
     /// A bowler is on fire from so many wickets …
-    package var fireWickets = 3
+    var fireWickets = 3
     /// … for at most so many runs per six balls, in hundredths.
-    package var fireEconomy = 600
+    var fireEconomy = 600
     /// Runs of one over, all extras included.
-    package var bigOverRuns = 20
+    var bigOverRuns = 20
 
     package init() {}
 }

@@ -1,14 +1,14 @@
 package import PushContract
 
 /// The event that a state shows.
-package enum KeyEvent {
+enum KeyEvent {
     /// How long an event stays on the card if none of higher priority follows.
     static let keepDuration: Duration = .seconds(60)
 
     /// The new event of highest priority; the previous one stays while only minor events follow, until it is stale or old.
     ///
     /// `score_change` has the lowest priority and is never shown: a state without a key event stands for it.
-    package static func choose(
+    static func choose(
         from fresh: [MatchEvent],
         current: MatchEvent?,
         in score: MatchScore,

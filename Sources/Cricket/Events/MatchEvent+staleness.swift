@@ -5,7 +5,7 @@ extension MatchEvent {
     static let boundaryLife: Duration = .seconds(60)
 
     /// Whether showing it now would be late or wrong: it is over, surpassed, or retracted by a correction.
-    package func isStale(in score: MatchScore, window: BallWindow, now: Timestamp) -> Bool {
+    func isStale(in score: MatchScore, window: BallWindow, now: Timestamp) -> Bool {
         // Of a closed innings only its end is news.
         if innings > 0, type != .inningsEnd, score.isClosed(innings) { return true }
         switch type {

@@ -3,13 +3,13 @@ package import PushContract
 /// Tier 0: what happened between two states of the score, for any number of balls between them.
 ///
 /// The first state of a match has no history: it yields at most the start of play.
-package struct ScoreEvents {
+struct ScoreEvents {
     let before: MatchScore?
     let after: MatchScore
     let thresholds: EventThresholds
     let now: Timestamp
 
-    package static func between(
+    static func between(
         _ before: MatchScore?,
         and after: MatchScore,
         thresholds: EventThresholds = EventThresholds(),

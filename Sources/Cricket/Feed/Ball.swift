@@ -2,11 +2,11 @@
 package struct Ball: Sendable, Hashable, Encodable {
     /// Runs that are nobody's with the bat.
     package struct Extras: Sendable, Hashable, Encodable {
-        package var wides = 0
-        package var noBalls = 0
-        package var byes = 0
-        package var legByes = 0
-        package var penalty = 0
+        var wides = 0
+        var noBalls = 0
+        var byes = 0
+        var legByes = 0
+        var penalty = 0
 
         package init(wides: Int = 0, noBalls: Int = 0, byes: Int = 0, legByes: Int = 0, penalty: Int = 0) {
             self.wides = wides
@@ -20,7 +20,7 @@ package struct Ball: Sendable, Hashable, Encodable {
     }
 
     package struct Wicket: Sendable, Hashable, Encodable {
-        package var player: String
+        var player: String
         package var kind: WicketKind
 
         package init(player: String, kind: WicketKind) {
@@ -43,9 +43,9 @@ package struct Ball: Sendable, Hashable, Encodable {
     package var runs: Int
     package var extras: Extras?
     /// Four or six runs that did not come from a boundary.
-    package var nonBoundary: Bool?
+    var nonBoundary: Bool?
     /// The over ends with this delivery. Without it, an over ends with its last legal ball.
-    package var endsOver: Bool?
+    var endsOver: Bool?
     package var wickets: [Wicket]?
 
     package init(
@@ -89,16 +89,16 @@ extension Ball {
     package var label: String { "\(over).\(ball)" }
     package var total: Int { runs + (extras?.total ?? 0) }
     /// Counts towards the over.
-    package var isLegal: Bool { (extras?.wides ?? 0) == 0 && (extras?.noBalls ?? 0) == 0 }
+    var isLegal: Bool { (extras?.wides ?? 0) == 0 && (extras?.noBalls ?? 0) == 0 }
     /// What goes on the bowler's account: byes, leg byes and penalties do not.
-    package var conceded: Int { runs + (extras?.wides ?? 0) + (extras?.noBalls ?? 0) }
-    package var isFour: Bool { runs == 4 && nonBoundary != true }
-    package var isSix: Bool { runs == 6 && nonBoundary != true }
-    package var countedWickets: Int { wickets?.count { $0.kind.countsAsWicket } ?? 0 }
-    package var hasCreditedWicket: Bool { wickets?.contains { $0.kind.isCreditedToBowler } ?? false }
+    var conceded: Int { runs + (extras?.wides ?? 0) + (extras?.noBalls ?? 0) }
+    var isFour: Bool { runs == 4 && nonBoundary != true }
+    var isSix: Bool { runs == 6 && nonBoundary != true }
+    var countedWickets: Int { wickets?.count { $0.kind.countsAsWicket } ?? 0 }
+    var hasCreditedWicket: Bool { wickets?.contains { $0.kind.isCreditedToBowler } ?? false }
 
     /// `1`, `·`, `W`, `wd`, `5nb`, `2lb`: how it stands in a row of recent balls.
-    package var symbol: String {
+    var symbol: String {
         if countedWickets > 0 { return "W" }
         guard let extras, extras.total > 0 else { return runs == 0 ? "·" : "\(runs)" }
         if extras.wides > 0 { return total == 1 ? "wd" : "\(total)wd" }

@@ -14,11 +14,11 @@ package struct BatterCard: Sendable, Hashable, Encodable {
     package var name: String
     package var runs: Int
     package var balls: Int
-    package var fours: Int?
-    package var sixes: Int?
+    var fours: Int?
+    var sixes: Int?
     package var state: State
     /// Faces the next ball; only while batting.
-    package var onStrike: Bool?
+    var onStrike: Bool?
     /// `c Rao b Lindqvist`, without the batter's name.
     package var dismissal: String?
 

@@ -3,11 +3,11 @@ package struct BowlerCard: Sendable, Hashable, Encodable {
     /// Unique within the innings.
     package var name: String
     package var overs: Overs
-    package var maidens: Int?
+    var maidens: Int?
     package var runs: Int
     package var wickets: Int
     /// Bowls the current over.
-    package var bowling: Bool?
+    var bowling: Bool?
 
     package init(name: String, overs: Overs, maidens: Int? = nil, runs: Int = 0, wickets: Int = 0, bowling: Bool? = nil) {
         self.name = name

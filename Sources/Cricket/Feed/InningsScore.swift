@@ -20,12 +20,12 @@ package struct InningsScore: Sendable, Hashable, Encodable {
     package var wickets: Int
     package var overs: Overs
     package var closed: Bool?
-    package var declared: Bool?
+    var declared: Bool?
     package var superOver: Bool?
     package var target: Target?
     /// Everybody who has batted; without them there are no events about batters.
     package var batters: [BatterCard]?
-    package var bowlers: [BowlerCard]?
+    var bowlers: [BowlerCard]?
 
     package init(
         number: Int,
@@ -54,7 +54,7 @@ package struct InningsScore: Sendable, Hashable, Encodable {
     }
 
     package var isClosed: Bool { closed == true }
-    package var isSuperOver: Bool { superOver == true }
+    var isSuperOver: Bool { superOver == true }
     package func batter(_ name: String) -> BatterCard? { batters?.first { $0.name == name } }
     package func bowler(_ name: String) -> BowlerCard? { bowlers?.first { $0.name == name } }
     /// `217/5 (20.0)`.

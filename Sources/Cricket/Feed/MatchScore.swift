@@ -3,9 +3,9 @@ package import PushContract
 /// The state of a match as sent by a score feed: always the whole state, never a difference (docs/score-feed.md).
 package struct MatchScore: Sendable, Hashable, Encodable {
     /// Four, and eight super overs of two.
-    package static let maximumInnings = 20
+    static let maximumInnings = 20
     /// A feed may send more balls than the last 30 that are kept.
-    package static let maximumBalls = 120
+    static let maximumBalls = 120
 
     package struct Team: Sendable, Hashable, Encodable {
         package var name: String
@@ -69,13 +69,13 @@ package struct MatchScore: Sendable, Hashable, Encodable {
 }
 
 extension MatchScore {
-    package var ballsInOver: Int { ballsPerOver ?? 6 }
+    var ballsInOver: Int { ballsPerOver ?? 6 }
     package func innings(_ number: Int) -> InningsScore? { innings.first { $0.number == number } }
     /// The innings being played, or played last.
-    package var currentInnings: InningsScore? { innings.last }
+    var currentInnings: InningsScore? { innings.last }
     /// Play has begun, or is over.
     package var hasStarted: Bool { phase != .scheduled }
-    package var displayTitle: String { title ?? "\(teams[0].short) v \(teams[1].short)" }
+    var displayTitle: String { title ?? "\(teams[0].short) v \(teams[1].short)" }
 
     /// Over by its own word, or because a later innings has begun.
     package func isClosed(_ number: Int) -> Bool {
@@ -90,7 +90,7 @@ extension MatchScore {
     }
 
     /// Whether the states differ only in `sequence` and `updatedAt`.
-    package func hasSameContent(as other: MatchScore) -> Bool {
+    func hasSameContent(as other: MatchScore) -> Bool {
         var copy = self
         copy.sequence = other.sequence
         copy.updatedAt = other.updatedAt

@@ -26,13 +26,13 @@ package struct Overs: Sendable, Hashable {
         return Int(text)
     }
 
-    package func legalBalls(ballsPerOver: Int) -> Int { completed * ballsPerOver + balls }
+    func legalBalls(ballsPerOver: Int) -> Int { completed * ballsPerOver + balls }
 
     /// `16.3`, with the zero: `20.0`.
     package var text: String { "\(completed).\(balls)" }
 
     /// As a bowler's figures have it: `3`, `2.4`.
-    package var shortText: String { balls == 0 ? "\(completed)" : text }
+    var shortText: String { balls == 0 ? "\(completed)" : text }
 }
 
 extension Overs: Codable {

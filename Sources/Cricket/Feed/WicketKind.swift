@@ -13,10 +13,10 @@ package enum WicketKind: String, Sendable, Hashable, Codable, CaseIterable {
     case timedOut = "timed out"
 
     /// Whether the team has lost a wicket: those who retire hurt may come back.
-    package var countsAsWicket: Bool { self != .retiredHurt && self != .retiredNotOut }
+    var countsAsWicket: Bool { self != .retiredHurt && self != .retiredNotOut }
 
     /// Whether the wicket is the bowler's.
-    package var isCreditedToBowler: Bool {
+    var isCreditedToBowler: Bool {
         switch self {
         case .bowled, .caught, .lbw, .stumped, .caughtAndBowled, .hitWicket: true
         default: false

@@ -75,7 +75,7 @@ package struct ReplayPlan: Sendable {
     }
 
     /// Match time that has passed at a moment.
-    package func matchTime(at now: Timestamp) -> Int64 { (now.microseconds - startAt.microseconds) / 1_000 * tempo.speed }
+    func matchTime(at now: Timestamp) -> Int64 { (now.microseconds - startAt.microseconds) / 1_000 * tempo.speed }
 
     /// When a step of the plan is due, as the clock on the wall has it.
     package func moment(ofMatchTime milliseconds: Int64) -> Timestamp { startAt + .microseconds(milliseconds * 1_000 / tempo.speed) }

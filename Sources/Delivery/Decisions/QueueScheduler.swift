@@ -6,8 +6,8 @@
 package struct QueueScheduler: Sendable {
     /// How the places are divided.
     package struct Policy: Sendable, Hashable {
-        package var criticalWeight: Double
-        package var normalWeight: Double
+        var criticalWeight: Double
+        var normalWeight: Double
         /// Share of all places that only critical work may take.
         package var criticalReserve: Double
 

@@ -3,7 +3,7 @@ package import PushContract
 /// How many non-critical sends a throttle lets through: a bucket that fills at `perMinute`, and never slower than the rate of probes.
 package enum ThrottleDecision {
     /// A throttle never stops the flow: without probes nobody would see the provider recover.
-    package static let probesPerMinute = 4.0
+    static let probesPerMinute = 4.0
 
     /// The bucket as stored.
     package struct Bucket: Sendable, Hashable {

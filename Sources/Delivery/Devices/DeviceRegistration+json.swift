@@ -69,5 +69,5 @@ extension DeviceRegistration {
 
 extension Platform {
     /// The provider of a platform where none is named.
-    package var usualProvider: Provider { self == .ios ? .apns : .fcm }
+    var usualProvider: Provider { self == .ios ? .apns : .fcm }
 }

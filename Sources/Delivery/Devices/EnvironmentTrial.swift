@@ -2,7 +2,7 @@ package import PushContract
 
 /// Where a token stands that was refused as none of its environment's: APNs answers BadDeviceToken to a malformed token and to one of the
 /// other environment alike.
-package enum EnvironmentTrial: String, Sendable, Hashable, CaseIterable {
+enum EnvironmentTrial: String, Sendable, Hashable, CaseIterable {
     /// The other environment is tried.
     case trying
     /// The token belongs to the other environment than the app named. It stays so for as long as the device has this token.

@@ -2,14 +2,14 @@ package import Postgres
 package import PushContract
 
 /// What an outcome says about the environment of a device's token; found by the registration the send was made with.
-package struct TokenEnvironment: Sendable, Hashable {
-    package var tokenHash: TokenHash
-    package var app: String
-    package var registrationVersion: Int64
+struct TokenEnvironment: Sendable, Hashable {
+    var tokenHash: TokenHash
+    var app: String
+    var registrationVersion: Int64
     /// Where it was sent.
-    package var environment: PushEnvironment
+    var environment: PushEnvironment
 
-    package init(tokenHash: TokenHash, app: String, registrationVersion: Int64, environment: PushEnvironment) {
+    init(tokenHash: TokenHash, app: String, registrationVersion: Int64, environment: PushEnvironment) {
         self.tokenHash = tokenHash
         self.app = app
         self.registrationVersion = registrationVersion
@@ -18,10 +18,10 @@ package struct TokenEnvironment: Sendable, Hashable {
 }
 
 /// Corrects the environment of tokens by what APNs says of them. Runs inside the caller's transaction, before feedback is applied.
-package enum TokenEnvironmentQueries {
+enum TokenEnvironmentQueries {
     /// Sends refused as BadDeviceToken: turns those devices to the other environment that were never reached in this one and have not
     /// tried yet. The places of those that are to be tried there, which includes what another send has turned meanwhile.
-    package static func switchEnvironment(_ tokenEnvironments: [TokenEnvironment], on connection: BlockingConnection) throws -> Set<Int> {
+    static func switchEnvironment(_ tokenEnvironments: [TokenEnvironment], on connection: BlockingConnection) throws -> Set<Int> {
         guard !tokenEnvironments.isEmpty else { return [] }
         let switched = try connection.query(
             """
@@ -48,7 +48,7 @@ package enum TokenEnvironmentQueries {
     }
 
     /// The trial ended: the token was taken in the other environment, or it was not.
-    package static func finishTrial(
+    static func finishTrial(
         _ tokenEnvironments: [TokenEnvironment],
         as trial: EnvironmentTrial,
         on connection: BlockingConnection

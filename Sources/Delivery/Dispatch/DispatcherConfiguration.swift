@@ -9,7 +9,7 @@ package struct DispatcherConfiguration: Sendable {
     /// How long a claim holds. Longer than any provider request may take.
     package var lease: Duration
     /// Pause after a round that found nothing: from `shortestPause`, doubling up to `longestPause`.
-    package var shortestPause: Duration
+    var shortestPause: Duration
     package var longestPause: Duration
     /// How often throttles are read and queues are searched from their beginning.
     package var sweep: Duration

@@ -58,7 +58,7 @@ package struct AttemptIdentity: Sendable, Hashable {
 
 extension Attempt {
     /// What is recorded as the provider's code when the outcome of an attempt is unknown.
-    package static let unknownOutcomeCode = "OutcomeUnknown"
+    static let unknownOutcomeCode = "OutcomeUnknown"
 
     /// The row of one attempt of a push.
     package init(_ identity: AttemptIdentity, _ outcome: PushOutcome, at startedAt: Timestamp) {

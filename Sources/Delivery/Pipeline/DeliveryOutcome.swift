@@ -39,7 +39,7 @@ package struct DeliveryLease: Sendable, Hashable {
     package var attemptNumber: Int
     package var expiresAt: Timestamp
     /// The circuit this delivery is the probe of.
-    package var probeOf: Int64?
+    var probeOf: Int64?
 }
 
 /// What became of an outcome that was handed to the writer.

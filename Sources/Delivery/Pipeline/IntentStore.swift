@@ -5,7 +5,7 @@ import PushContract
 package struct IntentStore: Sendable {
     /// What is older was left by a process that died, or that could not write an outcome. A request takes 20 seconds at most, and its
     /// outcome waits for the database for another 60.
-    package static let lostAfter = Duration.seconds(120)
+    static let lostAfter = Duration.seconds(120)
     private static let groupsAtOnce = 8
 
     private let pool: PostgresPool

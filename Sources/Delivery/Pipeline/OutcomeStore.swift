@@ -54,7 +54,7 @@ package struct OutcomeReport: Sendable {
     package var closed: Set<Int64> = []
     package var paused: [RateLimitPause] = []
     /// Where so many tokens were refused that none is deactivated any more.
-    package var limitersOpened: [CredentialScope] = []
+    var limitersOpened: [CredentialScope] = []
 }
 
 /// One batch of outcomes inside its transaction.

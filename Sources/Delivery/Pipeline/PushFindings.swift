@@ -4,7 +4,7 @@ package import PushContract
 /// What the outcome of a push says beyond the push itself: about its token, the credential and the provider's rate limits.
 package struct PushFindings: Sendable {
     /// About the environment of a device's token.
-    package enum EnvironmentUpdate: Sendable, Hashable {
+    enum EnvironmentUpdate: Sendable, Hashable {
         /// Refused here, and may belong to the other environment. If that was not tried yet, the push is attempted there at once.
         case uncertain(TokenEnvironment)
         /// The trial ended so.
@@ -12,15 +12,15 @@ package struct PushFindings: Sendable {
     }
 
     /// Where refusals of the token are counted; nil for a broadcast.
-    package var credentialScope: CredentialScope?
+    var credentialScope: CredentialScope?
     package var feedback: TokenFeedback?
     /// What is counted about tokens in general; nil when the outcome says nothing about them.
     package var sample: RefusalSample?
-    package var tokenEnvironment: EnvironmentUpdate?
+    var tokenEnvironment: EnvironmentUpdate?
     /// The circuit that this refusal opens, unless it is open already.
     package var opening: CircuitOpening?
     /// Circuits that are closed because the provider accepted the credential.
-    package var circuitsClosed: [Int64] = []
+    var circuitsClosed: [Int64] = []
     package var pause: RateLimitRequest?
 
     package init() {}

@@ -19,14 +19,14 @@ package struct ClaimedDelivery: Sendable {
     /// Nil when the device has none any more.
     package var token: PushToken?
     /// Why there is a token that cannot be opened; `token` is then nil.
-    package var tokenFault: TokenCipherError?
+    var tokenFault: TokenCipherError?
     /// The registration the token comes from; nil for a bare token.
     package var registrationVersion: Int64?
     package var tokenState: TokenState?
     package var tokenStateSince: Timestamp?
     package var appVersion: String?
     /// Set when the token's environment is in question, or was.
-    package var environmentTrial: EnvironmentTrial?
+    var environmentTrial: EnvironmentTrial?
     package var isCancelled: Bool
     /// `SendContent.json` as text.
     package var content: String
@@ -39,7 +39,7 @@ package struct ClaimedDelivery: Sendable {
     /// Its place in its queue.
     package var seq: Int64
     /// The circuit it is the probe of.
-    package var probeOf: Int64?
+    var probeOf: Int64?
 }
 
 extension ClaimedDelivery {

@@ -31,14 +31,14 @@ package enum DeadOutcome: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 /// Deliveries of the queue: moves each to where its outcome says.
-package struct QueueDeliveries: DeliveryKind {
-    package typealias Outcome = DeliveryOutcome<DeliveryNext>
+struct QueueDeliveries: DeliveryKind {
+    typealias Outcome = DeliveryOutcome<DeliveryNext>
 
     private let logger: Logger
 
-    package init(logger: Logger) { self.logger = logger }
+    init(logger: Logger) { self.logger = logger }
 
-    package func apply(_ outcomes: [Outcome], _ context: OutcomeContext, on connection: BlockingConnection) throws -> Set<Int> {
+    func apply(_ outcomes: [Outcome], _ context: OutcomeContext, on connection: BlockingConnection) throws -> Set<Int> {
         let moves = outcomes.compactMap(Move.init)
         try insertFinished(moves, on: connection)
         try insertDead(moves, on: connection)
@@ -47,7 +47,7 @@ package struct QueueDeliveries: DeliveryKind {
         return []
     }
 
-    package func report(_ outcome: Outcome, _ disposition: OutcomeDisposition) {
+    func report(_ outcome: Outcome, _ disposition: OutcomeDisposition) {
         guard let lease = outcome.lease else { return }
         let delivery: Logger.Metadata = ["deliveryId": "\(lease.key.deliveryId)"]
         switch disposition {

@@ -28,7 +28,7 @@ extension SendStore {
     }
 
     /// Moves up to 1,000 deliveries that have become due from scheduled to ready; how many.
-    package func promote() async throws -> Int {
+    func promote() async throws -> Int {
         try await pool.execute(
             """
             WITH due AS MATERIALIZED (

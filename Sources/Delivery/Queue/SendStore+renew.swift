@@ -14,7 +14,7 @@ package struct LeaseKey: Sendable, Hashable {
 
 extension SendStore {
     /// Leases are renewed for so long after their claim; a try that hangs longer is given up, its outcome unknown.
-    package static let longestAttempt = Duration.seconds(600)
+    static let longestAttempt = Duration.seconds(600)
 
     /// Makes leases last from now, if they are still their holder's and have used up a third of their time; how many.
     package func renew(_ leases: [LeaseKey], lease: Duration) async throws -> Int {

@@ -30,7 +30,7 @@ package struct StoredSend: Sendable {
     package var createdAt: Timestamp
     package var notBefore: Timestamp?
     package var expiresAt: Timestamp
-    package var cancelledAt: Timestamp?
+    var cancelledAt: Timestamp?
     /// The first 1,000.
     package var deliveries: [Delivery]
     /// All of them, by state.

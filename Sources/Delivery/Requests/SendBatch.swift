@@ -11,7 +11,7 @@ package struct SendBatch: Sendable {
     }
 
     package var elements: [Element]
-    package var isArray: Bool
+    var isArray: Bool
 
     /// Throws for the body as a whole: empty, or too many elements.
     package init(_ value: JSONValue, limit: Int, now: Timestamp) throws(Problem) {

@@ -6,11 +6,11 @@ package import ServiceKit
 
 extension SendRequest {
     /// How long a send is tried when the caller does not say.
-    package static let usualLifetime = Duration.seconds(24 * 3600)
+    static let usualLifetime = Duration.seconds(24 * 3600)
     /// What stands at the place of a sendId in our own paths.
     static let reservedIds: Set<String> = ["backlog", "throttle", "circuits", "deactivation-limiters", "dead"]
     /// APNs stores for at most 30 days; FCM 28.
-    package static let longestLifetime = Duration.seconds(28 * 24 * 3600)
+    static let longestLifetime = Duration.seconds(28 * 24 * 3600)
 
     /// Reads one element of the body of `POST /sends`. Throws 422 with the field's pointer.
     package init(_ value: JSONValue, at pointer: String = "", now: Timestamp) throws(Problem) {
@@ -42,7 +42,7 @@ extension SendRequest {
     }
 
     /// Targets in one list at most; more are an audience.
-    package static let listLimit = 10_000
+    static let listLimit = 10_000
 
     private static func target(_ fields: inout JSONFields) throws(Problem) -> Target {
         let uid = try fields.optional("uid", JSONFields.string(1...256))

@@ -7,7 +7,7 @@ package import ServiceKit
 /// `POST /sends`, `GET` and `DELETE /sends/{sendId}`, `GET /sends/backlog`.
 package struct SendRoutes: Sendable {
     /// Sends in one request at most.
-    package static let batchLimit = 10_000
+    static let batchLimit = 10_000
 
     private let store: SendStore
     private let check: SendStore.PayloadCheck

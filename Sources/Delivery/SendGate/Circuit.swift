@@ -13,7 +13,7 @@ package struct Circuit: Sendable, Hashable {
     package var probes: Int
     package var nextProbeAt: Timestamp
     /// The other credential that has had its try.
-    package var probedWith: String?
+    var probedWith: String?
 
     package init(
         id: Int64,
@@ -43,7 +43,7 @@ package struct CircuitOpening: Sendable, Hashable {
     package var scope: CircuitScope
     package var cause: String
     /// How long until the first probe.
-    package var probeAfter: Duration
+    var probeAfter: Duration
 
     package init(scope: CircuitScope, cause: String, probeAfter: Duration) {
         self.scope = scope

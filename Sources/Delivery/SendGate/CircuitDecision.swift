@@ -49,19 +49,19 @@ package enum CircuitDecision {
     }
 
     /// Whether the provider has judged the push itself, and so has accepted the credential.
-    package static func isCredentialAccepted(_ outcome: PushOutcome) -> Bool {
+    static func isCredentialAccepted(_ outcome: PushOutcome) -> Bool {
         guard let classification = outcome.classification else { return true }
         // An outage or a full quota is answered before the credential is checked; so is nothing at all.
         return classification.retryClass == .never && classification.reasonCode != .auth && outcome.httpStatus != nil
     }
 
     /// Whether somebody should make a try now. `credential`: the one in use here for the hold's place.
-    package static func isProbeDue(_ circuit: Circuit, credential: String, now: Timestamp) -> Bool {
+    static func isProbeDue(_ circuit: Circuit, credential: String, now: Timestamp) -> Bool {
         circuit.nextProbeAt <= now || hasNewCredential(circuit, credential: credential)
     }
 
     /// Another credential came into use, and has not been tried yet.
-    package static func hasNewCredential(_ circuit: Circuit, credential: String) -> Bool {
+    static func hasNewCredential(_ circuit: Circuit, credential: String) -> Bool {
         credential != circuit.scope.credential && credential != circuit.probedWith
     }
 

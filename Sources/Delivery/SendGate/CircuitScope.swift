@@ -19,7 +19,7 @@ package struct CircuitScope: Sendable, Hashable {
     }
 
     /// Whether a push of this scope would be refused, too, whatever credential is in use now.
-    package func covers(_ push: PushScope) -> Bool {
+    func covers(_ push: PushScope) -> Bool {
         provider == push.provider && app == push.app && environment == push.environment && (platform == nil || platform == push.platform)
     }
 }

@@ -59,7 +59,7 @@ extension SendStore {
     }
 
     /// Leases one of the deliveries that wait with a hold; nil when none does.
-    package func claimProbe(of circuit: Circuit, lease: Duration, worker: String) async throws -> ClaimedDelivery? {
+    func claimProbe(of circuit: Circuit, lease: Duration, worker: String) async throws -> ClaimedDelivery? {
         try await pool.query(ClaimQueries.probe(circuit: circuit.id, lease: lease, worker: worker)).first.map { [cipher] row in
             var delivery = try ClaimedDelivery(row, cipher: cipher)
             delivery.probeOf = circuit.id
@@ -75,7 +75,7 @@ extension SendStore {
     }
 
     /// Makes up to `limit` deliveries due whose hold has ended; how many.
-    package func requeueUnblocked(limit: Int = 5000) async throws -> Int {
+    func requeueUnblocked(limit: Int = 5000) async throws -> Int {
         try await pool.execute(
             """
             UPDATE pushScheduled s SET circuitId = NULL, runAt = least(s.runAt, clock_timestamp())
@@ -89,7 +89,7 @@ extension SendStore {
     }
 
     /// Removes pauses that mean nothing any more, and holds that ended long ago.
-    package func deleteClosedCircuits() async throws {
+    func deleteClosedCircuits() async throws {
         try await pool.execute("DELETE FROM pushRateLimitPauses WHERE pausedUntil < clock_timestamp() - interval '1 hour'")
         try await pool.execute("DELETE FROM pushCircuits WHERE closedAt < clock_timestamp() - interval '45 days'")
     }

@@ -5,7 +5,7 @@ package import ServiceKit
 extension SendThrottle {
     /// Reads the body of `PUT /sends/throttle`: `perMinute` or `share`, `reason`, and optionally `provider` (else both), `app` (else all), `minutes`
     /// (else 60, at most a day).
-    package static func requested(_ value: JSONValue, author: String, now: Timestamp) throws(Problem) -> [SendThrottle] {
+    static func requested(_ value: JSONValue, author: String, now: Timestamp) throws(Problem) -> [SendThrottle] {
         var fields = try JSONFields(value)
         let provider = try fields.optional("provider", JSONFields.oneOf(Provider.self))
         let app = try fields.optional("app", JSONFields.string(1...200))

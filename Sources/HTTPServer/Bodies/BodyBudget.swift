@@ -12,7 +12,7 @@ package final class BodyBudget: Sendable {
 
     package init(bytes: Int) { limit = bytes }
 
-    package var usedBytes: Int { used.withLock { $0 } }
+    var usedBytes: Int { used.withLock { $0 } }
 
     /// Whether a body of that length would fit now; asked before it is read, and no promise.
     func hasRoom(for bytes: Int) -> Bool { used.withLock { $0 + bytes <= limit } }

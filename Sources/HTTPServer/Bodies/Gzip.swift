@@ -1,9 +1,9 @@
 import CZlib
 
 /// Inflates gzip bodies (RFC 1952) under a cap, so that a small body cannot become a large one in memory.
-package enum Gzip {
+enum Gzip {
     /// Why bytes could not be inflated.
-    package enum Failure: Error, Equatable {
+    enum Failure: Error, Equatable {
         /// More than the cap; found while inflating, so memory never exceeds the cap by more than 64 KiB.
         case tooLarge
         case truncated
@@ -20,7 +20,7 @@ package enum Gzip {
     private static let chunk = 64 * 1_024
 
     /// The inflated bytes of all members, at most `limit`. `mayGrow` is asked before each further chunk is kept.
-    package static func inflate(
+    static func inflate(
         _ bytes: [UInt8],
         limit: Int,
         mayGrow: (Int) -> Bool = { _ in true }

@@ -3,13 +3,13 @@ package import Hummingbird
 
 extension MediaType {
     /// The media type of a `Content-Type`, lower-case and without parameters; nil when there is none.
-    package static func essence(_ header: String?) -> String? {
+    static func essence(_ header: String?) -> String? {
         guard let essence = header?.prefix(while: { $0 != ";" }).trimmingSpaces().lowercased(), !essence.isEmpty else { return nil }
         return essence
     }
 
     /// True when a browser asks: HTML is in `Accept` before any JSON. API clients send */* or JSON.
-    package static func prefersHTML(_ accept: String?) -> Bool {
+    static func prefersHTML(_ accept: String?) -> Bool {
         for item in (accept ?? "").split(separator: ",") {
             switch essence(String(item)) {
             case "text/html", "application/xhtml+xml": return true

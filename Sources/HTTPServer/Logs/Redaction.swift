@@ -1,7 +1,7 @@
 /// Takes secrets out of text that goes to a log, as a last net: code should not log them in the first place.
-package enum Redaction {
+enum Redaction {
     /// Replaces the secret part of API keys, bearer tokens and JWTs, and passwords in URLs.
-    package static func redacted(_ text: String) -> String {
+    static func redacted(_ text: String) -> String {
         guard text.contains("pw_") || text.contains("://") || text.contains("earer ") || text.contains("eyJ") else { return text }
         return
             text

@@ -1,8 +1,8 @@
 /// What a metric says of itself, beyond its name.
-package struct MetricDescription: Sendable {
-    package var help: String
+struct MetricDescription: Sendable {
+    var help: String
     /// Upper bounds of a histogram's buckets, rising, without infinity; nil for the usual ones.
-    package var buckets: [Double]?
+    var buckets: [Double]?
 
     /// Seconds, from half a millisecond to a minute.
     static let secondsBuckets: [Double] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]

@@ -32,7 +32,7 @@ package final class MetricsRegistry: MetricsFactory {
     }
 
     /// A gauge, or a counter, that is read only when somebody asks. `read` must be quick and must not make metrics.
-    package func observe(
+    func observe(
         _ label: String,
         _ help: String,
         dimensions: [(String, String)] = [],

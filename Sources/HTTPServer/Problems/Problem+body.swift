@@ -14,7 +14,7 @@ extension Problem {
     }
 
     /// 415: the content type is none of those accepted.
-    package static func unsupportedMediaType(accepted: [String]) -> Problem {
+    static func unsupportedMediaType(accepted: [String]) -> Problem {
         Problem(
             status: .unsupportedMediaType,
             code: "unsupported_media_type",
@@ -25,7 +25,7 @@ extension Problem {
     }
 
     /// 415: the content coding is neither absent, identity nor gzip (RFC 9110 §12.5.3 asks for Accept-Encoding in the answer).
-    package static func unsupportedEncoding() -> Problem {
+    static func unsupportedEncoding() -> Problem {
         Problem(
             status: .unsupportedMediaType,
             code: "unsupported_encoding",
@@ -36,12 +36,12 @@ extension Problem {
     }
 
     /// 400: the body claims to be gzip and is damaged.
-    package static func malformedEncoding(_ detail: String) -> Problem {
+    static func malformedEncoding(_ detail: String) -> Problem {
         Problem(status: .badRequest, code: "malformed_encoding", title: "Malformed content encoding", detail: detail)
     }
 
     /// 400: the body ended early, or its length is not the one announced.
-    package static func incompleteBody() -> Problem {
+    static func incompleteBody() -> Problem {
         Problem(
             status: .badRequest,
             code: "incomplete_body",
@@ -52,7 +52,7 @@ extension Problem {
     }
 
     /// 408: the body did not arrive within the deadline, however steadily it dripped.
-    package static func bodyTimeout(_ limit: Duration) -> Problem {
+    static func bodyTimeout(_ limit: Duration) -> Problem {
         Problem(
             status: .requestTimeout,
             code: "body_timeout",

@@ -25,7 +25,7 @@ extension Problem {
     }
 
     /// 403: the route is for app users, and the caller is none.
-    package static func userRequired() -> Problem {
+    static func userRequired() -> Problem {
         .forbidden("This call is made by an app user. Send the user's own token instead of an API key.")
     }
 

@@ -3,7 +3,7 @@ import HTTPTypes
 /// Problems that are ours: the same request may well succeed later.
 extension Problem {
     /// 500 for an unexpected error. The error is in the log under the request id, and only there.
-    package static let internalError = Problem(
+    static let internalError = Problem(
         status: .internalServerError,
         code: "internal_error",
         title: "Internal error",

@@ -41,7 +41,7 @@ package struct Problem: Error, Sendable, Equatable {
     package var type: String { "urn:pushwatch:problem:" + code }
 
     /// The wait in whole seconds, at least one: a `Retry-After: 0` would invite a busy loop.
-    package var retryAfterSeconds: Int64? {
+    var retryAfterSeconds: Int64? {
         guard let retryAfter else { return nil }
         let (seconds, attoseconds) = retryAfter.components
         return max(1, attoseconds > 0 ? seconds + 1 : seconds)

@@ -5,20 +5,20 @@ import Logging
 ///
 /// Guarantees that no error leaves the server in another shape and that nothing internal is in the answer. Errors of ours
 /// (5xx) are logged with the request id; 503 as a warning, since it is expected under load or without a database, and ten a second.
-package struct ProblemMiddleware: RouterMiddleware {
-    package typealias Context = PushwatchContext
+struct ProblemMiddleware: RouterMiddleware {
+    typealias Context = PushwatchContext
 
     private let routes: RouteTable
     private let translate: ProblemTranslation
     /// Of 503 alone, which come by the thousand when we are full.
     private let overload = LogThrottle(perSecond: 10)
 
-    package init(routes: RouteTable = RouteTable(), translate: @escaping ProblemTranslation = { _ in nil }) {
+    init(routes: RouteTable = RouteTable(), translate: @escaping ProblemTranslation = { _ in nil }) {
         self.routes = routes
         self.translate = translate
     }
 
-    package func handle(
+    func handle(
         _ request: Request,
         context: PushwatchContext,
         next: @concurrent (Request, PushwatchContext) async throws -> Response

@@ -3,13 +3,13 @@ package import Hummingbird
 import Logging
 
 /// Gives each request its id, before anything else happens to it, and echoes it in the answer.
-package struct RequestIDMiddleware: RouterMiddleware {
-    package typealias Context = PushwatchContext
+struct RequestIDMiddleware: RouterMiddleware {
+    typealias Context = PushwatchContext
     static let header = HTTPField.Name("X-Request-Id")!
 
-    package init() {}
+    init() {}
 
-    package func handle(
+    func handle(
         _ request: Request,
         context: PushwatchContext,
         next: @concurrent (Request, PushwatchContext) async throws -> Response

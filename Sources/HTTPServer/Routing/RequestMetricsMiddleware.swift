@@ -6,14 +6,14 @@ import Synchronization
 /// Counts requests and their duration until the answer is ready, by route pattern, method and status class.
 ///
 /// Labels are bounded: the route is the pattern ("/sends/{sendId}"), never the path; unknown methods become "other".
-package struct RequestMetricsMiddleware: RouterMiddleware {
-    package typealias Context = PushwatchContext
+struct RequestMetricsMiddleware: RouterMiddleware {
+    typealias Context = PushwatchContext
 
     private let series = SeriesCache()
 
-    package init() {}
+    init() {}
 
-    package func handle(
+    func handle(
         _ request: Request,
         context: PushwatchContext,
         next: @concurrent (Request, PushwatchContext) async throws -> Response

@@ -25,9 +25,9 @@ package enum DismissalVerdict: Sendable, Hashable {
 
 extension ActivityHistory {
     /// So long after a push of ours ended or restarted an activity, its going is our own doing.
-    package static let ownWindow = Duration.seconds(60)
+    static let ownWindow = Duration.seconds(60)
     /// After that the system itself ends an activity.
-    package static let systemLimit = Duration.seconds(8 * 3600)
+    static let systemLimit = Duration.seconds(8 * 3600)
 
     package func verdict(onDismissal cause: DismissalCause, instance named: Int?, now: Timestamp) -> DismissalVerdict {
         guard let latest else { return .ignored(.unknownActivity) }

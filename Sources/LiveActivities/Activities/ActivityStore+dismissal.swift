@@ -21,7 +21,7 @@ package struct Dismissal: Sendable {
 
 extension ActivityStore {
     /// Dismissal by the person is an unfollow on all of their devices; anything else leaves the follow.
-    package func dismiss(_ dismissal: Dismissal, now: Timestamp) async throws -> DismissalVerdict {
+    func dismiss(_ dismissal: Dismissal, now: Timestamp) async throws -> DismissalVerdict {
         try await pool.performTransaction { connection in
             _ = try connection.query(
                 ActivityQueries.lock(subject: dismissal.subject, userId: dismissal.userId, deviceId: dismissal.deviceId)

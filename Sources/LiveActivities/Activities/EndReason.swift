@@ -15,8 +15,8 @@ package enum EndReason: String, Sendable, Hashable, Codable, CaseIterable {
     case rolledOver = "rolled_over"
 
     /// Whether the activity may be started again without the user asking for it.
-    package var mayRecover: Bool { self == .tokenInvalid || self == .stumps }
+    var mayRecover: Bool { self == .tokenInvalid || self == .stumps }
 
     /// Everybody's activity ends, with a last state to be seen: those that listen to a channel get the end through it.
-    package var concernsAll: Bool { self == .matchEnd || self == .stumps }
+    var concernsAll: Bool { self == .matchEnd || self == .stumps }
 }

@@ -18,7 +18,7 @@ package struct ChannelOverview: Encodable, Sendable {
         package var count: Int?
         /// Of those listed, what belongs to no match here.
         package var unknown: Int?
-        package var listedAt: Timestamp?
+        var listedAt: Timestamp?
         /// No channel is made until then; activities are updated by tokens.
         package var pausedUntil: Timestamp?
         /// The provider's code.

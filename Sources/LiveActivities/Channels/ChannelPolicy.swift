@@ -9,17 +9,17 @@ package struct ChannelPolicy: Sendable, Hashable {
     /// So many below the limit none is made: the last ones are for other programs that make channels of the app.
     package var reserve = 100
     /// Starts of a match wait for its channel this long, then begin with tokens.
-    package var tokenDelay = Duration.seconds(10)
+    var tokenDelay = Duration.seconds(10)
     /// Who made a request and did not come back has lost it after this.
     package var lease = Duration.seconds(60)
     /// How often the provider is asked which channels there are.
-    package var listEvery = Duration.seconds(600)
+    var listEvery = Duration.seconds(600)
     /// An unknown channel may be one that is just being noted down; after this it is not.
-    package var orphanAge = Duration.seconds(900)
+    var orphanAge = Duration.seconds(900)
     /// After a refusal that another request would meet as well, no channel of the app is made for this long.
-    package var refusalPause = Duration.seconds(600)
+    var refusalPause = Duration.seconds(600)
     /// An end is sent again after each of these, for phones that were away: the channel stores nothing. Then the channel is deleted.
-    package var endRepeats: [Duration] = [.seconds(60), .seconds(300), .seconds(900)]
+    var endRepeats: [Duration] = [.seconds(60), .seconds(300), .seconds(900)]
     /// A phone that subscribed while a state was sent may have missed it: it is sent once more, no sooner than this.
     package var catchUp = Duration.seconds(2)
 

@@ -1,4 +1,4 @@
-import Delivery
+package import Delivery
 package import Postgres
 import Providers
 package import PushContract
@@ -17,7 +17,7 @@ package struct ChannelStore: Sendable {
     }
 
     /// Wants a channel for each app and environment in which a device waits that can listen to one; how many are new.
-    package func requestMissing(_ matches: [String], now: Timestamp) async throws -> Int {
+    func requestMissing(_ matches: [String], now: Timestamp) async throws -> Int {
         guard policy.makesChannels, !matches.isEmpty else { return 0 }
         let appEnvironments = try await pool.query(
             """

@@ -8,6 +8,6 @@ package struct EndClaim: Sendable {
     package var token: PushToken
     package var app: String
     package var environment: PushEnvironment
-    package var lastTimestamp: Int64
+    var lastTimestamp: Int64
     package var attempts: Int
 }

@@ -8,7 +8,7 @@ package struct BoundaryBudget: Sendable, Hashable {
     private static let refill = Duration.seconds(3600) / perHour
 
     /// Nil: it is full.
-    package private(set) var fullAt: Timestamp?
+    private(set) var fullAt: Timestamp?
 
     package init(fullAt: Timestamp? = nil) { self.fullAt = fullAt }
 
@@ -24,7 +24,7 @@ package struct BoundaryBudget: Sendable, Hashable {
 }
 
 /// The buckets of all devices: one each, over everything that it follows and this process sends.
-package struct BoundaryBudgets: Sendable {
+struct BoundaryBudgets: Sendable {
     /// A device, or all that listen to a channel.
     private struct Holder: Hashable {
         var userId: String
@@ -41,7 +41,7 @@ package struct BoundaryBudgets: Sendable {
     private var pruneAt = 1024
 
     /// The bucket of the device that an activity is on.
-    package subscript(_ key: ActivityKey) -> BoundaryBudget {
+    subscript(_ key: ActivityKey) -> BoundaryBudget {
         get { budgets[Holder(key)] ?? BoundaryBudget() }
         set { budgets[Holder(key)] = newValue.fullAt == nil ? nil : newValue }
     }

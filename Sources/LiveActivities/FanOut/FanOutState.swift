@@ -6,15 +6,15 @@ package import PushContract
 ///
 /// There is no queue of states. A token that is free and lacks the current state waits in line once; what it is sent is decided when its
 /// turn comes. So a slow provider skips states instead of piling them up, and the newest is never dropped. Pure.
-package struct FanOutState: Sendable {
+struct FanOutState: Sendable {
     /// One update to make.
-    package struct Job: Sendable {
-        package var recipient: Recipient
-        package var state: PublishedState
-        package var priority: PushPriority
-        package var attemptNumber: Int
+    struct Job: Sendable {
+        var recipient: Recipient
+        var state: PublishedState
+        var priority: PushPriority
+        var attemptNumber: Int
         /// The device's bucket after one was taken from it for this; nil: none was.
-        package var budgetFullAt: Timestamp?
+        var budgetFullAt: Timestamp?
     }
 
     private struct Slot {
@@ -52,18 +52,18 @@ package struct FanOutState: Sendable {
     /// No rest ends before this.
     private var earliestBackOffEnd: Timestamp?
 
-    package init() {}
+    init() {}
 
     /// Tokens that wait for their turn, rest after failures, and are being sent to.
-    package var waiting: Int { pending.count }
-    package var backingOffCount: Int { backingOff.count }
-    package private(set) var inFlight = 0
-    package var subjects: [String] { Array(subjectStates.keys) }
+    var waiting: Int { pending.count }
+    var backingOffCount: Int { backingOff.count }
+    private(set) var inFlight = 0
+    var subjects: [String] { Array(subjectStates.keys) }
 
-    package func state(of subject: String) -> PublishedState? { subjectStates[subject]?.state }
+    func state(of subject: String) -> PublishedState? { subjectStates[subject]?.state }
 
     /// A newer state of a subject; an older one is ignored.
-    package mutating func publish(_ state: PublishedState) {
+    mutating func publish(_ state: PublishedState) {
         var subjectState = subjectStates[state.subject] ?? SubjectState(state: state)
         guard subjectState.events.isEmpty || state.timestamp > subjectState.state.timestamp else { return }
         subjectState.state = state
@@ -73,14 +73,14 @@ package struct FanOutState: Sendable {
     }
 
     /// All activities of a subject that are active now; others leave, and those that lack the state wait in line.
-    package mutating func keepOnly(_ keys: [ActivityKey], of subject: String, now: Timestamp) {
+    mutating func keepOnly(_ keys: [ActivityKey], of subject: String, now: Timestamp) {
         let present = Set(keys)
         for key in Array(slots.keys) where key.subject == subject && !present.contains(key) { leave(key) }
         for key in keys { enqueue(key, now: now) }
     }
 
     /// One activity is there, or has another token.
-    package mutating func join(_ recipient: Recipient, now: Timestamp) {
+    mutating func join(_ recipient: Recipient, now: Timestamp) {
         budgets.learn(recipient.key, fullAt: recipient.budgetFullAt)
         if var slot = slots[recipient.key] {
             if slot.recipient.address != recipient.address {
@@ -102,10 +102,10 @@ package struct FanOutState: Sendable {
         enqueue(recipient.key, now: now)
     }
 
-    package func address(of key: ActivityKey) -> TokenHash? { slots[key]?.recipient.address.hash }
+    func address(of key: ActivityKey) -> TokenHash? { slots[key]?.recipient.address.hash }
 
     /// The newest state is to be sent to one once more, though it has it: no sooner than after `wait`, and once for all who ask until then.
-    package mutating func repeatNewest(to key: ActivityKey, after wait: Duration, now: Timestamp) {
+    mutating func repeatNewest(to key: ActivityKey, after wait: Duration, now: Timestamp) {
         guard var slot = slots[key], let subjectState = subjectStates[key.subject] else { return }
         if slot.isInFlight {
             slots[key]?.repeatAfter = wait
@@ -117,19 +117,19 @@ package struct FanOutState: Sendable {
     }
 
     /// The subject is over, or another instance has it now.
-    package mutating func forget(_ subject: String) {
+    mutating func forget(_ subject: String) {
         subjectStates[subject] = nil
         for key in Array(slots.keys) where key.subject == subject { leave(key) }
     }
 
     /// The next update to make; nil when every token has the newest state, is being sent to, or rests.
-    package mutating func next(now: Timestamp) -> Job? {
+    mutating func next(now: Timestamp) -> Job? {
         var none = LiveThrottles()
         return next(now: now, throttles: &none)
     }
 
     /// The same under throttles: what they suppress is tried again in a moment.
-    package mutating func next(now: Timestamp, throttles: inout LiveThrottles) -> Job? {
+    mutating func next(now: Timestamp, throttles: inout LiveThrottles) -> Job? {
         wake(now: now)
         budgets.prune(now: now)
         while let key = pending.popFirst() {
@@ -162,7 +162,7 @@ package struct FanOutState: Sendable {
     }
 
     /// What becomes of a token after a request.
-    package enum Ending: Sendable, Hashable {
+    enum Ending: Sendable, Hashable {
         case sent
         /// Try again after a rest, or with the next state.
         case failed(retryAfter: Duration?)
@@ -174,7 +174,7 @@ package struct FanOutState: Sendable {
         case over
     }
 
-    package mutating func finish(_ job: Job, _ ending: Ending, now: Timestamp) {
+    mutating func finish(_ job: Job, _ ending: Ending, now: Timestamp) {
         guard var slot = slots[job.recipient.key] else { return }
         slot.isInFlight = false
         inFlight -= 1
@@ -229,7 +229,7 @@ package struct FanOutState: Sendable {
     }
 
     /// Tokens whose rest is over wait in line again; how many wait then.
-    package mutating func resumeBackedOff(now: Timestamp) -> Int {
+    mutating func resumeBackedOff(now: Timestamp) -> Int {
         wake(now: now)
         return waiting
     }

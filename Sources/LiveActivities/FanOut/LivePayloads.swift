@@ -5,24 +5,24 @@ package import PushContract
 import ServiceKit
 
 /// The pushes of a subject. Pure: the same subject gives the same bytes for every recipient.
-package enum LivePayloads {
+enum LivePayloads {
     /// A state nobody followed up for so long is shown as out of date: two heartbeats.
-    package static let staleAfter = Duration.seconds(1800)
+    static let staleAfter = Duration.seconds(1800)
     /// Nobody is alerted of something that long ago.
-    package static let alertFreshness = Duration.seconds(120)
-    package static let startLifetime = Duration.seconds(600)
-    package static let endLifetime = Duration.seconds(4 * 3600)
-    package static let dismissal = Duration.seconds(900)
+    static let alertFreshness = Duration.seconds(120)
+    static let startLifetime = Duration.seconds(600)
+    static let endLifetime = Duration.seconds(4 * 3600)
+    static let dismissal = Duration.seconds(900)
 
     /// One for all followers; its priority is each device's own.
-    package static func update(_ subject: LiveSubject, now: Timestamp) throws(PushError) -> PushMessage {
+    static func update(_ subject: LiveSubject, now: Timestamp) throws(PushError) -> PushMessage {
         var push = broadcast(subject, now: now)
         push.expiresAt = push.staleDate
         return try push.message()
     }
 
     /// The same for a channel, which stores nothing: what is not delivered at once, is not.
-    package static func broadcast(_ subject: LiveSubject, now: Timestamp) -> LiveActivityPush {
+    static func broadcast(_ subject: LiveSubject, now: Timestamp) -> LiveActivityPush {
         LiveActivityPush(
             .update,
             contentState: Array(subject.state.utf8),
@@ -34,7 +34,7 @@ package enum LivePayloads {
     }
 
     /// - Parameter channel: what the activity listens to instead of bringing a token.
-    package static func start(
+    static func start(
         _ subject: LiveSubject,
         instance: Int,
         channel: String? = nil,
@@ -57,7 +57,7 @@ package enum LivePayloads {
         ).message()
     }
 
-    package static func end(
+    static func end(
         _ subject: LiveSubject,
         timestamp: Int64,
         reason: EndReason,
@@ -70,7 +70,7 @@ package enum LivePayloads {
     }
 
     /// The end of a match, or of its day, for a channel. It is sent several times: each time the same, except for the alert.
-    package static func broadcastEnd(
+    static func broadcastEnd(
         _ subject: LiveSubject,
         timestamp: Int64,
         endedAt: Timestamp,
@@ -91,14 +91,14 @@ package enum LivePayloads {
     }
 
     /// The start's own members, and which start it is: an app names the instance with its token.
-    package static func attributes(_ subject: LiveSubject, instance: Int) -> String {
+    static func attributes(_ subject: LiveSubject, instance: Int) -> String {
         guard case .object(var members)? = try? JSONParser.parse(Array(subject.attributes.utf8)) else { return subject.attributes }
         if subject.attributesType == MatchSubject.attributesType { members["instance"] = .integer(Int64(instance)) }
         return JSONValue.object(members).text
     }
 
     /// Two starts of one instance leave one card.
-    package static func collapseId(_ subject: String, instance: Int) -> String {
+    static func collapseId(_ subject: String, instance: Int) -> String {
         let digest = SHA256.hash(data: Array("\(subject)\n\(instance)".utf8)).prefix(16)
         return digest.reduce(into: "la-") { text, byte in
             text += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)

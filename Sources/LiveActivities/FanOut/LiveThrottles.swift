@@ -23,7 +23,7 @@ package struct LiveThrottles: Sendable {
     package mutating func allow(_ count: Int, by throttle: SendThrottle) { allowance[throttle.subject, default: 0] += count }
 
     /// What was allowed and not used.
-    package mutating func takeBack(from throttle: SendThrottle) -> Int { allowance.removeValue(forKey: throttle.subject) ?? 0 }
+    mutating func takeBack(from throttle: SendThrottle) -> Int { allowance.removeValue(forKey: throttle.subject) ?? 0 }
 
     /// Whether an update of this kind may go now; what may is counted.
     package mutating func admits(_ event: KeyEventClass, app: String, now: Timestamp) -> Bool {

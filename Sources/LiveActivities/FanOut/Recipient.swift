@@ -23,11 +23,11 @@ package struct Recipient: Sendable, Hashable {
     package var app: String
     package var environment: PushEnvironment
     /// `aps.timestamp` of what it was last sent.
-    package var lastTimestamp: Int64
+    var lastTimestamp: Int64
     /// From when on the device's bucket for boundaries is full again, as it was stored; nil: it is.
-    package var budgetFullAt: Timestamp?
+    var budgetFullAt: Timestamp?
 
-    package var isChannel: Bool { if case .channel = address { true } else { false } }
+    var isChannel: Bool { if case .channel = address { true } else { false } }
 
     package init(key: ActivityKey, token: PushToken, app: String, environment: PushEnvironment, lastTimestamp: Int64) {
         self.key = key

@@ -16,7 +16,7 @@ package struct RecipientStore: Sendable {
     package struct Member: Sendable, Hashable {
         package var key: ActivityKey
         package var tokenHash: String
-        package var lastTimestamp: Int64
+        var lastTimestamp: Int64
     }
 
     /// Those that listen to a channel are updated by it, though some have a token as well.

@@ -18,10 +18,10 @@ package struct FeedPollInterval: Sendable, Hashable {
     package static let over = Duration.seconds(60)
     package static let longest = Duration.seconds(300)
     /// No news for so long counts as silent.
-    package static let silenceLimit = Duration.seconds(300)
+    static let silenceLimit = Duration.seconds(300)
 
     package private(set) var failures = 0
-    package private(set) var lastChangedAt: Timestamp?
+    private(set) var lastChangedAt: Timestamp?
     private let usual: Duration
 
     package init(usual: Duration = FeedPollInterval.usual) { self.usual = usual }

@@ -21,7 +21,7 @@ package struct MatchReceipt: Sendable, Hashable {
 }
 
 /// A feed went on with a match that is over. Nothing was stored.
-package struct MatchIsOver: Error, Sendable, CustomStringConvertible {
-    package let matchId: String
-    package var description: String { "the match \(matchId) has ended; only its final state may still be corrected" }
+struct MatchIsOver: Error, Sendable, CustomStringConvertible {
+    let matchId: String
+    var description: String { "the match \(matchId) has ended; only its final state may still be corrected" }
 }

@@ -80,5 +80,5 @@ package struct MatchStore: Sendable {
     }
 
     /// Marks matches whose feed has been silent for long.
-    package func pauseSilent(since: Timestamp) async throws { try await pool.execute(MatchQueries.pauseSilent(since: since)) }
+    func pauseSilent(since: Timestamp) async throws { try await pool.execute(MatchQueries.pauseSilent(since: since)) }
 }

@@ -1,7 +1,7 @@
 import Cricket
 
 /// What the feed of a match does (seed 003: `activeMatches.pollerState`).
-package enum PollerState: String, Sendable, Hashable, CaseIterable {
+enum PollerState: String, Sendable, Hashable, CaseIterable {
     /// It is heard from.
     case polling
     /// It has been silent for long, or nothing is known yet.

@@ -3,24 +3,24 @@ package import Postgres
 package import PushContract
 
 /// The statements of one cycle. Each concerns all followers of the subjects at once and may be run again at any time.
-package struct OrchestratorStore: Sendable {
+struct OrchestratorStore: Sendable {
     private let pool: PostgresPool
     private let policy: StartPolicy
 
-    package init(pool: PostgresPool, policy: StartPolicy = StartPolicy()) {
+    init(pool: PostgresPool, policy: StartPolicy = StartPolicy()) {
         self.pool = pool
         self.policy = policy
     }
 
     /// Pending activities for followers who should have one and do not; how many were made.
-    package func createMissing(_ matches: [String], now: Timestamp) async throws -> Int {
+    func createMissing(_ matches: [String], now: Timestamp) async throws -> Int {
         guard !matches.isEmpty else { return 0 }
         let created = try await pool.execute(PendingActivities.create(matches: matches, policy, now: now))
         return created + (try await pool.execute(PendingActivities.rollOver(matches: matches, policy, now: now)))
     }
 
     /// Ends what is shown of matches whose day is over. They stay followed, and are shown again when play goes on; how many activities ended.
-    package func endDay(_ matches: [String], now: Timestamp) async throws -> Int {
+    func endDay(_ matches: [String], now: Timestamp) async throws -> Int {
         guard !matches.isEmpty else { return 0 }
         return try await pool.performTransaction { connection in
             let ended = try connection.execute(ActivityQueries.end("matchId = ANY(\(matches))", reason: .stumps, now: now))
@@ -30,7 +30,7 @@ package struct OrchestratorStore: Sendable {
     }
 
     /// Ends what is shown of subjects that are over, and says when all of it may be forgotten; how many activities ended.
-    package func endOver(_ subjects: [String], now: Timestamp) async throws -> Int {
+    func endOver(_ subjects: [String], now: Timestamp) async throws -> Int {
         guard !subjects.isEmpty else { return 0 }
         return try await pool.performTransaction { connection in
             let ended = try connection.execute(
@@ -65,7 +65,7 @@ package struct OrchestratorStore: Sendable {
     }
 
     /// Forgets what ended long ago; how many rows.
-    package func sweep(now: Timestamp) async throws -> Int {
+    func sweep(now: Timestamp) async throws -> Int {
         var swept = 0
         for table in ["liveActivities", "follows", "activeMatches", "activitySubjects"] {
             swept += try await pool.execute("DELETE FROM \(raw: table) WHERE expiresAt <= \(now)")
@@ -74,14 +74,14 @@ package struct OrchestratorStore: Sendable {
     }
 
     /// What came of the starts that were accepted since then.
-    package struct Starts: Sendable {
-        package var adopted: Int
+    struct Starts: Sendable {
+        var adopted: Int
         /// Accepted more than a minute ago, and no token came back.
-        package var unanswered: Int
-        package var medianTimeToToken: Double?
+        var unanswered: Int
+        var medianTimeToToken: Double?
     }
 
-    package func starts(since: Timestamp) async throws -> Starts {
+    func starts(since: Timestamp) async throws -> Starts {
         let row = try await pool.query(
             """
             SELECT count(adoptedAt), count(*) FILTER (WHERE adoptedAt IS NULL AND NOT byChannel AND outcome = 'accepted'

@@ -9,9 +9,9 @@ package struct StartDecision: Sendable, Hashable {
     /// What counts in the device's budget; a refused start did not use it.
     package var record: Record
     /// When the next start may be, if no token has come by then; nil: never in this instance.
-    package var nextStartAt: Timestamp?
+    var nextStartAt: Timestamp?
     /// The start token is dead: the activity stays pending until the app brings a new one.
-    package var clearsStartToken = false
+    var clearsStartToken = false
 
     /// What is known about a start's outcome.
     package struct Outcome: Sendable, Hashable {

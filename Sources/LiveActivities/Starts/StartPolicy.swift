@@ -6,11 +6,11 @@ package struct StartPolicy: Sendable, Hashable {
     /// An accepted start whose token has not come back yet most likely waits for the person's Allow: no failure.
     package var grace = Duration.seconds(600)
     /// Starts of one instance that may have reached the device: one more than the first would stack cards.
-    package var deliveredLimit = 2
+    var deliveredLimit = 2
     /// After the first, second and third start that did not reach the provider; then no more.
     package var backOff: [Duration] = [.seconds(120), .seconds(600), .seconds(1800)]
     /// The next instance is started this long after the last was activated: before the system's eight hours.
-    package var rollOverAfter = Duration.seconds(27_000)
+    var rollOverAfter = Duration.seconds(27_000)
     /// Starts released per second, whatever the number of followers.
     package var perSecond = 300.0
     /// Starts under way at once: counted apart from updates.

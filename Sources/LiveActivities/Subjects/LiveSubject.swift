@@ -18,15 +18,15 @@ package struct LiveSubject: Sendable, Hashable {
     package var event: KeyEventClass
     package var alert: Alert?
     /// Shown with a start, which must have one.
-    package var startAlert: Alert
+    var startAlert: Alert
     /// Being shown: starts and updates go out.
-    package var isLive: Bool
+    var isLive: Bool
     /// It goes on another day: activities end with this state, and come back then.
-    package var isResting = false
+    var isResting = false
     /// Nothing comes any more: activities end with this state.
     package var isOver: Bool
     /// When ended activities leave the screen; nil: a quarter of an hour after the end.
-    package var dismissAt: Timestamp?
+    var dismissAt: Timestamp?
     package var epoch: Int64
 
     package struct Alert: Sendable, Hashable {

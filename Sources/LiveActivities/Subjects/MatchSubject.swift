@@ -1,7 +1,7 @@
 import PushContract
 
 /// What activities of matches have in common.
-package enum MatchSubject {
+enum MatchSubject {
     /// The name of the app's `ActivityAttributes` type for matches.
-    package static let attributesType = String(describing: MatchActivityAttributes.self)
+    static let attributesType = String(describing: MatchActivityAttributes.self)
 }

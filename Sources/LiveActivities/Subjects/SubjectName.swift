@@ -2,13 +2,13 @@ import HTTPServer
 import ServiceKit
 
 /// How subjects are named: a match by its matchId, anything else by `<attributesType>/<activityId>`.
-package enum SubjectName {
+enum SubjectName {
     /// Ids that stand in paths, collapse ids and request ids: 1–64 letters, digits, `.`, `_`, `-`, `:`.
-    package static func isId(_ text: String) -> Bool {
+    static func isId(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(isIdByte)
     }
 
-    package static func of(attributesType: String, activityId: String) -> String { "\(attributesType)/\(activityId)" }
+    static func of(attributesType: String, activityId: String) -> String { "\(attributesType)/\(activityId)" }
 
     static func id(_ value: JSONValue, _ field: JSONFields.Field) throws(Problem) -> String {
         guard case .string(let text) = value, isId(text) else { throw field.invalid(rule(field.name)) }

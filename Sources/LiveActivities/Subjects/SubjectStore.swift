@@ -37,7 +37,7 @@ package struct SubjectStore: Sendable {
     }
 
     /// Whether there is a subject that nobody holds.
-    package func isAnyUnleased() async throws -> Bool {
+    func isAnyUnleased() async throws -> Bool {
         let free: Query = "\(SubjectStore.columns.isFree) AND coalesce(expiresAt, 'infinity') > clock_timestamp()"
         return try await pool.query(
             "SELECT EXISTS (SELECT FROM activeMatches WHERE \(free)) OR EXISTS (SELECT FROM activitySubjects WHERE \(free))"
@@ -85,7 +85,7 @@ package struct SubjectStore: Sendable {
     }
 
     /// Gives live subjects that have been silent for long a new timestamp, and nothing else: no event is reported twice.
-    package func sendHeartbeats(owner: String, now: Timestamp) async throws {
+    func sendHeartbeats(owner: String, now: Timestamp) async throws {
         let limit = (now - SubjectStore.heartbeat).seconds
         for table in ["activeMatches", "activitySubjects"] {
             let live = table == "activeMatches" ? "phase IN ('live', 'break', 'interrupted')" : "endedAt IS NULL"

@@ -6,7 +6,7 @@ import ServiceKit
 package struct GoogleServiceAccount: Sendable, Hashable, Codable {
     package let projectId: String
     package let clientEmail: String
-    package let privateKeyId: String
+    let privateKeyId: String
     /// PKCS #8 PEM of a 2048-bit RSA key.
     package let privateKeyPEM: String
 

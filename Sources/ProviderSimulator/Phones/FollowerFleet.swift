@@ -7,9 +7,9 @@ package final class FollowerFleet: Sendable {
     /// Somebody of the crowd.
     package struct Fan: Sendable {
         package var uid: String
-        package var setup: SimulatedPhone.Setup
+        var setup: SimulatedPhone.Setup
         /// So long after following a match the system hands out new tokens, once a match.
-        package var rotatesAfter: Duration?
+        var rotatesAfter: Duration?
     }
 
     private struct Followed {

@@ -9,13 +9,13 @@ package final class PhoneTransport: PushTransport {
 
     package init(_ next: any PushTransport) { self.next = next }
 
-    package func setOnline(_ online: Bool) { isOnline.withLock { $0 = online } }
+    func setOnline(_ online: Bool) { isOnline.withLock { $0 = online } }
 
     /// The calls that left the phone, oldest first.
     package var sent: [PushRequest] { calls.withLock { $0 } }
 
     /// The same as `POST /devices`, in order.
-    package var sentPaths: [String] { sent.map { "\($0.method) \($0.path)" } }
+    var sentPaths: [String] { sent.map { "\($0.method) \($0.path)" } }
 
     package func send(_ request: PushRequest) async -> PushResponse? {
         guard isOnline.withLock({ $0 }) else { return nil }

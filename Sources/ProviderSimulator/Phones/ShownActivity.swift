@@ -8,7 +8,7 @@ package struct ShownActivity: Sendable, Hashable {
     package let instance: Int?
     package let startedAt: Timestamp
     /// Started by a push: it has no update token before the person allows it.
-    package let byPush: Bool
+    let byPush: Bool
     package internal(set) var updateToken: String?
     package internal(set) var channel: String?
     /// `aps.timestamp` of what is shown; older content is dropped.

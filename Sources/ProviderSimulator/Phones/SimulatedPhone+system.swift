@@ -4,7 +4,7 @@ import PushContract
 /// What the system does on the phone: it starts the app's process, hands out tokens and takes them back.
 extension SimulatedPhone {
     /// New tokens, as after a system update. The old ones are dead.
-    package func rotateTokens() async {
+    func rotateTokens() async {
         retireTokens()
         identity.tokenGeneration += 1
         routeTokens()
@@ -15,7 +15,7 @@ extension SimulatedPhone {
         await settle()
     }
 
-    package func updateSystem(to version: String) async {
+    func updateSystem(to version: String) async {
         setup.osVersion = version
         kill()
         await rotateTokens()
@@ -36,7 +36,7 @@ extension SimulatedPhone {
     }
 
     /// The update token of a running activity changes.
-    package func rotateUpdateToken(of matchId: String) async {
+    func rotateUpdateToken(of matchId: String) async {
         guard let index = activities.firstIndex(where: { $0.matchId == matchId && $0.updateToken != nil }) else { return }
         retire(activities[index].updateToken)
         await issueUpdateToken(index)

@@ -16,12 +16,12 @@ package actor SimulatedPhone {
         package var environment = PushEnvironment.sandbox
         package var osVersion = "18.2"
         package var appVersion = "3.2.0"
-        package var behaviour = PhoneBehaviour()
+        var behaviour = PhoneBehaviour()
 
         package init(name: String) { self.name = name }
     }
 
-    package internal(set) var setup: Setup
+    internal(set) var setup: Setup
     package nonisolated let name: String
     package nonisolated let transport: PhoneTransport
     let network: PhoneNetwork
@@ -43,11 +43,11 @@ package actor SimulatedPhone {
     /// Titles of alerts that were shown.
     package internal(set) var alerts: [String] = []
     /// Starts that the system dropped because its budget was used up.
-    package internal(set) var startsOverBudget = 0
+    internal(set) var startsOverBudget = 0
     /// What its lock screen has shown since it was switched on.
     package internal(set) var tally = PhoneTally()
     /// How often the notification prompt was shown.
-    package var prompts: Int { system.prompts }
+    var prompts: Int { system.prompts }
 
     package init(
         _ setup: Setup,
@@ -119,12 +119,12 @@ package actor SimulatedPhone {
     }
 
     /// In the system's settings; the app hears of it when it is opened next.
-    package func setBehaviour(_ behaviour: PhoneBehaviour) {
+    func setBehaviour(_ behaviour: PhoneBehaviour) {
         setup.behaviour = behaviour
         system.set(behaviour)
     }
 
-    package func setOnline(_ isOnline: Bool) async {
+    func setOnline(_ isOnline: Bool) async {
         transport.setOnline(isOnline)
         if isOnline { await client?.connectivityRestored() }
         await settle()

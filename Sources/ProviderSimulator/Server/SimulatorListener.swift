@@ -119,8 +119,8 @@ struct SimulatorListener: Service {
 }
 
 /// The simulator could not start; `description` says why.
-package struct SimulatorError: Error, Sendable, CustomStringConvertible {
-    package let description: String
+struct SimulatorError: Error, Sendable, CustomStringConvertible {
+    let description: String
 
     init(_ description: String) {
         self.description = description

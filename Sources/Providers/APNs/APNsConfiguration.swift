@@ -40,7 +40,7 @@ package struct APNsConfiguration: Sendable {
         .production: "https://api.push.apple.com", .sandbox: "https://api.sandbox.push.apple.com",
     ]
 
-    package static let appleChannels: [PushEnvironment: String] = [
+    static let appleChannels: [PushEnvironment: String] = [
         .production: "https://api-manage-broadcast.push.apple.com:2196",
         .sandbox: "https://api-manage-broadcast.sandbox.push.apple.com:2195",
     ]

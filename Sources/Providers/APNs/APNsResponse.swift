@@ -3,16 +3,16 @@ package import PushContract
 import ServiceKit
 
 /// An answer of APNs to `/3/device`, and its meaning.
-package struct APNsResponse: Sendable, Hashable {
-    package var status: Int
+struct APNsResponse: Sendable, Hashable {
+    var status: Int
     /// From the body, unchanged.
-    package var reason: String?
+    var reason: String?
     /// With 410: since when the token is invalid.
-    package var timestamp: Timestamp?
-    package var messageId: String?
-    package var retryAfter: Duration?
+    var timestamp: Timestamp?
+    var messageId: String?
+    var retryAfter: Duration?
 
-    package init(status: Int, reason: String? = nil, timestamp: Timestamp? = nil, messageId: String? = nil, retryAfter: Duration? = nil) {
+    init(status: Int, reason: String? = nil, timestamp: Timestamp? = nil, messageId: String? = nil, retryAfter: Duration? = nil) {
         self.status = status
         self.reason = reason
         self.timestamp = timestamp
@@ -21,7 +21,7 @@ package struct APNsResponse: Sendable, Hashable {
     }
 
     /// Reads an answer. Without APNs' JSON in the body only the status counts.
-    package init(_ response: OutboundResponse, now: Timestamp) {
+    init(_ response: OutboundResponse, now: Timestamp) {
         let body = response.body.isEmpty ? nil : try? JSONParser.read(response.body)
         self.init(
             status: response.status,
@@ -33,7 +33,7 @@ package struct APNsResponse: Sendable, Hashable {
     }
 
     /// The outcome of the answered attempt.
-    package func outcome(latency: Duration) -> PushOutcome {
+    func outcome(latency: Duration) -> PushOutcome {
         if status == 200 { return .sent(messageId: messageId, httpStatus: status, latency: latency) }
         var outcome = PushOutcome.failed(
             ReasonMapping.apns(status: status, reason: reason),

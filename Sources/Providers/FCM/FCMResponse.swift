@@ -3,25 +3,25 @@ package import PushContract
 import ServiceKit
 
 /// An answer of FCM to `messages:send`, and its meaning.
-package struct FCMResponse: Sendable, Hashable {
-    package var status: Int
+struct FCMResponse: Sendable, Hashable {
+    var status: Int
     /// `FcmError.errorCode`, from whichever of the details has it.
-    package var errorCode: String?
+    var errorCode: String?
     /// `error.status`, such as `NOT_FOUND`.
-    package var errorStatus: String?
-    package var message: String?
+    var errorStatus: String?
+    var message: String?
     /// `BadRequest.fieldViolations[].field`.
-    package var fields: [String] = []
+    var fields: [String] = []
     /// `QuotaFailure.violations[].subject`.
-    package var quotaSubjects: [String] = []
+    var quotaSubjects: [String] = []
     /// The message's name after success.
-    package var name: String?
-    package var retryAfter: Duration?
+    var name: String?
+    var retryAfter: Duration?
 
-    package init(status: Int) { self.status = status }
+    init(status: Int) { self.status = status }
 
     /// Reads an answer: every entry of `details`, in any order. Without FCM's JSON in the body (a 502 is HTML) only the status counts.
-    package init(_ response: OutboundResponse, now: Timestamp) {
+    init(_ response: OutboundResponse, now: Timestamp) {
         self.init(status: response.status)
         retryAfter = RetryAfter.wait(response.header("retry-after"), now: now, longest: .seconds(86_400))
         guard let body = try? JSONParser.read(response.body) else { return }
@@ -44,16 +44,16 @@ package struct FCMResponse: Sendable, Hashable {
     }
 
     /// FCM refused our access token. A 401 with an `FcmError` concerns the project's APNs or web push key instead.
-    package var isAccessTokenRefused: Bool { status == 401 && errorCode == nil }
+    var isAccessTokenRefused: Bool { status == 401 && errorCode == nil }
 
     /// Whether the token is the invalid field of the request.
-    package var namesToken: Bool { fields.contains { $0 == "message.token" || $0 == "message.fid" } }
+    var namesToken: Bool { fields.contains { $0 == "message.token" || $0 == "message.fid" } }
 
     /// An argument is invalid and no field is named: payload or token.
-    package var isAmbiguous: Bool { status == 400 && (errorCode ?? errorStatus) == "INVALID_ARGUMENT" && fields.isEmpty }
+    var isAmbiguous: Bool { status == 400 && (errorCode ?? errorStatus) == "INVALID_ARGUMENT" && fields.isEmpty }
 
     /// The outcome of the answered attempt.
-    package func outcome(latency: Duration, target: PushTarget) -> PushOutcome {
+    func outcome(latency: Duration, target: PushTarget) -> PushOutcome {
         if status == 200 { return .sent(messageId: name, httpStatus: status, latency: latency) }
         let code = errorCode ?? errorStatus
         var outcome = PushOutcome.failed(

@@ -3,12 +3,12 @@ package import PushContract
 import ServiceKit
 
 /// An answer of Google's token endpoint.
-package enum OAuthResponse: Sendable, Hashable {
+enum OAuthResponse: Sendable, Hashable {
     case issued(token: String, lifetime: Duration)
     case refused(PushOutcome)
 
     /// Reads an answer. A 200 without a token counts as a refusal.
-    package init(_ response: OutboundResponse, now: Timestamp) {
+    init(_ response: OutboundResponse, now: Timestamp) {
         let body = try? JSONParser.read(response.body)
         if response.status == 200, let token = body?["access_token"]?.string, PushValidation.isHeaderText(token) {
             let seconds = body?["expires_in"]?.integer ?? 3600

@@ -16,7 +16,7 @@ package struct LiveActivityPush: Sendable, Hashable {
     /// When the system starts to show the state as out of date. Later than `timestamp`.
     package var staleDate: Timestamp?
     /// Orders the app's activities; the largest is shown in the Dynamic Island.
-    package var relevanceScore: Double?
+    var relevanceScore: Double?
     /// High counts against the hourly budget of the activity, normal does not. Low does not exist here.
     package var priority: PushPriority
     package var collapseId: String?

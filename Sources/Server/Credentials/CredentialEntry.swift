@@ -2,44 +2,44 @@ import Foundation
 package import PushContract
 
 /// One credential as it is configured: what it is, which apps it serves, and where it is used.
-package struct CredentialEntry: Sendable, Hashable {
+struct CredentialEntry: Sendable, Hashable {
     /// Names it in logs and reports.
-    package var name: String
-    package var kind: Kind
+    var name: String
+    var kind: Kind
     /// The apps it serves; empty: every app that no other entry of the provider names.
-    package var apps: Set<String> = []
+    var apps: Set<String> = []
     /// PEM file of the only authorities to trust; nil: the common setting, or the system's.
-    package var caFile: String?
+    var caFile: String?
     /// Proxy URL; nil: none.
-    package var proxy: String?
+    var proxy: String?
     /// HTTP/2 connections at most.
-    package var connections = 16
+    var connections = 16
 
-    package enum Kind: Sendable, Hashable {
+    enum Kind: Sendable, Hashable {
         case apns(APNs)
         case fcm(FCM)
     }
 
-    package struct APNs: Sendable, Hashable {
-        package var teamId: String
-        package var keyId: String
-        package var keyFile: String
+    struct APNs: Sendable, Hashable {
+        var teamId: String
+        var keyId: String
+        var keyFile: String
         /// Base URLs, by environment; an environment that is not named is not served.
-        package var endpoints: [PushEnvironment: String]
+        var endpoints: [PushEnvironment: String]
         /// Of channel management; nil: Apple's, or the same as `endpoints` for anybody else.
-        package var channelEndpoints: [PushEnvironment: String]?
+        var channelEndpoints: [PushEnvironment: String]?
     }
 
-    package struct FCM: Sendable, Hashable {
-        package var serviceAccountFile: String
-        package var url: String
+    struct FCM: Sendable, Hashable {
+        var serviceAccountFile: String
+        var url: String
         /// Nil: the service account's own.
-        package var projectId: String?
+        var projectId: String?
         /// Nil: the one the service account file names.
-        package var tokenURL: String?
+        var tokenURL: String?
     }
 
-    package var provider: Provider {
+    var provider: Provider {
         switch kind {
         case .apns: .apns
         case .fcm: .fcm
@@ -47,7 +47,7 @@ package struct CredentialEntry: Sendable, Hashable {
     }
 
     /// The file with the secret.
-    package var keyFile: String {
+    var keyFile: String {
         switch kind {
         case .apns(let apns): apns.keyFile
         case .fcm(let fcm): fcm.serviceAccountFile
@@ -60,7 +60,7 @@ package struct CredentialEntry: Sendable, Hashable {
         return written.map { max(0, Int((Double(now.seconds) - $0.timeIntervalSince1970) / 86_400)) }
     }
 
-    package var environments: [PushEnvironment] {
+    var environments: [PushEnvironment] {
         switch kind {
         case .apns(let apns): PushEnvironment.allCases.filter { apns.endpoints[$0] != nil }
         case .fcm: [.production]

@@ -9,11 +9,11 @@ package struct AbsenceCondition: Sendable, Hashable {
     /// How long nothing must have succeeded.
     package var duration: RuleDuration
     /// Failures the time must contain, some of them in each half. In low traffic it grows up to `longest` until it does.
-    package var minAttempts: Int64 = 10
+    var minAttempts: Int64 = 10
     /// The shortest time after the last failing minute that proves recovery …
     package var resolveAfter = RuleDuration(minutes: 10)
     /// … with at least this many successes in it.
-    package var minSuccesses: Int64 = 10
+    var minSuccesses: Int64 = 10
     /// How far back successes may be looked for in low traffic, never before the condition was last met.
     package var resolveWithin = RuleDuration(minutes: 120)
 

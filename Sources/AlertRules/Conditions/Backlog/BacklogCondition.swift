@@ -7,7 +7,7 @@ package struct BacklogCondition: Sendable, Hashable {
     package var above: Int64
     package var duration: RuleDuration
     /// By how much what waits now must lie above the first third of the time, at least.
-    package var growsBy = Fraction(1, 5)
+    var growsBy = Fraction(1, 5)
     package var resolveAfter = RuleDuration(minutes: 10)
 
     package init(above: Int64, for duration: RuleDuration) {

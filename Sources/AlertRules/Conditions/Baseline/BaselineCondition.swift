@@ -17,14 +17,14 @@ package struct BaselineCondition: Sendable, Hashable {
     package var minBad: Int64 = 10
     /// The tail test: P(Poisson(overdispersion · E) ≥ O) must be below this.
     package var alpha = Fraction(1, 1000)
-    package var overdispersion = Fraction(3, 2)
+    var overdispersion = Fraction(3, 2)
     package var strata: [Dimension] = [.appMajor, .environment, .platform, .provider, .pushType]
     /// The part of its provider's traffic from which on an app's major version is a stratum of its own.
-    package var minMajorShare = Fraction(5, 100)
+    var minMajorShare = Fraction(5, 100)
     /// Attempts a day must contain for its share to count.
     package var minAttemptsPerDay: Int64 = 200
     /// With fewer such days the days are pooled instead.
-    package var minDays = 3
+    var minDays = 3
     /// Attempts' worth of weight that a stratum's share is drawn towards its provider's share.
     package var shrink: Int64 = 1000
     /// The smallest share that is ever expected of a provider.
@@ -34,7 +34,7 @@ package struct BaselineCondition: Sendable, Hashable {
     /// Resolves when observed is at most this multiple of the frozen expectation …
     package var resolveAt = Fraction(2, 1)
     /// … in a window for which at least this many bad attempts are expected.
-    package var resolveMinExpected = Fraction(1, 1)
+    var resolveMinExpected = Fraction(1, 1)
     /// While less than `reference` is known: the share above which a ticket may be raised; nil raises none.
     package var warnAbove: Fraction? = Fraction(1, 10)
     package var warnMinBad: Int64 = 50

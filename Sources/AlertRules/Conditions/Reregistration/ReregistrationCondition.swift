@@ -8,11 +8,11 @@ package struct ReregistrationCondition: Sendable, Hashable {
     package var below: Fraction
     /// The cohorts that are pooled.
     package var window = RuleDuration(minutes: 1440)
-    package var minDevices: Int64 = 100
+    var minDevices: Int64 = 100
     /// Days before the window that teach what is usual, by the median of their shares.
     package var reference = RuleDuration(minutes: 7 * 1440)
-    package var minDevicesPerDay: Int64 = 50
-    package var minDays = 3
+    var minDevicesPerDay: Int64 = 50
+    var minDays = 3
     /// P(Poisson(expected) ≤ returned) must be below this.
     package var alpha = Fraction(1, 1000)
     /// Resolves when at least this part of what is usual returns again.

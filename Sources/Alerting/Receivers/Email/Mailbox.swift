@@ -52,5 +52,5 @@ package struct MailAddress: Sendable, Hashable {
         }
     }
 
-    package var domain: String { String(address.split(separator: "@").last ?? "localhost") }
+    var domain: String { String(address.split(separator: "@").last ?? "localhost") }
 }

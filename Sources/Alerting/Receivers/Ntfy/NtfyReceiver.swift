@@ -4,7 +4,7 @@ package import PushContract
 
 /// Publishes to a topic of an ntfy server.
 package struct NtfyReceiver: AlertReceiver {
-    package static let standardServer = "https://ntfy.sh"
+    static let standardServer = "https://ntfy.sh"
 
     package let name: String
     private let server: String

@@ -49,7 +49,7 @@ package struct TokenKeyStore: Sendable {
         try await !pool.query("SELECT 1 FROM tokenEncryption WHERE columnName = \(column.name)").isEmpty
     }
 
-    package func markEncrypted(_ column: EncryptedColumn, now: Timestamp) async throws {
+    func markEncrypted(_ column: EncryptedColumn, now: Timestamp) async throws {
         _ = try await pool.execute(
             "INSERT INTO tokenEncryption (columnName, encryptedAt) VALUES (\(column.name), \(now)) ON CONFLICT (columnName) DO NOTHING"
         )

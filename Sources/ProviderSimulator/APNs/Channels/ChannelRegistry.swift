@@ -19,8 +19,8 @@ struct ChannelRegistry: Sendable {
 }
 
 /// A broadcast channel as the simulator keeps it.
-package struct SimulatedChannel: Sendable, Hashable, Codable {
+struct SimulatedChannel: Sendable, Hashable, Codable {
     /// 0: nothing is stored; 1: the newest message is.
-    package var storagePolicy: Int
-    package var pushType: String
+    var storagePolicy: Int
+    var pushType: String
 }
