@@ -18,7 +18,7 @@ struct TokenDocumentTests {
             let parts = bullet.components(separatedBy: ":**")
             guard parts.count >= 2 else { continue }
             // A fact may be wrapped over several lines.
-            facts[parts[0]] = parts.dropFirst().joined(separator: ":**").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            facts[parts[0]] = parts.dropFirst().joined(separator: ":**").replacing("\n ", with: "")
         }
         return facts
     }

@@ -59,7 +59,7 @@ extension WholeService {
                     try await window.click("article h2 a", containing: "sends to unregistered tokens")
                     try await window.see("TokenNotRegisteredSpike")
                     try await window.click(".actions a", containing: "Accept as the new normal")
-                    try await window.see("Accept only what is understood and will stay")
+                    try await window.see("Accept a level only if its cause is known and permanent")
                     let accessibility = Accessibility(window: window)
                     try await PagePictures(window).take("accept") { try await accessibility.check("accept, \($0)") }
                     try await accessibility.checkKeyboard("accept")
@@ -81,7 +81,7 @@ extension WholeService {
 
                     try await window.click("nav a", containing: "Rules")
                     try await window.see("Accepted as normal")
-                    try await window.click("main button", containing: "Take it back")
+                    try await window.click("main button", containing: "Undo")
                     try await eventually("nothing is accepted any more") { try await AcceptanceStore.current(on: server.pool).isEmpty }
                     // What was normal is a fault again.
                     for minutes in stride(from: Int64(5), through: 20, by: 5) { try await evaluate(minutesLater: minutes) }
@@ -89,7 +89,7 @@ extension WholeService {
                     try await window.see("sends to unregistered tokens")
                     try await window.click("nav a", containing: "Audit")
                     let text = try await window.text
-                    #expect(text.contains("alert.accept") && text.contains("alert.unaccept"), "\(text)")
+                    #expect(text.contains("acceptances.add") && text.contains("acceptances.remove"), "\(text)")
                 }
             }
         }

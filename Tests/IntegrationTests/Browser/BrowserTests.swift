@@ -34,7 +34,7 @@ extension WholeService {
                 try await eventually("back at the alert") { try await window.address.contains("/oncall/alerts/") }
 
                 try await window.click(".actions a", containing: "Throttle")
-                try await window.see("Critical ones are never throttled")
+                try await window.see("Critical deliveries are never throttled")
                 try await window.click("label", containing: "600 a minute")
                 // Throttles end by the database's clock, which is an hour ahead of this story's.
                 try await window.click("label", containing: "4 h")
@@ -62,13 +62,13 @@ extension WholeService {
 
                 try await window.click("nav a", containing: "Audit")
                 let text = try await window.text
-                for action in ["alert.acknowledge", "alert.silence", "sends.throttle", "sends.unthrottle", "alert.mark"] {
+                for action in ["alerts.acknowledge", "silences.add", "throttles.add", "throttles.remove", "alerts.mark"] {
                     #expect(text.contains(action), "\(action) is missing in: \(text)")
                 }
                 try await window.click("button", containing: "Sign out")
                 try await window.see("API key")
                 try await window.go(to: server.url + "/oncall/audit")
-                #expect(try await window.text.contains("sends.throttle") == false, "signed out, and still shown")
+                #expect(try await window.text.contains("throttles.add") == false, "signed out, and still shown")
             }
         }
 
