@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 /// A migration that the database says was applied.
 struct AppliedMigration: Sendable, Hashable {

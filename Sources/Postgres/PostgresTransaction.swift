@@ -46,9 +46,10 @@ extension BlockingConnection {
     package func transaction<Value>(_ body: (BlockingConnection) throws -> Value) throws -> Value {
         do {
             try executeScript("BEGIN")
-        } catch var error as PostgresError {
-            error.precedesWork = true
-            throw error
+        } catch {
+            var failure = error
+            failure.precedesWork = true
+            throw failure
         }
         do {
             let value = try body(self)

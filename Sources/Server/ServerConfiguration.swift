@@ -1,7 +1,7 @@
 package import Attempts
 package import Delivery
 package import HTTPServer
-package import LiveActivities
+import LiveActivities
 package import Logging
 
 /// What the service needs to know, checked. Made by `ServerConfiguration.load`; nothing else reads configuration.

@@ -14,8 +14,8 @@ struct UncommittedOutcomesTests {
     func oldest() async throws {
         let held = UncommittedOutcomes()
         #expect(held.waiting(for: .zero, at: now) == nil)
-        try await held.during(now - .seconds(5), arrivedAt: now) {
-            try await held.during(now - .seconds(20), arrivedAt: now) {
+        await held.during(now - .seconds(5), arrivedAt: now) {
+            await held.during(now - .seconds(20), arrivedAt: now) {
                 #expect(held.waiting(for: .zero, at: now) == now - .seconds(20))
                 #expect(held.waiting(for: .seconds(2), at: now + .seconds(1)) == nil, "it came just now")
                 #expect(held.waiting(for: .seconds(2), at: now + .seconds(2)) == now - .seconds(20))
@@ -29,7 +29,7 @@ struct UncommittedOutcomesTests {
     @Test("a report that comes days late is nobody's slowness: rules do not wait for the day it belongs to")
     func late() async throws {
         let held = UncommittedOutcomes()
-        try await held.during(now - .seconds(3 * 86_400), arrivedAt: now) {
+        await held.during(now - .seconds(3 * 86_400), arrivedAt: now) {
             #expect(held.waiting(for: .zero, at: now) == now - UncommittedOutcomes.expectedLateness)
         }
     }

@@ -105,7 +105,7 @@ extension WholeService {
 
         /// As the record of migrations was before the files were rewritten.
         private func makeEarlier(_ database: String) async throws {
-            try await withPool(database) { pool in
+            _ = try await withPool(database) { pool in
                 try await pool.execute("UPDATE schemaMigrations SET name = 'create_sends' WHERE version = 4")
             }
         }

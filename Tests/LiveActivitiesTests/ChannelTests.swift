@@ -175,7 +175,7 @@ struct ChannelTests {
             try await bench.score(runs: 8)
             try await bench.run()
             bench.apns.channels.forget()
-            try await bench.engine.working {
+            await bench.engine.working {
                 for claim in claims { bench.engine.catchUp(claim, startedWith: stale.timestamp) }
             }
             try await bench.run()

@@ -13,7 +13,9 @@ struct CodecTests {
             for value in [Int32.min, -1, 0, Int32.max] { try await expectRoundTrip(value, "integer", pool) }
             for value in [Int64.min, -1, 0, Int64.max] { try await expectRoundTrip(value, "bigint", pool) }
             for value in [Int.min, 0, Int.max] { try await expectRoundTrip(value, "bigint", pool) }
-            for value in [-0.0, 1.5, .infinity, 5e-324, Double.greatestFiniteMagnitude] { try await expectRoundTrip(value, "float8", pool) }
+            for value in [-0.0, 1.5, .infinity, Double.leastNonzeroMagnitude, Double.greatestFiniteMagnitude] {
+                try await expectRoundTrip(value, "float8", pool)
+            }
             for value in [true, false] { try await expectRoundTrip(value, "boolean", pool) }
             for value in ["", "plain", "it's \"quoted\" \\ $1 %s", "žluťoučký 🐎\u{0301}", String(repeating: "x", count: 100_000)] {
                 try await expectRoundTrip(value, "text", pool)

@@ -1,4 +1,4 @@
-package import HTTPServer
+import HTTPServer
 package import Logging
 package import PushContract
 import Synchronization

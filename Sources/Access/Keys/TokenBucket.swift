@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 /// A quota that refills steadily: up to a minute's worth at once, and never more than `perMinute` a minute in the long run.
 struct TokenBucket: Sendable, Equatable {

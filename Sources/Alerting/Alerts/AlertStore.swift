@@ -1,4 +1,4 @@
-package import AlertRules
+import AlertRules
 package import Foundation
 package import Postgres
 package import PushContract

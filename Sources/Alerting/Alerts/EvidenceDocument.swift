@@ -1,4 +1,4 @@
-package import AlertRules
+import AlertRules
 import PushContract
 
 /// The numbers of a verdict as people and machines outside read them: times instead of minute indices.

@@ -1,6 +1,6 @@
-package import Foundation
-package import Postgres
-package import PushContract
+import Foundation
+import Postgres
+import PushContract
 
 /// The minutes in which somebody was there to write attempts, and how far each writer is.
 enum HeartbeatStore {

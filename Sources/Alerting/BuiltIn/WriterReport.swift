@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 /// What a writer said last about itself, and whether it has something new to say.
 struct WriterReport: Sendable, Hashable {

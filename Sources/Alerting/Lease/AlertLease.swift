@@ -1,4 +1,4 @@
-package import Postgres
+import Postgres
 
 /// An exclusive claim to evaluate or to deliver. Valid until another holder takes it over.
 package struct AlertLease: Sendable, Hashable {

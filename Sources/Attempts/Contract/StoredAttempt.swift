@@ -1,5 +1,5 @@
-package import Postgres
-package import PushContract
+import Postgres
+import PushContract
 
 /// Reading attempts back from `notificationDeliveryAttempts`.
 enum StoredAttempt {

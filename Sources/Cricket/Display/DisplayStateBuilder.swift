@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 /// Makes the state every follower of a match sees. The server formats; a phone only shows.
 struct DisplayStateBuilder {

@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 /// Tier 1: events found in single balls.
 struct BallEvents {

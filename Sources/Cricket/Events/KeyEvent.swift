@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 /// The event that a state shows.
 enum KeyEvent {

@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 extension MatchEvent {
     /// The maximum time for which an event is shown.

@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 /// Tier 0: what happened between two states of the score, for any number of balls between them.
 ///

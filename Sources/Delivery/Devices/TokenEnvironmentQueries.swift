@@ -1,5 +1,5 @@
-package import Postgres
-package import PushContract
+import Postgres
+import PushContract
 
 /// What an outcome says about the environment of a device's token; found by the registration the send was made with.
 struct TokenEnvironment: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import CoreMetrics
-package import Logging
-package import Postgres
+import Logging
+import Postgres
 package import PushContract
 
 /// Where a delivery of the queue goes after its outcome.

@@ -1,5 +1,5 @@
 package import Providers
-package import PushContract
+import PushContract
 
 /// When a refusal blocks all pushes of its credential, and what ends that.
 package enum CircuitDecision {

@@ -1,6 +1,6 @@
-package import HTTPServer
-package import PushContract
-package import ServiceKit
+import HTTPServer
+import PushContract
+import ServiceKit
 
 extension SendThrottle {
     /// Reads the body of `PUT /sends/throttle`: `perMinute` or `share`, `reason`, and optionally `provider` (else both), `app` (else all), `minutes`

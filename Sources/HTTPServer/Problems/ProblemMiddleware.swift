@@ -1,4 +1,4 @@
-package import Hummingbird
+import Hummingbird
 import Logging
 
 /// Turns whatever a route throws into a problem document, and a wrong method into 405.

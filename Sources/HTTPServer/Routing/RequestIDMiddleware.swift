@@ -1,5 +1,5 @@
 import HTTPTypes
-package import Hummingbird
+import Hummingbird
 import Logging
 
 /// Gives each request its id, before anything else happens to it, and echoes it in the answer.

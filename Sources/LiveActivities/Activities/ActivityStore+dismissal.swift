@@ -1,6 +1,6 @@
 import Delivery
 import Postgres
-package import PushContract
+import PushContract
 
 /// What an app reports when an activity went from the screen.
 package struct Dismissal: Sendable {

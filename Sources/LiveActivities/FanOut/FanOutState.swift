@@ -1,6 +1,6 @@
 import Delivery
-package import Providers
-package import PushContract
+import Providers
+import PushContract
 
 /// Who has to be sent what: for each update token, and each channel, one request under way, and behind it the newest state.
 ///

@@ -1,7 +1,7 @@
 import Crypto
 import HTTPServer
-package import Providers
-package import PushContract
+import Providers
+import PushContract
 import ServiceKit
 
 /// The pushes of a subject. Pure: the same subject gives the same bytes for every recipient.

@@ -1,5 +1,5 @@
-package import Providers
-package import PushContract
+import Providers
+import PushContract
 
 /// Which priority an update has: a function of the event and the device's bucket, and of nothing else. Starts and ends are always high.
 enum UpdatePriority {

@@ -1,6 +1,6 @@
 import Delivery
-package import Postgres
-package import PushContract
+import Postgres
+import PushContract
 
 /// The statements of one cycle. Each concerns all followers of the subjects at once and may be run again at any time.
 struct OrchestratorStore: Sendable {

@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 /// Releases starts at a steady rate: a bucket that fills with time and holds a second's worth.
 struct StartRate: Sendable, Hashable {

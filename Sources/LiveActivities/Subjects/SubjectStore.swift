@@ -1,6 +1,6 @@
 import Delivery
 package import Postgres
-package import PushContract
+import PushContract
 
 /// Who sends for which subject, and what there is to send. Safe to use from any task.
 package struct SubjectStore: Sendable {

@@ -1,4 +1,4 @@
-package import PushClient
+import PushClient
 
 /// What the person who holds a simulated phone does, and what its system allows. Apple publishes no numbers for budgets: these are guesses
 /// that can be set.

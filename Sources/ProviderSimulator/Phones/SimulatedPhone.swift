@@ -21,7 +21,7 @@ package actor SimulatedPhone {
         package init(name: String) { self.name = name }
     }
 
-    internal(set) var setup: Setup
+    var setup: Setup
     package nonisolated let name: String
     package nonisolated let transport: PhoneTransport
     let network: PhoneNetwork
@@ -43,7 +43,7 @@ package actor SimulatedPhone {
     /// Titles of alerts that were shown.
     package internal(set) var alerts: [String] = []
     /// Starts that the system dropped because its budget was used up.
-    internal(set) var startsOverBudget = 0
+    var startsOverBudget = 0
     /// What its lock screen has shown since it was switched on.
     package internal(set) var tally = PhoneTally()
     /// How often the notification prompt was shown.

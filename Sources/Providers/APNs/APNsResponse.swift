@@ -1,5 +1,5 @@
-package import HTTPClient
-package import PushContract
+import HTTPClient
+import PushContract
 import ServiceKit
 
 /// An answer of APNs to `/3/device`, and its meaning.

@@ -1,5 +1,5 @@
-package import HTTPClient
-package import PushContract
+import HTTPClient
+import PushContract
 import ServiceKit
 
 /// An answer of FCM to `messages:send`, and its meaning.

@@ -1,5 +1,5 @@
 import Foundation
-package import PushContract
+import PushContract
 
 /// One credential as it is configured: what it is, which apps it serves, and where it is used.
 struct CredentialEntry: Sendable, Hashable {

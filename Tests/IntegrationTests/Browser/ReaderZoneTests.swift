@@ -27,7 +27,7 @@ extension WholeService {
                 try await window.go(to: server.url + "/oncall/rules")
                 try await window.see("Sao Paulo)")
                 try await window.click("footer a", containing: "Time zone")
-                try await window.see("Now it is")
+                try await window.see("It is now")
                 try await window.run("document.querySelector('#zone').value = 'Europe/Berlin'")
                 try await window.click("main button", containing: "Keep")
                 try await eventually("back at the rules") { try await window.address.hasSuffix("/oncall/rules") }
