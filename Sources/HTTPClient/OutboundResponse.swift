@@ -11,6 +11,8 @@ package struct OutboundResponse: Sendable {
     package var connectionId: Int
     /// From passing the request to the loop to the last byte of the answer.
     package var latency: Duration
+    /// From writing the request to the last byte of the answer: without the wait for a connection or a stream.
+    package var responseTime: Duration
     package var httpVersion: Version
 
     package enum Version: String, Sendable { case http1, http2, other }
@@ -25,6 +27,7 @@ package struct OutboundResponse: Sendable {
         isTruncated: Bool = false,
         connectionId: Int = 0,
         latency: Duration = .zero,
+        responseTime: Duration? = nil,
         httpVersion: Version = .http2
     ) {
         self.status = status
@@ -33,6 +36,7 @@ package struct OutboundResponse: Sendable {
         self.isTruncated = isTruncated
         self.connectionId = connectionId
         self.latency = latency
+        self.responseTime = responseTime ?? latency
         self.httpVersion = httpVersion
     }
 }

@@ -105,6 +105,7 @@ extension Transfer {
         if wasIssued { connection?.unissued += 1 }
         stream = connection?.issue(port: port) ?? 0
         wasIssued = true
+        issuedAt = .now
         if let bound = exchange?.request.firstByteTimeout { firstByteDeadline = ContinuousClock.now + bound }
     }
 

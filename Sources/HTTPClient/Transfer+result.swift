@@ -48,6 +48,7 @@ extension Transfer {
             isTruncated: isTruncated,
             connectionId: localPort,
             latency: latency,
+            responseTime: issuedAt.map { .now - $0 } ?? latency,
             httpVersion: version
         )
     }

@@ -22,6 +22,8 @@ final class Transfer {
     var localPort = 0
     /// Whether the request was started on any connection.
     var wasIssued = false
+    /// When its body was first read for sending.
+    var issuedAt: ContinuousClock.Instant?
     var usesHTTP2 = false
     /// The peer refused the stream as not processed.
     var wasRefused = false
@@ -88,6 +90,7 @@ final class Transfer {
         bodyOffset = 0
         localPort = 0
         wasIssued = false
+        issuedAt = nil
         usesHTTP2 = false
         wasRefused = false
         wasLost = false

@@ -29,6 +29,9 @@ package struct PushMessage: Sendable, Hashable {
     /// FCM checks the message and delivers nothing. APNs has no equivalent.
     package var validateOnly = false
 
+    /// The `apns-topic` of this message to an app.
+    package func apnsTopic(of app: String) -> String { topic ?? app + pushType.topicSuffix }
+
     package init(
         title: String? = nil,
         body: String? = nil,

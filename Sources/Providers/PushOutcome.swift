@@ -11,6 +11,8 @@ package struct PushOutcome: Sendable, Hashable {
     package var providerMessageId: String?
     /// From passing the request to the client to the answer or the failure.
     package var latency: Duration
+    /// From writing the request to the answer, without our own queueing; nil if there was no answer.
+    package var responseTime: Duration?
     package var retryClass: RetryClass
     package var tokenAction: TokenAction
     /// The wait requested by the provider; a lower limit for the retry.

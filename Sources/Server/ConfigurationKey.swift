@@ -119,6 +119,11 @@ package struct ConfigurationKey: Sendable, Hashable {
         "first wait before a retry; doubles with jitter",
         standard: "the provider's minimum"
     )
+    static let sendBulkThreshold = Self(
+        "sends.bulkThreshold",
+        "a send with more deliveries is bulk unless it names a class",
+        standard: "1000"
+    )
     static let matchFeedURLs = Self("matches.feedUrls", "score feeds to poll, separated by commas (docs/score-feed.md)", isSecret: true)
     static let deactivationLimiterPercent = Self(
         "sends.deactivationLimiter.percent",
@@ -161,6 +166,6 @@ package struct ConfigurationKey: Sendable, Hashable {
         webhookURL, webhookSecret, alertsHeartbeatURL, apnsTeam, apnsKeyId, apnsKeyFile, apnsProduction,
         apnsSandbox, fcmAccountFile, fcmURL, credentialsFile, providersCA, providersConnections, sendRetryBase, matchFeedURLs,
         deactivationLimiterPercent,
-        deactivationLimiterRefusedPercent, deactivationLimiterCount, usersIssuer, usersAudience, usersJWKS,
+        deactivationLimiterRefusedPercent, deactivationLimiterCount, sendBulkThreshold, usersIssuer, usersAudience, usersJWKS,
     ]
 }

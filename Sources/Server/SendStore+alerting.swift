@@ -30,12 +30,13 @@ extension SendStore {
         }
     }
 
-    /// The credentials that are refused, and those that were since `since`, for alert rules.
+    /// The open circuits, and those that closed since `since`, for alert rules.
     @Sendable
     func circuitSamples(since: Timestamp) async throws -> [CircuitSample] {
         try await waitingCircuits(endedAfter: since).map { circuit in
             CircuitSample(
                 circuitId: circuit.id,
+                reasonCode: circuit.kind.reasonCode,
                 provider: circuit.provider.rawValue,
                 app: circuit.app,
                 environment: circuit.environment.rawValue,

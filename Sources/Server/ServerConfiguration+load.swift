@@ -97,6 +97,7 @@ extension ServerConfiguration {
         if let percent = try settings.number(.deactivationLimiterRefusedPercent, 1...100) {
             deactivationLimiter.refusedShare = Double(percent) / 100
         }
+        if let threshold = try settings.number(.sendBulkThreshold, 1...1_000_000) { bulkThreshold = threshold }
         if let count = try settings.number(.deactivationLimiterCount, 1...1_000_000) { deactivationLimiter.count = Int64(count) }
         users = try settings.users()
         liveDirectory = settings.text(.liveDirectory) ?? liveDirectory

@@ -107,6 +107,8 @@ package struct ServerConfiguration: Sendable {
     /// Score feeds to poll.
     var matchFeedURLs: [String] = []
     /// When so many tokens are refused that none is switched off.
+    /// A send with more deliveries is bulk unless it names a class.
+    var bulkThreshold = 1000
     var deactivationLimiter = DeactivationDecision.Limits()
     package var users: Users?
     package var roles = Set(Role.allCases)

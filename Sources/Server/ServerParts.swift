@@ -67,6 +67,7 @@ struct ServerParts: Sendable {
             pool: pool,
             cipher: cipher,
             feedbackWriter: TokenFeedbackWriter(limits: configuration.deactivationLimiter),
+            bulkThreshold: configuration.bulkThreshold,
             record: record
         )
         throttles = ThrottleStore(pool: pool)
@@ -99,10 +100,15 @@ struct ServerParts: Sendable {
             if let limiter = try await sends.deactivationLimiters.open().first {
                 return .failing("\(limiter.scope.provider) rejects too many tokens of \(limiter.scope.app): pushwatch limiters list")
             }
-            guard let circuit = try await sends.circuits().first else { return .healthy }
-            return .failing(
-                "\(circuit.scope.provider) rejects the credential of \(circuit.scope.app) (\(circuit.cause)); its deliveries are blocked: pushwatch circuits list"
-            )
+            let now = Timestamp.now()
+            let obstacles =
+                try await sends.circuits().map(\.summary)
+                + sends.pauses().filter { $0.until > now }.map {
+                    "\($0.provider) asked for fewer requests to \($0.app) (\($0.cause)) until \($0.until)"
+                }
+            guard let first = obstacles.first else { return .healthy }
+            let more = obstacles.count > 1 ? " and \(obstacles.count - 1) more" : ""
+            return .failing("\(first)\(more): pushwatch queues list")
         }
         health.addCheck("rules", isRequired: false) { [rules] in
             rules.refresh()

@@ -8,10 +8,11 @@ import PushContract
 struct CircuitsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "circuits",
-        abstract: "See which credentials a provider rejects, and send through them again.",
+        abstract: "See what providers reject or cannot take, and send again.",
         discussion: """
-            While a provider rejects a credential, the circuit of that credential is open: its deliveries wait, and a probe now and then \
-            tests whether it works again. The first accepted push closes the circuit. A changed credential is probed at once.
+            While a provider rejects a credential or a topic, answers every push with a server error, or cannot be reached, a circuit is \
+            open: the deliveries in its scope wait, and a probe now and then tests whether they go again. The first success closes the \
+            circuit, and everything due is sent at once, critical deliveries first. A changed credential is probed at once.
             """,
         subcommands: [List.self, Close.self]
     )
@@ -30,12 +31,17 @@ struct CircuitsCommand: AsyncParsableCommand {
                 if circuits.isEmpty { return Terminal.printLine("No circuit is open.") }
                 let rows = circuits.map { circuit in
                     [
-                        "\(circuit.id)", "\(circuit.scope.provider)", circuit.scope.app, "\(circuit.scope.environment)",
-                        circuit.scope.platform.map { "\($0)" } ?? "every", circuit.cause, "\(circuit.since)", "\(circuit.refusals)",
+                        "\(circuit.id)", circuit.scope.kind.rawValue, "\(circuit.scope.provider)", circuit.scope.app,
+                        "\(circuit.scope.environment)",
+                        circuit.scope.platform.map { "\($0)" } ?? "every", circuit.scope.topic ?? "every", circuit.cause,
+                        "\(circuit.since)", "\(circuit.refusals)",
                         "\(circuit.nextProbeAt)", circuit.scope.credential,
                     ]
                 }
-                let header = ["ID", "PROVIDER", "APP", "ENVIRONMENT", "PLATFORM", "CAUSE", "SINCE", "REJECTED", "NEXT PROBE", "CREDENTIAL"]
+                let header = [
+                    "ID", "KIND", "PROVIDER", "APP", "ENVIRONMENT", "PLATFORM", "TOPIC", "CAUSE", "SINCE", "FAILED", "NEXT PROBE",
+                    "CREDENTIAL",
+                ]
                 Terminal.printLine(TextTable(header, rows).text)
             }
         }
@@ -44,7 +50,7 @@ struct CircuitsCommand: AsyncParsableCommand {
     /// `pushwatch circuits close ID`
     struct Close: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Close a circuit now. If the credential is still rejected, the next rejection opens it again."
+            abstract: "Close a circuit now. If pushes still fail, it opens again."
         )
 
         @OptionGroup var options: ConfigurationOptions

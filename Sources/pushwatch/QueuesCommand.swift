@@ -8,7 +8,7 @@ struct QueuesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queues",
         abstract: "See what waits to be sent.",
-        subcommands: [List.self]
+        subcommands: [List.self, Resume.self]
     )
 
     /// `pushwatch queues list`
@@ -16,7 +16,7 @@ struct QueuesCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the queues: what waits in each, and when it will be sent.",
             discussion: """
-                A queue is an app, a provider and a class. Open circuits, open deactivation limiters and rate-limit pauses, which make \
+                A queue is an app, a provider, an environment and a class. Open circuits, open deactivation limiters and rate-limit pauses, which make \
                 deliveries wait, follow the queues.
                 """
         )
@@ -36,8 +36,10 @@ struct QueuesCommand: AsyncParsableCommand {
                     )
                 }
                 for pause in backlog.pauses {
+                    let asked = pause.requestedUntil.map { " It asked for \($0)." } ?? ""
                     Terminal.printLine(
-                        "PAUSED: \(pause.provider) asked for fewer requests to \(pause.app) (\(pause.cause)) until \(pause.until)."
+                        "PAUSED: \(pause.provider) asked for fewer requests to \(pause.app) (\(pause.cause)) until \(pause.until).\(asked) "
+                            + "See `pushwatch queues resume`."
                     )
                 }
             }
@@ -47,18 +49,43 @@ struct QueuesCommand: AsyncParsableCommand {
             if backlog.queues.isEmpty { return Terminal.printLine("No queue exists: nothing has been sent yet.") }
             let rows = backlog.queues.sorted { $0.ready + $0.retrying > $1.ready + $1.retrying }.map { queue in
                 [
-                    queue.queue.app, "\(queue.queue.provider)", queue.queue.isCritical ? "critical" : "non-critical", "\(queue.ready)",
+                    queue.queue.app, "\(queue.queue.provider)", "\(queue.queue.environment)", "\(queue.queue.deliveryClass)",
+                    "\(queue.ready)",
                     queue.oldestReadyAt.map { "\(Int((backlog.at - $0).inSeconds)) s" } ?? "–", "\(queue.retrying)", "\(queue.scheduled)",
                     "\(queue.blocked)", "\(queue.sending)", queue.drain.words,
                 ]
             }
-            let header = ["APP", "PROVIDER", "CLASS", "READY", "OLDEST", "RETRYING", "SCHEDULED", "BLOCKED", "SENDING", "EMPTY"]
+            let header = [
+                "APP", "PROVIDER", "ENVIRONMENT", "CLASS", "READY", "OLDEST", "RETRYING", "SCHEDULED", "BLOCKED", "SENDING", "EMPTY",
+            ]
             Terminal.printLine(TextTable(header, rows).text)
             for circuit in backlog.circuits {
-                Terminal.printLine(
-                    "CIRCUIT OPEN: \(circuit.scope.provider) rejects the credential of \(circuit.scope.app) (\(circuit.scope.environment)) since "
-                        + "\(circuit.since): \(circuit.cause). See `pushwatch circuits list`."
-                )
+                Terminal.printLine("CIRCUIT OPEN since \(circuit.since): \(circuit.summary). See `pushwatch circuits list`.")
+            }
+        }
+    }
+
+    /// `pushwatch queues resume --provider fcm --app com.example.app`
+    struct Resume: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End a rate-limit pause and send again. If the provider still asks for fewer requests, it pauses the queues again."
+        )
+
+        @OptionGroup var options: ConfigurationOptions
+        @Option(help: "apns or fcm.") var provider: String
+        @Option(help: "The app, as `pushwatch queues list` shows it.") var app: String
+        @Flag(help: "Print JSON.") var json = false
+
+        func run() async throws {
+            guard let known = Provider(rawValue: provider) else {
+                throw CommandFailure(message: "--provider must be apns or fcm, not \(provider).", code: 2)
+            }
+            try await options.withPool { pool, _ in
+                guard try await SendStore(pool: pool, record: { _, _ in }).endPause(provider: known, app: app) else {
+                    throw CommandFailure.check("\(known) did not pause \(app). See `pushwatch queues list`.")
+                }
+                if json { return try Terminal.printLine(json: ["provider": known.rawValue, "app": app]) }
+                Terminal.printLine("\(app) is sent to again through \(known).")
             }
         }
     }

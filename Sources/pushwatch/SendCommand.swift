@@ -38,7 +38,13 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "Identifies the send; a second one with the same id is not sent. Generated unless given.") var sendId: String?
     @Option(help: "Give up after this time; 24h unless given.", transform: CommandDuration.within(.seconds(1)...(.days(28))))
     var expiresIn: CommandDuration?
-    @Flag(help: "Is sent before others, and never throttled.") var critical = false
+    @Flag(help: "Short for --class critical.") var critical = false
+    @Option(
+        name: .customLong("class"),
+        help:
+            "critical, high, normal or bulk. Critical deliveries go first and are never throttled. Default: normal, or bulk to many devices."
+    )
+    var deliveryClass: String?
     @Flag(help: "If a response is lost, do not send again: the push may be missing, but never a duplicate.") var atMostOnce = false
     @Flag(help: "Wait until every delivery has ended.") var wait = false
     @Option(help: "How long to wait; 60s unless given.", transform: CommandDuration.within(.seconds(1)...(.days(1))))
@@ -81,7 +87,7 @@ struct SendCommand: AsyncParsableCommand {
             members["data"] = object
         }
         if let expiresIn { members["expiresAt"] = .string((now + expiresIn.duration).rfc3339) }
-        if critical { members["critical"] = .bool(true) }
+        if critical { members["class"] = .string("critical") } else { members["class"] = deliveryClass.map(JSONValue.string) }
         if atMostOnce { members["policy"] = .string("at_most_once") }
         return .object(members)
     }

@@ -114,7 +114,8 @@ enum CookbookSample {
         INSERT INTO devices VALUES
             ('u-1', 'phone', 'ios', 'apns', 'production', 'ios.app', 'raw', 'sha256:\(String(repeating: "11", count: 32))', 'active', NULL,
              '2026-03-10 11:30Z', NULL, NULL, '19.0', '1.1', 2, '2026-01-01Z', '2026-03-10 11:30Z', '2026-03-10 11:40Z', '2026-06-08Z');
-        INSERT INTO pushQueues (app, provider, critical) VALUES ('android.app', 'fcm', false), ('ios.app', 'apns', true);
+        INSERT INTO pushQueues (app, provider, environment, class)
+        VALUES ('android.app', 'fcm', 'production', 'normal'), ('ios.app', 'apns', 'production', 'critical');
         INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)
             SELECT 'S1', 1, 'u-' || n, 'd-' || n, 'android', 'fcm', 'production', 'android.app', '2026-03-10 10:00Z'
             FROM generate_series(1, 5) AS n;

@@ -79,7 +79,10 @@ struct CookbookTests {
         Dish(
             "queueBacklog",
             [:],
-            [#"(android.app,fcm,f,1,"2026-03-10 10:00:00+00",1,1,0,"2026-03-10 10:05:00+00")"#, "(ios.app,apns,t,0,,0,0,0,)"]
+            [
+                #"(android.app,fcm,production,normal,1,"2026-03-10 10:00:00+00",1,1,0,"2026-03-10 10:05:00+00")"#,
+                "(ios.app,apns,production,critical,0,,0,0,0,)",
+            ]
         ),
         Dish("registrationsByDay", ["(2026-03-10,ios,ios.app,1,0,0)", "(2026-03-10,web,web.app,0,0,1)"]),
         // Stored at 12:00.

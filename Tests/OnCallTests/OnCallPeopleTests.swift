@@ -48,7 +48,9 @@ struct OnCallPeopleTests {
             INSERT INTO attemptLedger VALUES (\(AttemptKey(attemptId: "try-1")), 1, gen_random_uuid(), \(at), 'failed')
             """
         )
-        try await pool.execute("INSERT INTO pushQueues (app, provider, critical) VALUES ('com.example.app', 'apns', false)")
+        try await pool.execute(
+            "INSERT INTO pushQueues (app, provider, environment, class) VALUES ('com.example.app', 'apns', 'production', 'normal')"
+        )
         try await pool.execute(
             """
             INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)

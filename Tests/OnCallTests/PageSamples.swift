@@ -116,7 +116,7 @@ enum PageSample {
             ended: Int
         ) -> QueueBacklog {
             QueueBacklog(
-                queue: SendQueue(id: id, app: app, provider: provider, isCritical: critical),
+                queue: SendQueue(id: id, app: app, provider: provider, deliveryClass: critical ? .critical : .normal),
                 ready: ready,
                 retrying: retrying,
                 scheduled: growing ? 12 : 0,

@@ -9,17 +9,20 @@
 -- The send gate reads pushCircuits, pushRateLimitPauses and pushThrottles.
 
 CREATE TYPE pushPolicy AS ENUM ('at_least_once', 'at_most_once');
+-- In the order in which they are served.
+CREATE TYPE pushClass AS ENUM ('critical', 'high', 'normal', 'bulk');
 
 -- Workers are shared between queues by weight.
 CREATE TABLE pushQueues (
-    queue    integer          GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    app      text COLLATE "C" NOT NULL,
-    provider pushProvider     NOT NULL,
-    critical boolean          NOT NULL,
-    UNIQUE (app, provider, critical)
+    queue       integer          GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    app         text COLLATE "C" NOT NULL,
+    provider    pushProvider     NOT NULL,
+    environment pushEnvironment  NOT NULL,
+    class       pushClass        NOT NULL,
+    UNIQUE (app, provider, environment, class)
 );
 
-COMMENT ON TABLE pushQueues IS 'One row per queue: app, provider and class.';
+COMMENT ON TABLE pushQueues IS 'One row per queue: app, provider, environment and class.';
 
 CREATE TABLE pushSends (
     sendId      text COLLATE "C" PRIMARY KEY,
@@ -29,7 +32,7 @@ CREATE TABLE pushSends (
     author      text             NOT NULL,
     -- title, body, data, apns, fcm, pushType, collapseId, priority: the input of the provider request.
     content     jsonb            NOT NULL,
-    critical    boolean          NOT NULL,
+    class       pushClass        NOT NULL,
     policy      pushPolicy       NOT NULL,
     createdAt   timestamptz      NOT NULL,
     notBefore   timestamptz,
@@ -90,7 +93,10 @@ CREATE TABLE pushScheduled (
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
 CREATE INDEX pushScheduled_runAt ON pushScheduled (runAt);
-CREATE INDEX pushScheduled_circuitId ON pushScheduled (circuitId, deliveryId) WHERE circuitId IS NOT NULL;
+-- Probes and releases, by class; deliveries that were refused under a circuit; retries to release after an outage.
+CREATE INDEX pushScheduled_circuitId ON pushScheduled (circuitId, queue, attemptNumber, deliveryId) WHERE circuitId IS NOT NULL;
+CREATE INDEX pushScheduled_refused ON pushScheduled (circuitId) WHERE circuitId IS NOT NULL AND attemptNumber > 1;
+CREATE INDEX pushScheduled_retrying ON pushScheduled (queue) WHERE circuitId IS NULL AND reasonCode IS NOT NULL;
 
 COMMENT ON TABLE pushScheduled IS 'Deliveries that can be claimed later: not due yet, waiting for a retry, or blocked by an open circuit.';
 
@@ -203,14 +209,20 @@ CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
 
 COMMENT ON VIEW pushDeliveryStates IS 'One row per delivery, with its state. attempts is NULL while the delivery is ready.';
 
+-- refused: the credential or the topic is rejected; failing: every request gets a server error; unreachable: no request gets a response.
+CREATE TYPE circuitKind AS ENUM ('refused', 'failing', 'unreachable');
+
 CREATE TABLE pushCircuits (
     circuitId     bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind          circuitKind      NOT NULL,
     provider      pushProvider     NOT NULL,
     app           text COLLATE "C" NOT NULL,
     environment   pushEnvironment  NOT NULL,
     -- '' for every platform.
     platform      text COLLATE "C" NOT NULL,
-    -- Identifies the rejected credential. Other credentials of the same scope are not blocked.
+    -- The apns-topic that is rejected; '' for every topic.
+    topic         text COLLATE "C" NOT NULL,
+    -- Identifies the credential in use. Other credentials of the same scope are not blocked.
     credential    text COLLATE "C" NOT NULL,
     -- The provider's code.
     cause         text             NOT NULL,
@@ -229,11 +241,12 @@ CREATE TABLE pushCircuits (
     closedBy      text
 );
 
-CREATE UNIQUE INDEX pushCircuits_open ON pushCircuits (provider, app, environment, platform, credential) WHERE closedAt IS NULL;
+CREATE UNIQUE INDEX pushCircuits_open ON pushCircuits (kind, provider, app, environment, platform, topic, credential)
+    WHERE closedAt IS NULL;
 CREATE INDEX pushCircuits_closedAt ON pushCircuits (closedAt);
 
 COMMENT ON TABLE pushCircuits IS
-    'One row for each time that a credential was rejected. Its deliveries are blocked until closedAt.';
+    'One row for each time that a credential or topic was rejected, or a provider was down. Its deliveries are blocked until closedAt.';
 
 CREATE TABLE pushRateLimitPauses (
     provider    pushProvider     NOT NULL,
@@ -243,6 +256,8 @@ CREATE TABLE pushRateLimitPauses (
     since       timestamptz      NOT NULL,
     -- The row is kept for some time after this, so that another pause that follows at once is longer.
     pausedUntil timestamptz      NOT NULL,
+    -- What the provider asked for, if that is later: at most 15 minutes are obeyed.
+    requestedUntil timestamptz,
     -- How many pauses in succession.
     number      integer          NOT NULL,
     PRIMARY KEY (provider, app)
@@ -285,8 +300,9 @@ COMMENT ON TABLE sendBacklogMinutes IS 'Waiting deliveries by provider, sampled 
 
 -- Input of alert rules: a blocked delivery is not attempted, so no count of attempts contains it.
 CREATE TABLE circuitMinutes (
-    -- The columns up to `since` are those of pushCircuits.
+    -- The columns up to `since` are those of pushCircuits; reasonCode is the reason that the blocked deliveries would fail with.
     circuitId   bigint           NOT NULL,
+    reasonCode  pushReason       NOT NULL,
     minute      timestamptz      NOT NULL,
     provider    text             NOT NULL,
     app         text COLLATE "C" NOT NULL,

@@ -43,7 +43,11 @@ package enum RuleTestRunner {
         }
         // Of codes it is known since the start of a test that they were not seen.
         let knowsCodes = test.rule.condition.source == .codes
-        let counted = GroupHistory.adding(test.input.flatMap(blocked), to: GroupHistory.groups(of: test.rule, rows: rows), of: test.rule)
+        let counted = GroupHistory.adding(
+            test.input.flatMap { blocked($0, reason: test.rule.condition.reasons.first { OpenCircuit.reasons.contains($0) }) },
+            to: GroupHistory.groups(of: test.rule, rows: rows),
+            of: test.rule
+        )
         let histories = counted.map {
             knowsCodes ? GroupHistory(group: $0.group, strata: $0.strata, knownSince: RuleTest.start) : $0
         }
@@ -56,7 +60,7 @@ package enum RuleTestRunner {
     }
 
     /// A refusal lasts as long as something waits for the credential.
-    private static func blocked(_ input: RuleTest.InputSeries) -> [CircuitMinute] {
+    private static func blocked(_ input: RuleTest.InputSeries, reason: String?) -> [CircuitMinute] {
         var since: Minute?
         return input.blocked.enumerated().compactMap { offset, waiting in
             let minute = RuleTest.start + offset
@@ -67,7 +71,8 @@ package enum RuleTestRunner {
                 environment: input.key[.environment] ?? "",
                 cause: "InvalidProviderToken",
                 since: since,
-                waiting: waiting
+                waiting: waiting,
+                reason: reason
             )
             return CircuitMinute(provider: input.key[.provider] ?? "", minute: minute, credential: credential)
         }

@@ -1,4 +1,4 @@
-/// A credential that a provider refuses, as it stood in one minute.
+/// An open circuit, as it stood in one minute: a credential that a provider refuses, or a provider that is down.
 package struct OpenCircuit: Sendable, Hashable, Codable {
     package var app: String
     package var environment: String
@@ -8,23 +8,48 @@ package struct OpenCircuit: Sendable, Hashable, Codable {
     package var cause: String
     /// The minute of the first refusal.
     package var since: Minute
-    /// Deliveries that wait until the credential is fixed.
+    /// Deliveries that it blocks.
     package var waiting: Int64
+    /// What they would fail with; nil: `auth`.
+    package var reason: String?
 
-    package init(app: String, environment: String, platform: String = "", cause: String, since: Minute, waiting: Int64) {
+    /// The reasons that pushes are blocked for.
+    static let reasons = ["auth", "provider_5xx", "network"]
+
+    package init(
+        app: String,
+        environment: String,
+        platform: String = "",
+        cause: String,
+        since: Minute,
+        waiting: Int64,
+        reason: String? = nil
+    ) {
         self.app = app
         self.environment = environment
         self.platform = platform
         self.cause = cause
         self.since = since
         self.waiting = waiting
+        self.reason = reason
     }
 
     /// `134 pushes wait for the credential of com.example.scores (sandbox), refused with InvalidProviderToken since 2026-01-05 10:03 UTC`
     package var text: String {
         let place = ([environment] + (platform.isEmpty ? [] : [platform])).joined(separator: ", ")
         let pushes = waiting == 1 ? "1 push waits" : "\(waiting) pushes wait"
-        return "\(pushes) for the credential of \(app) (\(place)), refused with \(cause) since \(since)"
+        return switch reason {
+        case "provider_5xx": "\(pushes) to \(app) (\(place)): the provider answers \(cause) to everything since \(since)"
+        case "network": "\(pushes) to \(app) (\(place)): the provider has not answered since \(since)"
+        default: "\(pushes) for the credential of \(app) (\(place)), refused with \(cause)\(hint) since \(since)"
+        }
+    }
+}
+
+extension OpenCircuit {
+    /// Where the code alone would mislead.
+    private var hint: String {
+        cause == "ExpiredProviderToken" ? " although its token is young: a clock is wrong, of the sending machine most likely," : ""
     }
 }
 
@@ -66,7 +91,7 @@ package struct CircuitMinute: Sendable, Hashable {
 extension GroupHistory {
     /// Adds open circuits to the groups they belong to, and groups in which all pushes wait and none was attempted.
     package static func adding(_ rows: [CircuitMinute], to histories: [GroupHistory], of rule: AlertRule) -> [GroupHistory] {
-        let counted = rows.filter { rule.condition.of.admits($0.key) }
+        let counted = rows.filter { rule.condition.of.admits($0.key) && rule.condition.reasons.contains($0.credential.reason ?? "auth") }
         guard !counted.isEmpty else { return histories }
         let byGroup = Dictionary(grouping: counted) { $0.key.restricted(to: rule.by) }.mapValues { rows in
             CircuitMinutes(Dictionary(grouping: rows, by: \.minute).mapValues { $0.map(\.credential) })

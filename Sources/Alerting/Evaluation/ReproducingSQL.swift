@@ -41,10 +41,12 @@ enum ReproducingSQL {
         let filters = allowed.map { dimension, values in
             "\n  AND \(dimension.rawValue) IN (\(values.map(quoted).joined(separator: ", ")))"
         }.joined()
+        let reasons = rule.condition.reasons.map(quoted).joined(separator: ", ")
         return "\n\n" + """
-            SELECT minute, provider, app, environment, cause, since, waiting
+            SELECT minute, provider, app, environment, reasonCode, cause, since, waiting
             FROM circuitMinutes
-            WHERE minute >= '\(window.first.timestamp.rfc3339)' AND minute < '\((window.last + 1).timestamp.rfc3339)'\(filters)
+            WHERE minute >= '\(window.first.timestamp.rfc3339)' AND minute < '\((window.last + 1).timestamp.rfc3339)'
+              AND reasonCode IN (\(reasons))\(filters)
             ORDER BY minute, waiting DESC;
             """
     }

@@ -2,9 +2,11 @@ import AlertRules
 import Postgres
 package import PushContract
 
-/// A refused credential as the sending side knows it.
+/// An open circuit as the sending side knows it.
 package struct CircuitSample: Sendable, Hashable {
     package var circuitId: Int64
+    /// What the deliveries it blocks would fail with.
+    package var reasonCode: ReasonCode
     package var provider: String
     package var app: String
     package var environment: String
@@ -20,6 +22,7 @@ package struct CircuitSample: Sendable, Hashable {
 
     package init(
         circuitId: Int64,
+        reasonCode: ReasonCode = .auth,
         provider: String,
         app: String,
         environment: String,
@@ -30,6 +33,7 @@ package struct CircuitSample: Sendable, Hashable {
         waiting: Int64
     ) {
         self.circuitId = circuitId
+        self.reasonCode = reasonCode
         self.provider = provider
         self.app = app
         self.environment = environment
@@ -41,10 +45,10 @@ package struct CircuitSample: Sendable, Hashable {
     }
 }
 
-/// The credentials that are refused, and those that were since the moment given.
+/// The open circuits, and those that closed since the moment given.
 package typealias CircuitSampling = @Sendable (_ since: Timestamp) async throws -> [CircuitSample]
 
-/// Keeps `circuitMinutes`: what waited for each refused credential in each minute.
+/// Keeps `circuitMinutes`: what each open circuit blocked in each minute.
 enum CircuitSeries {
     /// How far back minutes without a sample are filled: a refusal is known from its beginning.
     static let reach = Duration.seconds(14 * 86_400)
@@ -56,14 +60,14 @@ enum CircuitSeries {
         let minute = now.flooredToMinute()
         try await session.execute(
             """
-            INSERT INTO circuitMinutes (circuitId, minute, provider, app, environment, platform, cause, since, waiting)
-            SELECT h.circuitId, m, h.provider, h.app, h.environment, h.platform, h.cause, h.since,
+            INSERT INTO circuitMinutes (circuitId, reasonCode, minute, provider, app, environment, platform, cause, since, waiting)
+            SELECT h.circuitId, h.reasonCode::pushReason, m, h.provider, h.app, h.environment, h.platform, h.cause, h.since,
                    CASE WHEN h.isOver THEN known.waiting ELSE h.waiting END
             FROM unnest(
-                \(samples.map(\.circuitId)), \(samples.map(\.provider)), \(samples.map(\.app)), \(samples.map(\.environment)),
-                \(samples.map(\.platform)), \(samples.map(\.cause)), \(samples.map(\.since)),
+                \(samples.map(\.circuitId)), \(samples.map(\.reasonCode.rawValue)), \(samples.map(\.provider)), \(samples.map(\.app)),
+                \(samples.map(\.environment)), \(samples.map(\.platform)), \(samples.map(\.cause)), \(samples.map(\.since)),
                 \(samples.map { $0.closedAt ?? minute }), \(samples.map { $0.closedAt != nil }), \(samples.map(\.waiting))
-            ) AS h (circuitId, provider, app, environment, platform, cause, since, until, isOver, waiting)
+            ) AS h (circuitId, reasonCode, provider, app, environment, platform, cause, since, until, isOver, waiting)
             LEFT JOIN LATERAL (
                 SELECT k.minute, k.waiting FROM circuitMinutes k WHERE k.circuitId = h.circuitId ORDER BY k.minute DESC LIMIT 1
             ) known ON true
@@ -85,12 +89,12 @@ enum CircuitSeries {
     static func rows(from first: Minute, through last: Minute, on session: any PostgresSession) async throws -> [CircuitMinute] {
         try await session.query(
             """
-            SELECT minute, provider, app, environment, platform, cause, since, waiting FROM circuitMinutes
+            SELECT minute, provider, app, environment, platform, cause, since, waiting, reasonCode FROM circuitMinutes
             WHERE minute >= \(first.timestamp) AND minute <= \(last.timestamp)
             """
         ).map {
-            let (minute, provider, app, environment, platform, cause, since, waiting) = try $0.decode(
-                (Timestamp, String, String, String, String, String, Timestamp, Int64).self
+            let (minute, provider, app, environment, platform, cause, since, waiting, reason) = try $0.decode(
+                (Timestamp, String, String, String, String, String, Timestamp, Int64, String).self
             )
             let credential = OpenCircuit(
                 app: app,
@@ -98,7 +102,8 @@ enum CircuitSeries {
                 platform: platform,
                 cause: cause,
                 since: Minute(since),
-                waiting: waiting
+                waiting: waiting,
+                reason: reason == "auth" ? nil : reason
             )
             return CircuitMinute(provider: provider, minute: Minute(minute), credential: credential)
         }

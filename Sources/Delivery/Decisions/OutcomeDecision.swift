@@ -40,8 +40,20 @@ enum OutcomeDecision {
             return .dead(.failed, reason: .tokenInvalid, providerErrorCode: EnvironmentDecision.code)
         }
         if let opening = findings.opening {
-            if now < delivery.expiresAt { return .blocked(.opening(opening), after: classification.reasonCode) }
-            findings.opening = nil
+            let isOver = now >= delivery.expiresAt || (outcome.outcomeUnknown && delivery.policy == .atMostOnce)
+            // An outage is one whatever becomes of this delivery; a refusal that nothing waits for needs no probe.
+            if !isOver { return .blocked(.opening(opening), after: classification.reasonCode) }
+            if !opening.scope.kind.isOutage { findings.opening = nil }
+        }
+        if findings.ownRefusals >= GateEvidence.ownRefusals {
+            return .dead(.failed, reason: classification.reasonCode, providerErrorCode: outcome.providerErrorCode)
+        }
+        if findings.ownRefusals > 0 {
+            // Others are accepted: this delivery's own fault, most likely, and soon known.
+            let at = now + RetryDecision.backOff(delays.ownRefusal, attemptNumber: findings.ownRefusals, random: random)
+            return at < delivery.expiresAt
+                ? .retry(at: at, after: classification.reasonCode)
+                : .dead(.expired, reason: classification.reasonCode, providerErrorCode: outcome.providerErrorCode)
         }
         let failure = RetryDecision.Failure(
             classification: classification,

@@ -1,21 +1,31 @@
-/// Divides free places among the queues that have work: weighted deficit round-robin, with places kept for critical queues.
+/// Divides the free places of one credential among its queues that have work: weighted deficit round-robin by class, with places kept for
+/// critical queues.
 ///
-/// Critical queues weigh more and are served first in each round; and others never hold the last part of the places, so that critical work
-/// finds a free place however much else is in flight. Non-critical queues still get their share, carried over from round to round where it
-/// is less than a place: nobody starves, also with a single place.
+/// Critical queues weigh most and are served first in each round; and others never take the last part of the places, so that critical work
+/// finds a free place however much else is in flight. Every class gets its share, carried over from round to round where it is less than a
+/// place: none starves, also with a single place.
 package struct QueueScheduler: Sendable {
     /// How the places are divided.
     package struct Policy: Sendable, Hashable {
-        var criticalWeight: Double
-        var normalWeight: Double
         /// Share of all places that only critical work may take.
         package var criticalReserve: Double
 
-        package init(criticalWeight: Double = 8, normalWeight: Double = 1, criticalReserve: Double = 0.2) {
-            self.criticalWeight = criticalWeight
-            self.normalWeight = normalWeight
-            self.criticalReserve = criticalReserve
+        package init(criticalReserve: Double = 0.2) { self.criticalReserve = criticalReserve }
+    }
+
+    /// The places of a credential, and what is under way.
+    package struct Places: Sendable, Hashable {
+        var capacity: Int
+        var critical: Int
+        var others: Int
+
+        package init(capacity: Int, critical: Int = 0, others: Int = 0) {
+            self.capacity = capacity
+            self.critical = critical
+            self.others = others
         }
+
+        var free: Int { max(0, capacity - critical - others) }
     }
 
     /// What one queue may claim.
@@ -33,45 +43,44 @@ package struct QueueScheduler: Sendable {
     /// What each queue may still take from earlier rounds.
     private var deficits: [Int32: Double] = [:]
     /// What all non-critical queues together may take while critical ones have work.
-    private var normalCredit = 0.0
+    private var otherCredit = 0.0
 
     package init(policy: Policy = Policy()) { self.policy = policy }
 
     /// The grants of one round, in the order to claim.
     ///
-    /// - Parameters:
-    ///   - queues: those that have something to claim.
-    ///   - capacity: all places; `free` of them are empty.
-    ///   - normalInFlight: places that non-critical work holds.
-    package mutating func grants(queues: [SendQueue], free: Int, capacity: Int, normalInFlight: Int) -> [Grant] {
+    /// - Parameter queues: those of the credential that have something to claim.
+    package mutating func grants(queues: [SendQueue], places: Places) -> [Grant] {
         deficits = deficits.filter { deficit in queues.contains { $0.id == deficit.key } }
         let critical = queues.filter(\.isCritical)
-        let normal = queues.filter { !$0.isCritical }
+        let others = queues.filter { !$0.isCritical }
         // One place is always left to others, or a process with a single one would never do their work.
-        let reserve = min(capacity - 1, Int((Double(capacity) * policy.criticalReserve).rounded(.up)))
-        let forNormal = min(free, max(0, capacity - reserve - normalInFlight))
-        let normalTotal = Double(normal.count) * policy.normalWeight
-        let criticalTotal = Double(critical.count) * policy.criticalWeight
-        guard free > 0, normalTotal + criticalTotal > 0 else { return [] }
+        let reserve = min(places.capacity - 1, Int((Double(places.capacity) * policy.criticalReserve).rounded(.up)))
+        // The reserve is there for critical work also when others took more before the capacity shrank.
+        let forCritical = critical.isEmpty ? 0 : max(places.free, reserve - places.critical)
+        let forOthers = min(places.free, max(0, places.capacity - reserve - places.others))
+        let otherWeight = others.reduce(0) { $0 + $1.deliveryClass.weight }
+        let criticalWeight = critical.reduce(0) { $0 + $1.deliveryClass.weight }
+        guard otherWeight + criticalWeight > 0 else { return [] }
 
-        let normalShare =
-            if normal.isEmpty {
+        let otherShare =
+            if others.isEmpty {
                 0
             } else if critical.isEmpty {
-                forNormal
+                forOthers
             } else {
-                wholeShare(free, normalTotal / (normalTotal + criticalTotal), atMost: forNormal)
+                wholeShare(places.free, otherWeight / (otherWeight + criticalWeight), atMost: forOthers)
             }
-        let criticalGrants = divide(critical.isEmpty ? 0 : free - normalShare, among: critical)
-        return criticalGrants + divide(normalShare, among: normal)
+        let criticalGrants = divide(forCritical - min(otherShare, forCritical), among: critical)
+        return criticalGrants + divide(otherShare, among: others)
     }
 
     /// Whole places; what is left over counts next time.
     private mutating func wholeShare(_ free: Int, _ share: Double, atMost limit: Int) -> Int {
-        normalCredit = min(normalCredit + Double(free) * share, Double(max(1, limit)))
+        otherCredit = min(otherCredit + Double(free) * share, Double(max(1, limit)))
         // A hair's breadth for what adds up to a whole.
-        let whole = min(limit, Int(normalCredit + 1e-9))
-        normalCredit -= Double(whole)
+        let whole = min(limit, Int(otherCredit + 1e-9))
+        otherCredit -= Double(whole)
         return whole
     }
 
@@ -81,8 +90,9 @@ package struct QueueScheduler: Sendable {
     }
 
     private mutating func divide(_ slots: Int, among queues: [SendQueue]) -> [Grant] {
-        guard slots > 0, !queues.isEmpty else { return [] }
-        for queue in queues { deficits[queue.id, default: 0] += Double(slots) / Double(queues.count) }
+        let weight = queues.reduce(0) { $0 + $1.deliveryClass.weight }
+        guard slots > 0, weight > 0 else { return [] }
+        for queue in queues { deficits[queue.id, default: 0] += Double(slots) * queue.deliveryClass.weight / weight }
         var remaining = slots
         var grants: [Grant] = []
         for queue in queues.sorted(by: { (deficits[$0.id] ?? 0, $1.id) > (deficits[$1.id] ?? 0, $0.id) }) {

@@ -17,7 +17,7 @@ package enum RetryDecision: Sendable, Hashable {
         package var attemptNumber: Int
         /// Too many requests (429): waits longer than another refusal.
         package var isThrottled: Bool
-        /// What the provider asks for; never undercut.
+        /// What the provider asks for; obeyed up to `RetryDelays.retryAfterCap`.
         package var retryAfter: Duration?
         /// The request was written and never answered: the push may have been delivered.
         package var isOutcomeUnknown: Bool
@@ -50,7 +50,7 @@ package enum RetryDecision: Sendable, Hashable {
     ) -> RetryDecision {
         if failure.isOutcomeUnknown && policy == .atMostOnce { return .give(up: failure.classification.reasonCode) }
         guard let wait = wait(failure, delays: delays, random: random) else { return .give(up: failure.classification.reasonCode) }
-        let at = now + max(wait, failure.retryAfter ?? .zero)
+        let at = now + max(wait, min(failure.retryAfter ?? .zero, delays.retryAfterCap))
         return at >= expiresAt ? .expired : .retry(at: at)
     }
 

@@ -27,6 +27,10 @@ package struct RetryDelays: Sendable, Hashable {
     package var pause: BackoffCurve
     /// From the end of a pause to the full rate. Google asks for a minute.
     package var ramp: Duration
+    /// A delivery whose credential is refused while others with it are accepted.
+    var ownRefusal = BackoffCurve(base: .seconds(5), minimum: .seconds(2), cap: .seconds(60))
+    /// The longest `Retry-After` that is obeyed: a longer one is a fault of the provider, and would keep critical pushes for hours.
+    package var retryAfterCap = Duration.seconds(900)
 
     package init(
         apns: BackoffCurve = BackoffCurve(base: .seconds(5), cap: .seconds(900)),
@@ -49,7 +53,7 @@ package struct RetryDelays: Sendable, Hashable {
     /// Everything `duration` at most: for tests and the demonstration.
     package static func quick(_ duration: Duration) -> RetryDelays {
         let curve = BackoffCurve(base: duration, cap: duration)
-        return RetryDelays(
+        var delays = RetryDelays(
             apns: curve,
             fcm: curve,
             network: curve,
@@ -58,5 +62,7 @@ package struct RetryDelays: Sendable, Hashable {
             pause: curve,
             ramp: duration
         )
+        delays.ownRefusal = curve
+        return delays
     }
 }

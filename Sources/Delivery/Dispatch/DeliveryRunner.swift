@@ -7,7 +7,9 @@ struct DeliveryRunner: Sendable {
     let delays: RetryDelays
 
     /// Returns when the outcome is written, found stale, or given up to the lease's end.
-    func run(_ delivery: ClaimedDelivery) async {
+    ///
+    /// - Parameter answered: called with the provider's answer, before it is written.
+    func run(_ delivery: ClaimedDelivery, answered: (PushOutcome) -> Void) async {
         // Time goes on from the database's own reading: this machine's clock may be off.
         let claimedAt = delivery.claimedAt
         let anchor = ContinuousClock.now
@@ -16,7 +18,7 @@ struct DeliveryRunner: Sendable {
         case .end(let next): await pipeline.end(next, lease: delivery.lease, at: databaseNow())
         case .send(let token):
             let push = delivery.push(to: token, clock: databaseNow)
-            _ = await pipeline.attempt(push, lease: delivery.lease) { result, findings in
+            _ = await pipeline.attempt(push, lease: delivery.lease, answered: answered) { result, findings in
                 switch result {
                 case .blocked(let obstacle):
                     return obstacle.circuit.map { .blocked(.open($0), after: nil) } ?? .retry(at: obstacle.until, after: .unknown)

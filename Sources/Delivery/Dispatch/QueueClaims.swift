@@ -1,12 +1,19 @@
 /// What one claimer remembers between rounds. Losing it costs a longer search, nothing else.
 struct QueueClaims {
-    var scheduler: QueueScheduler
+    private let policy: QueueScheduler.Policy
+    private var schedulers: [SendPlaces.Credential: QueueScheduler] = [:]
     /// Where the next claim of each queue begins.
     var cursors: [Int32: Int64] = [:]
     var throttles: [SendThrottle] = []
     var sweptAt: ContinuousClock.Instant?
 
-    init(policy: QueueScheduler.Policy) { scheduler = QueueScheduler(policy: policy) }
+    init(policy: QueueScheduler.Policy) { self.policy = policy }
+
+    /// The scheduler of a credential's queues.
+    subscript(credential: SendPlaces.Credential) -> QueueScheduler {
+        get { schedulers[credential] ?? QueueScheduler(policy: policy) }
+        set { schedulers[credential] = newValue }
+    }
 
     func isSweepDue(_ interval: Duration, now: ContinuousClock.Instant) -> Bool {
         sweptAt.map { now - $0 >= interval } ?? true

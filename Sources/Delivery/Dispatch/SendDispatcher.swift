@@ -18,7 +18,7 @@ package final class SendDispatcher: Service, Sendable {
     private let configuration: DispatcherConfiguration
     private let wake: WakeSignal
     private let logger: Logger
-    private let inFlight = InFlight()
+    private let places: SendPlaces
     private let pipeline: PushPipeline<QueueDeliveries>
     private let runner: DeliveryRunner
 
@@ -39,12 +39,12 @@ package final class SendDispatcher: Service, Sendable {
         self.configuration = configuration
         self.wake = wake
         self.logger = logger
+        places = SendPlaces(capacity: configuration.capacity)
         pipeline = PushPipeline(
             outcomes: store.outcomes(QueueDeliveries(logger: logger), delays: configuration.delays),
             intents: store.intents,
             owner: configuration.worker,
             lookup: lookup,
-            delays: configuration.delays,
             uncommitted: uncommitted,
             writeTimeout: configuration.lease,
             logger: logger
@@ -89,7 +89,7 @@ package final class SendDispatcher: Service, Sendable {
             do {
                 let round = try await round(&queueClaims)
                 for delivery in round.deliveries { start(delivery) }
-                if round.isMoreWaiting && inFlight.count < configuration.capacity / 2 { continue }
+                if round.isMoreWaiting { continue }
                 pause = round.deliveries.isEmpty ? min(pause * 2, configuration.longestPause) : configuration.shortestPause
             } catch is CancellationError {
                 return
@@ -106,7 +106,7 @@ package final class SendDispatcher: Service, Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: configuration.lease / 3)
             do {
-                _ = try await store.renew(inFlight.leases, lease: configuration.lease)
+                _ = try await store.renew(places.leases, lease: configuration.lease)
             } catch is CancellationError {
                 return
             } catch {
@@ -117,14 +117,14 @@ package final class SendDispatcher: Service, Sendable {
 
     private func drain() async {
         let end = ContinuousClock.now + configuration.drainLimit
-        while inFlight.count > 0, ContinuousClock.now < end, !Task.isCancelled {
+        while places.count > 0, ContinuousClock.now < end, !Task.isCancelled {
             await wake.wait(upTo: min(end - ContinuousClock.now, .milliseconds(100)))
         }
     }
 
     struct Round {
         var deliveries: [ClaimedDelivery] = []
-        /// A claim was filled to its limit, so there is probably more.
+        /// A claim was filled to its limit and its credential has room, so there is probably more to claim now.
         var isMoreWaiting = false
     }
 
@@ -138,24 +138,46 @@ package final class SendDispatcher: Service, Sendable {
             queueClaims.cursors = [:]
             queueClaims.sweptAt = now
         }
+        try await release()
         round.isMoreWaiting = try await store.promote() >= 1000
-        let free = configuration.capacity - inFlight.count
-        guard free > 0 else { return round }
         let queues = try await store.queues(cursors: queueClaims.cursors).filter { $0.hasWork && allowed($0.queue) > 0 }.map(\.queue)
-        let grants = queueClaims.scheduler.grants(
-            queues: queues,
-            free: free,
-            capacity: configuration.capacity,
-            normalInFlight: inFlight.normalCount
-        )
-        for grant in grants {
-            guard let queue = queues.first(where: { $0.id == grant.queue }) else { continue }
-            let claimed = try await claim(min(grant.count, allowed(queue)), queue, &queueClaims)
-            queueClaims.scheduler.claimed(claimed.count, of: grant)
+        let byCredential = Dictionary(grouping: queues, by: { credential(of: $0) })
+        let division = places.divide(among: Set(byCredential.keys), now: now)
+        // Critical queues of all credentials first.
+        var grants: [(credential: SendPlaces.Credential, queue: SendQueue, grant: QueueScheduler.Grant)] = []
+        for (credential, queues) in byCredential {
+            guard let places = division[credential] else { continue }
+            for grant in queueClaims[credential].grants(queues: queues, places: places) {
+                guard let queue = queues.first(where: { $0.id == grant.queue }) else { continue }
+                grants.append((credential, queue, grant))
+            }
+        }
+        for (credential, queue, grant) in grants.filter(\.queue.isCritical) + grants.filter({ !$0.queue.isCritical }) {
+            let limit = min(grant.count, allowed(queue))
+            let claimed = try await claim(limit, queue, &queueClaims)
+            queueClaims[credential].claimed(claimed.count, of: grant)
             round.deliveries += claimed
-            round.isMoreWaiting = round.isMoreWaiting || claimed.count == min(grant.count, configuration.claimLimit)
+            let isFull = claimed.count == min(limit, configuration.claimLimit)
+            round.isMoreWaiting = round.isMoreWaiting || isFull && !claimed.isEmpty && places.hasRoom(credential)
         }
         return round
+    }
+
+    /// The credential that a queue's deliveries are sent with.
+    private func credential(of queue: SendQueue) -> SendPlaces.Credential {
+        let scope = PushScope(provider: queue.provider, app: queue.app, environment: queue.environment, platform: .ios)
+        return SendPlaces.Credential(provider: queue.provider, environment: queue.environment, name: pipeline.credential(for: scope))
+    }
+
+    /// Makes ready what a circuit blocked that has closed, and begins slowly after an outage.
+    private func release() async throws {
+        let closed = pipeline.gate.takeClosed()
+        guard !closed.isEmpty else { return }
+        for circuit in closed where circuit.scope.kind.isOutage {
+            let scope = circuit.scope
+            places.restart(SendPlaces.Credential(provider: scope.provider, environment: scope.environment, name: scope.credential))
+        }
+        while try await store.requeueUnblocked() == 5000 {}
     }
 
     /// Takes up what other workers, or this one before a restart, did not finish in time.
@@ -186,10 +208,10 @@ package final class SendDispatcher: Service, Sendable {
             let interval = CircuitDecision.probeInterval(circuit, delays: configuration.delays, random: Double.random(in: 0...1))
             guard try await store.reserveProbe(circuit, credential: credential, interval: interval) else { continue }
             if let probe = try await store.claimProbe(of: circuit, lease: configuration.lease, worker: configuration.worker) {
-                inFlight.enter(probe)
+                places.enter(probe, self.credential(of: probe), now: .now)
                 probes.append(probe)
             } else {
-                // Nothing waits with it, so nothing can try: what comes next will.
+                // It blocks nothing, so nothing can be a probe: what comes next will tell.
                 _ = try await store.closeCircuit(circuit.id, by: "nothing waits")
             }
         }
@@ -199,7 +221,7 @@ package final class SendDispatcher: Service, Sendable {
     /// How many more of a queue may be under way now, with regard to what its provider asked for.
     private func allowed(_ queue: SendQueue) -> Int {
         let slots = pipeline.gate.slots(of: queue, capacity: configuration.capacity, ramp: configuration.delays.ramp, now: .now())
-        return slots - inFlight.count(of: queue.id)
+        return slots - places.count(of: queue.id)
     }
 
     private func claim(_ slots: Int, _ queue: SendQueue, _ queueClaims: inout QueueClaims) async throws -> [ClaimedDelivery] {
@@ -218,13 +240,27 @@ package final class SendDispatcher: Service, Sendable {
         if let throttle { try await throttles.refund(limit - claimed.count, to: throttle) }
         if let last = claimed.last { queueClaims.cursors[queue.id] = last.seq + 1 }
         SendMetrics.claimed.increment(by: claimed.count)
-        for delivery in claimed { inFlight.enter(delivery) }
+        for delivery in claimed { places.enter(delivery, credential(of: delivery), now: .now) }
         return claimed
     }
 
+    /// The credential that a delivery is sent with: its token may have moved to the other environment since it was queued.
+    private func credential(of delivery: ClaimedDelivery) -> SendPlaces.Credential {
+        let scope = PushScope(
+            provider: delivery.provider,
+            app: delivery.app,
+            environment: delivery.environment,
+            platform: delivery.platform
+        )
+        return SendPlaces.Credential(
+            provider: delivery.provider,
+            environment: delivery.environment,
+            name: pipeline.credential(for: scope)
+        )
+    }
+
     private func handle(_ delivery: ClaimedDelivery) async {
-        await runner.run(delivery)
-        let remaining = inFlight.leave(delivery)
-        if remaining == 0 || configuration.capacity - remaining == configuration.capacity / 2 { wake.signal() }
+        await runner.run(delivery) { [places] in places.answer(delivery, $0, now: .now) }
+        if places.leave(delivery) || pipeline.gate.hasClosed { wake.signal() }
     }
 }

@@ -27,7 +27,7 @@ enum SendMetrics {
         for queue in backlog.queues {
             let labels = [
                 ("app", queue.queue.app), ("provider", queue.queue.provider.rawValue),
-                ("critical", queue.queue.isCritical ? "true" : "false"),
+                ("environment", queue.queue.environment.rawValue), ("class", queue.queue.deliveryClass.rawValue),
             ]
             let states = [
                 ("ready", queue.ready), ("retrying", queue.retrying), ("scheduled", queue.scheduled), ("blocked", queue.blocked),
@@ -42,8 +42,11 @@ enum SendMetrics {
             Gauge(label: "pushwatch_sends_queue_paused", dimensions: labels).record(isPaused ? 1 : 0)
         }
         for provider in Provider.allCases {
-            let circuits = backlog.circuits.count { $0.scope.provider == provider }
-            Gauge(label: "pushwatch_sends_open_circuits", dimensions: [("provider", provider.rawValue)]).record(circuits)
+            for kind in CircuitKind.allCases {
+                let circuits = backlog.circuits.count { $0.scope.provider == provider && $0.scope.kind == kind }
+                let labels = [("provider", provider.rawValue), ("kind", kind.rawValue)]
+                Gauge(label: "pushwatch_sends_open_circuits", dimensions: labels).record(circuits)
+            }
         }
     }
 

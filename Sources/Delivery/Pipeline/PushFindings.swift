@@ -19,6 +19,8 @@ package struct PushFindings: Sendable {
     var tokenEnvironment: EnvironmentUpdate?
     /// The circuit that this refusal opens, unless it is open already.
     package var opening: CircuitOpening?
+    /// How often this push was refused while others of its scope were accepted.
+    var ownRefusals = 0
     /// Circuits that are closed because the provider accepted the credential.
     var circuitsClosed: [Int64] = []
     package var pause: RateLimitRequest?
@@ -26,46 +28,27 @@ package struct PushFindings: Sendable {
     package init() {}
 
     /// About the credential and the rate limits alone.
-    package init(
+    init(
         _ outcome: PushOutcome,
         in scope: PushScope,
-        hasOwnTopic: Bool = false,
-        credential: String,
-        circuitsToClose: [Int64],
-        delays: RetryDelays,
-        random: Double
+        circuitsToClose: [Circuit],
+        judgement: (opening: CircuitOpening?, ownRefusals: Int)
     ) {
-        opening = CircuitDecision.opening(
-            after: outcome,
-            in: scope,
-            hasOwnTopic: hasOwnTopic,
-            credential: credential,
-            delays: delays,
-            random: random
-        )
-        circuitsClosed = CircuitDecision.isCredentialAccepted(outcome) ? circuitsToClose : []
+        (opening, ownRefusals) = judgement
+        circuitsClosed = CircuitDecision.closed(circuitsToClose, after: outcome)
         pause = RateLimitDecision.request(provider: scope.provider, app: scope.app, after: outcome)
     }
 
     /// About the token, too.
-    package init(
+    init(
         _ outcome: PushOutcome,
         of push: Push,
         credential: String,
-        circuitsToClose: [Int64],
-        startedAt: Timestamp,
-        delays: RetryDelays,
-        random: Double
+        circuitsToClose: [Circuit],
+        judgement: (opening: CircuitOpening?, ownRefusals: Int),
+        startedAt: Timestamp
     ) {
-        self.init(
-            outcome,
-            in: PushScope(push.identity),
-            hasOwnTopic: push.hasOwnTopic,
-            credential: credential,
-            circuitsToClose: circuitsToClose,
-            delays: delays,
-            random: random
-        )
+        self.init(outcome, in: PushScope(push.identity), circuitsToClose: circuitsToClose, judgement: judgement)
         guard let token = push.token else { return }
         let scope = CredentialScope(
             provider: push.identity.provider,

@@ -16,7 +16,6 @@ private struct PushPermit: ~Copyable, Sendable {}
 package struct PushPipeline<Kind: DeliveryKind>: Sendable {
     package let gate: SendGate
     private let lookup: ProviderLookup
-    private let delays: RetryDelays
     private let journal: IntentJournal
     private let writer: OutcomeWriter<Kind>
     private let now: @Sendable () -> Timestamp
@@ -31,14 +30,12 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         intents: IntentStore,
         owner: String,
         lookup: @escaping ProviderLookup,
-        delays: RetryDelays = RetryDelays(),
         uncommitted: UncommittedOutcomes,
         writeTimeout: Duration = .seconds(60),
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.lookup = lookup
-        self.delays = delays
         self.now = now
         gate = SendGate()
         let open = OpenIntents()
@@ -58,15 +55,19 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
     ///
     /// - Parameters:
     ///   - lease: of a delivery of the queue.
+    ///   - answered: called with the provider's answer, before it is written.
     ///   - decide: what the result means for the owner; may change what it says about others.
     package func attempt(
         _ push: Push,
         lease: DeliveryLease? = nil,
+        answered: (PushOutcome) -> Void = { _ in },
         decide: (PushResult, inout PushFindings) -> Kind.Consequence?
     ) async -> (result: PushResult, disposition: OutcomeDisposition) {
-        let scope = PushScope(push.identity)
+        var push = push
+        let prepared = prepare(&push)
+        let scope = PushScope(push.identity, topic: prepared.topic)
         let credential = credential(for: scope)
-        let circuitsToClose: [Int64]
+        let circuitsToClose: [Circuit]
         switch gate.admit(scope, credential: credential, lease: lease, now: now()) {
         case .blocked(let obstacle): return await block(push, lease, by: obstacle, decide)
         case .allowed(let circuits): circuitsToClose = circuits
@@ -84,21 +85,29 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         }
         let clock = push.clock ?? now
         let startedAt = clock()
-        let answer = await request(push, permit: PushPermit())
+        let answer = await request(push, prepared, permit: PushPermit())
+        answered(answer)
+        let judgement = gate.judge(
+            answer,
+            scope,
+            hasOwnTopic: push.hasOwnTopic,
+            credential: credential,
+            operationKey: push.identity.operationKey,
+            now: now()
+        )
         var outcome = DeliveryOutcome<Kind.Consequence>(
-            of: answer.push,
-            answer.outcome,
+            of: push,
+            answer,
             credential: credential,
             circuitsToClose: circuitsToClose,
+            judgement: judgement,
             startedAt: startedAt,
-            at: clock(),
-            delays: delays,
-            random: Double.random(in: 0...1)
+            at: clock()
         )
         outcome.lease = lease
         outcome.intent = intent
-        outcome.consequence = decide(.attempted(answer.outcome), &outcome.findings)
-        return (.attempted(answer.outcome), await writer.submit(outcome))
+        outcome.consequence = decide(.attempted(answer), &outcome.findings)
+        return (.attempted(answer), await writer.submit(outcome))
     }
 
     /// Writes the end of a push that is not attempted.
@@ -126,16 +135,10 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
                 return await end(blocked(startedAt + SendGate.retryInterval), lease: nil, at: startedAt)
             }
             let (outcome, consequence) = await body(provider)
-            let findings = PushFindings(
-                outcome,
-                in: scope,
-                hasOwnTopic: true,
-                credential: credential,
-                circuitsToClose: circuitsToClose,
-                delays: delays,
-                random: Double.random(in: 0...1)
-            )
-            await writer.submit(DeliveryOutcome(consequence: consequence, findings: findings, at: now()))
+            let at = now()
+            let judgement = gate.judge(outcome, scope, hasOwnTopic: true, credential: credential, operationKey: "channels", now: at)
+            let findings = PushFindings(outcome, in: scope, circuitsToClose: circuitsToClose, judgement: judgement)
+            await writer.submit(DeliveryOutcome(consequence: consequence, findings: findings, at: at))
         }
     }
 
@@ -182,35 +185,44 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         return (result, await writer.submit(outcome))
     }
 
-    /// The only place where a push is handed to a provider.
-    private func request(_ push: Push, permit: consuming PushPermit) async -> (outcome: PushOutcome, push: Push) {
-        let now = now()
-        let identity = push.identity
+    /// What is to be sent, or why it cannot be.
+    private typealias Prepared = (content: Result<Push.Content, PushError>, topic: String?)
+
+    /// Makes the content, and names what only the content knows.
+    private func prepare(_ push: inout Push) -> Prepared {
         let content: Push.Content
         do throws(PushError) {
-            content = try push.content(now)
+            content = try push.content(now())
         } catch {
-            return (.failed(Classification(.unknown, retry: .never), code: error.code, detail: error.message), push)
+            return (.failure(error), nil)
         }
-        var push = push
+        guard case .message(let message, _) = content else { return (.success(content), nil) }
+        push.identity.pushType = message.pushType.rawValue
+        guard push.identity.provider == .apns else { return (.success(content), nil) }
+        return (.success(content), message.apnsTopic(of: push.identity.app))
+    }
+
+    /// The only place where a push is handed to a provider.
+    private func request(_ push: Push, _ prepared: Prepared, permit: consuming PushPermit) async -> PushOutcome {
+        let now = now()
+        let identity = push.identity
         let provider = lookup(identity.provider, identity.app, identity.environment)
-        switch content {
-        case .message(let message, let token):
-            push.identity.pushType = message.pushType.rawValue
-            push.hasOwnTopic = push.hasOwnTopic || message.topic != nil
-            guard let provider else { return (.withoutCredential, push) }
+        switch prepared.content {
+        case .failure(let error): return .failed(Classification(.unknown, retry: .never), code: error.code, detail: error.message)
+        case .success(.message(let message, let token)):
+            guard let provider else { return .withoutCredential }
             let target = PushTarget(
                 provider: identity.provider,
                 token: token.rawValue,
                 environment: identity.environment,
                 app: identity.app
             )
-            return (await provider.send(message, to: target, attemptId: push.messageId, now: now), push)
-        case .broadcast(let message, let channel):
-            guard let provider = provider as? any BroadcastProvider else { return (.withoutCredential, push) }
+            return await provider.send(message, to: target, attemptId: push.messageId, now: now)
+        case .success(.broadcast(let message, let channel)):
+            guard let provider = provider as? any BroadcastProvider else { return .withoutCredential }
             let scope = BroadcastScope(app: identity.app, environment: identity.environment)
             let attemptId = "\(push.messageId):\(identity.attemptNumber)"
-            return (await provider.broadcast(message, to: channel, in: scope, attemptId: attemptId, now: now), push)
+            return await provider.broadcast(message, to: channel, in: scope, attemptId: attemptId, now: now)
         }
     }
 }
@@ -221,20 +233,18 @@ extension DeliveryOutcome {
         of push: Push,
         _ outcome: PushOutcome,
         credential: String,
-        circuitsToClose: [Int64],
+        circuitsToClose: [Circuit],
+        judgement: (opening: CircuitOpening?, ownRefusals: Int),
         startedAt: Timestamp,
-        at: Timestamp,
-        delays: RetryDelays,
-        random: Double
+        at: Timestamp
     ) {
         let findings = PushFindings(
             outcome,
             of: push,
             credential: credential,
             circuitsToClose: circuitsToClose,
-            startedAt: startedAt,
-            delays: delays,
-            random: random
+            judgement: judgement,
+            startedAt: startedAt
         )
         self.init(attempt: Attempt(push.identity, outcome, at: startedAt), consequence: nil, findings: findings, at: at)
     }

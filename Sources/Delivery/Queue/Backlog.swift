@@ -10,7 +10,7 @@ package struct QueueBacklog: Sendable, Hashable {
     package var retrying: Int
     /// Not due yet by the caller's wish.
     package var scheduled: Int
-    /// Waiting until a refused credential is accepted again.
+    /// Waiting until an open circuit closes.
     package var blocked: Int
     /// With a provider now.
     package var sending: Int
@@ -71,7 +71,7 @@ package struct Backlog: Sendable {
     package var queues: [QueueBacklog]
     /// By the database's clock.
     package var at: Timestamp
-    /// Credentials that are refused.
+    /// The open circuits.
     package var circuits: [Circuit] = []
     /// Queues that wait because their provider asked for it.
     package var pauses: [RateLimitPause] = []
@@ -81,6 +81,13 @@ package struct Backlog: Sendable {
     package var scheduled: Int { queues.reduce(0) { $0 + $1.scheduled } }
     package var blocked: Int { queues.reduce(0) { $0 + $1.blocked } }
     package var sending: Int { queues.reduce(0) { $0 + $1.sending } }
+    /// Ready deliveries of queues that a rate-limit pause stops.
+    package var paused: Int { queues.reduce(0) { sum, queue in sum + (pauses.contains { $0.applies(to: queue.queue) } ? queue.ready : 0) } }
+    /// Deliveries that are due and not sent: for a retry, for a circuit, for the end of a pause, or for more than a minute.
+    package var overdue: Int {
+        let late = queues.reduce(0) { sum, queue in sum + (queue.oldestReadyAt.map { at - $0 > .seconds(60) } == true ? queue.ready : 0) }
+        return retrying + blocked + max(paused, late)
+    }
     package var oldestReadyAt: Timestamp? { queues.compactMap(\.oldestReadyAt).min() }
 
     package var drain: DrainEstimate {
@@ -124,7 +131,7 @@ private enum BacklogQueries {
                 SELECT queue FROM pushDead WHERE finishedAt > clock_timestamp() - interval '300 seconds'
             ) e GROUP BY queue
         )
-        SELECT l.queue, l.app, l.provider, l.critical, coalesce(ready, 0), coalesce(retrying, 0), coalesce(scheduled, 0),
+        SELECT l.queue, l.app, l.provider, l.environment, l.class, coalesce(ready, 0), coalesce(retrying, 0), coalesce(scheduled, 0),
             coalesce(sending, 0), oldest, coalesce(arrived, 0), coalesce(ended, 0), coalesce(blocked, 0)
         FROM pushQueues l
         LEFT JOIN ready USING (queue) LEFT JOIN later USING (queue) LEFT JOIN leased USING (queue)
@@ -135,17 +142,23 @@ private enum BacklogQueries {
 
 extension QueueBacklog {
     fileprivate init(_ row: Row) throws {
-        let values = try row.decode((Int32, String, String, Bool, Int, Int, Int, Int, Timestamp?, Int, Int, Int).self)
+        let values = try row.decode((Int32, String, String, String, String, Int, Int, Int, Int, Timestamp?, Int, Int, Int).self)
         self.init(
-            queue: SendQueue(id: values.0, app: values.1, provider: Provider(rawValue: values.2) ?? .apns, isCritical: values.3),
-            ready: values.4,
-            retrying: values.5,
-            scheduled: values.6,
-            sending: values.7,
-            oldestReadyAt: values.8,
-            arrived: values.9,
-            ended: values.10,
-            blocked: values.11
+            queue: SendQueue(
+                id: values.0,
+                app: values.1,
+                provider: try stored(values.2),
+                environment: try stored(values.3),
+                deliveryClass: try stored(values.4)
+            ),
+            ready: values.5,
+            retrying: values.6,
+            scheduled: values.7,
+            sending: values.8,
+            oldestReadyAt: values.9,
+            arrived: values.10,
+            ended: values.11,
+            blocked: values.12
         )
     }
 }

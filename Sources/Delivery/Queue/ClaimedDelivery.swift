@@ -30,7 +30,7 @@ package struct ClaimedDelivery: Sendable {
     package var isCancelled: Bool
     /// `SendContent.json` as text.
     package var content: String
-    package var isCritical: Bool
+    package var deliveryClass: DeliveryClass
     package var policy: DeliveryPolicy
     package var expiresAt: Timestamp
     package var requestId: String
@@ -47,7 +47,7 @@ extension ClaimedDelivery {
         let key = try row.decode(
             (
                 Int64, Int64, Int32, Int32, Int64, Timestamp, String, String, String?, String, String, String, String, String?, String?,
-                Int64?, String?, Timestamp?, String?, Bool, String, Bool, String, Timestamp, String, String?
+                Int64?, String?, Timestamp?, String?, Bool, String, String, String, Timestamp, String, String?
             ).self
         )
         deliveryId = key.0
@@ -78,7 +78,7 @@ extension ClaimedDelivery {
         appVersion = key.18
         isCancelled = key.19
         content = key.20
-        isCritical = key.21
+        deliveryClass = try stored(key.21)
         policy = try stored(key.22)
         expiresAt = key.23
         requestId = key.24

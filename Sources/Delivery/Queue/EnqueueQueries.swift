@@ -23,19 +23,20 @@ enum EnqueueQueries {
 
     /// Inserts sends; which were new.
     static func insert(
-        _ sends: [SendRequest],
+        _ entries: [(send: SendRequest, deliveryClass: DeliveryClass)],
         requestId: String,
         author: String,
         now: Timestamp,
         on connection: BlockingConnection
     ) throws -> Set<String> {
+        let sends = entries.map(\.send)
         let rows = try connection.query(
             """
-            INSERT INTO pushSends (sendId, contentHash, requestId, author, content, critical, policy, createdAt, notBefore, expiresAt)
-            SELECT sendId, contentHash, \(requestId), \(author), content::jsonb, critical, policy::pushPolicy, \(now), notBefore, expiresAt
+            INSERT INTO pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, notBefore, expiresAt)
+            SELECT sendId, contentHash, \(requestId), \(author), content::jsonb, class::pushClass, policy::pushPolicy, \(now), notBefore, expiresAt
             FROM unnest(\(sends.map(\.sendId)), \(sends.map(\.contentHash) as [[UInt8]]), \(sends.map(\.content.json.text)),
-                \(sends.map(\.isCritical)), \(sends.map(\.policy.rawValue)), \(sends.map(\.notBefore)), \(sends.map(\.expiresAt)))
-                AS t(sendId, contentHash, content, critical, policy, notBefore, expiresAt)
+                \(entries.map(\.deliveryClass.rawValue)), \(sends.map(\.policy.rawValue)), \(sends.map(\.notBefore)), \(sends.map(\.expiresAt)))
+                AS t(sendId, contentHash, content, class, policy, notBefore, expiresAt)
             ON CONFLICT (sendId) DO NOTHING
             RETURNING sendId
             """
@@ -45,15 +46,13 @@ enum EnqueueQueries {
 
     /// Inserts deliveries and puts each where it waits: ready, or scheduled when its send is not due.
     static func insertDeliveries(
-        _ entries: [(send: SendRequest, delivery: NewDelivery)],
+        _ entries: [(send: SendRequest, delivery: NewDelivery, queue: SendQueueRegistry.Key)],
         queues: [SendQueueRegistry.Key: Int32],
         now: Timestamp,
         on connection: BlockingConnection
     ) throws {
         guard !entries.isEmpty else { return }
-        let queueIds = entries.map { send, delivery in
-            queues[SendQueueRegistry.Key(app: delivery.app, provider: delivery.provider, isCritical: send.isCritical)] ?? 0
-        }
+        let queueIds = entries.map { queues[$0.queue] ?? 0 }
         let deliveries = entries.map(\.delivery)
         try connection.execute(
             """

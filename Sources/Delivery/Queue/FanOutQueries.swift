@@ -9,16 +9,27 @@ struct FanOut {
     let app: String?
     let now: Timestamp
 
-    /// Kinds of devices they have that can be reached.
-    func kinds(on connection: BlockingConnection) throws -> [PayloadKind] {
-        try connection.query("SELECT DISTINCT v.provider, v.platform, v.app FROM (\(people)) p JOIN devices v ON \(reachable)").map { row in
-            let (provider, platform, app) = try row.decode((String, String, String).self)
-            return PayloadKind(provider: try stored(provider), platform: try stored(platform), app: app)
+    /// Kinds of devices they have that can be reached, and how many of each.
+    func kinds(on connection: BlockingConnection) throws -> [(kind: PayloadKind, devices: Int)] {
+        try connection.query(
+            """
+            SELECT v.provider, v.platform, v.environment, v.app, count(*) FROM (\(people)) p JOIN devices v ON \(reachable)
+            GROUP BY v.provider, v.platform, v.environment, v.app
+            """
+        ).map { row in
+            let (provider, platform, environment, app, devices) = try row.decode((String, String, String, String, Int).self)
+            let kind = PayloadKind(
+                provider: try stored(provider),
+                platform: try stored(platform),
+                environment: try stored(environment),
+                app: app
+            )
+            return (kind, devices)
         }
     }
 
     /// Stores a delivery for each device and puts it where it waits; how many. The queues must be there.
-    func store(_ send: SendRequest, on connection: BlockingConnection) throws -> Int {
+    func store(_ send: SendRequest, as deliveryClass: DeliveryClass, on connection: BlockingConnection) throws -> Int {
         // A million devices take longer than any other statement here.
         try connection.execute("SET LOCAL statement_timeout = '15min'")
         let isLater = send.notBefore.map { $0 > now } ?? false
@@ -35,7 +46,8 @@ struct FanOut {
                 INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)
                 SELECT \(send.sendId), l.queue, v.userId, v.deviceId, v.platform, v.provider, v.environment, v.app, \(now)
                 FROM (\(people)) p JOIN devices v ON \(reachable)
-                JOIN pushQueues l ON l.app = v.app AND l.provider = v.provider AND l.critical = \(send.isCritical)
+                JOIN pushQueues l ON l.app = v.app AND l.provider = v.provider AND l.environment = v.environment
+                    AND l.class = \(deliveryClass.rawValue)::pushClass
                 RETURNING deliveryId, queue
             )
             \(waiting)

@@ -154,5 +154,17 @@ struct QueueDeliveries: DeliveryKind {
             LEFT JOIN pushCircuits h ON h.circuitId = t.circuitId AND h.closedAt IS NULL
             """
         )
+        // As long as few deliveries were refused, one of them may be at fault and not the credential: a new one is the next probe.
+        let fresh = Set(rows.compactMap { $0.reason == nil && $0.0.attempts == 0 ? $0.circuit : nil })
+        guard !fresh.isEmpty else { return }
+        try connection.execute(
+            """
+            UPDATE pushCircuits h SET nextProbeAt = clock_timestamp()
+            WHERE circuitId = ANY(\(fresh.sorted())) AND closedAt IS NULL AND kind = 'refused' AND nextProbeAt > clock_timestamp()
+              AND (SELECT count(*) FROM (
+                  SELECT FROM pushScheduled s WHERE s.circuitId = h.circuitId AND s.attemptNumber > 1 LIMIT \(CircuitDecision.firstProbes)
+              ) refused) < \(CircuitDecision.firstProbes)
+            """
+        )
     }
 }

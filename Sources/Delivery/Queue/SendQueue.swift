@@ -1,16 +1,20 @@
 package import PushContract
 
-/// What shares a place in the queue: app × provider × urgency.
+/// What shares a place in the queue: app × provider × environment × class.
 package struct SendQueue: Sendable, Hashable {
     package var id: Int32
     package var app: String
     package var provider: Provider
-    package var isCritical: Bool
+    package var environment: PushEnvironment
+    package var deliveryClass: DeliveryClass
 
-    package init(id: Int32, app: String, provider: Provider, isCritical: Bool) {
+    package init(id: Int32, app: String, provider: Provider, environment: PushEnvironment = .production, deliveryClass: DeliveryClass) {
         self.id = id
         self.app = app
         self.provider = provider
-        self.isCritical = isCritical
+        self.environment = environment
+        self.deliveryClass = deliveryClass
     }
+
+    package var isCritical: Bool { deliveryClass == .critical }
 }

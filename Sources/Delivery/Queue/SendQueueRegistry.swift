@@ -3,28 +3,29 @@ import PushContract
 
 /// The queues there are; one is made when the first send needs it.
 enum SendQueueRegistry {
+    static let columns = "queue, app, provider, environment, class"
+
     struct Key: Hashable {
         var app: String
         var provider: Provider
-        var isCritical: Bool
+        var environment: PushEnvironment
+        var deliveryClass: DeliveryClass
     }
 
     /// The queues of these keys, made where missing.
-    static func queues(
-        for needed: [(app: String, provider: Provider, isCritical: Bool)],
-        on connection: BlockingConnection
-    ) throws -> [Key: Int32] {
-        let keys = Set(needed.map { Key(app: $0.app, provider: $0.provider, isCritical: $0.isCritical) })
+    static func queues(for needed: [Key], on connection: BlockingConnection) throws -> [Key: Int32] {
+        let keys = Set(needed)
         let apps = Array(Set(keys.map(\.app)))
         var known = try read(apps, on: connection)
         // In one order, as two batches may make the same queues at once.
-        let missing = keys.filter { known[$0] == nil }.sorted { ($0.app, $0.provider.rawValue) < ($1.app, $1.provider.rawValue) }
+        let missing = keys.filter { known[$0] == nil }.sorted { $0.order < $1.order }
         guard !missing.isEmpty else { return known }
         try connection.execute(
             """
-            INSERT INTO pushQueues (app, provider, critical)
-            SELECT app, provider::pushProvider, critical
-            FROM unnest(\(missing.map(\.app)), \(missing.map(\.provider.rawValue)), \(missing.map(\.isCritical))) AS t(app, provider, critical)
+            INSERT INTO pushQueues (app, provider, environment, class)
+            SELECT app, provider::pushProvider, environment::pushEnvironment, class::pushClass
+            FROM unnest(\(missing.map(\.app)), \(missing.map(\.provider.rawValue)), \(missing.map(\.environment.rawValue)),
+                \(missing.map(\.deliveryClass.rawValue))) AS t(app, provider, environment, class)
             ON CONFLICT DO NOTHING
             """
         )
@@ -33,16 +34,30 @@ enum SendQueueRegistry {
     }
 
     private static func read(_ apps: [String], on connection: BlockingConnection) throws -> [Key: Int32] {
-        let queues = try connection.query("SELECT queue, app, provider, critical FROM pushQueues WHERE app = ANY(\(apps))").map(
-            SendQueue.init
-        )
-        return Dictionary(uniqueKeysWithValues: queues.map { (Key(app: $0.app, provider: $0.provider, isCritical: $0.isCritical), $0.id) })
+        let queues = try connection.query("SELECT \(raw: columns) FROM pushQueues WHERE app = ANY(\(apps))").map(SendQueue.init)
+        return Dictionary(uniqueKeysWithValues: queues.map { (Key($0), $0.id) })
+    }
+}
+
+extension SendQueueRegistry.Key {
+    init(_ queue: SendQueue) {
+        self.init(app: queue.app, provider: queue.provider, environment: queue.environment, deliveryClass: queue.deliveryClass)
+    }
+
+    fileprivate var order: (String, String, String, String) {
+        (app, provider.rawValue, environment.rawValue, deliveryClass.rawValue)
     }
 }
 
 extension SendQueue {
     init(_ row: Row) throws {
-        let (id, app, provider, isCritical) = try row.decode((Int32, String, String, Bool).self)
-        self.init(id: id, app: app, provider: try stored(provider), isCritical: isCritical)
+        let (id, app, provider, environment, deliveryClass) = try row.decode((Int32, String, String, String, String).self)
+        self.init(
+            id: id,
+            app: app,
+            provider: try stored(provider),
+            environment: try stored(environment),
+            deliveryClass: try stored(deliveryClass)
+        )
     }
 }

@@ -7,14 +7,23 @@ extension SendStore {
         let cursors = Array(cursors)
         return try await pool.query(
             """
-            SELECT l.queue, l.app, l.provider, l.critical,
+            SELECT l.queue, l.app, l.provider, l.environment, l.class,
                 EXISTS (SELECT 1 FROM pushReady r WHERE r.queue = l.queue AND r.seq >= coalesce(f.seq, 0))
             FROM pushQueues l LEFT JOIN unnest(\(cursors.map(\.key)), \(cursors.map(\.value))) AS f(queue, seq) ON f.queue = l.queue
             ORDER BY l.queue
             """
         ).map { row in
-            let (id, app, provider, isCritical, hasWork) = try row.decode((Int32, String, String, Bool, Bool).self)
-            return (SendQueue(id: id, app: app, provider: try stored(provider), isCritical: isCritical), hasWork)
+            let (id, app, provider, environment, deliveryClass, hasWork) = try row.decode(
+                (Int32, String, String, String, String, Bool).self
+            )
+            let queue = SendQueue(
+                id: id,
+                app: app,
+                provider: try stored(provider),
+                environment: try stored(environment),
+                deliveryClass: try stored(deliveryClass)
+            )
+            return (queue, hasWork)
         }
     }
 
@@ -63,11 +72,19 @@ enum ClaimQueries {
         """
     }
 
-    /// One delivery that waits with a hold.
+    /// One delivery that a circuit blocks: those that were attempted least, of these the most urgent class. So one that is refused for a
+    /// fault of its own is not the probe again and again.
     static func probe(circuit: Int64, lease: Duration, worker: String) -> Query {
         """
         WITH picked AS MATERIALIZED (
-            SELECT deliveryId FROM pushScheduled WHERE circuitId = \(circuit) ORDER BY deliveryId LIMIT 1 FOR UPDATE SKIP LOCKED
+            SELECT deliveryId FROM pushScheduled WHERE deliveryId = (
+                SELECT s.deliveryId FROM pushCircuits h JOIN pushQueues q ON q.app = h.app AND q.provider = h.provider
+                CROSS JOIN LATERAL (
+                    SELECT deliveryId, attemptNumber FROM pushScheduled WHERE circuitId = h.circuitId AND queue = q.queue
+                    ORDER BY attemptNumber, deliveryId LIMIT 1
+                ) s
+                WHERE h.circuitId = \(circuit) ORDER BY s.attemptNumber, q.class LIMIT 1
+            ) FOR UPDATE SKIP LOCKED
         ), taken AS (
             DELETE FROM pushScheduled s USING picked WHERE s.deliveryId = picked.deliveryId
             RETURNING 0::bigint AS seq, s.deliveryId, s.attemptNumber
@@ -96,7 +113,7 @@ enum ClaimQueries {
         )
         SELECT f.deliveryId, f.leaseToken, f.queue, f.attemptNumber, f.seq, f.claimedAt, f.sendId, f.uid, f.deviceId, f.platform,
             f.provider, f.environment, f.app, f.pushToken, f.tokenHash, f.registrationVersion, f.tokenState, f.tokenStateSince,
-            f.appVersion, c.sendId IS NOT NULL, s.content, s.critical, s.policy, s.expiresAt, s.requestId,
+            f.appVersion, c.sendId IS NOT NULL, s.content, s.class, s.policy, s.expiresAt, s.requestId,
             f.environmentTrial
         FROM fresh f JOIN pushSends s ON s.sendId = f.sendId LEFT JOIN pushCancels c ON c.sendId = f.sendId
         """

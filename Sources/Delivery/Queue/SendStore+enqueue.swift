@@ -15,8 +15,8 @@ extension SendStore {
         check: @escaping PayloadCheck
     ) async throws -> [SendReceipt] {
         guard !requests.isEmpty else { return [] }
-        return try await pool.performTransaction { [cipher] connection in
-            var enqueueing = try Enqueueing(requests, cipher: cipher, on: connection, now: now)
+        return try await pool.performTransaction { [cipher, bulkThreshold] connection in
+            var enqueueing = try Enqueueing(requests, cipher: cipher, bulkThreshold: bulkThreshold, on: connection, now: now)
             try enqueueing.admit(check: check)
             try enqueueing.store(requestId: requestId, author: author)
             return enqueueing.receipts
@@ -28,18 +28,27 @@ extension SendStore {
 private struct Enqueueing {
     private let requests: [SendRequest]
     private let cipher: TokenCipher
+    private let bulkThreshold: Int
     private let connection: BlockingConnection
     private let now: Timestamp
     private var known: [String: (hash: [UInt8], deliveries: Int)]
     private var outcome: [SendReceipt?]
     private var deliveries: [Int: [NewDelivery]] = [:]
+    private var classes: [Int: DeliveryClass] = [:]
     /// Sends to many people, which are stored one by one.
     private var fanOuts: [Int: FanOut] = [:]
     private var fanOutKinds: [Int: [PayloadKind]] = [:]
 
-    init(_ requests: [SendRequest], cipher: TokenCipher, on connection: BlockingConnection, now: Timestamp) throws {
+    init(
+        _ requests: [SendRequest],
+        cipher: TokenCipher,
+        bulkThreshold: Int,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws {
         self.requests = requests
         self.cipher = cipher
+        self.bulkThreshold = bulkThreshold
         self.connection = connection
         self.now = now
         known = try EnqueueQueries.known(requests.map(\.sendId), on: connection)
@@ -47,6 +56,8 @@ private struct Enqueueing {
     }
 
     var receipts: [SendReceipt] { outcome.map { $0 ?? .conflict } }
+
+    private func deliveryClass(of index: Int) -> DeliveryClass { classes[index] ?? .normal }
 
     /// Decides on each request; what remains without an outcome is to be stored.
     mutating func admit(check: SendStore.PayloadCheck) throws {
@@ -67,8 +78,11 @@ private struct Enqueueing {
                 let found = try resolution.deliveries(for: requests[index])
                 // A thousand devices of one app make one check.
                 var kinds = Set(found.map(PayloadKind.init))
+                var count = found.count
                 if let fanOut = FanOut(requests[index], now: now) {
-                    kinds = Set(try fanOut.kinds(on: connection))
+                    let devices = try fanOut.kinds(on: connection)
+                    kinds = Set(devices.map(\.kind))
+                    count = devices.reduce(0) { $0 + $1.devices }
                     guard !kinds.isEmpty else { throw FanOut.noRecipient(requests[index]) }
                     fanOuts[index] = fanOut
                 }
@@ -77,6 +91,7 @@ private struct Enqueueing {
                 }
                 fanOutKinds[index] = fanOuts[index] == nil ? nil : Array(kinds)
                 deliveries[index] = found
+                classes[index] = requests[index].deliveryClass ?? .usual(deliveries: count, bulkThreshold: bulkThreshold)
             } catch let problem as Problem {
                 outcome[index] = .refused(problem)
             }
@@ -87,7 +102,13 @@ private struct Enqueueing {
         // By id, so that two batches with the same ids wait for each other in one direction only.
         let open = deliveries.keys.sorted { requests[$0].sendId < requests[$1].sendId }
         guard !open.isEmpty else { return }
-        let inserted = try EnqueueQueries.insert(open.map { requests[$0] }, requestId: requestId, author: author, now: now, on: connection)
+        let inserted = try EnqueueQueries.insert(
+            open.map { (requests[$0], deliveryClass(of: $0)) },
+            requestId: requestId,
+            author: author,
+            now: now,
+            on: connection
+        )
         let lost = open.filter { !inserted.contains(requests[$0].sendId) }
         if !lost.isEmpty {
             // Another request with the same id committed first.
@@ -98,32 +119,37 @@ private struct Enqueueing {
             }
         }
         let stored = open.filter { inserted.contains(requests[$0].sendId) }
-        let entries = stored.flatMap { index in deliveries[index, default: []].map { (requests[index], $0) } }
-        let kinds = stored.flatMap { index in fanOutKinds[index, default: []].map { ($0.app, $0.provider, requests[index].isCritical) } }
-        let queues = try SendQueueRegistry.queues(for: entries.map { ($0.1.app, $0.1.provider, $0.0.isCritical) } + kinds, on: connection)
+        let entries = stored.flatMap { index in
+            deliveries[index, default: []].map { (requests[index], $0, $0.queue(deliveryClass(of: index))) }
+        }
+        let fanOutQueues = stored.flatMap { index in fanOutKinds[index, default: []].map { $0.queue(deliveryClass(of: index)) } }
+        let queues = try SendQueueRegistry.queues(for: entries.map(\.2) + fanOutQueues, on: connection)
         try EnqueueQueries.insertDeliveries(entries, queues: queues, now: now, on: connection)
         for index in stored {
-            let many = try fanOuts[index]?.store(requests[index], on: connection)
+            let many = try fanOuts[index]?.store(requests[index], as: deliveryClass(of: index), on: connection)
             outcome[index] = .accepted(deliveries: many ?? deliveries[index]?.count ?? 0)
         }
     }
 }
 
-/// What a payload's rules depend on.
+/// What a payload's rules and a delivery's queue depend on.
 struct PayloadKind: Hashable {
     var provider: Provider
     var platform: Platform
+    var environment: PushEnvironment
     var app: String
 
-    init(provider: Provider, platform: Platform, app: String) {
-        self.provider = provider
-        self.platform = platform
-        self.app = app
+    func queue(_ deliveryClass: DeliveryClass) -> SendQueueRegistry.Key {
+        SendQueueRegistry.Key(app: app, provider: provider, environment: environment, deliveryClass: deliveryClass)
     }
+}
 
+extension PayloadKind {
     init(_ delivery: NewDelivery) {
-        provider = delivery.provider
-        platform = delivery.platform
-        app = delivery.app
+        self.init(provider: delivery.provider, platform: delivery.platform, environment: delivery.environment, app: delivery.app)
     }
+}
+
+extension NewDelivery {
+    fileprivate func queue(_ deliveryClass: DeliveryClass) -> SendQueueRegistry.Key { PayloadKind(self).queue(deliveryClass) }
 }

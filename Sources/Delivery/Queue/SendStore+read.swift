@@ -55,7 +55,7 @@ extension SendStore {
 enum ReadQueries {
     static func send(_ sendId: String) -> Query {
         """
-        SELECT s.sendId, s.requestId, s.author, s.critical, s.policy, s.createdAt, s.notBefore, s.expiresAt, c.cancelledAt
+        SELECT s.sendId, s.requestId, s.author, s.class, s.policy, s.createdAt, s.notBefore, s.expiresAt, c.cancelledAt
         FROM pushSends s LEFT JOIN pushCancels c ON c.sendId = s.sendId WHERE s.sendId = \(sendId)
         """
     }

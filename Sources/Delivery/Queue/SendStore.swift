@@ -14,17 +14,22 @@ package struct SendStore: Sendable {
     /// What every token action goes through.
     let feedbackWriter: TokenFeedbackWriter
 
+    /// A send with more deliveries is bulk unless its caller says otherwise.
+    let bulkThreshold: Int
+
     /// - Parameter cipher: closed where no token is touched, such as for reading the backlog.
     package init(
         pool: PostgresPool,
         cipher: TokenCipher = .withoutKeys,
         feedbackWriter: TokenFeedbackWriter = TokenFeedbackWriter(),
+        bulkThreshold: Int = 1000,
         record: @escaping AttemptRecorder
     ) {
         self.pool = pool
         self.cipher = cipher
         self.record = record
         self.feedbackWriter = feedbackWriter
+        self.bulkThreshold = bulkThreshold
     }
 
     /// Pushes that are about to be sent and that no lease protects.

@@ -25,7 +25,7 @@ package struct StoredSend: Sendable {
     package var sendId: String
     package var requestId: String
     package var author: String
-    package var isCritical: Bool
+    package var deliveryClass: DeliveryClass
     package var policy: DeliveryPolicy
     package var createdAt: Timestamp
     package var notBefore: Timestamp?
@@ -43,12 +43,12 @@ package struct StoredSend: Sendable {
 
 extension StoredSend {
     init(_ row: Row, deliveries: [Delivery], counts: [DeliveryState: Int], attempts: [Attempt]) throws {
-        let values = try row.decode((String, String, String, Bool, String, Timestamp, Timestamp?, Timestamp, Timestamp?).self)
+        let values = try row.decode((String, String, String, String, String, Timestamp, Timestamp?, Timestamp, Timestamp?).self)
         self.init(
             sendId: values.0,
             requestId: values.1,
             author: values.2,
-            isCritical: values.3,
+            deliveryClass: try stored(values.3),
             policy: try stored(values.4),
             createdAt: values.5,
             notBefore: values.6,

@@ -8,7 +8,7 @@ extension SendRequest {
     /// How long a send is tried when the caller does not say.
     static let usualLifetime = Duration.seconds(24 * 3600)
     /// What stands at the place of a sendId in our own paths.
-    static let reservedIds: Set<String> = ["backlog", "throttle", "circuits", "deactivation-limiters", "dead"]
+    static let reservedIds: Set<String> = ["backlog", "throttle", "circuits", "pauses", "deactivation-limiters", "dead"]
     /// APNs stores for at most 30 days; FCM 28.
     static let longestLifetime = Duration.seconds(28 * 24 * 3600)
 
@@ -18,7 +18,7 @@ extension SendRequest {
         let sendId = try fields.optional("sendId", JSONFields.identifier)
         target = try SendRequest.target(&fields)
         content = try SendContent(&fields)
-        isCritical = try fields.optional("critical", JSONFields.bool) ?? false
+        deliveryClass = try SendRequest.deliveryClass(&fields)
         policy = try fields.optional("policy", JSONFields.oneOf(DeliveryPolicy.self)) ?? .atLeastOnce
         notBefore = try fields.optional("notBefore", JSONFields.timestamp)
         let expiresAt = try fields.optional("expiresAt", JSONFields.timestamp)
@@ -39,6 +39,16 @@ extension SendRequest {
         guard self.expiresAt <= now + SendRequest.longestLifetime else {
             throw fields.field("expiresAt").invalid("\"expiresAt\" lies at most 28 days ahead: no provider keeps a push for longer.")
         }
+    }
+
+    /// `critical: true` is short for `class: critical`; `critical: false` says nothing.
+    private static func deliveryClass(_ fields: inout JSONFields) throws(Problem) -> DeliveryClass? {
+        let named = try fields.optional("class", JSONFields.oneOf(DeliveryClass.self))
+        guard try fields.optional("critical", JSONFields.bool) == true else { return named }
+        guard named == nil || named == .critical else {
+            throw fields.field("critical").invalid("\"critical\": true contradicts \"class\". Remove one of them.")
+        }
+        return .critical
     }
 
     /// Targets in one list at most; more are an audience.

@@ -24,7 +24,8 @@ package struct SendRequest: Sendable {
     package var sendId: String
     package var target: Target
     package var content: SendContent
-    package var isCritical: Bool
+    /// Nil: normal, or bulk with many deliveries.
+    package var deliveryClass: DeliveryClass?
     package var policy: DeliveryPolicy
     package var notBefore: Timestamp?
     package var expiresAt: Timestamp

@@ -6,7 +6,7 @@ package struct BacklogDocument: Encodable, Sendable {
         var ready: Int
         var retrying: Int
         var scheduled: Int
-        /// Waiting until a refused credential is accepted again.
+        /// Waiting until an open circuit closes.
         var blocked: Int
         var sending: Int
         /// Age of the oldest ready delivery; null when none is ready.
@@ -20,7 +20,8 @@ package struct BacklogDocument: Encodable, Sendable {
     struct InQueue: Encodable, Sendable {
         var app: String
         var provider: Provider
-        var critical: Bool
+        var environment: PushEnvironment
+        var `class`: DeliveryClass
         var backlog: Depth
     }
 
@@ -46,7 +47,8 @@ package struct BacklogDocument: Encodable, Sendable {
             InQueue(
                 app: queue.queue.app,
                 provider: queue.queue.provider,
-                critical: queue.queue.isCritical,
+                environment: queue.queue.environment,
+                class: queue.queue.deliveryClass,
                 backlog: Depth(
                     ready: queue.ready,
                     retrying: queue.retrying,

@@ -1,12 +1,14 @@
 import PushContract
 
-/// A refused credential, and what waits for it.
+/// An open circuit.
 package struct CircuitDocument: Encodable, Sendable {
     var circuitId: Int64
+    var kind: String
     var provider: Provider
     var app: String
     var environment: PushEnvironment
     var platform: Platform?
+    var topic: String?
     /// Names the credential; not a secret.
     var credential: String
     /// The provider's code.
@@ -19,10 +21,12 @@ package struct CircuitDocument: Encodable, Sendable {
 
     package init(_ circuit: Circuit) {
         circuitId = circuit.id
+        kind = circuit.scope.kind.rawValue
         provider = circuit.scope.provider
         app = circuit.scope.app
         environment = circuit.scope.environment
         platform = circuit.scope.platform
+        topic = circuit.scope.topic
         credential = circuit.scope.credential
         cause = circuit.cause
         since = circuit.since
@@ -40,6 +44,7 @@ struct RateLimitPauseDocument: Encodable, Sendable {
     var cause: String
     var since: Timestamp
     var until: Timestamp
+    var requestedUntil: Timestamp?
 
     init(_ pause: RateLimitPause) {
         provider = pause.provider
@@ -47,5 +52,6 @@ struct RateLimitPauseDocument: Encodable, Sendable {
         cause = pause.cause
         since = pause.since
         until = pause.until
+        requestedUntil = pause.requestedUntil
     }
 }

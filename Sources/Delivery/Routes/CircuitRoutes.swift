@@ -1,10 +1,12 @@
+import Foundation
 package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
 package import ServiceKit
 
-/// `GET /sends/circuits`, `DELETE /sends/circuits/{circuitId}`: credentials that are refused, and letting go what waits for them.
+/// `GET /sends/circuits`, `DELETE /sends/circuits/{circuitId}`, `DELETE /sends/pauses/{provider}/{app}`: what the send gate blocks, and
+/// sending again.
 package struct CircuitRoutes: Sendable {
     private let store: SendStore
     private let wake: WakeSignal
@@ -22,18 +24,35 @@ package struct CircuitRoutes: Sendable {
         router.get("/sends/circuits", .scope(.sendsRead)) { _, context in
             return try await document()
         }
-        router.delete("/sends/circuits/{circuitId}", .scope(.alertsWrite)) { _, context in try await release(context) }
+        router.delete("/sends/circuits/{circuitId}", .scope(.alertsWrite)) { _, context in try await close(context) }
+        router.delete("/sends/pauses/{provider}/{app}", .scope(.alertsWrite)) { _, context in try await endPause(context) }
     }
 
     /// Closing a circuit too early loses nothing: the next refusal opens it again.
-    private func release(_ context: PushwatchContext) async throws -> Response {
+    private func close(_ context: PushwatchContext) async throws -> Response {
         let caller = try context.requireCaller()
         guard let id = Int64(try context.parameters.require("circuitId")), try await store.closeCircuit(id, by: caller.name) else {
-            throw Problem.notFound("There is no hold with this circuitId, or it has ended already. GET /sends/holds lists those in force.")
+            throw Problem.notFound("No open circuit has this circuitId. GET /sends/circuits lists the open ones.")
         }
         wake.signal()
         try await audit.note(.closeCircuit, "circuit \(id)", by: caller, at: now())
         return try await document()
+    }
+
+    /// Ending a pause too early loses nothing: the next refusal pauses again.
+    private func endPause(_ context: PushwatchContext) async throws -> Response {
+        let caller = try context.requireCaller()
+        let provider = Provider(rawValue: try context.parameters.require("provider"))
+        let name = try context.parameters.require("app")
+        let app = name.removingPercentEncoding ?? name
+        guard let provider, try await store.endPause(provider: provider, app: app) else {
+            throw Problem.notFound("The provider did not pause this app. GET /sends/backlog lists the pauses.")
+        }
+        wake.signal()
+        try await audit.note(.endPause, "\(provider.rawValue) \(app)", by: caller, at: now())
+        let now = now()
+        let pauses = try await store.pauses().filter { $0.until > now }
+        return try JSONResponse(RateLimitPausesDocument(pauses: pauses.map(RateLimitPauseDocument.init))).response()
     }
 
     private func document() async throws -> Response {
@@ -41,7 +60,12 @@ package struct CircuitRoutes: Sendable {
     }
 }
 
-/// The holds in force.
+/// The pauses that are not over.
+struct RateLimitPausesDocument: Encodable, Sendable {
+    var pauses: [RateLimitPauseDocument]
+}
+
+/// The open circuits.
 struct CircuitsDocument: Encodable, Sendable {
     var circuits: [CircuitDocument]
 }

@@ -20,7 +20,7 @@ struct SendDocument: Encodable, Sendable {
 
     var sendId: String
     var state: SendState
-    var critical: Bool
+    var `class`: DeliveryClass
     var policy: DeliveryPolicy
     var requestId: String
     var author: String
@@ -37,7 +37,7 @@ struct SendDocument: Encodable, Sendable {
     init(_ send: StoredSend) {
         sendId = send.sendId
         state = send.state
-        critical = send.isCritical
+        `class` = send.deliveryClass
         policy = send.policy
         requestId = send.requestId
         author = send.author

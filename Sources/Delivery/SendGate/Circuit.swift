@@ -1,6 +1,7 @@
 package import PushContract
 
-/// A credential that is refused: pushes wait until it is accepted again, except for a probe now and then.
+/// A credential or topic that is refused, or a provider that is down: pushes wait until one is accepted again, except for a probe now and
+/// then.
 package struct Circuit: Sendable, Hashable {
     package var id: Int64
     package var scope: CircuitScope
@@ -35,6 +36,19 @@ package struct Circuit: Sendable, Hashable {
         self.probes = probes
         self.nextProbeAt = nextProbeAt
         self.probedWith = probedWith
+    }
+}
+
+extension Circuit {
+    /// One line: who refuses what, where and why.
+    package var summary: String {
+        let place = [scope.environment.rawValue, scope.platform?.rawValue, scope.topic].compactMap { $0 }.joined(separator: ", ")
+        return switch scope.kind {
+        case .refused:
+            "\(scope.provider) rejects the \(scope.topic == nil ? "credential" : "topic") of \(scope.app) (\(place)): \(cause)"
+        case .failing: "\(scope.provider) answers every push to \(scope.app) (\(place)) with \(cause)"
+        case .unreachable: "\(scope.provider) does not answer pushes to \(scope.app) (\(place))"
+        }
     }
 }
 

@@ -6,16 +6,25 @@ package struct PushScope: Sendable, Hashable {
     package var app: String
     package var environment: PushEnvironment
     package var platform: Platform
+    /// The `apns-topic`; nil with FCM, and where it does not matter.
+    package var topic: String?
 
-    package init(provider: Provider, app: String, environment: PushEnvironment, platform: Platform) {
+    package init(provider: Provider, app: String, environment: PushEnvironment, platform: Platform, topic: String? = nil) {
         self.provider = provider
         self.app = app
         self.environment = environment
         self.platform = platform
+        self.topic = topic
     }
 
-    init(_ identity: AttemptIdentity) {
-        self.init(provider: identity.provider, app: identity.app, environment: identity.environment, platform: identity.platform)
+    init(_ identity: AttemptIdentity, topic: String? = nil) {
+        self.init(
+            provider: identity.provider,
+            app: identity.app,
+            environment: identity.environment,
+            platform: identity.platform,
+            topic: topic
+        )
     }
 
     /// Of pushes through APNs.

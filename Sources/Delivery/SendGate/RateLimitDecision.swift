@@ -19,7 +19,7 @@ package enum RateLimitDecision {
     /// The pause after one more refusal.
     ///
     /// Those that were under way when it began only make it longer if the provider says so. One that comes soon after the last doubles
-    /// the wait. `Retry-After` is never undercut, and the provider's minimum is kept where it says nothing.
+    /// the wait. `Retry-After` is obeyed up to `RetryDelays.retryAfterCap`, and the provider's minimum is kept where it says nothing.
     package static func next(
         _ request: RateLimitRequest,
         after current: RateLimitPause?,
@@ -28,19 +28,23 @@ package enum RateLimitDecision {
     ) -> RateLimitPause {
         if let current, current.until > now {
             var pause = current
-            if let asked = request.retryAfter { pause.until = max(pause.until, now + asked) }
+            guard let asked = request.retryAfter else { return pause }
+            pause.until = max(pause.until, now + min(asked, delays.retryAfterCap))
+            pause.requestedUntil = max(pause.requestedUntil ?? pause.until, now + asked)
             return pause
         }
         let isInARow = current.map { now - $0.until < delays.pause.cap } ?? false
         let number = isInARow ? min((current?.number ?? 0) + 1, 30) : 1
         let backOff = min(delays.pause.base * (1 << (number - 1)), delays.pause.cap)
-        let wait = max(backOff, max(delays.pause.minimum, request.retryAfter ?? .zero))
+        let asked = request.retryAfter.map { min($0, delays.retryAfterCap) } ?? .zero
+        let wait = max(backOff, max(delays.pause.minimum, asked))
         return RateLimitPause(
             provider: request.provider,
             app: request.app,
             cause: request.cause,
             since: now,
             until: now + wait,
+            requestedUntil: request.retryAfter.map { now + $0 },
             number: number
         )
     }

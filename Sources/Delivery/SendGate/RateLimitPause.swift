@@ -8,15 +8,26 @@ package struct RateLimitPause: Sendable, Hashable {
     package var cause: String
     package var since: Timestamp
     package var until: Timestamp
+    /// What the provider asked for, where it is later: shown, not obeyed.
+    package var requestedUntil: Timestamp?
     /// How many in a row; 1 = the first.
     package var number: Int
 
-    package init(provider: Provider, app: String, cause: String, since: Timestamp, until: Timestamp, number: Int) {
+    package init(
+        provider: Provider,
+        app: String,
+        cause: String,
+        since: Timestamp,
+        until: Timestamp,
+        requestedUntil: Timestamp? = nil,
+        number: Int
+    ) {
         self.provider = provider
         self.app = app
         self.cause = cause
         self.since = since
         self.until = until
+        self.requestedUntil = requestedUntil.flatMap { $0 > until ? $0 : nil }
         self.number = number
     }
 

@@ -1,3 +1,4 @@
+import Providers
 package import PushContract
 import Synchronization
 
@@ -5,8 +6,8 @@ import Synchronization
 /// by what this process's own outcomes open and close. Safe to use from any thread.
 package final class SendGate: Sendable {
     package enum Admission: Sendable, Hashable {
-        /// It may be sent. `circuitsToClose`: circuits to close if the provider accepts the credential now.
-        case allowed(circuitsToClose: [Int64])
+        /// It may be sent. `circuitsToClose`: open circuits that its outcome may close.
+        case allowed(circuitsToClose: [Circuit])
         case blocked(Obstacle)
     }
 
@@ -27,10 +28,15 @@ package final class SendGate: Sendable {
         var probes: Set<Int64> = []
         /// Where something waits because of a circuit.
         var waiting: Set<AppEnvironment> = []
+        var evidence = GateEvidence()
+        /// Circuits that closed, here or elsewhere, since somebody last asked.
+        var closed: [Circuit] = []
     }
 
-    /// A push that a circuit blocks is tried again after this.
+    /// A push without a lease that a circuit blocks is tried again after this.
     package static let retryInterval = Duration.seconds(30)
+    /// The same during an outage, whose end is known within two seconds.
+    static let outageRetryInterval = Duration.seconds(2)
 
     private let state = Mutex(State())
 
@@ -46,10 +52,56 @@ package final class SendGate: Sendable {
             switch CircuitDecision.admission(credential: credential, probeOf: lease?.probeOf, circuits: circuits) {
             case .allowed(let circuitsToClose): return .allowed(circuitsToClose: circuitsToClose)
             case .blocked(let circuit):
-                if lease == nil, state.probes.remove(circuit) != nil { return .allowed(circuitsToClose: circuits.map(\.id)) }
+                if lease == nil, state.probes.remove(circuit.id) != nil { return .allowed(circuitsToClose: circuits) }
                 if lease == nil { state.waiting.insert(scope.appEnvironment) }
-                return .blocked(Obstacle(until: now + SendGate.retryInterval, circuit: circuit))
+                let wait = circuit.scope.kind.isOutage ? SendGate.outageRetryInterval : SendGate.retryInterval
+                return .blocked(Obstacle(until: now + wait, circuit: circuit.id))
             }
+        }
+    }
+
+    /// What the outcome of an attempt says about its scope.
+    ///
+    /// - Returns: the circuit it opens, or adds a refusal to; and how often this push was refused while others of its scope were accepted.
+    func judge(
+        _ outcome: PushOutcome,
+        _ scope: PushScope,
+        hasOwnTopic: Bool,
+        credential: String,
+        operationKey: String,
+        now: Timestamp
+    ) -> (opening: CircuitOpening?, ownRefusals: Int) {
+        state.withLock { state in
+            let key = GateEvidence.Key(scope: scope, credential: credential)
+            if let kind = CircuitDecision.outage(outcome) {
+                let isOpen = state.circuits.contains {
+                    $0.scope.kind.isOutage && $0.scope.credential == credential && $0.scope.covers(scope)
+                }
+                let isDown = state.evidence.fail(kind, key, operationKey: operationKey, at: now)
+                return (isDown || isOpen ? CircuitDecision.opening(kind, after: outcome, in: scope, credential: credential) : nil, 0)
+            }
+            state.evidence.healthy(key)
+            if CircuitDecision.isCredentialAccepted(outcome) {
+                state.evidence.accept(key, operationKey: operationKey, at: now)
+                return (nil, 0)
+            }
+            let opening = CircuitDecision.opening(after: outcome, in: scope, hasOwnTopic: hasOwnTopic, credential: credential)
+            guard let opening else { return (nil, 0) }
+            switch state.evidence.judge(refusedBy: outcome.refusalScope, key, operationKey: operationKey, at: now) {
+            case .scope: return (opening, 0)
+            case .delivery(let times): return (nil, times)
+            }
+        }
+    }
+
+    /// Whether `takeClosed` has something to say.
+    var hasClosed: Bool { state.withLock { !$0.closed.isEmpty } }
+
+    /// Circuits that closed since this was last asked.
+    func takeClosed() -> [Circuit] {
+        state.withLock { state in
+            defer { state.closed = [] }
+            return state.closed
         }
     }
 
@@ -64,6 +116,9 @@ package final class SendGate: Sendable {
     /// - Parameter offset: of the database's clock against this machine's.
     func replace(circuits: [Circuit], pauses: [RateLimitPause], offset: Duration) {
         state.withLock { state in
+            let open = Set(circuits.map(\.id))
+            let now = Timestamp.now()
+            for circuit in state.circuits where !open.contains(circuit.id) { state.close(circuit, at: now) }
             state.circuits = circuits
             state.pauses = pauses
             state.offset = offset
@@ -76,6 +131,8 @@ package final class SendGate: Sendable {
         guard !report.opened.isEmpty || !report.paused.isEmpty || !report.closed.isEmpty else { return }
         state.withLock { state in
             let opened = Set(report.opened.map(\.id))
+            let now = Timestamp.now()
+            for circuit in state.circuits where report.closed.contains(circuit.id) { state.close(circuit, at: now) }
             state.circuits.removeAll { opened.contains($0.id) || report.closed.contains($0.id) }
             state.circuits += report.opened
             state.probes.subtract(report.closed)
@@ -129,13 +186,22 @@ extension SendGate {
 }
 
 extension SendGate.State {
+    /// A closed circuit says that its scope is accepted.
+    fileprivate mutating func close(_ circuit: Circuit, at now: Timestamp) {
+        closed.append(circuit)
+        evidence.accept(circuit.scope, at: now)
+    }
+
     /// By this machine's clock.
     fileprivate func pausedUntil(_ scope: PushScope, now: Timestamp) -> Timestamp? {
         let pause = pauses.first { $0.provider == scope.provider && $0.app == scope.app && $0.until > now + offset }
         return pause.map { $0.until - offset }
     }
 
-    fileprivate var apnsCircuits: [Circuit] { circuits.filter { $0.scope.provider == .apns && ($0.scope.platform ?? .ios) == .ios } }
+    /// Of Live Activities, whose pushes have a topic of their own.
+    fileprivate var apnsCircuits: [Circuit] {
+        circuits.filter { $0.scope.provider == .apns && ($0.scope.platform ?? .ios) == .ios && $0.scope.topic == nil }
+    }
 }
 
 extension CircuitScope {

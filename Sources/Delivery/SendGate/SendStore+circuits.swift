@@ -2,19 +2,19 @@ import Postgres
 package import PushContract
 
 extension SendStore {
-    /// The holds in force, oldest first.
+    /// The open circuits, oldest first.
     package func circuits() async throws -> [Circuit] {
         try await pool.query("SELECT \(raw: CircuitQueries.columns) FROM pushCircuits WHERE closedAt IS NULL ORDER BY circuitId").map(
             Circuit.init
         )
     }
 
-    /// The holds in force, and those that ended after `end`, with the number of deliveries that wait: counted up to 100,000, so that a
-    /// million of them is no work.
+    /// The open circuits, and those that closed after `end`, with the number of deliveries that they block: counted up to 100,000, so that
+    /// a million of them is no work.
     package func waitingCircuits(endedAfter end: Timestamp) async throws -> [WaitingCircuit] {
         try await pool.query(
             """
-            SELECT circuitId, provider, app, environment, platform, cause, since, closedAt,
+            SELECT circuitId, kind, provider, app, environment, platform, cause, since, closedAt,
                    CASE WHEN closedAt IS NULL THEN
                        (SELECT count(*) FROM (SELECT FROM pushScheduled s WHERE s.circuitId = h.circuitId LIMIT 100000) waiting)
                    ELSE 0 END
@@ -29,7 +29,7 @@ extension SendStore {
     /// The same, with the database's time; nil without pauses.
     func pausesWithDatabaseTime() async throws -> (pauses: [RateLimitPause], at: Timestamp?) {
         let rows = try await pool.query(
-            "SELECT provider, app, cause, since, pausedUntil, number, clock_timestamp() FROM pushRateLimitPauses ORDER BY provider, app"
+            "SELECT \(raw: CircuitQueries.pauseColumns), clock_timestamp() FROM pushRateLimitPauses ORDER BY provider, app"
         )
         let read = try rows.map(RateLimitPause.read)
         return (read.map(\.pause), read.first?.at)
@@ -44,9 +44,9 @@ extension SendStore {
         return circuits
     }
 
-    /// Takes the turn of making a try for a hold: false when somebody else has it. Moves the next turn on by `interval`.
+    /// Takes the turn of making a probe: false when somebody else has it. Moves the next turn on by `interval`.
     ///
-    /// - Parameter credential: the one in use here; another than the hold's has one turn at once.
+    /// - Parameter credential: the one in use here; another than the circuit's has one turn at once.
     package func reserveProbe(_ circuit: Circuit, credential: String, interval: Duration) async throws -> Bool {
         try await pool.execute(
             """
@@ -58,7 +58,7 @@ extension SendStore {
         ) == 1
     }
 
-    /// Leases one of the deliveries that wait with a hold; nil when none does.
+    /// Leases one of the deliveries that a circuit blocks; nil when it blocks none.
     func claimProbe(of circuit: Circuit, lease: Duration, worker: String) async throws -> ClaimedDelivery? {
         try await pool.query(ClaimQueries.probe(circuit: circuit.id, lease: lease, worker: worker)).first.map { [cipher] row in
             var delivery = try ClaimedDelivery(row, cipher: cipher)
@@ -67,41 +67,59 @@ extension SendStore {
         }
     }
 
-    /// Ends a hold; its deliveries become due (`requeueUnblocked`). False when it has ended already.
+    /// Closes a circuit; its deliveries become due (`requeueUnblocked`). False when it is closed already.
     package func closeCircuit(_ id: Int64, by name: String) async throws -> Bool {
+        try await pool.performTransaction { try CircuitQueries.close([id], by: name, on: $0) == 1 }
+    }
+
+    /// Ends a rate-limit pause before its time; false when there is none.
+    package func endPause(provider: Provider, app: String) async throws -> Bool {
         try await pool.execute(
-            "UPDATE pushCircuits SET closedAt = clock_timestamp(), closedBy = \(name) WHERE circuitId = \(id) AND closedAt IS NULL"
+            """
+            UPDATE pushRateLimitPauses SET pausedUntil = clock_timestamp(), requestedUntil = NULL
+            WHERE provider = \(provider.rawValue)::pushProvider AND app = \(app) AND pausedUntil > clock_timestamp()
+            """
         ) == 1
     }
 
-    /// Makes up to `limit` deliveries due whose hold has ended; how many.
+    /// Makes up to `limit` deliveries ready whose circuit is closed, the most urgent class first; how many.
     func requeueUnblocked(limit: Int = 5000) async throws -> Int {
         try await pool.execute(
             """
-            UPDATE pushScheduled s SET circuitId = NULL, runAt = least(s.runAt, clock_timestamp())
-            FROM (
-                SELECT s.deliveryId FROM pushCircuits h JOIN pushScheduled s ON s.circuitId = h.circuitId
-                WHERE h.closedAt > clock_timestamp() - interval '1 day' LIMIT \(limit) FOR UPDATE OF s SKIP LOCKED
-            ) freed
-            WHERE s.deliveryId = freed.deliveryId
+            WITH freed AS MATERIALIZED (
+                SELECT s.deliveryId, q.class FROM pushCircuits h
+                CROSS JOIN LATERAL (SELECT queue, class FROM pushQueues WHERE app = h.app AND provider = h.provider ORDER BY class) q
+                CROSS JOIN LATERAL (
+                    SELECT deliveryId FROM pushScheduled WHERE circuitId = h.circuitId AND queue = q.queue
+                    ORDER BY attemptNumber, deliveryId LIMIT \(limit) FOR UPDATE SKIP LOCKED
+                ) s
+                WHERE h.closedAt > clock_timestamp() - interval '1 day' LIMIT \(limit)
+            ), moved AS (
+                DELETE FROM pushScheduled s USING freed WHERE s.deliveryId = freed.deliveryId
+                RETURNING s.deliveryId, s.queue, s.attemptNumber
+            )
+            INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
+            SELECT queue, deliveryId, attemptNumber, clock_timestamp() FROM moved ORDER BY deliveryId
             """
         )
     }
 
-    /// Removes pauses that mean nothing any more, and holds that ended long ago.
+    /// Removes pauses that mean nothing any more, and circuits that closed long ago.
     func deleteClosedCircuits() async throws {
         try await pool.execute("DELETE FROM pushRateLimitPauses WHERE pausedUntil < clock_timestamp() - interval '1 hour'")
         try await pool.execute("DELETE FROM pushCircuits WHERE closedAt < clock_timestamp() - interval '45 days'")
     }
 }
 
-/// Holds and pauses inside the transaction that writes outcomes.
+/// Circuits and pauses inside the transaction that writes outcomes.
 enum CircuitQueries {
     static let columns = """
-        circuitId, provider, app, environment, platform, credential, cause, since, lastRefusedAt, refusals, probes, nextProbeAt, probedWith
+        circuitId, kind, provider, app, environment, platform, topic, credential, cause, since, lastRefusedAt, refusals, probes, nextProbeAt,
+        probedWith
         """
+    static let pauseColumns = "provider, app, cause, since, pausedUntil, requestedUntil, number"
 
-    /// Opens holds, or counts further refusals of those that are open. In one order, as two transactions may open the same ones.
+    /// Opens circuits, or counts further refusals of those that are open. In one order, as two transactions may open the same ones.
     static func open(_ openings: [CircuitOpening], on connection: BlockingConnection) throws -> [CircuitScope: Circuit] {
         var counts: [CircuitScope: (opening: CircuitOpening, refusals: Int64)] = [:]
         for opening in openings { counts[opening.scope, default: (opening, 0)].refusals += 1 }
@@ -111,14 +129,15 @@ enum CircuitQueries {
         let circuits = try connection.query(
             """
             INSERT INTO pushCircuits AS h
-                (provider, app, environment, platform, credential, cause, since, lastRefusedAt, refusals, nextProbeAt)
-            SELECT provider::pushProvider, app, environment::pushEnvironment, platform, credential, cause, clock_timestamp(),
-                clock_timestamp(), refusals, clock_timestamp() + wait * interval '1 second'
-            FROM unnest(\(scopes.map(\.provider.rawValue)), \(scopes.map(\.app)), \(scopes.map(\.environment.rawValue)),
-                \(scopes.map { $0.platform?.rawValue ?? "" }), \(scopes.map(\.credential)), \(rows.map(\.opening.cause)),
-                \(rows.map(\.refusals)), \(rows.map(\.opening.probeAfter.inSeconds)))
-                AS t(provider, app, environment, platform, credential, cause, refusals, wait)
-            ON CONFLICT (provider, app, environment, platform, credential) WHERE closedAt IS NULL
+                (kind, provider, app, environment, platform, topic, credential, cause, since, lastRefusedAt, refusals, nextProbeAt)
+            SELECT kind::circuitKind, provider::pushProvider, app, environment::pushEnvironment, platform, topic, credential, cause,
+                clock_timestamp(), clock_timestamp(), refusals, clock_timestamp() + wait * interval '1 second'
+            FROM unnest(\(scopes.map(\.kind.rawValue)), \(scopes.map(\.provider.rawValue)), \(scopes.map(\.app)),
+                \(scopes.map(\.environment.rawValue)), \(scopes.map { $0.platform?.rawValue ?? "" }), \(scopes.map { $0.topic ?? "" }),
+                \(scopes.map(\.credential)), \(rows.map(\.opening.cause)), \(rows.map(\.refusals)),
+                \(rows.map(\.opening.probeAfter.inSeconds)))
+                AS t(kind, provider, app, environment, platform, topic, credential, cause, refusals, wait)
+            ON CONFLICT (kind, provider, app, environment, platform, topic, credential) WHERE closedAt IS NULL
             DO UPDATE SET refusals = h.refusals + excluded.refusals, lastRefusedAt = excluded.lastRefusedAt, cause = excluded.cause
             RETURNING \(raw: columns)
             """
@@ -126,14 +145,32 @@ enum CircuitQueries {
         return Dictionary(uniqueKeysWithValues: circuits.map { ($0.scope, $0) })
     }
 
-    static func close(_ ids: Set<Int64>, on connection: BlockingConnection) throws {
-        guard !ids.isEmpty else { return }
-        try connection.execute(
+    /// Closes circuits; how many were open. The retries of an outage do not wait for their time any more.
+    @discardableResult
+    static func close(_ ids: Set<Int64>, by name: String = "probe", on connection: BlockingConnection) throws -> Int {
+        guard !ids.isEmpty else { return 0 }
+        let rows = try connection.query(
             """
-            UPDATE pushCircuits SET closedAt = clock_timestamp(), closedBy = 'probe'
+            UPDATE pushCircuits SET closedAt = clock_timestamp(), closedBy = \(name)
             WHERE circuitId = ANY(\(ids.sorted())) AND closedAt IS NULL
+            RETURNING circuitId, kind <> 'refused'
             """
         )
+        let outages = try rows.compactMap { row in
+            let (id, isOutage) = try row.decode((Int64, Bool).self)
+            return isOutage ? id : nil
+        }
+        if !outages.isEmpty {
+            try connection.execute(
+                """
+                UPDATE pushScheduled s SET runAt = clock_timestamp()
+                FROM pushCircuits h JOIN pushQueues q ON q.app = h.app AND q.provider = h.provider AND q.environment = h.environment
+                WHERE h.circuitId = ANY(\(outages)) AND s.queue = q.queue AND s.circuitId IS NULL
+                  AND s.reasonCode IN ('provider_5xx', 'network') AND s.runAt > clock_timestamp()
+                """
+            )
+        }
+        return rows.count
     }
 
     /// A probe that ended without a try has proved nothing: the next one may go at once.
@@ -156,7 +193,7 @@ enum CircuitQueries {
             let now = try connection.query("SELECT clock_timestamp()")[0].decode(Timestamp.self)
             let current = try connection.query(
                 """
-                SELECT provider, app, cause, since, pausedUntil, number, clock_timestamp() FROM pushRateLimitPauses
+                SELECT \(raw: pauseColumns), clock_timestamp() FROM pushRateLimitPauses
                 WHERE provider = \(provider.rawValue)::pushProvider AND app = \(app)
                 """
             ).first.map { try RateLimitPause.read($0).pause }
@@ -164,10 +201,10 @@ enum CircuitQueries {
             guard let next, next != current else { continue }
             try connection.execute(
                 """
-                INSERT INTO pushRateLimitPauses (provider, app, cause, since, pausedUntil, number)
-                VALUES (\(provider.rawValue), \(app), \(next.cause), \(next.since), \(next.until), \(next.number))
+                INSERT INTO pushRateLimitPauses (provider, app, cause, since, pausedUntil, requestedUntil, number)
+                VALUES (\(provider.rawValue), \(app), \(next.cause), \(next.since), \(next.until), \(next.requestedUntil), \(next.number))
                 ON CONFLICT (provider, app) DO UPDATE SET cause = excluded.cause, since = excluded.since,
-                    pausedUntil = excluded.pausedUntil, number = excluded.number
+                    pausedUntil = excluded.pausedUntil, requestedUntil = excluded.requestedUntil, number = excluded.number
                 """
             )
             pauses.append(next)
@@ -185,31 +222,37 @@ extension Array {
 
 extension CircuitScope {
     fileprivate var key: String {
-        [provider.rawValue, app, environment.rawValue, platform?.rawValue ?? "", credential].joined(separator: "\n")
+        [kind.rawValue, provider.rawValue, app, environment.rawValue, platform?.rawValue ?? "", topic ?? "", credential]
+            .joined(separator: "\n")
     }
 }
 
 extension Circuit {
     init(_ row: Row) throws {
         let values = try row.decode(
-            (Int64, String, String, String, String, String, String, Timestamp, Timestamp, Int64, Int32, Timestamp, String?).self
+            (
+                Int64, String, String, String, String, String, String, String, String, Timestamp, Timestamp, Int64, Int32, Timestamp,
+                String?
+            ).self
         )
         self.init(
             id: values.0,
             scope: CircuitScope(
-                provider: try stored(values.1),
-                app: values.2,
-                environment: try stored(values.3),
-                platform: values.4.isEmpty ? nil : try stored(values.4),
-                credential: values.5
+                try stored(values.1),
+                provider: try stored(values.2),
+                app: values.3,
+                environment: try stored(values.4),
+                platform: values.5.isEmpty ? nil : try stored(values.5),
+                topic: values.6.isEmpty ? nil : values.6,
+                credential: values.7
             ),
-            cause: values.6,
-            since: values.7,
-            lastRefusedAt: values.8,
-            refusals: values.9,
-            probes: Int(values.10),
-            nextProbeAt: values.11,
-            probedWith: values.12
+            cause: values.8,
+            since: values.9,
+            lastRefusedAt: values.10,
+            refusals: values.11,
+            probes: Int(values.12),
+            nextProbeAt: values.13,
+            probedWith: values.14
         )
     }
 }
@@ -217,15 +260,16 @@ extension Circuit {
 extension RateLimitPause {
     /// With the database's time.
     static func read(_ row: Row) throws -> (pause: RateLimitPause, at: Timestamp) {
-        let values = try row.decode((String, String, String, Timestamp, Timestamp, Int32, Timestamp).self)
+        let values = try row.decode((String, String, String, Timestamp, Timestamp, Timestamp?, Int32, Timestamp).self)
         let pause = RateLimitPause(
             provider: try stored(values.0),
             app: values.1,
             cause: values.2,
             since: values.3,
             until: values.4,
-            number: Int(values.5)
+            requestedUntil: values.5,
+            number: Int(values.6)
         )
-        return (pause, values.6)
+        return (pause, values.7)
     }
 }

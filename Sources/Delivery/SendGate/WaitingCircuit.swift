@@ -4,6 +4,7 @@ package import PushContract
 /// A hold, and how much waits for its end.
 package struct WaitingCircuit: Sendable, Hashable {
     package var id: Int64
+    package var kind: CircuitKind
     package var provider: Provider
     package var app: String
     package var environment: PushEnvironment
@@ -17,10 +18,11 @@ package struct WaitingCircuit: Sendable, Hashable {
     package var waiting: Int64
 
     init(_ row: Row) throws {
-        let (id, provider, app, environment, platform, cause, since, closedAt, waiting) = try row.decode(
-            (Int64, String, String, String, String, String, Timestamp, Timestamp?, Int64).self
+        let (id, kind, provider, app, environment, platform, cause, since, closedAt, waiting) = try row.decode(
+            (Int64, String, String, String, String, String, String, Timestamp, Timestamp?, Int64).self
         )
         self.id = id
+        self.kind = try stored(kind)
         self.provider = try stored(provider)
         self.app = app
         self.environment = try stored(environment)

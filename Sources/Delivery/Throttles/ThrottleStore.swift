@@ -40,7 +40,7 @@ package struct ThrottleStore: Sendable {
     /// Non-critical deliveries a minute, over the last five: those that came, or that ended if these are more.
     private static func flow(of throttle: SendThrottle, on connection: BlockingConnection) throws -> Double {
         let queues: Query = """
-            SELECT queue FROM pushQueues WHERE NOT critical AND provider = \(throttle.provider.rawValue)::pushProvider
+            SELECT queue FROM pushQueues WHERE class <> 'critical' AND provider = \(throttle.provider.rawValue)::pushProvider
                 AND (\(throttle.app)::text IS NULL OR app = \(throttle.app)::text)
             """
         let count = try connection.query(

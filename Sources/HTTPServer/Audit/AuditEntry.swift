@@ -34,6 +34,7 @@ package struct AuditAction: RawRepresentable, Sendable, Hashable {
     package static let addThrottle = Self(rawValue: "throttles.add")
     package static let removeThrottle = Self(rawValue: "throttles.remove")
     package static let closeCircuit = Self(rawValue: "circuits.close")
+    package static let endPause = Self(rawValue: "pauses.end")
     package static let retryDeadLetters = Self(rawValue: "dead_letters.retry")
     package static let confirmDeactivations = Self(rawValue: "limiters.confirm")
     package static let undoDeactivations = Self(rawValue: "limiters.undo")

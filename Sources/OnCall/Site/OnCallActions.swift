@@ -9,10 +9,12 @@ import PushContract
 /// What people do from the pages. Each action leaves its entry in the audit log.
 struct OnCallActions: Sendable {
     private let pool: PostgresPool
+    private let sends: SendStore
     private let throttles: ThrottleStore
 
-    init(pool: PostgresPool, throttles: ThrottleStore) {
+    init(pool: PostgresPool, sends: SendStore, throttles: ThrottleStore) {
         self.pool = pool
+        self.sends = sends
         self.throttles = throttles
     }
 
@@ -60,6 +62,19 @@ struct OnCallActions: Sendable {
     func remove(_ provider: Provider, app: String, by name: String, at now: Timestamp) async throws {
         guard try await throttles.remove(provider: provider, app: app) > 0 else { return }
         try await record(.removeThrottle, app.isEmpty ? provider.rawValue : "\(provider.rawValue) \(app)", "", by: name, at: now)
+    }
+
+    /// False when the circuit is closed already.
+    func closeCircuit(_ id: Int64, by name: String, at now: Timestamp) async throws -> Bool {
+        guard try await sends.closeCircuit(id, by: name) else { return false }
+        try await record(.closeCircuit, "circuit \(id)", "", by: name, at: now)
+        return true
+    }
+
+    /// Ending a pause that is over is fine.
+    func endPause(_ provider: Provider, app: String, by name: String, at now: Timestamp) async throws {
+        guard try await sends.endPause(provider: provider, app: app) else { return }
+        try await record(.endPause, "\(provider.rawValue) \(app)", "", by: name, at: now)
     }
 
     func noteCheck(_ checks: [CredentialCheckResult], by name: String, at now: Timestamp) async throws {

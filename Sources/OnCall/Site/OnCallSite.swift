@@ -40,5 +40,5 @@ package struct OnCallSite: Sendable {
         self.clock = clock
     }
 
-    var actions: OnCallActions { OnCallActions(pool: pool, throttles: throttles) }
+    var actions: OnCallActions { OnCallActions(pool: pool, sends: sends, throttles: throttles) }
 }

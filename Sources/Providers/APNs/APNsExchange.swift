@@ -25,7 +25,7 @@ struct APNsExchange: Sendable {
             switch first.outcome.providerErrorCode {
             case "ExpiredProviderToken":
                 logger.warning("APNs calls the provider token expired; is this machine's clock right?", metadata: ["key": "\(keyId)"])
-                guard let other = try await tokens.replacement(for: token, now: now) else { return first }
+                guard let other = try await tokens.replacement(for: token, now: now) else { return clockFault(first, now: now) }
                 return await again(request(other), after: first, now: now)
             case "UnrelatedKeyIdInToken":
                 // The connection is bound to another key; a new one will be bound to ours.
@@ -39,6 +39,16 @@ struct APNsExchange: Sendable {
             )
             return Reply(outcome: outcome, response: nil)
         }
+    }
+
+    /// A young token that APNs calls expired: no token helps until a clock is corrected, so it counts as a refused credential.
+    private func clockFault(_ reply: Reply, now: Timestamp) -> Reply {
+        var reply = reply
+        reply.outcome.retryClass = .afterFix
+        reply.outcome.refusalScope = .credential
+        let skew = reply.outcome.providerTime.map { "; APNs' clock is \(Int(($0 - now).inSeconds)) s ahead of ours" } ?? ""
+        reply.outcome.detail += " The token is young: this machine's clock is wrong\(skew)."
+        return reply
     }
 
     /// The second and last request, on a new connection: APNs keeps refusing on a connection where it refused a token.
@@ -55,6 +65,7 @@ struct APNsExchange: Sendable {
         do throws(OutboundFailure) {
             let response = try await client.send(request)
             var outcome = APNsResponse(response, now: now).outcome(latency: response.latency)
+            outcome.responseTime = response.responseTime
             outcome.providerTime = response.header("date").flatMap(RetryAfter.date)
             return Reply(outcome: outcome, response: response)
         } catch {

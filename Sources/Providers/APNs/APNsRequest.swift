@@ -6,7 +6,7 @@ enum APNsRequest {
     static func headers(_ message: PushMessage, app: String, attemptId: String, providerToken: String) -> [(String, String)] {
         var headers = [
             ("authorization", "bearer \(providerToken)"),
-            ("apns-topic", APNsRules.topic(message, app: app)),
+            ("apns-topic", message.apnsTopic(of: app)),
             ("apns-push-type", message.pushType.rawValue),
             ("apns-priority", String(message.pushType.priority(message.priority))),
             ("apns-id", APNsMessageId.derive(from: attemptId)),

@@ -32,10 +32,8 @@ enum APNsRules {
         }
     }
 
-    static func topic(_ message: PushMessage, app: String) -> String { message.topic ?? app + message.pushType.topicSuffix }
-
     private static func checkTopic(_ message: PushMessage, app: String) throws(PushError) {
-        try check(topic: topic(message, app: app), of: message.pushType, field: message.topic == nil ? "app" : "topic")
+        try check(topic: message.apnsTopic(of: app), of: message.pushType, field: message.topic == nil ? "app" : "topic")
     }
 
     static func check(topic: String, of pushType: APNsPushType, field: String) throws(PushError) {

@@ -85,6 +85,7 @@ package struct FCMProvider: PushProvider {
             let response = try await client.send(OutboundRequest(url: url, headers: headers, body: body, timeout: timeout))
             let reply = FCMResponse(response, now: now)
             var outcome = reply.outcome(latency: response.latency, target: target)
+            outcome.responseTime = response.responseTime
             outcome.providerTime = response.header("date").flatMap(RetryAfter.date)
             return Reply(
                 outcome: outcome,

@@ -29,18 +29,27 @@ struct FCMResponse: Sendable, Hashable {
         let error = body["error"]
         errorStatus = error?["status"]?.string
         message = error?["message"]?.string
-        for detail in error?["details"]?.elements ?? [] { read(detail) }
+        for detail in error?["details"]?.elements ?? [] { read(detail, longest: .seconds(86_400)) }
     }
 
-    private mutating func read(_ detail: JSONValue) {
+    private mutating func read(_ detail: JSONValue, longest: Duration) {
         let type = detail["@type"]?.string ?? ""
         if type.hasSuffix("google.firebase.fcm.v1.FcmError") { errorCode = detail["errorCode"]?.string ?? errorCode }
         if type.hasSuffix("google.rpc.BadRequest") {
             fields += (detail["fieldViolations"]?.elements ?? []).compactMap { $0["field"]?.string }
         }
+        if type.hasSuffix("google.rpc.RetryInfo"), let delay = detail["retryDelay"]?.string.flatMap(FCMResponse.duration) {
+            retryAfter = min(max(retryAfter ?? .zero, delay), longest)
+        }
         if type.hasSuffix("google.rpc.QuotaFailure") {
             quotaSubjects += (detail["violations"]?.elements ?? []).compactMap { $0["subject"]?.string }
         }
+    }
+
+    /// A `google.protobuf.Duration` as JSON: seconds with up to nine decimals, such as `1.5s`.
+    private static func duration(_ text: String) -> Duration? {
+        guard text.hasSuffix("s"), let seconds = Double(text.dropLast()), seconds >= 0, seconds.isFinite else { return nil }
+        return .seconds(min(seconds, 1e9))
     }
 
     /// FCM refused our access token. A 401 with an `FcmError` concerns the project's APNs or web push key instead.

@@ -19,8 +19,8 @@ enum GrafanaAnswers {
         INSERT INTO devices VALUES
             ('u-2', 'tablet', 'android', 'fcm', 'production', 'android.app', 'raw', 'sha256:\(String(repeating: "02", count: 32))', 'inactive',
              'UNREGISTERED', '2026-03-10 09:00Z', NULL, NULL, '15', '2.0', 3, '2026-01-01Z', '2026-01-02Z', '2026-01-20Z', '2026-04-20Z');
-        INSERT INTO pushSends (sendId, requestId, author, content, contentHash, critical, policy, createdAt, notBefore, expiresAt)
-            VALUES ('S1', 'r', 'key', '{}', ''::bytea, false, 'at_least_once', '2026-03-10 10:00Z', NULL, '2026-03-11Z');
+        INSERT INTO pushSends (sendId, requestId, author, content, contentHash, class, policy, createdAt, notBefore, expiresAt)
+            VALUES ('S1', 'r', 'key', '{}', ''::bytea, 'normal', 'at_least_once', '2026-03-10 10:00Z', NULL, '2026-03-11Z');
         INSERT INTO pushThrottles VALUES ('fcm', '', 120, 'outage', 'ana', '2026-03-10 10:06Z', '2026-03-10 13:00Z', 0, '2026-03-10 10:06Z');
         """
 
@@ -138,7 +138,7 @@ enum GrafanaAnswers {
             #"(1773133200,android.app,1)"#
         ],
         "pushwatch-ingest-and-queue/Queue, by queue": [
-            #"(android.app,fcm,non-critical,1,7200,1,0,1)"#,
+            #"(android.app,fcm,normal,1,7200,1,0,1)"#,
             #"(ios.app,apns,critical,0,,0,0,0)"#,
         ],
         "pushwatch-ingest-and-queue/Deliveries ended, by outcome": [

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Holding what a refused credential would waste")
-struct HoldTests {
-    private let refused = PushOutcome.apns(403, "InvalidProviderToken")
+@Suite("Circuits of refused credentials and topics")
+struct CircuitTests {
+    private static let refused = PushOutcome.apns(403, "InvalidProviderToken")
 
     /// Devices 1…count of one app, each with a send waiting.
     private func prepare(_ bench: SendingBench, _ count: Int) async throws {
@@ -17,8 +17,11 @@ struct HoldTests {
         }
     }
 
-    /// The usual waits, so that nothing is tried again within a test.
-    private func slowly(_ configuration: inout DispatcherConfiguration) { configuration.delays = RetryDelays() }
+    /// The usual waits, so that nothing is tried again within a test, and one delivery after the other.
+    private func slowly(_ configuration: inout DispatcherConfiguration) {
+        configuration.delays = RetryDelays()
+        configuration.claimLimit = 1
+    }
 
     private func states(_ bench: SendingBench, _ count: Int) async throws -> [SendState] {
         var states: [SendState] = []
@@ -26,23 +29,25 @@ struct HoldTests {
         return states
     }
 
-    @Test("after a refusal nothing more is tried: what waits is held, with its expiry as its end, and counted")
-    func circuits() async throws {
+    private func makeProbeDue(_ bench: SendingBench) async throws {
+        try await bench.pool.execute("UPDATE pushCircuits SET nextProbeAt = now()")
+    }
+
+    @Test("a few different deliveries are tried, then nothing more: what waits expires in its time, and is counted")
+    func opens() async throws {
         try await SendingBench.with { bench in
-            try await prepare(bench, 5)
-            let sender = ScriptedProvider([SendingBench.token(1): [refused]])
-            // One place: the first is refused before the others are claimed.
-            try await bench.dispatch(sender) {
-                $0.claimLimit = 1
-                slowly(&$0)
-            }
-            #expect(sender.calls.count == 1)
-            #expect(try await states(bench, 5) == [.blocked, .blocked, .blocked, .blocked, .blocked])
+            try await prepare(bench, 8)
+            let sender = ScriptedProvider()
+            sender.answer(Self.refused)
+            try await bench.dispatch(sender, slowly)
+            #expect(sender.calls.count == CircuitDecision.firstProbes)
+            #expect(Set(sender.calls.map(\.token)).count == CircuitDecision.firstProbes)
+            #expect(try await states(bench, 8) == Array(repeating: .blocked, count: 8))
             let backlog = try await bench.store.backlog()
-            #expect(backlog.blocked == 5 && backlog.retrying == 0 && backlog.ready == 0)
+            #expect(backlog.blocked == 8 && backlog.retrying == 0 && backlog.ready == 0)
             #expect(backlog.circuits.map(\.cause) == ["InvalidProviderToken"])
             #expect(backlog.circuits.map(\.scope.credential) == ["key-1"])
-            #expect(try await bench.count("notificationDeliveryAttempts WHERE eventType = 'send'") == 1)
+            #expect(backlog.circuits.map(\.scope.kind) == [.refused])
             #expect(
                 try await bench.count(
                     "pushScheduled s JOIN pushDeliveries d USING (deliveryId) JOIN pushSends p USING (sendId) WHERE s.runAt <> p.expiresAt"
@@ -50,7 +55,7 @@ struct HoldTests {
             )
             #expect(try await bench.deliveriesOutOfPlace() == 0)
             let waiting = try #require(try await bench.store.waitingCircuits(endedAfter: .now()).first)
-            #expect(waiting.waiting == 5 && waiting.closedAt == nil && waiting.cause == "InvalidProviderToken")
+            #expect(waiting.waiting == 8 && waiting.closedAt == nil && waiting.cause == "InvalidProviderToken")
             #expect(try await bench.store.closeCircuit(waiting.id, by: "me"))
             let ended = try #require(try await bench.store.waitingCircuits(endedAfter: .now() - .seconds(3600)).first)
             #expect(ended.closedAt != nil && ended.waiting == 0)
@@ -59,30 +64,67 @@ struct HoldTests {
         }
     }
 
-    @Test("a probe that is refused keeps the hold; one that is taken frees everything, and no try is lost or counted twice")
+    @Test(
+        "a refused probe keeps the circuit open, ever more rarely; an accepted one frees everything, and no attempt is lost or counted twice"
+    )
     func probe() async throws {
         try await SendingBench.with { bench in
-            try await prepare(bench, 4)
-            let sender = ScriptedProvider([SendingBench.token(1): [refused, refused]])
+            try await prepare(bench, 5)
+            let sender = ScriptedProvider()
+            sender.answer(Self.refused)
+            try await bench.dispatch(sender, slowly)
+            let first = sender.calls.count
+            try await makeProbeDue(bench)
+            try await bench.dispatch(sender, slowly)
+            #expect(sender.calls.count == first + 1)
+            #expect(Set(sender.calls.map(\.token)).count == first + 1, "a probe of another delivery")
+            let circuit = try #require(try await bench.store.circuits().first)
+            #expect(circuit.refusals == Int64(first) + 1 && circuit.nextProbeAt > .now() + .seconds(25))
+            sender.answer(nil)
+            try await makeProbeDue(bench)
+            try await bench.dispatch(sender, slowly)
+            #expect(try await states(bench, 5) == Array(repeating: .sent, count: 5))
+            #expect(try await bench.store.circuits().isEmpty)
+            #expect(try await bench.status(of: "s1") == [.failed, .sent])
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("one delivery that is refused alone does not stop the app: others are tried at once, and it ends for its own reason")
+    func poisoned() async throws {
+        try await SendingBench.with { bench in
+            try await prepare(bench, 12)
+            let sender = ScriptedProvider()
+            sender.answer { _, token in token == SendingBench.token(1) ? Self.refused : nil }
             try await bench.dispatch(sender) {
                 $0.claimLimit = 1
-                slowly(&$0)
+                $0.delays.ownRefusal = .init(base: .zero, cap: .zero)
             }
-            // Its time has come: one try, refused; the hold stands.
-            try await bench.pool.execute("UPDATE pushCircuits SET nextProbeAt = now()")
-            try await bench.dispatch(sender, slowly)
-            #expect(sender.calls.count == 2)
-            #expect(try await states(bench, 4) == [.blocked, .blocked, .blocked, .blocked])
-            let circuit = try #require(try await bench.store.circuits().first)
-            #expect(circuit.probes == 1 && circuit.refusals == 2 && circuit.nextProbeAt > .now() + .seconds(25))
-            // The next one is taken.
-            try await bench.pool.execute("UPDATE pushCircuits SET nextProbeAt = now()")
-            try await bench.dispatch(sender, slowly)
-            #expect(try await states(bench, 4) == [.sent, .sent, .sent, .sent])
+            let states = try await states(bench, 12)
+            #expect(states.dropFirst() == Array(repeating: .sent, count: 11)[...])
+            #expect(states[0] == .failed)
+            #expect(sender.calls.count { $0.token == SendingBench.token(1) } <= GateEvidence.ownRefusals + 1)
+            let dead = try await bench.pool.query("SELECT reasonCode::text, providerErrorCode FROM pushDead")
+            #expect(try dead.map { try $0.decode((String, String).self).1 } == ["InvalidProviderToken"])
             #expect(try await bench.store.circuits().isEmpty)
-            #expect(try await bench.status(of: "s1") == [.failed, .failed, .sent])
-            #expect(try await bench.status(of: "s2") == [.sent])
-            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("a refused topic blocks that topic alone, and no other push of the credential waits")
+    func topic() async throws {
+        try await SendingBench.with { bench in
+            for number in 1...8 {
+                try await bench.register("user-\(number)", "phone", token: SendingBench.token(number))
+                let type = number <= 4 ? "voip" : "alert"
+                try await bench.enqueue(
+                    #"{"sendId": "s\#(number)", "uid": "user-\#(number)", "title": "Goal", "pushType": "\#(type)", "priority": "high"}"#
+                )
+            }
+            let sender = ScriptedProvider()
+            sender.answer { message, _ in message.pushType == .voip ? .apns(400, "TopicDisallowed") : nil }
+            try await bench.dispatch(sender, slowly)
+            #expect(try await states(bench, 8) == Array(repeating: .blocked, count: 4) + Array(repeating: .sent, count: 4))
+            #expect(try await bench.store.circuits().map(\.scope.topic) == ["com.example.app.voip"])
         }
     }
 
@@ -90,12 +132,11 @@ struct HoldTests {
     func changedCredential() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 3)
-            let sender = ScriptedProvider([SendingBench.token(1): [refused]])
-            try await bench.dispatch(sender) {
-                $0.claimLimit = 1
-                slowly(&$0)
-            }
+            let sender = ScriptedProvider()
+            sender.answer(Self.refused)
+            try await bench.dispatch(sender, slowly)
             #expect(try await bench.store.backlog().blocked == 3)
+            sender.answer(nil)
             sender.use(credential: "key-2")
             try await bench.dispatch(sender, slowly)
             #expect(try await states(bench, 3) == [.sent, .sent, .sent])
@@ -103,33 +144,32 @@ struct HoldTests {
         }
     }
 
-    @Test("a changed credential that is refused too holds under its own name, and is tried once")
+    @Test("a changed credential that is refused too blocks under its own name, and is tried once")
     func changedAndRefused() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 2)
-            let sender = ScriptedProvider([SendingBench.token(1): [refused]])
-            try await bench.dispatch(sender) {
-                $0.claimLimit = 1
-                slowly(&$0)
-            }
-            sender.use(credential: "key-2", scripts: [SendingBench.token(1): [refused], SendingBench.token(2): [refused]])
+            let sender = ScriptedProvider()
+            sender.answer(Self.refused)
+            try await bench.dispatch(sender, slowly)
+            sender.use(credential: "key-2")
             try await bench.dispatch(sender, slowly)
             let tries = sender.calls.count
             try await bench.dispatch(sender, slowly)
-            #expect(sender.calls.count == tries && tries <= 3)
+            #expect(sender.calls.count == tries && tries <= 5)
             #expect(Set(try await bench.store.circuits().map(\.scope.credential)).contains("key-2"))
             #expect(try await bench.store.backlog().blocked == 2)
         }
     }
 
-    @Test("only the app, environment and credential that were refused are held")
+    @Test("only the app, environment and credential that were refused are blocked")
     func scope() async throws {
         try await SendingBench.with { bench in
             func send(_ number: Int, _ app: String, _ environment: String) -> String {
                 #"{"sendId": "s\#(number)", "token": "\#(SendingBench.token(number))", "provider": "apns", "app": "\#(app)", "environment": "\#(environment)", "title": "t"}"#
             }
             try await bench.enqueue(send(1, "a", "production"))
-            let sender = ScriptedProvider([SendingBench.token(1): [refused]], environments: [.production, .sandbox])
+            let sender = ScriptedProvider(environments: [.production, .sandbox])
+            sender.answer { _, token in [1, 4].map(SendingBench.token).contains(token) ? Self.refused : nil }
             try await bench.dispatch(sender, slowly)
             try await bench.enqueue("[\(send(2, "a", "sandbox")), \(send(3, "b", "production")), \(send(4, "a", "production"))]")
             try await bench.dispatch(sender, slowly)
@@ -137,14 +177,15 @@ struct HoldTests {
         }
     }
 
-    @Test("a refused project key for APNs holds iOS and not Android")
+    @Test("a refused project key for APNs blocks iOS and not Android")
     func onePlatform() async throws {
         try await SendingBench.with { bench in
             func send(_ number: Int, _ platform: String) -> String {
                 #"{"sendId": "s\#(number)", "token": "fcm-\#(number)", "provider": "fcm", "app": "a", "platform": "\#(platform)", "title": "t"}"#
             }
             try await bench.enqueue(send(1, "ios"))
-            let sender = ScriptedProvider(["fcm-1": [.fcm(401, "THIRD_PARTY_AUTH_ERROR")]])
+            let sender = ScriptedProvider()
+            sender.answer { _, token in token == "fcm-2" ? nil : .fcm(401, "THIRD_PARTY_AUTH_ERROR") }
             try await bench.dispatch(sender, slowly)
             try await bench.enqueue("[\(send(2, "android")), \(send(3, "ios"))]")
             try await bench.dispatch(sender, slowly)
@@ -152,59 +193,37 @@ struct HoldTests {
         }
     }
 
-    @Test("a topic that the message names itself is the message's own fault")
-    func ownTopic() async throws {
-        try await SendingBench.with { bench in
-            for number in 1...2 { try await bench.register("user-\(number)", "phone", token: SendingBench.token(number)) }
-            try await bench.enqueue(#"{"sendId": "s1", "uid": "user-1", "title": "Goal", "topic": "com.example.other"}"#)
-            try await bench.enqueue(#"{"sendId": "s2", "uid": "user-2", "title": "Goal"}"#)
-            let sender = ScriptedProvider([SendingBench.token(1): [.apns(400, "TopicDisallowed")]])
-            try await bench.dispatch(sender) {
-                $0.claimLimit = 1
-                slowly(&$0)
-            }
-            #expect(try await states(bench, 2) == [.retrying, .sent])
-            #expect(try await bench.store.circuits().isEmpty)
-        }
-    }
-
-    @Test("what is held can be cancelled, and expires in its time")
+    @Test("what is blocked can be cancelled, and expires in its time")
     func endings() async throws {
         try await SendingBench.with { bench in
-            try await prepare(bench, 3)
-            let sender = ScriptedProvider([SendingBench.token(1): [refused]])
-            try await bench.dispatch(sender) {
-                $0.claimLimit = 1
-                slowly(&$0)
-            }
-            #expect(try await bench.store.cancel("s2", author: "test") == 1)
-            try await bench.pool.execute("UPDATE pushSends SET expiresAt = now() WHERE sendId = 's3'")
+            try await prepare(bench, 6)
+            let sender = ScriptedProvider()
+            sender.answer(Self.refused)
+            try await bench.dispatch(sender, slowly)
+            let tries = sender.calls.count
+            #expect(try await bench.store.cancel("s5", author: "test") == 1)
+            try await bench.pool.execute("UPDATE pushSends SET expiresAt = now() WHERE sendId = 's6'")
             try await bench.pool.execute(
-                "UPDATE pushScheduled s SET runAt = now() FROM pushDeliveries d WHERE d.deliveryId = s.deliveryId AND d.sendId = 's3'"
+                "UPDATE pushScheduled s SET runAt = now() FROM pushDeliveries d WHERE d.deliveryId = s.deliveryId AND d.sendId = 's6'"
             )
             try await bench.dispatch(sender, slowly)
-            #expect(try await states(bench, 3) == [.blocked, .cancelled, .expired])
-            #expect(sender.calls.count == 1)
+            #expect(try await states(bench, 6).suffix(3) == [.blocked, .cancelled, .expired])
+            #expect(sender.calls.count == tries)
         }
     }
 
-    @Test("a person may release a hold; if it was too early, the next refusal holds again")
-    func release() async throws {
+    @Test("a person may close a circuit; if it was too early, the next refusal opens one again")
+    func close() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 3)
-            let sender = ScriptedProvider([SendingBench.token(1): [refused], SendingBench.token(2): [refused]])
-            try await bench.dispatch(sender) {
-                $0.claimLimit = 1
-                slowly(&$0)
-            }
+            let sender = ScriptedProvider()
+            sender.answer(Self.refused)
+            try await bench.dispatch(sender, slowly)
             let circuit = try #require(try await bench.store.circuits().first)
             #expect(try await bench.store.closeCircuit(circuit.id, by: "ann"))
             #expect(try await bench.store.closeCircuit(circuit.id, by: "bob") == false)
-            try await bench.dispatch(sender) {
-                $0.claimLimit = 1
-                slowly(&$0)
-            }
-            #expect(try await bench.store.backlog().blocked >= 1)
+            try await bench.dispatch(sender, slowly)
+            #expect(try await bench.store.backlog().blocked == 3)
             #expect(try await bench.store.circuits().map(\.id) != [circuit.id])
             #expect(try await bench.deliveriesOutOfPlace() == 0)
         }
@@ -214,11 +233,10 @@ struct HoldTests {
     func oneProbe() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 3)
-            try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [refused]])) {
-                $0.claimLimit = 1
-                slowly(&$0)
-            }
-            try await bench.pool.execute("UPDATE pushCircuits SET nextProbeAt = now()")
+            let sender = ScriptedProvider()
+            sender.answer(Self.refused)
+            try await bench.dispatch(sender, slowly)
+            try await makeProbeDue(bench)
             let circuit = try #require(try await bench.store.circuits().first)
             let turns = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for _ in 0..<6 {
@@ -230,15 +248,14 @@ struct HoldTests {
         }
     }
 
-    @Test("what is held by an instance that has not heard of the release is due at once")
-    func lateHolder() async throws {
+    @Test("what an instance blocks that has not heard of the circuit's end is due at once")
+    func lateBlock() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 1)
-            try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [refused]]), slowly)
+            try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [Self.refused]]), slowly)
             let circuit = try #require(try await bench.store.circuits().first)
             _ = try await bench.store.closeCircuit(circuit.id, by: "ann")
             #expect(try await bench.store.requeueUnblocked() == 1)
-            _ = try await bench.store.promote()
             let late = try #require(try await bench.claim().first)
             let blocked = DeliveryNext.blocked(.open(circuit.id), after: nil)
             try await bench.outcomes.write([DeliveryOutcome(consequence: blocked, lease: late.lease, at: .now())])

@@ -25,13 +25,13 @@ struct LargeBacklogTests {
                 let claimed = try await dispatcher.round(&queueClaims).deliveries
                 guard !claimed.isEmpty else { break }
                 others += claimed.count
-                #expect(claimed.allSatisfy { !$0.isCritical })
+                #expect(claimed.allSatisfy { $0.deliveryClass != .critical })
             }
             #expect(others == 400)
             try await bench.enqueue(Self.critical(100))
             let claimed = try await dispatcher.round(&queueClaims).deliveries
             #expect(claimed.count == 100)
-            #expect(claimed.allSatisfy { $0.isCritical })
+            #expect(claimed.allSatisfy { $0.deliveryClass == .critical })
         }
     }
 
@@ -43,8 +43,8 @@ struct LargeBacklogTests {
             let dispatcher = bench.dispatcher(ScriptedProvider().lookup) { $0.capacity = 90 }
             var queueClaims = QueueClaims(policy: QueueScheduler.Policy())
             let claimed = try await dispatcher.round(&queueClaims).deliveries
-            #expect(claimed.count { $0.isCritical } == 80)
-            #expect(claimed.count { !$0.isCritical } == 10)
+            #expect(claimed.count { $0.deliveryClass == .critical } == 80)
+            #expect(claimed.count { $0.deliveryClass != .critical } == 10)
         }
     }
 

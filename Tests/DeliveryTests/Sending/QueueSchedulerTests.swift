@@ -5,7 +5,7 @@ import Testing
 @Suite("QueueScheduler")
 struct QueueSchedulerTests {
     private func queue(_ id: Int32, critical: Bool = false) -> SendQueue {
-        SendQueue(id: id, app: "app\(id)", provider: .fcm, isCritical: critical)
+        SendQueue(id: id, app: "app\(id)", provider: .fcm, deliveryClass: critical ? .critical : .normal)
     }
 
     private func count(_ grants: [QueueScheduler.Grant], _ queue: Int32) -> Int {
@@ -15,27 +15,29 @@ struct QueueSchedulerTests {
     @Test("alone, a normal queue gets all but the reserve")
     func alone() {
         var scheduler = QueueScheduler()
-        #expect(scheduler.grants(queues: [queue(1)], free: 100, capacity: 100, normalInFlight: 0) == [.init(queue: 1, count: 80)])
-        #expect(scheduler.grants(queues: [queue(1)], free: 20, capacity: 100, normalInFlight: 80).isEmpty)
+        #expect(scheduler.grants(queues: [queue(1)], places: .init(capacity: 100)) == [.init(queue: 1, count: 80)])
+        #expect(scheduler.grants(queues: [queue(1)], places: .init(capacity: 100, others: 80)).isEmpty)
     }
 
     @Test("alone, a critical queue gets everything, the reserve too")
     func criticalAlone() {
         var scheduler = QueueScheduler()
         #expect(
-            scheduler.grants(queues: [queue(1, critical: true)], free: 100, capacity: 100, normalInFlight: 0) == [
+            scheduler.grants(queues: [queue(1, critical: true)], places: .init(capacity: 100)) == [
                 .init(queue: 1, count: 100)
             ]
         )
         #expect(
-            scheduler.grants(queues: [queue(1, critical: true)], free: 5, capacity: 100, normalInFlight: 80) == [.init(queue: 1, count: 5)]
+            scheduler.grants(queues: [queue(1, critical: true)], places: .init(capacity: 100, critical: 15, others: 80)) == [
+                .init(queue: 1, count: 5)
+            ]
         )
     }
 
     @Test("critical queues come first and weigh eight times as much; the others still move")
     func weights() {
         var scheduler = QueueScheduler()
-        let grants = scheduler.grants(queues: [queue(1), queue(2, critical: true)], free: 90, capacity: 90, normalInFlight: 0)
+        let grants = scheduler.grants(queues: [queue(1), queue(2, critical: true)], places: .init(capacity: 90))
         #expect(grants.first?.queue == 2)
         #expect(count(grants, 2) == 80)
         #expect(count(grants, 1) == 10)
@@ -46,7 +48,7 @@ struct QueueSchedulerTests {
         var scheduler = QueueScheduler()
         let queues = (1...7).map { queue($0, critical: $0 > 5) }
         for _ in 0..<20 {
-            let grants = scheduler.grants(queues: queues, free: free, capacity: 100, normalInFlight: 0)
+            let grants = scheduler.grants(queues: queues, places: .init(capacity: 100, critical: 100 - free))
             #expect(grants.reduce(0) { $0 + $1.count } <= free)
             #expect(grants.allSatisfy { $0.count > 0 })
         }
@@ -58,7 +60,7 @@ struct QueueSchedulerTests {
         let queues = (1...5).map { queue($0) }
         var totals: [Int32: Int] = [:]
         for _ in 0..<100 {
-            for grant in scheduler.grants(queues: queues, free: 3, capacity: 3, normalInFlight: 0) {
+            for grant in scheduler.grants(queues: queues, places: .init(capacity: 3)) {
                 totals[grant.queue, default: 0] += grant.count
             }
         }
@@ -71,11 +73,11 @@ struct QueueSchedulerTests {
         var scheduler = QueueScheduler(policy: .init(criticalReserve: 0))
         let queues = [queue(1), queue(2)]
         for _ in 0..<50 {
-            for grant in scheduler.grants(queues: queues, free: 10, capacity: 10, normalInFlight: 0) where grant.queue == 1 {
+            for grant in scheduler.grants(queues: queues, places: .init(capacity: 10)) where grant.queue == 1 {
                 scheduler.claimed(0, of: grant)
             }
         }
-        #expect(count(scheduler.grants(queues: queues, free: 10, capacity: 10, normalInFlight: 0), 1) <= 6)
+        #expect(count(scheduler.grants(queues: queues, places: .init(capacity: 10)), 1) <= 6)
     }
 
     @Test(
@@ -88,7 +90,7 @@ struct QueueSchedulerTests {
         let rounds = 900 / free
         for _ in 0..<rounds {
             normal += count(
-                scheduler.grants(queues: [queue(1), queue(2, critical: true)], free: free, capacity: 500, normalInFlight: 0),
+                scheduler.grants(queues: [queue(1), queue(2, critical: true)], places: .init(capacity: 500, critical: 500 - free)),
                 1
             )
         }
@@ -98,17 +100,34 @@ struct QueueSchedulerTests {
     @Test("others never hold more than all places but the reserve", arguments: [(0, 80), (50, 30), (80, 0), (95, 0)])
     func reserve(inFlight: Int, granted: Int) {
         var scheduler = QueueScheduler()
-        let grants = scheduler.grants(queues: [queue(1)], free: 100 - inFlight, capacity: 100, normalInFlight: inFlight)
+        let grants = scheduler.grants(queues: [queue(1)], places: .init(capacity: 100, others: inFlight))
         #expect(count(grants, 1) == granted)
+    }
+
+    @Test("classes of one app share by weight: bulk delays normal work by little, and nothing starves")
+    func classes() {
+        var scheduler = QueueScheduler(policy: .init(criticalReserve: 0))
+        let queues = [DeliveryClass.high, .normal, .bulk].enumerated().map { number, deliveryClass in
+            SendQueue(id: Int32(number), app: "app", provider: .fcm, deliveryClass: deliveryClass)
+        }
+        let grants = scheduler.grants(queues: queues, places: .init(capacity: 70))
+        #expect(count(grants, 0) == 40 && count(grants, 1) == 20 && count(grants, 2) == 10)
+    }
+
+    @Test("the reserve is there for critical work also when others took more than there are places now")
+    func shrunk() {
+        var scheduler = QueueScheduler()
+        let grants = scheduler.grants(queues: [queue(1), queue(2, critical: true)], places: .init(capacity: 50, critical: 3, others: 300))
+        #expect(grants == [.init(queue: 2, count: 7)])
     }
 
     @Test("a single place serves others too: alone always, beside critical work each ninth time")
     func singlePlace() {
         var scheduler = QueueScheduler()
-        #expect(scheduler.grants(queues: [queue(1)], free: 1, capacity: 1, normalInFlight: 0) == [.init(queue: 1, count: 1)])
+        #expect(scheduler.grants(queues: [queue(1)], places: .init(capacity: 1)) == [.init(queue: 1, count: 1)])
         var served: [Int32] = []
         for _ in 0..<18 {
-            served += scheduler.grants(queues: [queue(1), queue(2, critical: true)], free: 1, capacity: 1, normalInFlight: 0).map(\.queue)
+            served += scheduler.grants(queues: [queue(1), queue(2, critical: true)], places: .init(capacity: 1)).map(\.queue)
         }
         #expect(served.count == 18)
         #expect(served.count { $0 == 1 } == 2)

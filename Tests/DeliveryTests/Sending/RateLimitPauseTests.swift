@@ -27,7 +27,10 @@ struct PauseTests {
             (request(.seconds(90)), pause(endsIn: .seconds(30)), 90, 1),
             (nil, pause(endsIn: .seconds(-5)), 120, 2),
             (nil, pause(endsIn: .seconds(-5), number: 4), 900, 5),
-            (request(.seconds(2000)), pause(endsIn: .seconds(-5), number: 4), 2000, 5),
+            // Longer than 15 minutes: shown, not obeyed.
+            (request(.seconds(2000)), pause(endsIn: .seconds(-5), number: 4), 900, 5),
+            (request(.seconds(86_400)), nil, 900, 1),
+            (request(.seconds(86_400)), pause(endsIn: .seconds(30)), 900, 1),
             (nil, pause(endsIn: .seconds(-3600), number: 4), 60, 1),
         ] as [(RateLimitRequest?, RateLimitPause?, Int, Int)]
     )

@@ -3,7 +3,7 @@ import Providers
 import PushContract
 import Synchronization
 
-/// A provider whose answers are given: per token in order, then "accepted".
+/// A provider whose answers are given: per token in order, then by rule, then "accepted".
 final class ScriptedProvider: PushProvider {
     struct Call: Sendable {
         var token: String
@@ -20,7 +20,11 @@ final class ScriptedProvider: PushProvider {
         var calls: [Call] = []
         var credential = "key-1"
         var environments: Set<PushEnvironment> = [.production]
+        var rule: Rule = { _, _ in nil }
     }
+
+    /// What every message to a token is answered with; nil: accepted.
+    typealias Rule = @Sendable (PushMessage, String) -> PushOutcome?
 
     private let state = Mutex(State())
 
@@ -46,13 +50,19 @@ final class ScriptedProvider: PushProvider {
         }
     }
 
+    /// Answers by this rule from now on.
+    func answer(_ rule: @escaping Rule) { state.withLock { $0.rule = rule } }
+
+    /// Answers everything so from now on.
+    func answer(_ outcome: PushOutcome?) { answer { _, _ in outcome } }
+
     var credential: String { state.withLock { $0.credential } }
 
     func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
         state.withLock { state in
             state.calls.append(Call(token: target.token, app: target.app, attemptId: attemptId))
             guard let next = state.scripts[target.token]?.first else {
-                return .accepted("message-\(state.calls.count)", latency: .milliseconds(12))
+                return state.rule(message, target.token) ?? .accepted("message-\(state.calls.count)", latency: .milliseconds(12))
             }
             state.scripts[target.token]?.removeFirst()
             return next

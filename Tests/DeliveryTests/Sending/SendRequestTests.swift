@@ -16,7 +16,7 @@ struct SendRequestTests {
     @Test("the defaults: normal urgency, at least once, a day")
     func defaults() throws {
         let send = try read(#"{"uid": "ann", "title": "Goal"}"#)
-        #expect(!send.isCritical)
+        #expect(send.deliveryClass == nil)
         #expect(send.policy == .atLeastOnce)
         #expect(send.expiresAt == Self.now + .seconds(86_400))
         #expect(send.sendId.count == 36)

@@ -3,11 +3,11 @@ import Postgres
 extension SendingBench {
     /// Puts `count` non-critical sends to users without devices into one queue, as fast as the database takes them.
     func fill(_ count: Int) async throws {
-        try await pool.execute("INSERT INTO pushQueues (app, provider, critical) VALUES ('a', 'apns', false)")
+        try await pool.execute("INSERT INTO pushQueues (app, provider, environment, class) VALUES ('a', 'apns', 'production', 'normal')")
         try await pool.execute(
             """
-            INSERT INTO pushSends (sendId, contentHash, requestId, author, content, critical, policy, createdAt, expiresAt)
-            SELECT 's' || n, '', 'r', 'test', '{}', false, 'at_least_once', now(), now() + interval '1 day' FROM generate_series(1, \(count)) n
+            INSERT INTO pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, expiresAt)
+            SELECT 's' || n, '', 'r', 'test', '{}', 'normal', 'at_least_once', now(), now() + interval '1 day' FROM generate_series(1, \(count)) n
             """
         )
         try await pool.execute(

@@ -99,10 +99,16 @@ struct SendingBench {
             answer,
             credential: "",
             circuitsToClose: [],
+            judgement: SendGate().judge(
+                answer,
+                PushScope(push.identity),
+                hasOwnTopic: false,
+                credential: "",
+                operationKey: push.identity.operationKey,
+                now: now
+            ),
             startedAt: now,
-            at: now,
-            delays: delays,
-            random: 0
+            at: now
         )
         outcome.lease = delivery.lease
         outcome.consequence = OutcomeDecision.next(

@@ -112,18 +112,21 @@ struct RatioReader {
         }
     }
 
-    /// Of a refused credential provider, app and environment are known, and that it is about sends.
+    /// Of an open circuit provider, app and environment are known, and that it is about sends.
     private func checkMinBlocked(_ ratio: MappingReader, _ condition: RatioCondition) {
         let known: Set<Dimension> = [.eventType, .provider, .app, .environment]
         let strange = Set(condition.of.allowed.keys).union(DimensionReader.by(rule)).subtracting(known).sorted()
         if let dimension = strange.first {
             ratio.error(
                 "min_blocked",
-                "a refused credential has no \(dimension.rawValue): use provider, app and environment in 'by' and 'of'"
+                "an open circuit has no \(dimension.rawValue): use provider, app and environment in 'by' and 'of'"
             )
         }
-        if !condition.reasons.contains("auth") {
-            ratio.error("min_blocked", "what waits for a refused credential would fail as auth, which is not among the reasons")
+        if !condition.reasons.contains(where: OpenCircuit.reasons.contains) {
+            ratio.error(
+                "min_blocked",
+                "what a circuit blocks would fail as \(OpenCircuit.reasons.joined(separator: ", ")); none of them is among the reasons"
+            )
         }
     }
 }

@@ -1,5 +1,6 @@
 import AlertRules
 import Alerting
+import Delivery
 import PushContract
 
 /// The page *Now* as its template sees it: a pure function of the data, the reader and the time.
@@ -28,7 +29,8 @@ struct NowPage {
 
     init(_ data: NowData, systemStatus: SystemStatus = SystemStatus(), reader: PageReader, now: Timestamp) {
         let firing = data.firing
-        let title = firing.isEmpty ? "All quiet" : "\(firing.count) firing"
+        let overdue = data.backlog.overdue
+        let title = firing.isEmpty ? (overdue == 0 ? "All quiet" : "\(overdue) waiting") : "\(firing.count) firing"
         frame = PageFrame(
             title: "\(title) · Pushwatch",
             mood: firing.isEmpty ? .calm : .alarmed,
@@ -39,10 +41,10 @@ struct NowPage {
         alerts = firing.map { AlertCard($0, now: now, mayAcknowledge: reader.mayAcknowledge) }
         notices = NowNotices.texts(notificationHealth: data.notificationHealth, evaluation: data.evaluation, now: now)
         isQuiet = firing.isEmpty
-        (headline, headlineClass) = Self.headline(firing, hasNotices: !notices.isEmpty)
+        (headline, headlineClass) = Self.headline(firing, overdue: overdue, hasNotices: !notices.isEmpty)
         evaluated = Self.evaluated(data.evaluation, now: now)
         traffic = TrafficView(data.traffic)
-        queue = QueueView(data.backlog, throttles: data.throttles, now: now)
+        queue = QueueView(data.backlog, throttles: data.throttles, mayAct: reader.mayAcknowledge, now: now)
         self.systemStatus = SystemStatusView(systemStatus, mayCheck: reader.mayAcknowledge, now: now)
         delivered = Self.delivered(data.notificationHealth.last, now: now)
         notificationError = data.notificationHealth.last.flatMap { $0.result == "delivered" ? nil : $0.error }
@@ -50,8 +52,11 @@ struct NowPage {
         hasRecent = !data.recent.isEmpty
     }
 
-    /// "All quiet" is claimed only when somebody looked.
-    private static func headline(_ firing: [Alert], hasNotices: Bool) -> (String, String) {
+    /// "All quiet" is claimed only when somebody looked, and nothing waits.
+    private static func headline(_ firing: [Alert], overdue: Int, hasNotices: Bool) -> (String, String) {
+        if firing.isEmpty && overdue > 0 {
+            return ("No alert is firing; \(NumberText.count(overdue)) \(overdue == 1 ? "push waits" : "pushes wait")", "unsure")
+        }
         if firing.isEmpty { return hasNotices ? ("No alert is firing", "unsure") : ("All quiet", "quiet") }
         let open = firing.filter { $0.acknowledgedAt == nil }.count
         let noun = firing.count == 1 ? "alert" : "alerts"

@@ -69,7 +69,7 @@ struct SystemStatusView {
         let refused = data.circuits.map { circuit in
             CredentialRow(
                 name: "\(ProviderName.text(circuit.scope.provider)) \(circuit.scope.app) \(circuit.scope.environment.rawValue)",
-                state: "refused: \(circuit.cause)",
+                state: "\(circuit.scope.kind.rawValue): \(circuit.cause)",
                 isBad: true,
                 detail:
                     "sends blocked since \(ClockText.moment(circuit.since, now: now)), \(NumberText.count(circuit.refusals)) refusals, next probe "

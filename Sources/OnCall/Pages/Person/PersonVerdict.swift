@@ -52,6 +52,11 @@ enum PersonVerdict {
     private static func waiting(_ person: PersonData, now: Timestamp) -> String? {
         guard !person.waiting.isEmpty else { return nil }
         let next = person.waiting.compactMap(\.nextAttemptAt).min()
+        let blocked = person.waiting.filter { $0.state == "blocked" }.count
+        if blocked > 0 {
+            return "\(counted(blocked, "push", "pushes")) \(blocked == 1 ? "waits" : "wait") for an open circuit: the provider rejects our "
+                + "credential or is down (see Now)."
+        }
         return "\(counted(person.waiting.count, "delivery", "deliveries")) "
             + (person.waiting.count == 1 ? "is" : "are") + " not over yet"
             + (next.map { ", the next try \(DurationText.ago($0, now: now))." } ?? ".")

@@ -81,12 +81,14 @@ struct DrainBench {
         try await pool.execute(
             "TRUNCATE pushSends, pushDeliveries, pushReady, pushScheduled, pushLeases, pushFinished, pushDead, pushQueues RESTART IDENTITY"
         )
-        try await pool.execute("INSERT INTO pushQueues (app, provider, critical) VALUES ('com.example.bench', 'apns', false)")
+        try await pool.execute(
+            "INSERT INTO pushQueues (app, provider, environment, class) VALUES ('com.example.bench', 'apns', 'production', 'normal')"
+        )
         let run = UUID().uuidString
         try await pool.execute(
             """
-            INSERT INTO pushSends (sendId, contentHash, requestId, author, content, critical, policy, createdAt, expiresAt)
-            SELECT \(run) || n, '', 'bench', 'bench', '{"title": "Goal"}', false, 'at_least_once', now(), now() + interval '1 day'
+            INSERT INTO pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, expiresAt)
+            SELECT \(run) || n, '', 'bench', 'bench', '{"title": "Goal"}', 'normal', 'at_least_once', now(), now() + interval '1 day'
             FROM generate_series(1, \(deliveries)) n
             """
         )

@@ -1,0 +1,53 @@
+import Providers
+import PushContract
+
+/// How many requests one credential may have under way: grows by steps while the provider answers soon, and shrinks by a factor when it
+/// refuses, does not answer, or becomes slow (additive increase, multiplicative decrease).
+struct AdaptiveLimit: Sendable, Hashable {
+    /// Latency above this many times the usual one, and above `slow`, counts as an overload.
+    static let slowFactor = 10
+    static let slow = Duration.seconds(1)
+    static let decrease = 0.7
+    /// One decrease for all that was under way together.
+    static let pause = Duration.milliseconds(500)
+    /// Increase for each answer.
+    static let step = 0.25
+    static let least = 4.0
+    /// The limit after an outage.
+    static let afterOutage = 20.0
+
+    let greatest: Int
+    private(set) var exact: Double
+    /// The usual latency: falls at once, rises slowly.
+    private(set) var baseline: Duration?
+    private var decreasedAt: ContinuousClock.Instant?
+
+    init(greatest: Int) {
+        self.greatest = greatest
+        exact = Double(greatest)
+    }
+
+    /// At least 1.
+    var value: Int { max(1, Int(exact)) }
+
+    /// Takes up an answer, or its absence.
+    mutating func note(_ outcome: PushOutcome, now: ContinuousClock.Instant) {
+        guard outcome.httpStatus != nil || outcome.refusalScope == .provider else { return }
+        let time = outcome.responseTime ?? outcome.latency
+        let isSlow = baseline.map { time > max(AdaptiveLimit.slow, $0 * AdaptiveLimit.slowFactor) } ?? false
+        if outcome.httpStatus != nil {
+            let before = baseline ?? time
+            baseline = time < before ? time : before + (time - before) / 200
+        }
+        if isSlow || outcome.isThrottled || outcome.refusalScope == .provider {
+            guard decreasedAt.map({ now - $0 >= AdaptiveLimit.pause }) ?? true else { return }
+            decreasedAt = now
+            exact = max(min(AdaptiveLimit.least, Double(greatest)), exact * AdaptiveLimit.decrease)
+        } else {
+            exact = min(Double(greatest), exact + AdaptiveLimit.step)
+        }
+    }
+
+    /// The provider is back: begins low, and grows with each answer.
+    mutating func restart() { exact = min(Double(greatest), AdaptiveLimit.afterOutage) }
+}

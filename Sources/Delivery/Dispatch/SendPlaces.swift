@@ -1,0 +1,112 @@
+import Providers
+import PushContract
+import Synchronization
+
+/// The attempts under way in this process, by credential and queue, and how many more each credential may have. Safe to use from any task.
+final class SendPlaces: Sendable {
+    /// What shares a limit: a credential, at one of the provider's two environments, which are different servers.
+    struct Credential: Hashable, Sendable {
+        var provider: Provider
+        var environment: PushEnvironment
+        var name: String
+    }
+
+    private struct Use {
+        var limit: AdaptiveLimit
+        var capacity: Int
+        var critical = 0
+        var others = 0
+        /// Unanswered requests, oldest first; those that were answered are removed when they come first.
+        var unanswered: [(deliveryId: Int64, since: ContinuousClock.Instant)] = []
+        var first = 0
+
+        var inFlight: Int { critical + others }
+    }
+
+    private struct State {
+        var uses: [Credential: Use] = [:]
+        var leases: [Int64: (lease: LeaseKey, credential: Credential, isAnswered: Bool)] = [:]
+        var byQueue: [Int32: Int] = [:]
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    var count: Int { state.withLock { $0.leases.count } }
+    var leases: [LeaseKey] { state.withLock { $0.leases.values.map(\.lease) } }
+
+    func count(of queue: Int32) -> Int { state.withLock { $0.byQueue[queue, default: 0] } }
+
+    /// Divides the places among the credentials that have something under way or to claim.
+    func divide(among wanting: Set<Credential>, now: ContinuousClock.Instant) -> [Credential: QueueScheduler.Places] {
+        state.withLock { state in
+            state.uses = state.uses.filter { $0.value.inFlight > 0 || wanting.contains($0.key) || $0.value.limit.exact < Double(capacity) }
+            for key in wanting where state.uses[key] == nil {
+                state.uses[key] = Use(limit: AdaptiveLimit(greatest: capacity), capacity: capacity)
+            }
+            let active = state.uses.filter { $0.value.inFlight > 0 || wanting.contains($0.key) }
+            let shares = active.mapValues { use in
+                let oldest = use.unanswered.dropFirst(use.first).first { state.leases[$0.deliveryId]?.isAnswered == false }
+                let isSlow = oldest.map { now - $0.since > PlaceDivision.slow } ?? false
+                return PlaceDivision.Share(inFlight: use.inFlight, isSlow: isSlow, limit: use.limit.value)
+            }
+            var places: [Credential: QueueScheduler.Places] = [:]
+            for (key, capacity) in PlaceDivision.capacities(of: shares, capacity: capacity) {
+                state.uses[key]?.capacity = capacity
+                guard wanting.contains(key), let use = state.uses[key] else { continue }
+                places[key] = QueueScheduler.Places(capacity: capacity, critical: use.critical, others: use.others)
+            }
+            return places
+        }
+    }
+
+    func enter(_ delivery: ClaimedDelivery, _ credential: Credential, now: ContinuousClock.Instant) {
+        state.withLock { state in
+            let lease = LeaseKey(deliveryId: delivery.deliveryId, leaseToken: delivery.leaseToken)
+            state.leases[delivery.deliveryId] = (lease, credential, false)
+            state.byQueue[delivery.queue, default: 0] += 1
+            var use = state.uses[credential] ?? Use(limit: AdaptiveLimit(greatest: capacity), capacity: capacity)
+            if delivery.deliveryClass == .critical { use.critical += 1 } else { use.others += 1 }
+            use.unanswered.append((delivery.deliveryId, now))
+            state.uses[credential] = use
+        }
+    }
+
+    /// The provider answered, or did not in time.
+    func answer(_ delivery: ClaimedDelivery, _ outcome: PushOutcome, now: ContinuousClock.Instant) {
+        state.withLock { state in
+            guard let credential = state.leases[delivery.deliveryId]?.credential else { return }
+            state.leases[delivery.deliveryId]?.isAnswered = true
+            state.uses[credential]?.limit.note(outcome, now: now)
+        }
+    }
+
+    /// The outcome is written. True when its credential has room enough for another claim.
+    func leave(_ delivery: ClaimedDelivery) -> Bool {
+        state.withLock { state in
+            guard let credential = state.leases.removeValue(forKey: delivery.deliveryId)?.credential else { return false }
+            state.byQueue[delivery.queue, default: 1] -= 1
+            guard var use = state.uses.removeValue(forKey: credential) else { return false }
+            if delivery.deliveryClass == .critical { use.critical -= 1 } else { use.others -= 1 }
+            while use.first < use.unanswered.count, state.leases[use.unanswered[use.first].deliveryId]?.isAnswered != false {
+                use.first += 1
+            }
+            if use.first * 2 >= use.unanswered.count {
+                use.unanswered.removeFirst(use.first)
+                use.first = 0
+            }
+            state.uses[credential] = use
+            return use.inFlight == 0 || use.inFlight == use.capacity / 2
+        }
+    }
+
+    /// Whether a credential has at least half of its places free.
+    func hasRoom(_ credential: Credential) -> Bool {
+        state.withLock { state in state.uses[credential].map { $0.inFlight < max(1, $0.capacity / 2) } ?? true }
+    }
+
+    /// The provider is back after an outage.
+    func restart(_ credential: Credential) { state.withLock { $0.uses[credential]?.limit.restart() } }
+}

@@ -1,0 +1,125 @@
+import Providers
+package import PushContract
+
+/// What this process has lately seen of providers' answers, by scope and credential: whether a failure is the provider's, the credential's,
+/// or the delivery's own. Pure; bounded by the scopes in use and by `memory`.
+struct GateEvidence: Sendable {
+    /// An acceptance this long before a refusal still contradicts it.
+    static let contradiction = Duration.seconds(5)
+    /// A delivery that was refused this often while others of its scope were accepted is given up.
+    static let ownRefusals = 5
+    /// An outage is this many failures in a row, by this many different pushes …
+    static let outageRun = 20
+    static let outagePushes = 5
+    /// … or fewer over this time.
+    static let shortRun = 6
+    static let shortRunTime = Duration.seconds(3)
+    /// Refused deliveries that are remembered.
+    private static let memory = 10_000
+
+    struct Key: Hashable, Sendable {
+        var scope: PushScope
+        var credential: String
+    }
+
+    /// What a refusal by the provider says.
+    enum Judgement: Sendable, Hashable {
+        /// Nothing contradicts it: all pushes of the scope are refused.
+        case scope
+        /// Others of the scope are accepted: only this delivery is refused, for the nth time.
+        case delivery(times: Int)
+    }
+
+    private struct Run {
+        var kind: CircuitKind
+        var count = 0
+        var since: Timestamp
+        var pushes: Set<String> = []
+    }
+
+    private struct Refused {
+        var at: Timestamp
+        var times: Int
+    }
+
+    private var accepted: [Key: Timestamp] = [:]
+    private var runs: [Key: Run] = [:]
+    private var refused: [String: Refused] = [:]
+
+    /// The provider accepted the credential and the topic.
+    mutating func accept(_ key: Key, operationKey: String, at now: Timestamp) {
+        accepted[key] = max(now, accepted[key] ?? now)
+        if !refused.isEmpty { refused[operationKey] = nil }
+    }
+
+    /// Another process saw this circuit's scope accepted.
+    mutating func accept(_ circuit: CircuitScope, at closed: Timestamp) {
+        guard circuit.kind == .refused else { return }
+        let platforms = circuit.platform.map { [$0] } ?? (circuit.provider == .apns ? [.ios] : Platform.allCases)
+        for platform in platforms {
+            let scope = PushScope(
+                provider: circuit.provider,
+                app: circuit.app,
+                environment: circuit.environment,
+                platform: platform,
+                topic: circuit.topic
+            )
+            let key = Key(scope: scope, credential: circuit.credential)
+            accepted[key] = max(closed, accepted[key] ?? closed)
+        }
+    }
+
+    /// A refusal of a credential, key or topic.
+    mutating func judge(
+        refusedBy outcome: RefusalScope,
+        _ key: Key,
+        operationKey: String,
+        at now: Timestamp
+    ) -> Judgement {
+        let before = refused[operationKey]
+        let since = min(before?.at ?? now, now - GateEvidence.contradiction)
+        let isContradicted = accepted.contains { other, at in
+            at > since && other.credential == key.credential && GateEvidence.concerns(outcome, key.scope, other.scope)
+        }
+        let times = (before?.times ?? 0) + (isContradicted ? 1 : 0)
+        if refused.count >= GateEvidence.memory { refused.removeAll() }
+        refused[operationKey] = Refused(at: now, times: times)
+        return isContradicted ? .delivery(times: times) : .scope
+    }
+
+    /// An answer that is no failure of the provider's.
+    mutating func healthy(_ key: Key) { runs[GateEvidence.whole(key)] = nil }
+
+    /// A server error, or no answer: whether the provider is down.
+    mutating func fail(_ kind: CircuitKind, _ key: Key, operationKey: String, at now: Timestamp) -> Bool {
+        let key = GateEvidence.whole(key)
+        var run = runs[key] ?? Run(kind: kind, since: now)
+        run.kind = kind
+        run.count += 1
+        if run.pushes.count < GateEvidence.outagePushes { run.pushes.insert(operationKey) }
+        runs[key] = run
+        guard run.pushes.count >= GateEvidence.outagePushes else { return false }
+        return run.count >= GateEvidence.outageRun
+            || (run.count >= GateEvidence.shortRun && now - run.since >= GateEvidence.shortRunTime)
+    }
+
+    /// An outage is of all platforms and topics of a credential.
+    private static func whole(_ key: Key) -> Key {
+        var key = key
+        key.scope.topic = nil
+        key.scope.platform = .ios
+        return key
+    }
+
+    /// Whether an accepted push contradicts a refusal.
+    private static func concerns(_ refusal: RefusalScope, _ refused: PushScope, _ accepted: PushScope) -> Bool {
+        guard refused.provider == accepted.provider, refused.app == accepted.app, refused.environment == accepted.environment else {
+            return false
+        }
+        return switch refusal {
+        case .topic: refused.topic == accepted.topic
+        case .platform: refused.platform == accepted.platform
+        default: true
+        }
+    }
+}

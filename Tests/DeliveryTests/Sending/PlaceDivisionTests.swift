@@ -1,0 +1,67 @@
+import Providers
+import PushContract
+import Testing
+
+@testable import Delivery
+
+@Suite("Places of credentials")
+struct PlaceDivisionTests {
+    private func share(_ inFlight: Int, isSlow: Bool = false, limit: Int = 500) -> PlaceDivision.Share {
+        PlaceDivision.Share(inFlight: inFlight, isSlow: isSlow, limit: limit)
+    }
+
+    @Test("a single credential gets everything")
+    func alone() {
+        #expect(PlaceDivision.capacities(of: ["a": share(0)], capacity: 500) == ["a": 500])
+        #expect(PlaceDivision.capacities(of: ["a": share(500)], capacity: 500) == ["a": 500])
+    }
+
+    @Test("what one borrowed never reaches the other's guaranteed places")
+    func guaranteed() {
+        let capacities = PlaceDivision.capacities(of: ["a": share(375), "b": share(0)], capacity: 500)
+        #expect(capacities == ["a": 375, "b": 125])
+    }
+
+    @Test("a slow credential borrows nothing, and its loans go to others as they return")
+    func slow() {
+        #expect(PlaceDivision.capacities(of: ["a": share(375, isSlow: true), "b": share(100)], capacity: 500) == ["a": 125, "b": 125])
+        #expect(PlaceDivision.capacities(of: ["a": share(125, isSlow: true), "b": share(125)], capacity: 500) == ["a": 125, "b": 375])
+    }
+
+    @Test("one that becomes active gets its places at once")
+    func newcomer() {
+        let capacities = PlaceDivision.capacities(of: ["a": share(250), "b": share(250), "c": share(0)], capacity: 500)
+        #expect(capacities["c"] == 83)
+    }
+
+    @Test("with more credentials than places each has one")
+    func many() {
+        let shares = Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, share(0)) })
+        #expect(PlaceDivision.capacities(of: shares, capacity: 10).values.allSatisfy { $0 >= 1 })
+    }
+
+    @Test("a limit shrinks with refusals, timeouts and latency, once for all that was under way together, and grows with answers")
+    func adaptive() {
+        var limit = AdaptiveLimit(greatest: 100)
+        let start = ContinuousClock.now
+        func answer(_ milliseconds: Int) -> PushOutcome {
+            var outcome = PushOutcome.accepted("m")
+            outcome.responseTime = .milliseconds(milliseconds)
+            return outcome
+        }
+        for _ in 0..<10 { limit.note(answer(20), now: start) }
+        #expect(limit.value == 100)
+        for _ in 0..<50 { limit.note(.fcm(503, "UNAVAILABLE"), now: start) }
+        #expect(limit.value == 70)
+        limit.note(answer(900), now: start + .seconds(1))
+        #expect(limit.value == 70, "below a second")
+        limit.note(answer(1500), now: start + .seconds(2))
+        #expect(limit.value == 49)
+        limit.note(.down, now: start + .seconds(3))
+        #expect(limit.value == 34)
+        for _ in 0..<400 { limit.note(answer(20), now: start + .seconds(4)) }
+        #expect(limit.value == 100)
+        limit.restart()
+        #expect(limit.value == 20)
+    }
+}
