@@ -67,6 +67,7 @@ struct ServerParts: Sendable {
             pool: pool,
             cipher: cipher,
             feedbackWriter: TokenFeedbackWriter(limits: configuration.deactivationLimiter),
+            kinds: configuration.queuedKinds(pool: pool, cipher: cipher, logger: logger),
             record: record
         )
         throttles = ThrottleStore(pool: pool)
@@ -79,6 +80,7 @@ struct ServerParts: Sendable {
             uncommitted: uncommitted,
             record: record,
             lookup: providers.lookup,
+            queueWake: wake,
             logger: logger
         )
         rules = RuleRegistry(directory: configuration.alertsDirectory, logger: logger)

@@ -40,7 +40,7 @@ package final class SendDispatcher: Service, Sendable {
         self.wake = wake
         self.logger = logger
         pipeline = PushPipeline(
-            outcomes: store.outcomes(QueueDeliveries(logger: logger), delays: configuration.delays),
+            outcomes: store.outcomes(QueueDeliveries(kinds: store.kinds, logger: logger), delays: configuration.delays),
             intents: store.intents,
             owner: configuration.worker,
             lookup: lookup,
@@ -222,7 +222,10 @@ package final class SendDispatcher: Service, Sendable {
         return claimed
     }
 
-    private func handle(_ delivery: ClaimedDelivery) async {
+    /// Writes outcomes as long as `body` handles deliveries. For tests.
+    func working(_ body: () async -> Void) async { await pipeline.working(body) }
+
+    func handle(_ delivery: ClaimedDelivery) async {
         await runner.run(delivery)
         let remaining = inFlight.leave(delivery)
         if remaining == 0 || configuration.capacity - remaining == configuration.capacity / 2 { wake.signal() }

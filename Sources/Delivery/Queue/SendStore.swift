@@ -13,18 +13,24 @@ package struct SendStore: Sendable {
     let record: AttemptRecorder
     /// What every token action goes through.
     let feedbackWriter: TokenFeedbackWriter
+    /// What features above put into the queue.
+    let kinds: QueuedKinds
 
-    /// - Parameter cipher: closed where no token is touched, such as for reading the backlog.
+    /// - Parameters:
+    ///   - cipher: closed where no token is touched, such as for reading the backlog.
+    ///   - kinds: needed to claim deliveries.
     package init(
         pool: PostgresPool,
         cipher: TokenCipher = .withoutKeys,
         feedbackWriter: TokenFeedbackWriter = TokenFeedbackWriter(),
+        kinds: QueuedKinds = .none,
         record: @escaping AttemptRecorder
     ) {
         self.pool = pool
         self.cipher = cipher
         self.record = record
         self.feedbackWriter = feedbackWriter
+        self.kinds = kinds
     }
 
     /// Pushes that are about to be sent and that no lease protects.

@@ -241,7 +241,7 @@ struct HoldTests {
             _ = try await bench.store.promote()
             let late = try #require(try await bench.claim().first)
             let blocked = DeliveryNext.blocked(.open(circuit.id), after: nil)
-            try await bench.outcomes.write([DeliveryOutcome(consequence: blocked, lease: late.lease, at: .now())])
+            try await bench.outcomes.write([DeliveryOutcome(consequence: late.consequence(blocked), lease: late.lease, at: .now())])
             let sender = ScriptedProvider()
             try await bench.dispatch(sender, slowly)
             #expect(sender.calls.count == 1)

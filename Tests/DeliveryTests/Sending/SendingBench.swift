@@ -105,7 +105,7 @@ struct SendingBench {
             random: 0
         )
         outcome.lease = delivery.lease
-        outcome.consequence = OutcomeDecision.next(
+        let next = OutcomeDecision.next(
             of: delivery,
             push,
             after: answer,
@@ -114,6 +114,7 @@ struct SendingBench {
             delays: delays,
             random: 0
         )
+        outcome.consequence = delivery.consequence(next, after: answer)
         return outcome
     }
 
