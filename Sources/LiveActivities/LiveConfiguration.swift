@@ -6,13 +6,12 @@ package struct LiveConfiguration: Sendable {
     package var channels = ChannelPolicy()
     /// The orchestrator's cycle; a pushed change does not wait for it.
     var cycle = Duration.seconds(30)
-    /// How often states, new activities, starts and ends are looked for.
+    /// How often states, new activities and starts are looked for.
     package var poll = Duration.milliseconds(250)
     /// How long the lease of a subject lasts; it is renewed three times in that time.
     package var lease = Duration.seconds(15)
     /// Updates under way at once.
     var updatesInFlight = 2000
-    var endsInFlight = 256
     /// How long pushes under way may take to end at shutdown.
     package var drainLimit = Duration.seconds(10)
     /// Shown in `activeMatches.owner`; another one for every start of a process, so that no process takes itself for its predecessor.

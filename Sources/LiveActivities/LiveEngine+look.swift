@@ -114,6 +114,9 @@ extension LiveEngine {
         }
         guard due else { return }
         for (subject, timestamp) in live { try await refreshRecipients(subject, behind: timestamp, now: now) }
+        for channel in try await stores.channels.takeCatchUps(of: live.map(\.0), now: now) {
+            state.withLock { $0.fanOut.repeatNewest(to: channel.activity, after: .zero, now: now) }
+        }
     }
 
     /// What the 30-second loop does: create, recover, roll over, beat, end, forget.
@@ -132,7 +135,6 @@ extension LiveEngine {
         _ = try await stores.orchestrator.endDay(subjects.filter(\.isResting).map(\.id), now: now)
         _ = try await stores.orchestrator.endOver(subjects.filter(\.isOver).map(\.id), now: now)
         try await stores.subjects.sendHeartbeats(owner: configuration.owner, now: now)
-        while try await stores.starts.resolveLost(now: now) == 500 {}
         try await resolveLostPushes()
         _ = try await stores.orchestrator.sweep(now: now)
         try await stores.channels.sweep(now: now)

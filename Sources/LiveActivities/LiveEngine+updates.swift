@@ -29,7 +29,7 @@ extension LiveEngine {
     }
 
     private func send(_ job: FanOutState.Job) async {
-        let event = job.recipient.isChannel ? Event.broadcast : .update
+        let event = job.recipient.isChannel ? LiveMetrics.Event.broadcast : .update
         let (result, isDeferred) = await attempt(event, push(job), of: job.recipient.key) { effect(of: $0, on: job) }
         let finishedAt = now()
         // A token that a limiter keeps rests as a suspect one does.

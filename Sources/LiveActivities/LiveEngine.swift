@@ -5,17 +5,16 @@ package import Logging
 package import Postgres
 import Providers
 package import PushContract
+package import ServiceKit
 import Synchronization
 
-/// Finds what has to be pushed, and pushes it: starts, updates and ends, each in a queue of its own.
+/// Finds what has to be pushed. Updates and broadcasts it pushes itself; starts and ends are deliveries of the send queue.
 ///
 /// `turn` looks into the database and returns jobs; `perform` does one. The service runs them side by side; tests run them to the end.
 package final class LiveEngine: Sendable {
     package enum Job: Sendable {
         /// Sends updates until no token waits.
         case updates
-        case start(LiveSubject, StartClaim)
-        case end(LiveSubject, EndClaim)
         case channel(ChannelClaim)
     }
 
@@ -24,8 +23,6 @@ package final class LiveEngine: Sendable {
         var fanOut = FanOutState()
         var throttles = LiveThrottles()
         var workers = 0
-        var starting = 0
-        var ending = 0
         var managing = 0
         var rate: StartRate
         var leasedUntil: ContinuousClock.Instant?
@@ -42,19 +39,24 @@ package final class LiveEngine: Sendable {
     let stores: LiveStores
     let logger: Logger
     let pipeline: PushPipeline<LivePushes>
+    let queueWake: WakeSignal
     let now: @Sendable () -> Timestamp
     let state: Mutex<State>
 
-    /// - Parameter now: the clock that everything is decided by.
+    /// - Parameters:
+    ///   - queueWake: signalled when starts were put into the send queue.
+    ///   - now: the clock that everything is decided by.
     package init(
         configuration: LiveConfiguration = LiveConfiguration(),
         stores: LiveStores,
         lookup: @escaping ProviderLookup,
+        queueWake: WakeSignal = WakeSignal(),
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.configuration = configuration
         self.stores = stores
+        self.queueWake = queueWake
         self.logger = logger
         self.now = now
         pipeline = PushPipeline(
@@ -69,7 +71,7 @@ package final class LiveEngine: Sendable {
         state = Mutex(State(rate: StartRate(perSecond: configuration.policy.perSecond, now: now())))
     }
 
-    /// One look at everything: leases, states, activities, starts, ends.
+    /// One look at everything: leases, states, activities, starts.
     ///
     /// - Parameter all: also what is only due every cycle, at once.
     package func turn(all: Bool = false) async throws -> [Job] {
@@ -81,10 +83,9 @@ package final class LiveEngine: Sendable {
         try await findNewFollowers(all: all, now: now)
         try await requestChannels(all: all, now: now)
         try await refillThrottles()
+        try await enqueueStarts(now: now)
         var jobs = updateJobs()
         jobs += try await channelJobs(now: now)
-        jobs += try await startJobs(now: now)
-        jobs += try await endJobs(now: now)
         gauge()
         return jobs
     }
@@ -93,12 +94,6 @@ package final class LiveEngine: Sendable {
     package func perform(_ job: Job) async {
         switch job {
         case .updates: await sendUpdates()
-        case .start(let subject, let claim):
-            await send(claim, of: subject)
-            state.withLock { $0.starting -= 1 }
-        case .end(let subject, let claim):
-            await send(claim, of: subject)
-            state.withLock { $0.ending -= 1 }
         case .channel(let claim):
             await serve(claim)
             state.withLock { $0.managing -= 1 }
@@ -135,7 +130,7 @@ package final class LiveEngine: Sendable {
         state.withLock { state in state.leasedUntil.map { ContinuousClock.now < $0 } ?? false }
     }
 
-    package var isIdle: Bool { state.withLock { $0.workers == 0 && $0.starting == 0 && $0.ending == 0 && $0.managing == 0 } }
+    package var isIdle: Bool { state.withLock { $0.workers == 0 && $0.managing == 0 } }
 
     /// Releases the leases of this process.
     package func release() async {
@@ -156,7 +151,6 @@ package struct LiveStores: Sendable {
     var orchestrator: OrchestratorStore
     package var audience: RecipientStore
     package var starts: StartStore
-    package var ends: EndStore
     package var intents: IntentStore
     package var outcomes: OutcomeStore<LivePushes>
     package var channels: ChannelStore
@@ -179,8 +173,7 @@ package struct LiveStores: Sendable {
         subjects = SubjectStore(pool: pool)
         orchestrator = OrchestratorStore(pool: pool, policy: policy)
         audience = RecipientStore(pool: pool, cipher: cipher)
-        starts = StartStore(pool: pool, policy: policy, channels: channels, cipher: cipher, record: record)
-        ends = EndStore(pool: pool, cipher: cipher)
+        starts = StartStore(pool: pool, policy: policy, channels: channels)
         intents = IntentStore(pool: pool, record: record)
         outcomes = OutcomeStore(LivePushes(channels: channels), pool: pool, feedbackWriter: feedbackWriter, record: record)
         self.channels = ChannelStore(pool: pool, policy: channels)

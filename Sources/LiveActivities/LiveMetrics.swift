@@ -23,8 +23,13 @@ enum LiveMetrics {
         Counter(label: "pushwatch_live_starts_results_total", dimensions: [("outcome", record.rawValue)]).increment()
     }
 
-    static func pushed(_ event: String, _ outcome: String) {
-        Counter(label: "pushwatch_live_pushes_total", dimensions: [("event", event), ("outcome", outcome)]).increment()
+    /// What is attempted.
+    enum Event: String, Sendable {
+        case start, update, end, broadcast
+    }
+
+    static func pushed(_ event: Event, _ outcome: AttemptStatus) {
+        Counter(label: "pushwatch_live_pushes_total", dimensions: [("event", event.rawValue), ("outcome", outcome.rawValue)]).increment()
     }
 
     /// Requests about channels: operation is create, delete or list.

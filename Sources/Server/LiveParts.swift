@@ -27,6 +27,7 @@ struct LiveParts: Sendable {
         uncommitted: UncommittedOutcomes,
         record: @escaping AttemptRecorder,
         lookup: @escaping ProviderLookup,
+        queueWake: WakeSignal,
         logger: Logger
     ) throws {
         do throws(AttributesTypesError) {
@@ -34,11 +35,7 @@ struct LiveParts: Sendable {
         } catch {
             throw ConfigurationError("A Live Activity type cannot be used: \(error)")
         }
-        var live = LiveConfiguration()
-        live.policy.perSecond = Double(configuration.liveStartsPerSecond)
-        live.policy.perHour = configuration.liveStartsPerHour
-        live.policy.perDay = configuration.liveStartsPerDay
-        live.channels.mode = configuration.liveChannels
+        let live = configuration.live
         follows = FollowStore(pool: pool, policy: live.policy)
         activities = ActivityStore(pool: pool, policy: live.policy, cipher: cipher)
         custom = CustomActivityStore(pool: pool)
@@ -53,7 +50,7 @@ struct LiveParts: Sendable {
             record: record
         )
         channels = stores.channels
-        let engine = LiveEngine(configuration: live, stores: stores, lookup: lookup, logger: logger)
+        let engine = LiveEngine(configuration: live, stores: stores, lookup: lookup, queueWake: queueWake, logger: logger)
         service = LiveService(engine: engine, wake: wake, logger: logger)
     }
 
@@ -63,5 +60,27 @@ struct LiveParts: Sendable {
         CustomActivityRoutes(store: custom, types: types, wake: wake).add(to: router)
         MatchOverviewRoutes(store: overview).add(to: router)
         ChannelRoutes(store: channels).add(to: router)
+    }
+}
+
+extension ServerConfiguration {
+    fileprivate var live: LiveConfiguration {
+        var live = LiveConfiguration()
+        live.policy.perSecond = Double(liveStartsPerSecond)
+        live.policy.perHour = liveStartsPerHour
+        live.policy.perDay = liveStartsPerDay
+        live.channels.mode = liveChannels
+        return live
+    }
+
+    /// What Live Activities put into the send queue.
+    func queuedKinds(pool: PostgresPool, cipher: TokenCipher, logger: Logger) -> QueuedKinds {
+        QueuedKinds(
+            [
+                LiveStart(pool: pool, policy: live.policy, channels: live.channels, cipher: cipher),
+                LiveEnd(pool: pool, cipher: cipher),
+            ],
+            logger: logger
+        )
     }
 }

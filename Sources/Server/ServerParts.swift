@@ -68,6 +68,7 @@ struct ServerParts: Sendable {
             cipher: cipher,
             feedbackWriter: TokenFeedbackWriter(limits: configuration.deactivationLimiter),
             bulkThreshold: configuration.bulkThreshold,
+            kinds: configuration.queuedKinds(pool: pool, cipher: cipher, logger: logger),
             record: record
         )
         throttles = ThrottleStore(pool: pool)
@@ -80,6 +81,7 @@ struct ServerParts: Sendable {
             uncommitted: uncommitted,
             record: record,
             lookup: providers.lookup,
+            queueWake: wake,
             logger: logger
         )
         rules = RuleRegistry(directory: configuration.alertsDirectory, logger: logger)

@@ -21,7 +21,10 @@ extension WholeService {
                 try await eventually("everything is ended and told") {
                     try await day.pool.query(
                         """
-                        SELECT count(*) FROM liveActivities WHERE matchId = \(matchId) AND (status <> 'ended' OR endDueAt IS NOT NULL)
+                        SELECT (SELECT count(*) FROM liveActivities WHERE matchId = \(matchId) AND status <> 'ended')
+                            + (SELECT count(*) FROM pushDeliveries d WHERE d.kind = 'liveEnd'
+                                AND NOT EXISTS (SELECT FROM pushFinished f WHERE f.deliveryId = d.deliveryId)
+                                AND NOT EXISTS (SELECT FROM pushDead x WHERE x.deliveryId = d.deliveryId))
                         """
                     )[0].decode(Int.self) == 0
                 }

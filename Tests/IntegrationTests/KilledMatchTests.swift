@@ -78,7 +78,8 @@ extension WholeService {
             #expect(lost >= unanswered(simulator))
             // Two minutes pass.
             try await pool.execute("UPDATE pushIntents SET startedAt = startedAt - interval '3 minutes' WHERE owner <> \(living)")
-            try await pool.execute("UPDATE activityStarts SET claimedAt = claimedAt - interval '3 minutes' WHERE outcome IS NULL")
+            // And the leases of the starts that it was sending.
+            try await pool.execute("UPDATE pushLeases SET leaseUntil = clock_timestamp()")
             try await eventually("what the dead process had under way is settled") {
                 try await pool.query(
                     """

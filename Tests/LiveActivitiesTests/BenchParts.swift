@@ -32,6 +32,26 @@ enum BenchParts {
         return LiveEngine(configuration: configuration, stores: stores, lookup: lookup, logger: .silent, now: { clock.now })
     }
 
+    /// The send queue with starts and ends.
+    static func sends(_ pool: PostgresPool, _ configuration: LiveConfiguration, clock: TestClock) -> SendStore {
+        let now: @Sendable () -> Timestamp = { clock.now }
+        let start = LiveStart(pool: pool, policy: configuration.policy, channels: configuration.channels, cipher: cipher, now: now)
+        let kinds = QueuedKinds([start, LiveEnd(pool: pool, cipher: cipher, now: now)], logger: .silent)
+        return SendStore(pool: pool, cipher: cipher, kinds: kinds, record: recorder())
+    }
+
+    static func dispatcher(_ sends: SendStore, _ pool: PostgresPool, lookup: @escaping ProviderLookup) -> SendDispatcher {
+        var configuration = DispatcherConfiguration()
+        configuration.drainLimit = .milliseconds(100)
+        return SendDispatcher(
+            store: sends,
+            throttles: ThrottleStore(pool: pool),
+            lookup: lookup,
+            configuration: configuration,
+            logger: .silent
+        )
+    }
+
     static func giveStartToken(_ text: String, _ userId: String, _ deviceId: String, _ bench: LiveBench) async throws {
         let token = try PushToken(text, provider: .apns)
         let registration = StartTokenRegistration(userId: userId, deviceId: deviceId, token: token)

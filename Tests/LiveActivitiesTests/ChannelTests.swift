@@ -1,10 +1,10 @@
-import Delivery
 import HTTPServer
 import Postgres
 import Providers
 import PushContract
 import Testing
 
+@testable import Delivery
 @testable import LiveActivities
 
 /// The queue of broadcast channels (reference §3.7): made, used, ended and deleted. What goes wrong with them: `ChannelErrorTests`.
@@ -48,16 +48,16 @@ struct ChannelTests {
             try await bench.run()
             bench.clock.advance(.milliseconds(100))
             try await bench.score(runs: 1)
-            try await bench.engine.runUntilIdle(all: false)
+            try await bench.run(all: false)
             #expect(bench.apns.calls("start").map { $0.aps.text("input-push-channel") } == ["channel-1=="])
             bench.clock.advance(.milliseconds(100))
             try await bench.phone("bob", "phone", 2)
             try await bench.pool.execute("UPDATE devices SET app = 'com.example.other' WHERE userId = 'bob'")
             try await bench.follow("bob")
-            try await bench.engine.runUntilIdle(all: false)
+            try await bench.run(all: false)
             #expect(bench.apns.calls("start").count == 1, "looked for once a second")
             bench.clock.advance(.seconds(1))
-            try await bench.engine.runUntilIdle(all: false)
+            try await bench.run(all: false)
             #expect(bench.apns.calls("start").map { $0.aps.text("input-push-channel") } == ["channel-1==", "channel-2=="])
         }
     }
@@ -168,16 +168,17 @@ struct ChannelTests {
                 try await bench.follow("user\(number)")
             }
             // Their starts were made with the state before: claimed, and then the match went on.
-            let stale = try #require(try await bench.engine.stores.subjects.subjects(["m1"]).first)
-            let claims = try await bench.engine.stores.starts.claim(stale, limit: 10, now: bench.now)
-            #expect(claims.count == 3 && claims.allSatisfy { $0.channelId == "channel-1==" })
+            #expect(try await bench.engine.turn(all: true).isEmpty)
+            var claims = QueueClaims(policy: QueueScheduler.Policy())
+            let claimed = try await bench.instance.dispatcher.round(&claims).deliveries
+            #expect(claimed.count == 3)
             bench.clock.advance(.seconds(2))
             try await bench.score(runs: 8)
-            try await bench.run()
+            try await bench.engine.runUntilIdle()
+            #expect(bench.apns.channels.calls("broadcast").last?.state.contains(#""runs":8"#) == true)
             bench.apns.channels.forget()
-            await bench.engine.working {
-                for claim in claims { bench.engine.catchUp(claim, startedWith: stale.timestamp) }
-            }
+            await bench.instance.dispatcher.working { for delivery in claimed { await bench.instance.dispatcher.handle(delivery) } }
+            #expect(bench.apns.calls("start").suffix(3).allSatisfy { $0.contentState.contains(#""runs":7"#) })
             try await bench.run()
             #expect(bench.apns.channels.calls("broadcast").isEmpty, "not before they listen")
             bench.clock.advance(.seconds(2))

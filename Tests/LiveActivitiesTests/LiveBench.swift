@@ -19,7 +19,7 @@ struct LiveBench: Sendable {
     let activities: ActivityStore
     let apns = ScriptedAPNs()
     let clock: TestClock
-    let engine: LiveEngine
+    let instance: LiveInstance
     let channels: ChannelStore
     let policy: StartPolicy
 
@@ -43,23 +43,26 @@ struct LiveBench: Sendable {
         follows = FollowStore(pool: pool, policy: policy)
         activities = ActivityStore(pool: pool, policy: policy, cipher: BenchParts.cipher)
         let apns = self.apns
-        engine = BenchParts.engine(pool, configuration, lookup: { _, _, _ in apns }, clock: clock)
+        instance = LiveInstance(pool, configuration, lookup: { _, _, _ in apns }, clock: clock)
         channels = ChannelStore(pool: pool, policy: configuration.channels)
     }
 
     /// Another process on the same database.
-    func another(owner: String, change: (inout LiveConfiguration) -> Void = { _ in }) -> LiveEngine {
+    func another(owner: String, change: (inout LiveConfiguration) -> Void = { _ in }) -> LiveInstance {
         var configuration = LiveConfiguration()
         configuration.owner = owner
         change(&configuration)
         let apns = self.apns
-        return BenchParts.engine(pool, configuration, lookup: { _, _, _ in apns }, clock: clock)
+        return LiveInstance(pool, configuration, lookup: { _, _, _ in apns }, clock: clock)
     }
 
+    var engine: LiveEngine { instance.engine }
     var now: Timestamp { clock.now }
 
-    /// The engine's work until nothing is left, with all that a cycle does.
-    func run() async throws { try await engine.runUntilIdle() }
+    /// The work until nothing is left.
+    ///
+    /// - Parameter all: with all that a cycle does.
+    func run(all: Bool = true) async throws { try await instance.runUntilIdle(all: all) }
 
     static func token(_ number: Int) -> String { String(repeating: "a", count: 60) + "\(1000 + number)" }
     static func startToken(_ number: Int) -> String { String(repeating: "b", count: 60) + "\(1000 + number)" }
@@ -161,8 +164,22 @@ struct LiveBench: Sendable {
 
 /// Time as the test says. Starts at the present: attempts far from it are refused.
 final class TestClock: Sendable {
-    private let moment = Mutex(Timestamp.now())
+    private let state = Mutex((moment: Timestamp.now(), advanced: Duration.zero))
 
-    var now: Timestamp { moment.withLock { $0 } }
-    func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
+    var now: Timestamp { state.withLock { $0.moment } }
+
+    func advance(_ duration: Duration) {
+        state.withLock { state in
+            state.moment = state.moment + duration
+            state.advanced += duration
+        }
+    }
+
+    /// How far it went since this was asked last.
+    func takeAdvance() -> Duration {
+        state.withLock { state in
+            defer { state.advanced = .zero }
+            return state.advanced
+        }
+    }
 }

@@ -22,7 +22,7 @@ struct LiveFsckTests {
                     '{o}', '{1}', '{r}', '{liveactivity}')
                 """, ["livePushes": 1]
             ),
-            ("UPDATE activityStarts SET outcome = NULL, claimedAt = now() - interval '11 minutes'", ["liveStarts": 1]),
+            ("UPDATE activityStarts SET outcome = NULL", ["liveStarts": 1]),
             ("UPDATE liveActivities SET lastTimestampSent = lastTimestampSent + 1000", ["liveStates": 1]),
         ] as [(String, [String: Int])]
     )

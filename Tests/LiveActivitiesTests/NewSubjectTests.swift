@@ -15,7 +15,7 @@ struct NewSubjectTests {
             // Written to the database by somebody else, a moment after this process has looked.
             bench.clock.advance(.milliseconds(250))
             try await bench.score(runs: 1)
-            try await bench.engine.runUntilIdle(all: false)
+            try await bench.run(all: false)
             #expect(bench.apns.calls.map(\.event) == ["start"])
         }
     }
@@ -28,7 +28,7 @@ struct NewSubjectTests {
             bench.apns.forget()
             bench.clock.advance(.milliseconds(250))
             try await bench.score(runs: 2)
-            try await bench.engine.runUntilIdle(all: false)
+            try await bench.run(all: false)
             #expect(bench.apns.calls.map(\.event) == ["update"])
         }
     }

@@ -40,9 +40,11 @@ struct ShutdownTests {
             let apns = SilentAPNs()
             var configuration = LiveConfiguration()
             configuration.drainLimit = .milliseconds(100)
-            let engine = BenchParts.engine(bench.pool, configuration, lookup: { _, _, _ in apns }, clock: bench.clock)
-            let service = LiveService(engine: engine, wake: WakeSignal(), logger: .silent)
-            let group = ServiceGroup(configuration: .init(services: [.init(service: service)], logger: .silent))
+            let next = LiveInstance(bench.pool, configuration, lookup: { _, _, _ in apns }, clock: bench.clock)
+            let service = LiveService(engine: next.engine, wake: WakeSignal(), logger: .silent)
+            let group = ServiceGroup(
+                configuration: .init(services: [.init(service: next.dispatcher), .init(service: service)], logger: .silent)
+            )
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { try await group.run() }
                 let end = ContinuousClock.now + .seconds(60)

@@ -174,7 +174,7 @@ struct UpdateTests {
             bench.apns.forget()
             bench.apns.answer(LiveBench.updateToken(1), .apns(410, "Unregistered", goneAt: bench.now + .seconds(1)))
             try await bench.score(runs: 2)
-            try await bench.engine.runUntilIdle(all: false)
+            try await bench.run(all: false)
             #expect(try await bench.states() == ["ended/token_invalid"])
             let row = try await bench.pool.query(
                 "SELECT status, reasonCode FROM notificationDeliveryAttempts WHERE requestId LIKE 'live:%'"
@@ -210,10 +210,10 @@ struct UpdateTests {
             try await bench.running()
             bench.apns.answer(LiveBench.updateToken(1), .apns(400, "BadDeviceToken"), .apns(400, "BadDeviceToken"))
             try await bench.score(runs: 2)
-            try await bench.engine.runUntilIdle(all: false)
+            try await bench.run(all: false)
             #expect(try await bench.states() == ["active"])
             try await bench.score(runs: 3)
-            try await bench.engine.runUntilIdle(all: false)
+            try await bench.run(all: false)
             #expect(try await bench.states() == ["ended/token_invalid"])
         }
     }
@@ -229,7 +229,7 @@ struct UpdateTests {
             for (number, wait) in [0, 120, 600, 1800].enumerated() {
                 bench.apns.answer(LiveBench.updateToken(number + 1), .apns(410, "Unregistered"))
                 try await bench.score(runs: number + 2)
-                try await bench.engine.runUntilIdle(all: false)
+                try await bench.run(all: false)
                 bench.apns.forget()
                 if wait > 0 {
                     try await bench.run()
@@ -245,7 +245,7 @@ struct UpdateTests {
             }
             bench.apns.answer(LiveBench.updateToken(5), .apns(410, "Unregistered"))
             try await bench.score(runs: 9)
-            try await bench.engine.runUntilIdle(all: false)
+            try await bench.run(all: false)
             bench.apns.forget()
             bench.clock.advance(.seconds(7200))
             try await bench.run()

@@ -43,10 +43,10 @@ struct MatchesTests {
         )
         try await pool.execute(
             """
-            INSERT INTO activityStarts (matchId, userId, deviceId, instance, claimedAt, outcome, adoptedAt, tokenHash, attemptNumber)
-            VALUES ('final/26', 'ann', 'd-ann', 1, \(now - .seconds(3_000)), 'accepted', \(now - .seconds(2_996)), 'h', 1),
-                   ('final/26', 'dan', 'd-dan', 1, \(now - .seconds(2_990)), 'accepted', NULL, 'h', 1),
-                   ('final/26', 'eva', 'd-eva', 1, \(now - .seconds(2_980)), 'rejected', NULL, 'h', 1)
+            INSERT INTO activityStarts (deliveryId, matchId, userId, deviceId, instance, claimedAt, outcome, adoptedAt)
+            VALUES (1, 'final/26', 'ann', 'd-ann', 1, \(now - .seconds(3_000)), 'accepted', \(now - .seconds(2_996))),
+                   (2, 'final/26', 'dan', 'd-dan', 1, \(now - .seconds(2_990)), 'accepted', NULL),
+                   (3, 'final/26', 'eva', 'd-eva', 1, \(now - .seconds(2_980)), 'rejected', NULL)
             """
         )
         try await pool.execute(

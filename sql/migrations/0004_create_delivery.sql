@@ -2,7 +2,7 @@
 --
 -- Locks: none on existing data.
 --
--- A send has one delivery for each device. A delivery is in exactly one of five tables: pushReady, pushScheduled, pushLeases, pushFinished
+-- A send has one delivery for each device; starts and ends of Live Activities are deliveries, too. A delivery is in exactly one of five tables: pushReady, pushScheduled, pushLeases, pushFinished
 -- or pushDead. Rows of pushReady are only inserted and deleted, in order within a queue, and can all be claimed now. Thus a claim reads a
 -- short range of its primary key, regardless of how much else is stored and which old snapshots are open.
 --
@@ -46,7 +46,11 @@ COMMENT ON COLUMN pushSends.content IS 'The content of the push. Never to be gra
 
 CREATE TABLE pushDeliveries (
     deliveryId  bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    sendId      text COLLATE "C" NOT NULL,
+    -- Null for a delivery of another feature. Then kind says which: liveStart and liveEnd are starts and ends of Live Activities.
+    sendId      text COLLATE "C",
+    kind        text COLLATE "C",
+    -- Identifies the delivery to that feature, together with uid and deviceId.
+    ownerKey    text COLLATE "C",
     queue       integer          NOT NULL,
     uid         text COLLATE "C" NOT NULL,
     -- Null for a send to a token. Otherwise the token is looked up at the time of the attempt, so that a rotated token is followed.
@@ -57,17 +61,25 @@ CREATE TABLE pushDeliveries (
     app         text COLLATE "C" NOT NULL,
     -- Only for a send to a token.
     pushToken   text,
+    -- The hash of pushToken, or of the token that a delivery with a kind was stored for.
     tokenHash   text COLLATE "C",
+    -- Only if kind is set; otherwise in pushSends.
+    expiresAt   timestamptz,
     createdAt   timestamptz      NOT NULL,
+    CHECK ((sendId IS NULL) = (kind IS NOT NULL)),
+    CHECK ((kind IS NULL) = (ownerKey IS NULL)),
+    CHECK ((kind IS NULL) = (expiresAt IS NULL)),
     CHECK ((deviceId IS NULL) = (pushToken IS NOT NULL)),
-    CHECK ((pushToken IS NULL) = (tokenHash IS NULL))
+    CHECK ((pushToken IS NULL AND kind IS NULL) = (tokenHash IS NULL))
 );
 
 CREATE INDEX pushDeliveries_sendId ON pushDeliveries (sendId);
 CREATE INDEX pushDeliveries_createdAt ON pushDeliveries USING brin (createdAt);
+CREATE INDEX pushDeliveries_kind ON pushDeliveries (createdAt) WHERE sendId IS NULL;
 CREATE INDEX pushDeliveries_uid ON pushDeliveries (uid, createdAt);
 
-COMMENT ON TABLE pushDeliveries IS 'One row per send and device (or token). Rows are never updated.';
+COMMENT ON TABLE pushDeliveries IS
+    'One row per send and device (or token), and per start or end of a Live Activity. Rows are never updated.';
 COMMENT ON COLUMN pushDeliveries.pushToken IS 'The encrypted token of a send to a token. Never to be granted to analysts, logged or shown.';
 
 CREATE TABLE pushReady (
@@ -151,7 +163,7 @@ CREATE TABLE pushFinished (
     deliveryId        bigint      PRIMARY KEY,
     queue             integer     NOT NULL,
     outcome           text        NOT NULL CHECK (outcome IN ('sent', 'cancelled')),
-    -- Attempts made. Each has a row in notificationDeliveryAttempts.
+    -- Attempts made. Each has a row in notificationDeliveryAttempts. Of a liveStart: including those of earlier starts of the activity.
     attempts          integer     NOT NULL,
     providerMessageId text,
     finishedAt        timestamptz NOT NULL
@@ -188,7 +200,7 @@ CREATE TABLE pushCancels (
 COMMENT ON TABLE pushCancels IS 'Sends that were cancelled.';
 
 CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
-    SELECT delivery.deliveryId, delivery.sendId, delivery.uid, delivery.deviceId, delivery.platform, delivery.provider,
+    SELECT delivery.deliveryId, delivery.sendId, delivery.kind, delivery.uid, delivery.deviceId, delivery.platform, delivery.provider,
            delivery.environment, delivery.app, delivery.createdAt,
            -- A delivery is in exactly one of five tables. If it is in none of the other four, it is ready.
            CASE WHEN finished.deliveryId IS NOT NULL THEN finished.outcome

@@ -130,7 +130,8 @@ CREATE TABLE liveActivities (
     createdAt            timestamptz      NOT NULL,
     -- Order in which starts are sent: devices that are close in time are not close in the table or the network.
     startOrder           integer          NOT NULL GENERATED ALWAYS AS (hashtext(deviceId)) STORED,
-    -- Starts of this instance that were claimed, starts that may have reached the device, and when the next start is due (null: never).
+    -- Attempts of starts of this instance, starts that may have reached the device, and when the next start is to be put into the send
+    -- queue (null: never, or not before the outcome of the one that is there).
     startAttempts        integer          NOT NULL DEFAULT 0,
     startsDelivered      integer          NOT NULL DEFAULT 0,
     nextStartAt          timestamptz,
@@ -144,9 +145,6 @@ CREATE TABLE liveActivities (
     lastSentAt           timestamptz,
     -- When the device's hourly allowance of boundaries at priority 10 is full again; null if it is full. Each boundary adds an eighth of an hour.
     boundaryBudgetFullAt timestamptz,
-    -- When the push that ends the activity on the device is due; null if none is.
-    endDueAt             timestamptz,
-    endAttempts          integer          NOT NULL DEFAULT 0,
     expiresAt            timestamptz,
     PRIMARY KEY (matchId, userId, deviceId, instance),
     CHECK ((status = 'ended') = (endReason IS NOT NULL)),
@@ -161,29 +159,27 @@ CREATE UNIQUE INDEX liveActivities_tokenOwner ON liveActivities (updateTokenHash
 CREATE INDEX liveActivities_active ON liveActivities (matchId) WHERE status = 'active';
 CREATE INDEX liveActivities_channel ON liveActivities (matchId, channelId) WHERE channelId IS NOT NULL AND status <> 'ended';
 CREATE INDEX liveActivities_startOrder ON liveActivities (matchId, startOrder) WHERE status = 'pending' AND nextStartAt IS NOT NULL;
-CREATE INDEX liveActivities_endDue ON liveActivities (endDueAt) WHERE endDueAt IS NOT NULL;
 CREATE INDEX liveActivities_device ON liveActivities (userId, deviceId) WHERE status <> 'ended';
 CREATE INDEX liveActivities_expiresAt ON liveActivities (expiresAt) WHERE expiresAt IS NOT NULL;
 
 COMMENT ON TABLE liveActivities IS 'One row per Live Activity: subject, user, device and instance.';
 COMMENT ON COLUMN liveActivities.updateToken IS 'The encrypted update token. Never to be granted to analysts, logged or shown.';
 
--- Rows are inserted when a start is claimed. The start budget of a device is counted here.
+-- Rows are inserted when a start is put into the send queue. The start budget of a device is counted here.
 CREATE TABLE activityStarts (
-    startId       bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    -- In pushDeliveries.
+    deliveryId    bigint           PRIMARY KEY,
     matchId       text COLLATE "C" NOT NULL,
     userId        text COLLATE "C" NOT NULL,
     deviceId      text COLLATE "C" NOT NULL,
     instance      integer          NOT NULL,
+    -- When it was put into the queue; from its first attempt on, when it was claimed for the latest one.
     claimedAt     timestamptz      NOT NULL,
-    -- Null: no response yet. unknown: the start may have reached the device.
+    -- Null: still in the queue. unknown: the start may have reached the device. notSent: it ended without an attempt.
     outcome       text             CHECK (outcome IN ('accepted', 'rejected', 'unknown', 'notSent')),
     -- When the app reported the update token of the activity.
     adoptedAt     timestamptz,
-    -- If a sender ends before it can write the outcome, another one records the attempt from these columns.
-    tokenHash     text COLLATE "C" NOT NULL,
-    attemptNumber integer          NOT NULL,
-    -- The start names a broadcast channel. The app then reports no update token.
+    -- The accepted start named a broadcast channel. The app then reports no update token.
     byChannel     boolean          NOT NULL DEFAULT false
 );
 
@@ -191,7 +187,7 @@ CREATE INDEX activityStarts_device ON activityStarts (deviceId, claimedAt);
 CREATE INDEX activityStarts_claimedAt ON activityStarts USING brin (claimedAt);
 CREATE INDEX activityStarts_open ON activityStarts (claimedAt) WHERE outcome IS NULL;
 
-COMMENT ON TABLE activityStarts IS 'One row per push-to-start that was claimed, with its outcome.';
+COMMENT ON TABLE activityStarts IS 'One row per push-to-start that was put into the send queue, with its outcome.';
 
 -- The row is inserted before the channel is created at the provider, and deleted after the channel was deleted there.
 CREATE TABLE activityChannels (
@@ -213,6 +209,8 @@ CREATE TABLE activityChannels (
     lastStateHash        text COLLATE "C",
     lastSentAt           timestamptz,
     boundaryBudgetFullAt timestamptz,
+    -- When the latest state is sent again, because a start with an older one was accepted; null otherwise.
+    catchUpAt            timestamptz,
     -- When the subject ended.
     retiredAt            timestamptz,
     -- When the next end push is due, attempts of it, and how many end pushes were sent.

@@ -44,10 +44,11 @@ extension SendStore {
 }
 
 enum DeadQueries {
+    /// Those of sends: the owner of any other delivery makes a new one if it is still wanted.
     static func matching(_ filter: DeadLetterFilter) -> Query {
         """
         FROM pushDead x JOIN pushDeliveries d ON d.deliveryId = x.deliveryId
-        WHERE x.finishedAt >= \(filter.since) AND x.finishedAt < \(filter.until)
+        WHERE d.sendId IS NOT NULL AND x.finishedAt >= \(filter.since) AND x.finishedAt < \(filter.until)
           AND (\(filter.sendId)::text IS NULL OR d.sendId = \(filter.sendId)::text)
           AND (\(filter.outcome?.rawValue)::text IS NULL OR x.outcome = \(filter.outcome?.rawValue)::text)
           AND (\(filter.reasonCode?.rawValue)::text IS NULL OR x.reasonCode::text = \(filter.reasonCode?.rawValue)::text)

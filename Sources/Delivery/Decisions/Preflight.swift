@@ -9,6 +9,13 @@ package enum Preflight: Sendable {
     package static func decide(_ delivery: ClaimedDelivery, now: Timestamp) -> Preflight {
         if delivery.isCancelled { return .end(.cancelled) }
         if delivery.expiresAt <= now { return .end(.dead(.expired, reason: nil, providerErrorCode: nil)) }
+        switch delivery.queuedContent {
+        case .push(_, let token, _): return .send(token)
+        case .notBefore(let moment): return .end(.retry(at: moment, after: .unknown))
+        case .unreachable(let code): return .end(.dead(.unreachable, reason: nil, providerErrorCode: code))
+        case .notWanted: return .end(.cancelled)
+        case nil: break
+        }
         if delivery.tokenFault != nil { return .end(.dead(.unreachable, reason: nil, providerErrorCode: "TokenUnreadable")) }
         guard let token = delivery.token else { return .end(.dead(.unreachable, reason: nil, providerErrorCode: "DeviceNotRegistered")) }
         switch delivery.tokenState {

@@ -15,15 +15,17 @@ struct DeliveryRunner: Sendable {
         let anchor = ContinuousClock.now
         let databaseNow: @Sendable () -> Timestamp = { claimedAt + (ContinuousClock.now - anchor) }
         switch Preflight.decide(delivery, now: databaseNow()) {
-        case .end(let next): await pipeline.end(next, lease: delivery.lease, at: databaseNow())
+        case .end(let next): await pipeline.end(delivery.consequence(next), lease: delivery.lease, at: databaseNow())
         case .send(let token):
             let push = delivery.push(to: token, clock: databaseNow)
             _ = await pipeline.attempt(push, lease: delivery.lease, answered: answered) { result, findings in
                 switch result {
                 case .blocked(let obstacle):
-                    return obstacle.circuit.map { .blocked(.open($0), after: nil) } ?? .retry(at: obstacle.until, after: .unknown)
+                    return delivery.consequence(
+                        obstacle.circuit.map { .blocked(.open($0), after: nil) } ?? .retry(at: obstacle.until, after: .unknown)
+                    )
                 case .attempted(let outcome):
-                    return OutcomeDecision.next(
+                    let next = OutcomeDecision.next(
                         of: delivery,
                         push,
                         after: outcome,
@@ -33,6 +35,7 @@ struct DeliveryRunner: Sendable {
                         delays: delays,
                         random: Double.random(in: 0...1)
                     )
+                    return delivery.consequence(next, after: outcome)
                 }
             }
         }

@@ -43,6 +43,7 @@ package struct QueueMaintenance: Service {
 
     private func forget() async throws {
         while try await store.forget(olderThan: retention) == 500 {}
+        while try await store.forgetQueued() == 5000 {}
         try await store.deleteClosedCircuits()
         try await store.deactivationLimiters.forget()
     }

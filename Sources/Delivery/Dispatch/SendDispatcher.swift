@@ -41,7 +41,7 @@ package final class SendDispatcher: Service, Sendable {
         self.logger = logger
         places = SendPlaces(capacity: configuration.capacity)
         pipeline = PushPipeline(
-            outcomes: store.outcomes(QueueDeliveries(logger: logger), delays: configuration.delays),
+            outcomes: store.outcomes(QueueDeliveries(kinds: store.kinds, logger: logger), delays: configuration.delays),
             intents: store.intents,
             owner: configuration.worker,
             lookup: lookup,
@@ -259,7 +259,10 @@ package final class SendDispatcher: Service, Sendable {
         )
     }
 
-    private func handle(_ delivery: ClaimedDelivery) async {
+    /// Writes outcomes as long as `body` handles deliveries. For tests.
+    func working(_ body: () async -> Void) async { await pipeline.working(body) }
+
+    func handle(_ delivery: ClaimedDelivery) async {
         await runner.run(delivery) { [places] in places.answer(delivery, $0, now: .now) }
         if places.leave(delivery) || pipeline.gate.hasClosed { wake.signal() }
     }

@@ -62,7 +62,7 @@ enum SendMetrics {
 
     private static func outcome(_ delivered: QueueDeliveries.Outcome, isTokenDeactivated: Bool) -> String {
         if isTokenDeactivated { return "deactivated" }
-        return switch delivered.consequence {
+        return switch delivered.consequence?.next {
         case .sent: "sent"
         case .cancelled: "cancelled"
         case .retry: "retry"

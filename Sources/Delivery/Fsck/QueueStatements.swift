@@ -3,18 +3,18 @@ import Postgres
 /// What `QueueCheck` asks; each statement returns a line of text for each fault, 100 at most.
 enum QueueStatements {
     static let places: Query = """
-        SELECT CASE WHEN sendId IS NULL THEN 'delivery ' || deliveryId || ' is in ' || places || ', and is not there'
-                    WHEN places = '' THEN 'delivery ' || deliveryId || ' of ' || sendId || ' is in no place'
-                    ELSE 'delivery ' || deliveryId || ' of ' || sendId || ' is in ' || places END
+        SELECT CASE WHEN NOT isStored THEN 'delivery ' || deliveryId || ' is in ' || places || ', and is not there'
+                    WHEN places = '' THEN 'delivery ' || deliveryId || ' of ' || owner || ' is in no place'
+                    ELSE 'delivery ' || deliveryId || ' of ' || owner || ' is in ' || places END
         FROM (
-            SELECT deliveryId, max(d.sendId) AS sendId, count(p.place) AS number, coalesce(string_agg(p.place, ' and '), '') AS places
+            SELECT deliveryId, count(d.uid) > 0 AS isStored, max(coalesce(d.sendId, d.kind)) AS owner, count(p.place) AS number, coalesce(string_agg(p.place, ' and '), '') AS places
             FROM pushDeliveries d FULL JOIN (
                 SELECT deliveryId, 'pushReady' AS place FROM pushReady UNION ALL SELECT deliveryId, 'pushScheduled' FROM pushScheduled
                 UNION ALL SELECT deliveryId, 'pushLeases' FROM pushLeases UNION ALL SELECT deliveryId, 'pushFinished' FROM pushFinished
                 UNION ALL SELECT deliveryId, 'pushDead' FROM pushDead
             ) p USING (deliveryId)
             GROUP BY deliveryId
-            HAVING count(p.place) <> 1 OR max(d.sendId) IS NULL
+            HAVING count(p.place) <> 1 OR count(d.uid) = 0
         ) x ORDER BY deliveryId LIMIT 100
         """
 
@@ -26,7 +26,7 @@ enum QueueStatements {
             FROM (
                 SELECT deliveryId, attempts FROM pushFinished WHERE \(recent(days))
                 UNION ALL SELECT deliveryId, attempts FROM pushDead WHERE \(recent(days))
-            ) e JOIN pushDeliveries d USING (deliveryId) GROUP BY 1, 2
+            ) e JOIN pushDeliveries d USING (deliveryId) WHERE d.sendId IS NOT NULL GROUP BY 1, 2
         )
         SELECT 'send ' || e.sendId || ', uid ' || e.uid || ': ' || e.attempts || ' attempts and ' || a.number || ' rows'
         FROM ended e CROSS JOIN LATERAL (

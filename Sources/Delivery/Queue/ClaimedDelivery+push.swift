@@ -16,6 +16,11 @@ extension ClaimedDelivery {
     ///
     /// - Parameter clock: the time by the database's clock.
     func push(to token: PushToken, clock: (@Sendable () -> Timestamp)? = nil) -> Push {
+        if case .push(var push, _, _) = queuedContent {
+            push.clock = clock
+            return push
+        }
+        let sendId = sendId ?? ""
         var identity = AttemptIdentity(
             uid: uid,
             platform: platform,
@@ -44,6 +49,17 @@ extension ClaimedDelivery {
         ) { [content, expiresAt] _ throws(PushError) in
             .message(try PushMessage(content: content, expiresAt: expiresAt), to: token)
         }
+    }
+
+    /// What follows for it, and for its owner if it has one.
+    ///
+    /// - Parameter attempt: what the attempt came to; nil: there was none.
+    func consequence(_ next: DeliveryNext, after attempt: PushOutcome? = nil) -> QueueConsequence {
+        let note: (any Sendable)? = if case .push(_, _, let note) = queuedContent { note } else { nil }
+        return QueueConsequence(
+            next: next,
+            queued: queued.map { QueuedOutcome(delivery: $0, attempt: attempt, next: next, note: note) }
+        )
     }
 
     /// What all attempts of one delivery have in common.

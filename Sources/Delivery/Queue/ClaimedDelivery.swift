@@ -9,7 +9,8 @@ package struct ClaimedDelivery: Sendable {
     package var leaseToken: Int64
     package var queue: Int32
     package var attemptNumber: Int
-    package var sendId: String
+    /// Nil for a delivery of a `QueuedKind`.
+    package var sendId: String?
     package var uid: String
     package var deviceId: String?
     package var platform: Platform
@@ -40,14 +41,17 @@ package struct ClaimedDelivery: Sendable {
     package var seq: Int64
     /// The circuit it is the probe of.
     var probeOf: Int64?
+    /// Set for a delivery of a `QueuedKind`, with what its owner says of it.
+    var queued: QueuedDelivery?
+    var queuedContent: QueuedContent?
 }
 
 extension ClaimedDelivery {
     init(_ row: Row, cipher: TokenCipher) throws {
         let key = try row.decode(
             (
-                Int64, Int64, Int32, Int32, Int64, Timestamp, String, String, String?, String, String, String, String, String?, String?,
-                Int64?, String?, Timestamp?, String?, Bool, String, String, String, Timestamp, String, String?
+                Int64, Int64, Int32, Int32, Int64, Timestamp, String?, String, String?, String, String, String, String, String?, String?,
+                Int64?, String?, Timestamp?, String?, Bool, String, String, String, Timestamp, String, String?, String?, String?
             ).self
         )
         deliveryId = key.0
@@ -83,5 +87,18 @@ extension ClaimedDelivery {
         expiresAt = key.23
         requestId = key.24
         environmentTrial = try key.25.map { try stored($0) }
+        if let kind = key.26, let ownerKey = key.27, let deviceId, let hash = key.14 {
+            queued = QueuedDelivery(
+                deliveryId: deliveryId,
+                kind: kind,
+                ownerKey: ownerKey,
+                uid: uid,
+                deviceId: deviceId,
+                app: app,
+                environment: environment,
+                tokenHash: try stored(hash),
+                attemptNumber: attemptNumber
+            )
+        }
     }
 }

@@ -14,6 +14,17 @@ package enum DeliveryNext: Sendable, Hashable {
     case dead(DeadOutcome, reason: ReasonCode?, providerErrorCode: String?)
 }
 
+/// What an outcome means for a delivery, and for its owner if a feature above put it into the queue.
+package struct QueueConsequence: Sendable {
+    package var next: DeliveryNext
+    package var queued: QueuedOutcome?
+
+    package init(next: DeliveryNext, queued: QueuedOutcome? = nil) {
+        self.next = next
+        self.queued = queued
+    }
+}
+
 /// The circuit that a delivery waits for.
 package enum CircuitReference: Sendable, Hashable {
     case open(Int64)
@@ -32,11 +43,15 @@ package enum DeadOutcome: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// Deliveries of the queue: moves each to where its outcome says.
 struct QueueDeliveries: DeliveryKind {
-    typealias Outcome = DeliveryOutcome<DeliveryNext>
+    typealias Outcome = DeliveryOutcome<QueueConsequence>
 
+    private let kinds: QueuedKinds
     private let logger: Logger
 
-    init(logger: Logger) { self.logger = logger }
+    init(kinds: QueuedKinds = .none, logger: Logger) {
+        self.kinds = kinds
+        self.logger = logger
+    }
 
     func apply(_ outcomes: [Outcome], _ context: OutcomeContext, on connection: BlockingConnection) throws -> Set<Int> {
         let moves = outcomes.compactMap(Move.init)
@@ -44,6 +59,7 @@ struct QueueDeliveries: DeliveryKind {
         try insertDead(moves, on: connection)
         try insertScheduled(moves, on: connection)
         try insertBlocked(moves, context.circuits, on: connection)
+        try kinds.apply(outcomes.compactMap { $0.consequence?.queued }, on: connection)
         return []
     }
 
@@ -57,6 +73,7 @@ struct QueueDeliveries: DeliveryKind {
             logger.debug("a stale outcome was dropped", metadata: delivery)
         case .written, .tokenDeactivated, .deactivationDeferred:
             SendMetrics.count(outcome, isTokenDeactivated: disposition == .tokenDeactivated)
+            if let queued = outcome.consequence?.queued { kinds.report(queued) }
             guard let attempt = outcome.attempt else { return }
             // From the request to its pushes, and from there to the attempt's row.
             let names: Logger.Metadata = [
@@ -77,7 +94,7 @@ struct QueueDeliveries: DeliveryKind {
         init?(_ outcome: Outcome) {
             guard let lease = outcome.lease, let consequence = outcome.consequence else { return nil }
             self.lease = lease
-            next = outcome.switchedAt.map { .retry(at: $0, after: .tokenInvalid) } ?? consequence
+            next = outcome.switchedAt.map { .retry(at: $0, after: .tokenInvalid) } ?? consequence.next
             attempts = outcome.attempt == nil ? lease.attemptNumber - 1 : lease.attemptNumber
         }
     }

@@ -32,8 +32,10 @@ extension SendStore {
     /// - Parameter cursor: where to begin. Claimed rows leave dead index entries that an open snapshot keeps alive; beginning behind
     ///   them keeps a claim short. Rows may commit before the cursor, so claims without one are needed now and then.
     package func claim(queue: Int32, cursor: Int64, limit: Int, lease: Duration, worker: String) async throws -> [ClaimedDelivery] {
-        try await pool.query(ClaimQueries.claim(queue: queue, cursor: cursor, limit: limit, lease: lease, worker: worker))
-            .map { try ClaimedDelivery($0, cipher: cipher) }
+        let claimed = try await pool.query(
+            ClaimQueries.claim(queue: queue, cursor: cursor, limit: limit, lease: lease, worker: worker)
+        ).map { try ClaimedDelivery($0, cipher: cipher) }
+        return await kinds.completing(claimed)
     }
 
     /// Moves up to 1,000 deliveries that have become due from scheduled to ready; how many.
@@ -97,14 +99,14 @@ enum ClaimQueries {
         """
         fresh AS MATERIALIZED (
             SELECT t.seq, t.deliveryId, t.attemptNumber, nextval('pushLeaseTokens') AS leaseToken, clock_timestamp() AS claimedAt,
-                d.sendId, d.queue, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
+                d.sendId, d.kind, d.ownerKey, d.expiresAt, d.queue, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
                 coalesce(v.environment, d.environment) AS environment, d.app, coalesce(v.pushToken, d.pushToken) AS pushToken,
                 coalesce(v.pushTokenHash, d.tokenHash) AS tokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince, v.appVersion,
                 v.environmentTrial
             FROM taken t
             JOIN pushDeliveries d ON d.deliveryId = t.deliveryId
             LEFT JOIN devices v ON v.userId = d.uid AND v.deviceId = d.deviceId AND v.provider = d.provider AND v.app = d.app
-                AND v.expiresAt > clock_timestamp()
+                AND v.expiresAt > clock_timestamp() AND d.kind IS NULL
         ), leased AS (
             INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, tokenHash, claimedAt, leaseUntil)
             SELECT deliveryId, queue, leaseToken, attemptNumber, \(worker), tokenHash, claimedAt,
@@ -113,9 +115,11 @@ enum ClaimQueries {
         )
         SELECT f.deliveryId, f.leaseToken, f.queue, f.attemptNumber, f.seq, f.claimedAt, f.sendId, f.uid, f.deviceId, f.platform,
             f.provider, f.environment, f.app, f.pushToken, f.tokenHash, f.registrationVersion, f.tokenState, f.tokenStateSince,
-            f.appVersion, c.sendId IS NOT NULL, s.content, s.class, s.policy, s.expiresAt, s.requestId,
-            f.environmentTrial
-        FROM fresh f JOIN pushSends s ON s.sendId = f.sendId LEFT JOIN pushCancels c ON c.sendId = f.sendId
+            f.appVersion, c.sendId IS NOT NULL, coalesce(s.content, 'null'), q.class,
+            coalesce(s.policy, 'at_most_once'), coalesce(s.expiresAt, f.expiresAt), coalesce(s.requestId, ''), f.environmentTrial, f.kind,
+            f.ownerKey
+        FROM fresh f JOIN pushQueues q ON q.queue = f.queue LEFT JOIN pushSends s ON s.sendId = f.sendId LEFT JOIN pushCancels c ON c.sendId = f.sendId
+        WHERE s.sendId IS NOT NULL OR f.kind IS NOT NULL
         """
     }
 }

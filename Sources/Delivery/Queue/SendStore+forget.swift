@@ -18,13 +18,34 @@ extension SendStore {
             )
             let sendIds = try rows.map { try $0.decode(String.self) }
             guard !sendIds.isEmpty else { return 0 }
-            let gone = try connection.query("DELETE FROM pushDeliveries WHERE sendId = ANY(\(sendIds)) RETURNING deliveryId")
-                .map { try $0.decode(Int64.self) }
-            for table in ["pushFinished", "pushDead", "pushScheduled", "pushLeases"] {
-                try connection.execute("DELETE FROM \(raw: table) WHERE deliveryId = ANY(\(gone))")
-            }
+            try forgetDeliveries("sendId = ANY(\(sendIds))", on: connection)
             try connection.execute("DELETE FROM pushCancels WHERE sendId = ANY(\(sendIds))")
             return sendIds.count
         }
+    }
+
+    /// Removes deliveries of features above that are over, with their outcomes; how many. None is attempted for as long as that.
+    package func forgetQueued(olderThan age: Duration = .seconds(7 * 86_400), limit: Int = 5000) async throws -> Int {
+        try await pool.performTransaction { connection in
+            try forgetDeliveries(
+                """
+                deliveryId IN (SELECT deliveryId FROM pushDeliveries
+                    WHERE sendId IS NULL AND createdAt < clock_timestamp() - \(age.inSeconds) * interval '1 second'
+                    ORDER BY createdAt LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+                """,
+                on: connection
+            )
+        }
+    }
+
+    @discardableResult
+    private func forgetDeliveries(_ condition: Query, on connection: BlockingConnection) throws -> Int {
+        let gone = try connection.query("DELETE FROM pushDeliveries WHERE \(condition) RETURNING deliveryId").map {
+            try $0.decode(Int64.self)
+        }
+        for table in ["pushFinished", "pushDead", "pushScheduled", "pushLeases"] {
+            try connection.execute("DELETE FROM \(raw: table) WHERE deliveryId = ANY(\(gone))")
+        }
+        return gone.count
     }
 }

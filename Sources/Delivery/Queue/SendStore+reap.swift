@@ -7,10 +7,11 @@ extension SendStore {
     /// Whether those attempts reached the provider is unknown, and their rows say so. An at_least_once delivery becomes ready again with its
     /// next attempt; an at_most_once one ends. The lease goes in the same transaction, so a worker that comes back late changes nothing.
     package func reap(limit: Int = 500) async throws -> Int {
-        try await LostAttempts(pool: pool, record: record).settle { connection in
-            let abandoned = try connection.query(ReapQueries.take(limit: limit)).map(AbandonedDelivery.init)
+        try await LostAttempts(pool: pool, record: record).settle { [kinds] connection in
+            let abandoned = try connection.query(ReapQueries.take(limit: limit)).map { try AbandonedDelivery($0, kinds: kinds) }
             try ReapQueries.putBack(abandoned.filter { $0.verdict == .again }, on: connection)
             try ReapQueries.bury(abandoned.filter { $0.verdict != .again }, on: connection)
+            try kinds.apply(abandoned.compactMap(\.queued), on: connection)
             return abandoned.map(\.attempt)
         }
     }
@@ -28,25 +29,44 @@ struct AbandonedDelivery {
     var attemptNumber: Int
     var verdict: Verdict
     var attempt: LostAttempt
+    /// What it means for the owner of a delivery of a `QueuedKind`.
+    var queued: QueuedOutcome?
     /// There was a token to send to.
     var wasAttempted: Bool { attempt.identity != nil }
 
-    init(_ row: Row) throws {
+    init(_ row: Row, kinds: QueuedKinds) throws {
         let values = try row.decode(
             (
-                Int64, Int32, Int32, String?, Timestamp, Timestamp, String, String, String?, String, String, String, String, String,
-                Timestamp, String
+                Int64, Int32, Int32, String?, Timestamp, Timestamp, String?, String, String?, String, String, String, String, String?,
+                Timestamp, String?, String?, String?
             ).self
         )
         deliveryId = values.0
         queue = values.1
         attemptNumber = Int(values.2)
-        let policy: DeliveryPolicy = try stored(values.13)
         guard let hash: TokenHash = try values.3.map({ try stored($0) }) else {
             verdict = .dead(.unreachable)
             attempt = LostAttempt(nil, startedAt: values.4)
             return
         }
+        if let name = values.16, let kind = kinds[name], let ownerKey = values.17, let deviceId = values.8 {
+            let delivery = QueuedDelivery(
+                deliveryId: deliveryId,
+                kind: name,
+                ownerKey: ownerKey,
+                uid: values.7,
+                deviceId: deviceId,
+                app: values.12,
+                environment: try stored(values.11),
+                tokenHash: hash,
+                attemptNumber: attemptNumber
+            )
+            attempt = LostAttempt(kind.identity(of: delivery), startedAt: values.4)
+            verdict = AbandonedDelivery.verdict(kind.policy, expiresAt: values.14, now: values.5)
+            queued = QueuedOutcome(delivery: delivery, attempt: .lost, next: next(at: values.5))
+            return
+        }
+        let policy: DeliveryPolicy = try values.13.map { try stored($0) } ?? .atMostOnce
         var identity = AttemptIdentity(
             uid: values.7,
             platform: try stored(values.9),
@@ -54,16 +74,24 @@ struct AbandonedDelivery {
             environment: try stored(values.11),
             app: values.12,
             tokenHash: hash,
-            operationKey: ClaimedDelivery.operationKey(sendId: values.6, deviceId: values.8, tokenHash: hash),
+            operationKey: ClaimedDelivery.operationKey(sendId: values.6 ?? "", deviceId: values.8, tokenHash: hash),
             attemptNumber: attemptNumber,
-            requestId: values.15
+            requestId: values.15 ?? ""
         )
         identity.sendId = values.6
         attempt = LostAttempt(identity, startedAt: values.4)
-        if policy == .atMostOnce {
-            verdict = .dead(.failed)
-        } else {
-            verdict = values.14 <= values.5 ? .dead(.expired) : .again
+        verdict = AbandonedDelivery.verdict(policy, expiresAt: values.14, now: values.5)
+    }
+
+    private static func verdict(_ policy: DeliveryPolicy, expiresAt: Timestamp, now: Timestamp) -> Verdict {
+        if policy == .atMostOnce { return .dead(.failed) }
+        return expiresAt <= now ? .dead(.expired) : .again
+    }
+
+    private func next(at now: Timestamp) -> DeliveryNext {
+        switch verdict {
+        case .again: .retry(at: now, after: .network)
+        case .dead(let outcome): .dead(outcome, reason: .network, providerErrorCode: Attempt.unknownOutcomeCode)
         }
     }
 }
@@ -79,8 +107,9 @@ enum ReapQueries {
             RETURNING l.deliveryId, l.queue, l.attemptNumber, l.tokenHash, l.claimedAt
         )
         SELECT t.deliveryId, t.queue, t.attemptNumber, t.tokenHash, t.claimedAt, clock_timestamp(), d.sendId, d.uid, d.deviceId,
-            d.platform, d.provider, d.environment, d.app, s.policy, s.expiresAt, s.requestId
-        FROM taken t JOIN pushDeliveries d ON d.deliveryId = t.deliveryId JOIN pushSends s ON s.sendId = d.sendId
+            d.platform, d.provider, d.environment, d.app, s.policy, coalesce(s.expiresAt, d.expiresAt), s.requestId, d.kind, d.ownerKey
+        FROM taken t JOIN pushDeliveries d ON d.deliveryId = t.deliveryId LEFT JOIN pushSends s ON s.sendId = d.sendId
+        WHERE s.sendId IS NOT NULL OR d.kind IS NOT NULL
         ORDER BY t.deliveryId
         """
     }

@@ -13,16 +13,21 @@ package struct SendStore: Sendable {
     let record: AttemptRecorder
     /// What every token action goes through.
     let feedbackWriter: TokenFeedbackWriter
+    /// What features above put into the queue.
+    let kinds: QueuedKinds
 
     /// A send with more deliveries is bulk unless its caller says otherwise.
     let bulkThreshold: Int
 
-    /// - Parameter cipher: closed where no token is touched, such as for reading the backlog.
+    /// - Parameters:
+    ///   - cipher: closed where no token is touched, such as for reading the backlog.
+    ///   - kinds: needed to claim deliveries.
     package init(
         pool: PostgresPool,
         cipher: TokenCipher = .withoutKeys,
         feedbackWriter: TokenFeedbackWriter = TokenFeedbackWriter(),
         bulkThreshold: Int = 1000,
+        kinds: QueuedKinds = .none,
         record: @escaping AttemptRecorder
     ) {
         self.pool = pool
@@ -30,6 +35,7 @@ package struct SendStore: Sendable {
         self.record = record
         self.feedbackWriter = feedbackWriter
         self.bulkThreshold = bulkThreshold
+        self.kinds = kinds
     }
 
     /// Pushes that are about to be sent and that no lease protects.

@@ -60,11 +60,11 @@ extension SendStore {
 
     /// Leases one of the deliveries that a circuit blocks; nil when it blocks none.
     func claimProbe(of circuit: Circuit, lease: Duration, worker: String) async throws -> ClaimedDelivery? {
-        try await pool.query(ClaimQueries.probe(circuit: circuit.id, lease: lease, worker: worker)).first.map { [cipher] row in
-            var delivery = try ClaimedDelivery(row, cipher: cipher)
-            delivery.probeOf = circuit.id
-            return delivery
-        }
+        let row = try await pool.query(ClaimQueries.probe(circuit: circuit.id, lease: lease, worker: worker)).first
+        guard let row else { return nil }
+        var delivery = await kinds.completing([try ClaimedDelivery(row, cipher: cipher)])[0]
+        delivery.probeOf = circuit.id
+        return delivery
     }
 
     /// Closes a circuit; its deliveries become due (`requeueUnblocked`). False when it is closed already.

@@ -92,7 +92,7 @@ private enum TokenQueries {
         case .adopt(let number, let replacing):
             try takeFromOthers(post, number, on: connection, now: now)
             if let replacing {
-                try connection.execute(ActivityQueries.end(key(post, replacing), reason: .rolledOver, now: now))
+                try ActivityEnds.end(key(post, replacing), reason: .rolledOver, on: connection, now: now)
             }
             try connection.execute(activate(post, number, encrypted: encrypted, now: now))
             try connection.execute(

@@ -35,22 +35,6 @@ enum ActivityQueries {
     static func lock(subject: String, userId: String, deviceId: String) -> Query {
         "SELECT pg_advisory_xact_lock(hashtextextended('activity:' || \(subject) || ' ' || \(userId) || ' ' || \(deviceId), 0)) IS NULL"
     }
-
-    /// Ends activities; the push that takes them off the screen becomes due where there is a token to send it to. The end of a match, or of
-    /// its day, reaches those that listen to a channel through it.
-    static func end(
-        _ filter: Query,
-        reason: EndReason,
-        gone deviceId: String? = nil,
-        now: Timestamp
-    ) -> Query {
-        """
-        UPDATE liveActivities SET status = 'ended', endReason = \(reason.rawValue), endedAt = \(now), nextStartAt = NULL,
-            endDueAt = CASE WHEN updateToken IS NOT NULL AND deviceId IS DISTINCT FROM \(deviceId)
-                AND (channelId IS NULL OR NOT \(reason.concernsAll)) THEN \(now) END
-        WHERE status <> 'ended' AND \(filter)
-        """
-    }
 }
 
 extension ActivityInstance {

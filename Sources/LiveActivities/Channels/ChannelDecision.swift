@@ -36,8 +36,8 @@ enum ChannelDecision {
             let next = sent < policy.endRepeats.count ? retiredAt + policy.endRepeats[sent] : nil
             return .ended(key, id: id, sent: sent + 1, nextAt: next.map { max($0, now + .seconds(1)) })
         }
-        let isOver = classification.retryClass == .never || now - retiredAt > EndStore.giveUpAfter
-        return .ended(key, id: id, sent: sent, nextAt: isOver ? nil : now + EndStore.wait(after: attempts, retryAfter: outcome.retryAfter))
+        let isOver = classification.retryClass == .never || now - retiredAt > LiveEnd.giveUpAfter
+        return .ended(key, id: id, sent: sent, nextAt: isOver ? nil : now + endWait(after: attempts, outcome.retryAfter))
     }
 
     static func afterDeletion(
@@ -52,8 +52,16 @@ enum ChannelDecision {
     }
 
     static func wait(after attempts: Int, _ retryAfter: Duration?) -> Duration {
-        let waits: [Duration] = [.seconds(5), .seconds(30), .seconds(120), .seconds(600)]
-        return max(waits[min(max(attempts, 1), waits.count) - 1], retryAfter ?? .zero)
+        wait([.seconds(5), .seconds(30), .seconds(120), .seconds(600)], after: attempts, retryAfter)
+    }
+
+    /// An end has to get there, and soon.
+    private static func endWait(after attempts: Int, _ retryAfter: Duration?) -> Duration {
+        wait([.seconds(2), .seconds(10), .seconds(30), .seconds(120), .seconds(600)], after: attempts, retryAfter)
+    }
+
+    private static func wait(_ waits: [Duration], after attempts: Int, _ retryAfter: Duration?) -> Duration {
+        max(waits[min(max(attempts, 1), waits.count) - 1], retryAfter ?? .zero)
     }
 }
 

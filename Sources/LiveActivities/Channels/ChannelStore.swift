@@ -86,6 +86,20 @@ package struct ChannelStore: Sendable {
         }
     }
 
+    /// Channels to which the newest state is to be sent once more, since a phone may have begun to listen after it.
+    func takeCatchUps(of matches: [String], now: Timestamp) async throws -> [ChannelKey] {
+        guard policy.makesChannels, !matches.isEmpty else { return [] }
+        return try await pool.query(
+            """
+            UPDATE activityChannels SET catchUpAt = NULL WHERE matchId = ANY(\(matches)) AND catchUpAt <= \(now)
+            RETURNING matchId, app, environment
+            """
+        ).map { row in
+            let (matchId, app, environment) = try row.decode((String, String, String).self)
+            return ChannelKey(subject: matchId, appEnvironment: AppEnvironment(app: app, environment: try stored(environment)))
+        }
+    }
+
     /// Channels whose match is gone, and rows that came to nothing.
     package func sweep(now: Timestamp) async throws {
         try await pool.execute(

@@ -18,7 +18,7 @@ extension LiveEngine {
 
     func channelJobs(now: Timestamp) async throws -> [Job] {
         let room = state.withLock { max(0, LiveEngine.channelsInFlight - $0.managing) }
-        let claims = try await stores.channels.claim(limit: room, except: blocked(now: now).appEnvironments, now: now)
+        let claims = try await stores.channels.claim(limit: room, except: blocked(now: now), now: now)
         state.withLock { $0.managing += claims.count }
         return claims.map { .channel($0) }
     }
@@ -84,7 +84,7 @@ extension LiveEngine {
     ) async {
         let channel = BroadcastChannel(id: id, storage: ChannelPolicy.storage)
         // A match that is forgotten already has nothing left to say.
-        guard let subject = try? await stores.subjects.subjects([key.subject]).first else { return }
+        guard let subject = try? await stores.subjects.named([key.subject])[key.subject] else { return }
         let stamp = max(subject.timestamp, lastTimestamp + 1)
         let operation = "end:\(sent + 1)"
         let push = Push(

@@ -81,6 +81,6 @@ enum FollowQueries {
             """
         )
         let mine: Query = "matchId = \(matchId) AND userId = \(userId)"
-        try connection.execute(ActivityQueries.end(mine, reason: reason, gone: deviceId, now: now))
+        try ActivityEnds.end(mine, reason: reason, gone: deviceId, on: connection, now: now)
     }
 }

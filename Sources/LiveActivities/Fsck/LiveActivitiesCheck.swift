@@ -10,7 +10,7 @@ package struct LiveActivitiesCheck: FsckCheck {
     package func run(_ context: FsckContext) async throws -> [FsckReport.Line] {
         let questions: [(name: String, promise: String, examined: String, query: Query)] = [
             ("livePushes", "no Live Activity push is left without an outcome", "pushes under way", LiveActivitiesCheck.openPushes),
-            ("liveStarts", "no claimed start is left without an outcome", "starts of the last week", LiveActivitiesCheck.openStarts),
+            ("liveStarts", "no start leaves the send queue without an outcome", "starts of the last week", LiveActivitiesCheck.openStarts),
             ("liveStates", "no activity was sent a state newer than its match's", "activities", LiveActivitiesCheck.states),
         ]
         var lines: [FsckReport.Line] = []
@@ -31,8 +31,11 @@ package struct LiveActivitiesCheck: FsckCheck {
         """
 
     private static let openStarts: Query = """
-        SELECT 'start ' || startId || ' of ' || matchId || ' has had no outcome since ' || claimedAt FROM activityStarts
-        WHERE outcome IS NULL AND claimedAt < clock_timestamp() - interval '10 minutes' ORDER BY claimedAt LIMIT 100
+        SELECT 'start ' || deliveryId || ' of ' || matchId || ' has left the queue without an outcome' FROM activityStarts s
+        WHERE outcome IS NULL AND (EXISTS (SELECT FROM pushFinished f WHERE f.deliveryId = s.deliveryId)
+            OR EXISTS (SELECT FROM pushDead x WHERE x.deliveryId = s.deliveryId)
+            OR NOT EXISTS (SELECT FROM pushDeliveries d WHERE d.deliveryId = s.deliveryId))
+        ORDER BY claimedAt LIMIT 100
         """
 
     /// Its end may be sent with a later timestamp; that is not noted as a state.

@@ -23,7 +23,7 @@ struct OrchestratorStore: Sendable {
     func endDay(_ matches: [String], now: Timestamp) async throws -> Int {
         guard !matches.isEmpty else { return 0 }
         return try await pool.performTransaction { connection in
-            let ended = try connection.execute(ActivityQueries.end("matchId = ANY(\(matches))", reason: .stumps, now: now))
+            let ended = try ActivityEnds.end("matchId = ANY(\(matches))", reason: .stumps, on: connection, now: now)
             try connection.execute(OrchestratorStore.retireChannels(of: matches, now: now))
             return ended
         }
@@ -33,9 +33,7 @@ struct OrchestratorStore: Sendable {
     func endOver(_ subjects: [String], now: Timestamp) async throws -> Int {
         guard !subjects.isEmpty else { return 0 }
         return try await pool.performTransaction { connection in
-            let ended = try connection.execute(
-                ActivityQueries.end("matchId = ANY(\(subjects))", reason: .matchEnd, now: now)
-            )
+            let ended = try ActivityEnds.end("matchId = ANY(\(subjects))", reason: .matchEnd, on: connection, now: now)
             let expiry = now + SubjectStore.retention
             try connection.execute(
                 """

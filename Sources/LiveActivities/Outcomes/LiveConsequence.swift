@@ -11,10 +11,6 @@ package struct LiveConsequence: Sendable {
         /// The update token is dead, since `goneAt` if the provider says so.
         case tokenDeactivated(goneAt: Timestamp?)
         case tokenSuspect
-        /// - Parameter channelId: what the activity listens to instead of bringing a token.
-        case started(StartClaim, StartDecision, stateTimestamp: Int64, stateHash: String, channelId: String?)
-        /// The end was answered for good (nil), or is tried again.
-        case ended(retryAt: Timestamp?)
         /// About a broadcast channel.
         case channel(ChannelEffect)
         case nothing

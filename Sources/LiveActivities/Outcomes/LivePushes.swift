@@ -2,7 +2,7 @@ import CoreMetrics
 package import Delivery
 package import Postgres
 
-/// Pushes of Live Activities: starts, updates, ends and broadcasts.
+/// Pushes of Live Activities that are no deliveries of the queue: updates and broadcasts.
 package struct LivePushes: DeliveryKind {
     private let channels: ChannelPolicy
 
@@ -15,8 +15,6 @@ package struct LivePushes: DeliveryKind {
     ) throws -> Set<Int> {
         let outcomes = outcomes.enumerated().compactMap { LiveOutcome($0.offset, $0.element) }
         try OutcomeQueries.updated(outcomes, on: connection)
-        try OutcomeQueries.ended(outcomes, on: connection)
-        try OutcomeQueries.started(outcomes, on: connection)
         for outcome in outcomes {
             guard case .channel(let effect) = outcome.effect else { continue }
             try ChannelWriting.apply([effect], policy: channels, on: connection, now: outcome.at)

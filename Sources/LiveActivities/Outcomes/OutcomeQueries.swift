@@ -2,7 +2,7 @@ import Delivery
 import Postgres
 import PushContract
 
-/// What outcomes of updates and ends write to activities. Each statement takes any number of outcomes, and picks those it is about.
+/// What outcomes of updates write to activities. Each statement takes any number of outcomes, and picks those it is about.
 enum OutcomeQueries {
     /// Timestamps rise: a late answer about an older state changes nothing.
     static func updated(_ outcomes: [LiveOutcome], on connection: BlockingConnection) throws {
@@ -27,24 +27,6 @@ enum OutcomeQueries {
             FROM unnest(\(keys.columns), \(stamps), \(hashes), \(moments), \(budgets))
                 AS o(subject, userId, deviceId, instance, stamp, hash, at, budget)
             WHERE \(KeyColumns.match) AND a.lastTimestampSent < o.stamp
-            """
-        )
-    }
-
-    static func ended(_ outcomes: [LiveOutcome], on connection: BlockingConnection) throws {
-        var keys = KeyColumns()
-        var retries: [Timestamp?] = []
-        for outcome in outcomes {
-            guard case .ended(let retryAt) = outcome.effect else { continue }
-            keys.append(outcome.key)
-            retries.append(retryAt)
-        }
-        guard !retries.isEmpty else { return }
-        try connection.execute(
-            """
-            UPDATE liveActivities a SET endDueAt = o.retryAt
-            FROM unnest(\(keys.columns), \(retries)) AS o(subject, userId, deviceId, instance, retryAt)
-            WHERE \(KeyColumns.match) AND a.status = 'ended'
             """
         )
     }

@@ -4,16 +4,11 @@ import Providers
 import PushContract
 
 extension LiveEngine {
-    /// What is attempted, for the metrics.
-    enum Event: String, Sendable {
-        case start, update, end, broadcast
-    }
-
     /// One push through the pipeline. Returns when its outcome is committed, or given up.
     ///
     /// - Parameter effect: what follows for the activity.
     func attempt(
-        _ event: Event,
+        _ event: LiveMetrics.Event,
         _ push: Push,
         of key: ActivityKey,
         effect: (PushResult) -> LiveConsequence.Effect
@@ -21,7 +16,7 @@ extension LiveEngine {
         let (result, disposition) = await pipeline.attempt(push) { result, _ in
             let effect = effect(result)
             switch result {
-            case .attempted(let outcome): LiveMetrics.pushed(event.rawValue, outcome.status.rawValue)
+            case .attempted(let outcome): LiveMetrics.pushed(event, outcome.status)
             case .blocked: if effect.isNothing { return nil }
             }
             return LiveConsequence(key: key, effect: effect)

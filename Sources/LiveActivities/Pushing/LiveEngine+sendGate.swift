@@ -15,7 +15,7 @@ extension LiveEngine {
         state.withLock { $0.throttles.replace(throttles) }
         try await stores.sends.refresh(pipeline.gate)
         for (circuit, appEnvironment, isWanted) in pipeline.gate.dueProbes(credential: { credential(of: $0) }, now: now) {
-            guard isWanted ? true : try await stores.starts.isWaiting(at: appEnvironment, now: now) else { continue }
+            guard isWanted else { continue }
             let interval = CircuitDecision.probeInterval(circuit, random: Double.random(in: 0...1))
             guard try await stores.sends.reserveProbe(circuit, credential: credential(of: appEnvironment), interval: interval) else {
                 continue
@@ -24,8 +24,8 @@ extension LiveEngine {
         }
     }
 
-    /// Where nothing is to be claimed now, and whether a single try is wanted.
-    func blocked(now: Timestamp) -> (appEnvironments: Set<AppEnvironment>, hasProbes: Bool) {
-        pipeline.gate.blocked(credential: { credential(of: $0) }, now: now)
+    /// Where no request about channels is to be claimed now.
+    func blocked(now: Timestamp) -> Set<AppEnvironment> {
+        pipeline.gate.blocked(credential: { credential(of: $0) }, now: now).appEnvironments
     }
 }

@@ -1,48 +1,44 @@
-package import PushContract
+package import Delivery
+package import Providers
+import PushContract
 
-/// What follows from the outcome of a start.
+/// What follows from the outcome of a start in the send queue.
 package struct StartDecision: Sendable, Hashable {
     package enum Record: String, Sendable, Hashable {
         case accepted, rejected, unknown
+        /// It ended without an attempt.
+        case notSent
     }
 
-    /// What counts in the device's budget; a refused start did not use it.
+    /// When the next start of the activity is due.
+    package enum Next: String, Sendable, Hashable {
+        /// If no token has come by then, and not too many starts may have reached the device.
+        case afterGrace
+        /// As soon as there is a token to send it to, while the subject is live.
+        case now
+        /// Not in this instance.
+        case never
+    }
+
+    /// What counts in the device's budget: neither a rejected start nor one that was not sent used it.
     package var record: Record
-    /// When the next start may be, if no token has come by then; nil: never in this instance.
-    var nextStartAt: Timestamp?
-    /// The start token is dead: the activity stays pending until the app brings a new one.
-    var clearsStartToken = false
+    package var next: Next
 
-    /// What is known about a start's outcome.
-    package struct Outcome: Sendable, Hashable {
-        package var classification: Classification?
-        package var isUnknown: Bool
-        package var retryAfter: Duration?
-
-        package init(_ classification: Classification?, isUnknown: Bool = false, retryAfter: Duration? = nil) {
-            self.classification = classification
-            self.isUnknown = isUnknown
-            self.retryAfter = retryAfter
-        }
-    }
-
-    /// - Parameters:
-    ///   - attempts: starts of this instance, this one included.
-    ///   - delivered: of those before this one, how many may have reached the device.
-    package static func after(_ outcome: Outcome, attempts: Int, delivered: Int, policy: StartPolicy, now: Timestamp) -> StartDecision {
-        guard let classification = outcome.classification, !outcome.isUnknown else {
-            // Accepted; or unknown, and then the claim is kept: a second card is worse than a late one.
-            let isLast = delivered + 1 >= policy.deliveredLimit
-            return StartDecision(record: outcome.isUnknown ? .unknown : .accepted, nextStartAt: isLast ? nil : now + policy.grace)
-        }
-        if classification.tokenAction != .none { return StartDecision(record: .rejected, nextStartAt: now, clearsStartToken: true) }
-        let failures = max(1, attempts - delivered)
-        let wait = failures <= policy.backOff.count ? policy.backOff[failures - 1] : nil
-        switch classification.retryClass {
-        case .never: return StartDecision(record: .rejected)
-        case .afterFix: return StartDecision(record: .rejected, nextStartAt: now + (wait ?? policy.backOff.last ?? policy.grace))
-        case .now, .backoff:
-            return StartDecision(record: .rejected, nextStartAt: wait.map { now + max($0, outcome.retryAfter ?? .zero) })
+    /// Nil while it is still in the queue.
+    ///
+    /// - Parameter attempt: what the attempt came to; nil: there was none.
+    package static func after(_ attempt: PushOutcome?, _ next: DeliveryNext) -> StartDecision? {
+        switch next {
+        case .retry, .blocked: return nil
+        case .sent: return StartDecision(record: .accepted, next: .afterGrace)
+        case .cancelled: return StartDecision(record: .notSent, next: .now)
+        case .dead(let outcome, _, _):
+            let again: Next = outcome == .expired ? .now : .never
+            guard let attempt else { return StartDecision(record: .notSent, next: again) }
+            // A second card is worse than a late one.
+            if attempt.outcomeUnknown { return StartDecision(record: .unknown, next: .afterGrace) }
+            // The start token is dead: the activity stays pending until the app brings a new one.
+            return StartDecision(record: .rejected, next: attempt.tokenAction == .none ? again : .now)
         }
     }
 }

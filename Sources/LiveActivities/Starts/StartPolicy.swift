@@ -7,14 +7,12 @@ package struct StartPolicy: Sendable, Hashable {
     package var grace = Duration.seconds(600)
     /// Starts of one instance that may have reached the device: one more than the first would stack cards.
     var deliveredLimit = 2
-    /// After the first, second and third start that did not reach the provider; then no more.
+    /// Between an activity that a dead token ended and the next: after the second, third and fourth in a day; then no more.
     package var backOff: [Duration] = [.seconds(120), .seconds(600), .seconds(1800)]
     /// The next instance is started this long after the last was activated: before the system's eight hours.
     var rollOverAfter = Duration.seconds(27_000)
-    /// Starts released per second, whatever the number of followers.
+    /// Starts put into the send queue per second, whatever the number of followers.
     package var perSecond = 300.0
-    /// Starts under way at once: counted apart from updates.
-    package var inFlight = 256
 
     package init() {}
 }

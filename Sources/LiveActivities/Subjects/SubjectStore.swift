@@ -65,16 +65,23 @@ package struct SubjectStore: Sendable {
         return matches + others
     }
 
-    /// Any subjects, for ends that outlive them.
-    package func subjects(_ ids: [String]) async throws -> [LiveSubject] {
-        guard !ids.isEmpty else { return [] }
-        let matches = try await pool.query(
-            "SELECT \(raw: LiveSubject.matchColumns) FROM activeMatches WHERE matchId = ANY(\(ids))"
-        ).map(LiveSubject.init(match:))
-        let others = try await pool.query(
-            "SELECT \(raw: LiveSubject.customColumns) FROM activitySubjects WHERE subject = ANY(\(ids))"
-        ).map(LiveSubject.init(custom:))
-        return matches + others
+    /// Any subjects by their ids, also those that are over.
+    package func named(_ ids: [String]) async throws -> [String: LiveSubject] {
+        let ids = Set(ids)
+        let matchIds = ids.filter { !$0.contains("/") }
+        let others = ids.subtracting(matchIds)
+        var subjects: [LiveSubject] = []
+        if !matchIds.isEmpty {
+            subjects += try await pool.query(
+                "SELECT \(raw: LiveSubject.matchColumns) FROM activeMatches WHERE matchId = ANY(\(Array(matchIds)))"
+            ).map(LiveSubject.init(match:))
+        }
+        if !others.isEmpty {
+            subjects += try await pool.query(
+                "SELECT \(raw: LiveSubject.customColumns) FROM activitySubjects WHERE subject = ANY(\(Array(others)))"
+            ).map(LiveSubject.init(custom:))
+        }
+        return Dictionary(uniqueKeysWithValues: subjects.map { ($0.id, $0) })
     }
 
     /// Releases all leases; at shutdown.

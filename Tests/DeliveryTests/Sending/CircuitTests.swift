@@ -258,7 +258,7 @@ struct CircuitTests {
             #expect(try await bench.store.requeueUnblocked() == 1)
             let late = try #require(try await bench.claim().first)
             let blocked = DeliveryNext.blocked(.open(circuit.id), after: nil)
-            try await bench.outcomes.write([DeliveryOutcome(consequence: blocked, lease: late.lease, at: .now())])
+            try await bench.outcomes.write([DeliveryOutcome(consequence: late.consequence(blocked), lease: late.lease, at: .now())])
             let sender = ScriptedProvider()
             try await bench.dispatch(sender, slowly)
             #expect(sender.calls.count == 1)

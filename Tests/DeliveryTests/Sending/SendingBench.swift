@@ -111,7 +111,7 @@ struct SendingBench {
             at: now
         )
         outcome.lease = delivery.lease
-        outcome.consequence = OutcomeDecision.next(
+        let next = OutcomeDecision.next(
             of: delivery,
             push,
             after: answer,
@@ -120,6 +120,7 @@ struct SendingBench {
             delays: delays,
             random: 0
         )
+        outcome.consequence = delivery.consequence(next, after: answer)
         return outcome
     }
 

@@ -137,7 +137,8 @@ struct PersonStore: Sendable {
         try await pool.query(
             """
             SELECT sendId, deviceId, provider, app, state, reasonCode, createdAt, nextAttemptAt FROM pushDeliveryStates
-            WHERE uid = \(uid) AND createdAt >= \(now - .seconds(Self.days * 86_400)) AND state IN ('ready', 'scheduled', 'blocked', 'sending')
+            WHERE uid = \(uid) AND sendId IS NOT NULL AND createdAt >= \(now - .seconds(Self.days * 86_400))
+                AND state IN ('ready', 'scheduled', 'blocked', 'sending')
             ORDER BY createdAt LIMIT 50
             """
         ).compactMap { row in

@@ -49,9 +49,12 @@ struct LiveBench {
         try await pool.execute("ANALYZE")
         let apns = PacedAPNs(slowEvery: 20, deadEvery: 50)
         let wake = WakeSignal()
-        let service = LiveService(engine: engine(pool, cipher, apns), wake: wake, logger: logger)
+        let queueWake = WakeSignal()
+        let service = LiveService(engine: engine(pool, cipher, apns, queueWake), wake: wake, logger: logger)
+        let dispatcher = dispatcher(pool, cipher, apns, queueWake)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await service.run() }
+            group.addTask { try await dispatcher.run() }
             Terminal.note("an update every \(settings.interval) for \(Int(settings.seconds)) s")
             try await play(fixture, apns, wake, for: settings.seconds)
             let alone = apns.tally
@@ -98,11 +101,18 @@ struct LiveBench {
         }
     }
 
-    private func engine(_ pool: PostgresPool, _ cipher: TokenCipher, _ apns: PacedAPNs) -> LiveEngine {
+    /// Sends the starts.
+    private func dispatcher(_ pool: PostgresPool, _ cipher: TokenCipher, _ apns: PacedAPNs, _ wake: WakeSignal) -> SendDispatcher {
+        let kinds = QueuedKinds([LiveStart(pool: pool, cipher: cipher), LiveEnd(pool: pool, cipher: cipher)], logger: logger)
+        let store = SendStore(pool: pool, cipher: cipher, kinds: kinds, record: AttemptRecording.recorder(slot: 301, logger: logger))
+        return SendDispatcher(store: store, throttles: ThrottleStore(pool: pool), lookup: { _, _, _ in apns }, wake: wake, logger: logger)
+    }
+
+    private func engine(_ pool: PostgresPool, _ cipher: TokenCipher, _ apns: PacedAPNs, _ queueWake: WakeSignal) -> LiveEngine {
         let record = AttemptRecording.recorder(slot: 300, logger: logger)
         var configuration = LiveConfiguration()
         configuration.policy.perSecond = settings.startsPerSecond
         let stores = LiveStores(pool: pool, policy: configuration.policy, cipher: cipher, record: record)
-        return LiveEngine(configuration: configuration, stores: stores, lookup: { _, _, _ in apns }, logger: logger)
+        return LiveEngine(configuration: configuration, stores: stores, lookup: { _, _, _ in apns }, queueWake: queueWake, logger: logger)
     }
 }

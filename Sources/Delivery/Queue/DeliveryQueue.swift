@@ -1,0 +1,85 @@
+package import Postgres
+package import PushContract
+
+/// A delivery of a `QueuedKind` to store.
+package struct NewQueuedDelivery: Sendable {
+    package var kind: String
+    package var ownerKey: String
+    package var uid: String
+    package var deviceId: String
+    package var platform: Platform
+    package var provider: Provider
+    package var environment: PushEnvironment
+    package var app: String
+    package var deliveryClass: DeliveryClass
+    package var tokenHash: String
+    /// The number of its first attempt: more than 1 where it goes on with the attempts of an earlier delivery.
+    package var attemptNumber: Int
+    /// After that it is not attempted.
+    package var expiresAt: Timestamp
+
+    package init(
+        kind: String,
+        ownerKey: String,
+        uid: String,
+        deviceId: String,
+        platform: Platform,
+        provider: Provider,
+        environment: PushEnvironment,
+        app: String,
+        deliveryClass: DeliveryClass,
+        tokenHash: String,
+        attemptNumber: Int = 1,
+        expiresAt: Timestamp
+    ) {
+        self.kind = kind
+        self.ownerKey = ownerKey
+        self.uid = uid
+        self.deviceId = deviceId
+        self.platform = platform
+        self.provider = provider
+        self.environment = environment
+        self.app = app
+        self.deliveryClass = deliveryClass
+        self.tokenHash = tokenHash
+        self.attemptNumber = attemptNumber
+        self.expiresAt = expiresAt
+    }
+}
+
+/// The way into the queue for features above.
+package enum DeliveryQueue {
+    /// Stores deliveries, ready to be claimed in this order, in the owner's transaction; their ids, in order.
+    package static func enqueue(_ deliveries: [NewQueuedDelivery], now: Timestamp, on connection: BlockingConnection) throws -> [Int64] {
+        guard !deliveries.isEmpty else { return [] }
+        let keys = deliveries.map {
+            SendQueueRegistry.Key(app: $0.app, provider: $0.provider, environment: $0.environment, deliveryClass: $0.deliveryClass)
+        }
+        let queues = try SendQueueRegistry.queues(for: keys, on: connection)
+        let queueIds = keys.map { queues[$0] ?? 0 }
+        let ids = try connection.query(
+            """
+            INSERT INTO pushDeliveries
+                (kind, ownerKey, queue, uid, deviceId, platform, provider, environment, app, tokenHash, expiresAt, createdAt)
+            SELECT kind, ownerKey, queue, uid, deviceId, platform::pushPlatform, provider::pushProvider, environment::pushEnvironment, app,
+                tokenHash, expiresAt, \(now)
+            FROM unnest(\(deliveries.map(\.kind)), \(deliveries.map(\.ownerKey)), \(queueIds), \(deliveries.map(\.uid)),
+                \(deliveries.map(\.deviceId)), \(deliveries.map(\.platform.rawValue)), \(deliveries.map(\.provider.rawValue)),
+                \(deliveries.map(\.environment.rawValue)), \(deliveries.map(\.app)), \(deliveries.map(\.tokenHash)),
+                \(deliveries.map(\.expiresAt)))
+                WITH ORDINALITY AS t(kind, ownerKey, queue, uid, deviceId, platform, provider, environment, app, tokenHash, expiresAt, place)
+            ORDER BY place
+            RETURNING deliveryId
+            """
+        ).map { try $0.decode(Int64.self) }
+        try connection.execute(
+            """
+            INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
+            SELECT queue, deliveryId, attemptNumber, clock_timestamp()
+            FROM unnest(\(queueIds), \(ids), \(deliveries.map { Int32($0.attemptNumber) })) AS t(queue, deliveryId, attemptNumber)
+            ORDER BY deliveryId
+            """
+        )
+        return ids
+    }
+}

@@ -1,0 +1,55 @@
+import Delivery
+import PushContract
+
+extension ActivityKey {
+    /// A delivery of the send queue for this activity.
+    ///
+    /// - Parameter token: the hash of the token it is stored for.
+    func queued(
+        _ kind: String,
+        app: String,
+        environment: PushEnvironment,
+        deliveryClass: DeliveryClass,
+        token: String,
+        attemptNumber: Int = 1,
+        expiresAt: Timestamp
+    ) -> NewQueuedDelivery {
+        NewQueuedDelivery(
+            kind: kind,
+            ownerKey: "\(instance):\(subject)",
+            uid: userId,
+            deviceId: deviceId,
+            platform: .ios,
+            provider: .apns,
+            environment: environment,
+            app: app,
+            deliveryClass: deliveryClass,
+            tokenHash: token,
+            attemptNumber: attemptNumber,
+            expiresAt: expiresAt
+        )
+    }
+
+    /// The activity that a delivery of the queue is for.
+    init(_ delivery: QueuedDelivery) {
+        let parts = delivery.ownerKey.split(separator: ":", maxSplits: 1)
+        self.init(
+            subject: parts.last.map(String.init) ?? "",
+            userId: delivery.uid,
+            deviceId: delivery.deviceId,
+            instance: parts.first.flatMap { Int($0) } ?? 0
+        )
+    }
+
+    /// An attempt of a delivery of the queue: `start` or `end`.
+    func attempt(_ operation: String, of delivery: QueuedDelivery) -> AttemptIdentity {
+        attempt(
+            operation,
+            tokenHash: delivery.tokenHash,
+            app: delivery.app,
+            environment: delivery.environment,
+            attemptNumber: delivery.attemptNumber,
+            requestId: "live-\(operation):\(subject)"
+        )
+    }
+}

@@ -1,0 +1,41 @@
+import Delivery
+import Postgres
+import PushContract
+
+/// Ends activities, in the caller's transaction.
+enum ActivityEnds {
+    /// Ends those that a condition picks, and puts the push that takes each off the screen into the send queue, where there is a token to
+    /// send it to. The end of a match, or of its day, reaches those that listen to a channel through it. How many ended.
+    ///
+    /// - Parameter deviceId: the activity is gone from this device already.
+    @discardableResult
+    static func end(
+        _ condition: Query,
+        reason: EndReason,
+        gone deviceId: String? = nil,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws -> Int {
+        let ended = try connection.query(
+            """
+            UPDATE liveActivities SET status = 'ended', endReason = \(reason.rawValue), endedAt = \(now), nextStartAt = NULL
+            WHERE status <> 'ended' AND \(condition)
+            RETURNING matchId, userId, deviceId, instance, app, environment,
+                CASE WHEN deviceId IS DISTINCT FROM \(deviceId) AND (channelId IS NULL OR NOT \(reason.concernsAll)) THEN updateTokenHash END
+            """
+        ).map { try $0.decode((String, String, String, Int32, String, String, String?).self) }
+        let pushes = try ended.compactMap { row -> NewQueuedDelivery? in
+            guard let token = row.6 else { return nil }
+            return ActivityKey(subject: row.0, userId: row.1, deviceId: row.2, instance: Int(row.3)).queued(
+                LiveEnd.kind,
+                app: row.4,
+                environment: try stored(row.5),
+                deliveryClass: .normal,
+                token: token,
+                expiresAt: now + LiveEnd.giveUpAfter
+            )
+        }
+        _ = try DeliveryQueue.enqueue(pushes, now: now, on: connection)
+        return ended.count
+    }
+}

@@ -1,0 +1,74 @@
+package import Delivery
+package import Postgres
+import Providers
+package import PushContract
+
+/// The push that takes an ended activity off the screen.
+package struct LiveEnd: QueuedKind {
+    static let kind = "liveEnd"
+    /// After that the system has taken the activity away by itself.
+    package static let giveUpAfter = Duration.seconds(4 * 3600)
+
+    private let pool: PostgresPool
+    private let subjects: SubjectStore
+    private let cipher: TokenCipher
+    private let now: @Sendable () -> Timestamp
+
+    package init(pool: PostgresPool, cipher: TokenCipher, now: @escaping @Sendable () -> Timestamp = { .now() }) {
+        self.pool = pool
+        subjects = SubjectStore(pool: pool)
+        self.cipher = cipher
+        self.now = now
+    }
+
+    package var name: String { LiveEnd.kind }
+    /// It has to get there; a second one changes nothing.
+    package var policy: DeliveryPolicy { .atLeastOnce }
+
+    package func identity(of delivery: QueuedDelivery) -> AttemptIdentity { ActivityKey(delivery).attempt("end", of: delivery) }
+
+    /// The newest state, and later than anything the device was sent.
+    package func contents(of deliveries: [QueuedDelivery]) async throws -> [Int64: QueuedContent] {
+        var keys = KeyColumns()
+        for delivery in deliveries { keys.append(ActivityKey(delivery)) }
+        let rows = try await pool.query(
+            """
+            SELECT o.deliveryId, a.endReason, a.updateToken, a.updateTokenHash, a.lastTimestampSent
+            FROM unnest(\(deliveries.map(\.deliveryId)), \(keys.columns)) AS o(deliveryId, subject, userId, deviceId, instance)
+            JOIN liveActivities a ON \(KeyColumns.match)
+            WHERE a.status = 'ended' AND a.updateToken IS NOT NULL
+            """
+        ).map { try $0.decode((Int64, String, String, String, Int64).self) }
+        let known = try await subjects.named(deliveries.map { ActivityKey($0).subject })
+        let byId = Dictionary(uniqueKeysWithValues: deliveries.map { ($0.deliveryId, $0) })
+        var contents: [Int64: QueuedContent] = [:]
+        for (deliveryId, reason, encrypted, hash, lastTimestamp) in rows {
+            guard let delivery = byId[deliveryId], delivery.tokenHash.rawValue == hash else { continue }
+            let key = ActivityKey(delivery)
+            guard let subject = known[key.subject] else { continue }
+            guard let token = try? cipher.decrypt(encrypted, as: .update, hash: delivery.tokenHash) else {
+                contents[deliveryId] = .unreachable(code: "TokenUnreadable")
+                continue
+            }
+            let stamp = max(subject.timestamp, lastTimestamp + 1)
+            let endReason: EndReason = try stored(reason)
+            let push = Push(
+                identity(of: delivery),
+                messageId: key.operationKey("end"),
+                protection: .claim,
+                token: Push.Token(.update, countsAcceptance: false)
+            ) { [now] _ throws(PushError) in
+                .message(try LivePayloads.end(subject, timestamp: stamp, reason: endReason, now: now()), to: token)
+            }
+            contents[deliveryId] = .push(push, to: token, note: ())
+        }
+        return contents
+    }
+
+    /// The activity has ended, whatever becomes of the push.
+    package func apply(_ outcomes: [QueuedOutcome], on connection: BlockingConnection) throws {}
+
+    package func report(_ outcome: QueuedOutcome) {
+        if let attempt = outcome.attempt { LiveMetrics.pushed(.end, attempt.status) }
+    }
+}

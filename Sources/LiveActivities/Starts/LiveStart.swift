@@ -1,0 +1,104 @@
+import CoreMetrics
+package import Delivery
+package import Postgres
+import Providers
+package import PushContract
+
+/// The push that starts an activity.
+package struct LiveStart: QueuedKind {
+    static let kind = "liveStart"
+    /// A start that could not be sent for so long is made anew if it is still wanted.
+    static let giveUpAfter = Duration.seconds(4 * 3600)
+
+    /// What an attempt carried.
+    struct Note: Sendable, Hashable {
+        var timestamp: Int64
+        var stateHash: String
+        /// What the started activity listens to instead of bringing a token.
+        var channelId: String?
+    }
+
+    private let pool: PostgresPool
+    private let subjects: SubjectStore
+    private let policies: (starts: StartPolicy, channels: ChannelPolicy)
+    private let cipher: TokenCipher
+    private let now: @Sendable () -> Timestamp
+
+    package init(
+        pool: PostgresPool,
+        policy: StartPolicy = StartPolicy(),
+        channels: ChannelPolicy = ChannelPolicy(),
+        cipher: TokenCipher,
+        now: @escaping @Sendable () -> Timestamp = { .now() }
+    ) {
+        self.pool = pool
+        subjects = SubjectStore(pool: pool)
+        policies = (policy, channels)
+        self.cipher = cipher
+        self.now = now
+    }
+
+    package var name: String { LiveStart.kind }
+    /// A start that may have arrived is not sent again before its grace is over: two would show two cards.
+    package var policy: DeliveryPolicy { .atMostOnce }
+
+    package func identity(of delivery: QueuedDelivery) -> AttemptIdentity { ActivityKey(delivery).attempt("start", of: delivery) }
+
+    /// The newest state. A start is not wanted any more when its activity ended or has a token, its subject is not live, or the device has
+    /// another start token.
+    package func contents(of deliveries: [QueuedDelivery]) async throws -> [Int64: QueuedContent] {
+        let now = now()
+        let live = try await subjects.named(deliveries.map { ActivityKey($0).subject }).filter(\.value.isLive)
+        let wanted = deliveries.filter { live[ActivityKey($0).subject] != nil }
+        guard !wanted.isEmpty else { return [:] }
+        var keys = KeyColumns()
+        for delivery in wanted { keys.append(ActivityKey(delivery)) }
+        let columns: Query = "\(wanted.map(\.deliveryId)), \(keys.columns), \(wanted.map(\.tokenHash.rawValue))"
+        let rows = try await pool.query(StartQueries.send(columns, policies.channels, now: now))
+            .map { try $0.decode((Int64, String, Int64?, String?).self) }
+        let byId = Dictionary(uniqueKeysWithValues: wanted.map { ($0.deliveryId, $0) })
+        var contents: [Int64: QueuedContent] = [:]
+        for (deliveryId, encrypted, version, channelId) in rows {
+            guard let delivery = byId[deliveryId], let subject = live[ActivityKey(delivery).subject] else { continue }
+            guard let token = try? cipher.decrypt(encrypted, as: .pushToStart, hash: delivery.tokenHash) else {
+                contents[deliveryId] = .unreachable(code: "TokenUnreadable")
+                continue
+            }
+            let push = push(of: subject, delivery, to: token, version: version, channelId: channelId, readAt: now)
+            let note = Note(timestamp: subject.timestamp, stateHash: subject.stateHash, channelId: channelId)
+            contents[deliveryId] = .push(push, to: token, note: note)
+        }
+        return contents
+    }
+
+    private func push(
+        of subject: LiveSubject,
+        _ delivery: QueuedDelivery,
+        to token: PushToken,
+        version: Int64?,
+        channelId: String?,
+        readAt: Timestamp
+    ) -> Push {
+        let key = ActivityKey(delivery)
+        return Push(
+            identity(of: delivery),
+            messageId: key.operationKey("start") + ":\(delivery.attemptNumber)",
+            protection: .claim,
+            token: Push.Token(.pushToStart, registrationVersion: version, readAt: readAt, countsAcceptance: true)
+        ) { [now] _ throws(PushError) in
+            .message(try LivePayloads.start(subject, instance: key.instance, channel: channelId, now: now()), to: token)
+        }
+    }
+
+    package func apply(_ outcomes: [QueuedOutcome], on connection: BlockingConnection) throws {
+        try StartOutcomes(outcomes, now: now()).write(policies.starts, policies.channels, on: connection)
+    }
+
+    package func report(_ outcome: QueuedOutcome) {
+        if let attempt = outcome.attempt {
+            LiveMetrics.startsSent.increment()
+            LiveMetrics.pushed(.start, attempt.status)
+        }
+        if let decision = StartDecision.after(outcome.attempt, outcome.next) { LiveMetrics.started(decision.record) }
+    }
+}

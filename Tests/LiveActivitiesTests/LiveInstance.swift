@@ -1,0 +1,46 @@
+import Delivery
+import Postgres
+import PushContract
+
+@testable import LiveActivities
+
+/// One process with the roles `live` and `send`.
+struct LiveInstance: Sendable {
+    let engine: LiveEngine
+    let sends: SendStore
+    let dispatcher: SendDispatcher
+    let pool: PostgresPool
+    let clock: TestClock
+
+    init(_ pool: PostgresPool, _ configuration: LiveConfiguration, lookup: @escaping ProviderLookup, clock: TestClock) {
+        self.pool = pool
+        self.clock = clock
+        engine = BenchParts.engine(pool, configuration, lookup: lookup, clock: clock)
+        sends = BenchParts.sends(pool, configuration, clock: clock)
+        dispatcher = BenchParts.dispatcher(sends, pool, lookup: lookup)
+    }
+
+    /// Works until nothing is left: what was put into the queue is sent, and what follows from its outcomes is done.
+    func runUntilIdle(all: Bool = true) async throws {
+        try await engine.runUntilIdle(all: all)
+        try await send()
+        try await engine.runUntilIdle(all: false)
+        try await send()
+    }
+
+    /// What is ready or due in the queue. It goes by the database's clock, so time that the test let pass is taken off its due times.
+    func send() async throws {
+        let passed = clock.takeAdvance()
+        try await pool.execute("UPDATE pushScheduled SET runAt = runAt - \(passed.inSeconds) * interval '1 second' WHERE circuitId IS NULL")
+        try await dispatcher.runUntilIdle()
+    }
+
+    /// Takes up to `limit` deliveries of the queue, as a dispatcher that then dies.
+    func claim(_ limit: Int) async throws -> [ClaimedDelivery] {
+        var claimed: [ClaimedDelivery] = []
+        for queue in try await sends.queues() where queue.hasWork {
+            claimed += try await sends.claim(queue: queue.queue.id, cursor: 0, limit: limit, lease: .seconds(60), worker: "doomed")
+        }
+        return claimed
+    }
+}
