@@ -2,27 +2,28 @@
 # The tests that take too long for .ci/run. Runs each step to its end, whatever became of the one before it, and prints
 # one line a step. About 90 minutes on two cores. Exit 1 when a step failed.
 # usage: scripts/verify.sh [STEP…]        (all steps without arguments)
-# SOAK_MINUTES=3 (each of the seven fault suites), SEND_MINUTES=10, FUZZ_MINUTES=4, ROWS=5000000 (cookbook)
+# SOAK_MINUTES=3 (each of the seven fault suites), LIMITS_MINUTES=1, SEND_MINUTES=10, FUZZ_MINUTES=4, ROWS=5000000 (cookbook)
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 run() {
     case $1 in
         soak) bash scripts/soak.sh ingest "${SOAK_MINUTES:-3}" ;;
+        limits) SKIP_BUILD=1 bash scripts/soak.sh limits "${LIMITS_MINUTES:-1}" ;;
         soak-send) make soak-send MINUTES="${SEND_MINUTES:-10}" ;;
         fuzz) make fuzz MINUTES="${FUZZ_MINUTES:-4}" ;;
         planted) make planted ;;
         cookbook) make cookbook ROWS="${ROWS:-5000000}" ;;
         extend-check) make extend-check ;;
         *)
-            echo "unknown step: $1 (soak soak-send fuzz planted cookbook extend-check)" >&2
+            echo "unknown step: $1 (soak limits soak-send fuzz planted cookbook extend-check)" >&2
             exit 2
             ;;
     esac
 }
 
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(soak soak-send fuzz planted cookbook extend-check)
+[ ${#steps[@]} -gt 0 ] || steps=(soak limits soak-send fuzz planted cookbook extend-check)
 logs=.build/verify
 mkdir -p "$logs"
 bad=0

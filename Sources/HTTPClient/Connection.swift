@@ -40,6 +40,7 @@ final class Connection {
         pw_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         pw_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, configuration.maxStreamsPerConnection)
         pw_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, isPooled ? 1 : configuration.maxConnectionsPerHost)
+        pw_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, isPooled ? 0 : configuration.maxConnections)
         // By default libcurl closes idle connections as transfers become fewer.
         pw_multi_set_long(multi, CURLMOPT_MAXCONNECTS, isPooled ? 4 : max(64, configuration.maxConnectionsPerHost * 4))
         pw_multi_set_socket_callback(multi, watchSocket)

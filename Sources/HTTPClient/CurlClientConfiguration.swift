@@ -18,6 +18,8 @@ package struct CurlClientConfiguration: Sendable {
     /// Proxy URL; nil means none, also if the environment names one.
     package var proxy: String?
     package var maxConnectionsPerHost = 16
+    /// Over all hosts; 0 means no limit. Not with `http2Required`, where each origin has its own limit.
+    package var maxConnections = 0
     /// The limit of concurrent streams on a connection; the peer's SETTINGS may lower it further.
     package var maxStreamsPerConnection = 100
     /// Concurrent requests on a connection before another one is opened; with `http2Required`.

@@ -51,7 +51,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let migrationsDirectory = Self("migrations.directory", "the numbered .sql files", standard: "sql/migrations")
     static let httpHost = Self("http.host", "address to listen on", standard: "127.0.0.1")
     static let httpPort = Self("http.port", "port to listen on; 0 takes a free one", standard: "8080")
-    static let httpConnections = Self("http.connections", "connections at once; further ones wait to be accepted", standard: "10000")
+    static let httpConnections = Self("http.connections", "connections of a listener at once; further ones are closed", standard: "10000")
     static let httpConnectionsPerAddress = Self(
         "http.connectionsPerAddress",
         "connections of one address at once; further ones are closed. 0: no limit, as behind a balancer",

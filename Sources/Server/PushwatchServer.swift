@@ -48,6 +48,9 @@ package struct PushwatchServer {
     }
 
     package func run(gracefulShutdownSignals: [UnixSignal] = [.sigterm, .sigint]) async throws {
+        ProcessLimits.raiseDescriptors()
+        var configuration = configuration
+        try configuration.apply(.current(), logger: logger)
         let parts = try ServerParts(configuration, metrics: metrics, hooks: hooks, logger: logger)
         var settings = ServiceGroupConfiguration(
             services: try parts.services(hooks: hooks).map { .init(service: $0, successTerminationBehavior: .ignore) },

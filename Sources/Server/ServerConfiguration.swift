@@ -71,7 +71,7 @@ package struct ServerConfiguration: Sendable {
     package var partitionPlan = PartitionPlan()
     var httpHost = "127.0.0.1"
     package var httpPort = 8080
-    /// Connections at once; further ones wait in the listener's backlog.
+    /// Connections of a listener at once; further ones are closed.
     var httpConnections = 10_000
     /// Of one address; 0 for no limit.
     var httpConnectionsPerAddress = 0
@@ -103,6 +103,8 @@ package struct ServerConfiguration: Sendable {
     package var providersCAFile: String?
     /// HTTP/2 connections to one provider at most, of each credential.
     var providersConnections = 16
+    /// Connections to receivers, score feeds and key sets at most, together.
+    var receiverConnections = 64
     package var sendRetryBase: Duration?
     /// Score feeds to poll.
     var matchFeedURLs: [String] = []

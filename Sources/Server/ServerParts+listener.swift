@@ -17,10 +17,10 @@ extension ServerParts {
         let headers = TimeAmount(configuration.httpHeaderTimeout)
         // Later than the reader's own deadline, which responds with 408: this one closes the connection without a response.
         let bodies = TimeAmount(BodyLimits().deadline + .seconds(5))
-        let addresses = AddressLimit(configuration.httpConnectionsPerAddress)
+        let limit = ConnectionLimit(total: configuration.httpConnections, perAddress: configuration.httpConnectionsPerAddress)
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
-                additionalChannelHandlers: [addresses.handler(), HeaderDeadline(headers), BodyDeadline(bodies)],
+                additionalChannelHandlers: [limit.handler(), HeaderDeadline(headers), BodyDeadline(bodies)],
                 idleTimeout: TimeAmount(configuration.httpIdleTimeout)
             )
         )
@@ -31,7 +31,8 @@ extension ServerParts {
                 address: .hostname(listener.host, port: listener.port),
                 serverName: nil,
                 backlog: 1024,
-                availableConnectionsDelegate: .maximum(configuration.httpConnections, logger: logger)
+                // `limit` closes what is too much, on the connection's own event loop; this one stops accepting when that falls behind.
+                availableConnectionsDelegate: .maximum(configuration.httpConnections + DescriptorBudget.closing, logger: logger)
             ),
             onServerRunning: { [configuration, logger] channel in
                 let url = listener.url(port: channel.localAddress?.port)

@@ -58,6 +58,7 @@ struct ServerParts: Sendable {
         )
         var toReceivers = CurlClientConfiguration()
         toReceivers.pool = "receivers"
+        toReceivers.maxConnections = configuration.receiverConnections
         http = CurlClient(configuration: toReceivers, logger: logger)
         maintenance = PartitionMaintenance(pool: admin, plan: configuration.partitionPlan, logger: logger)
         ingestor = AttemptIngestor(pool: pool, maintenance: maintenance, uncommitted: uncommitted, logger: logger)

@@ -43,7 +43,7 @@ struct ConnectionLimitTests {
 
     @Test("an address has so many connections and no more, until one of them ends; others are not concerned")
     func addresses() throws {
-        let limit = AddressLimit(2)
+        let limit = ConnectionLimit(total: 100, perAddress: 2)
         #expect(limit.enter("192.0.2.7") && limit.enter("192.0.2.7"))
         #expect(!limit.enter("192.0.2.7"))
         #expect(limit.enter("192.0.2.8"))
@@ -52,6 +52,30 @@ struct ConnectionLimitTests {
         limit.leave("192.0.2.7")
         limit.leave("192.0.2.7")
         #expect(limit.count(of: "192.0.2.7") == 0)
-        #expect((0..<100).allSatisfy { _ in AddressLimit(0).enter("192.0.2.7") })
+    }
+
+    @Test("a listener has so many connections and no more, wherever they come from, until one of them ends")
+    func total() {
+        let limit = ConnectionLimit(total: 100, perAddress: 0)
+        #expect((0..<100).allSatisfy { limit.enter("192.0.2.\($0 % 2)") })
+        #expect(!limit.enter("192.0.2.0") && !limit.enter("192.0.2.9"))
+        limit.leave("192.0.2.0")
+        #expect(limit.enter("192.0.2.9"))
+        #expect(!limit.enter("192.0.2.9"))
+    }
+
+    @Test("a connection beyond the limit is closed, and its end makes no place")
+    func closes() throws {
+        let limit = ConnectionLimit(total: 1, perAddress: 0)
+        func connect() throws -> EmbeddedChannel {
+            let channel = EmbeddedChannel(handler: limit.handler())
+            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
+            return channel
+        }
+        let first = try connect()
+        for _ in 0..<3 { #expect(!(try connect().isActive)) }
+        #expect(first.isActive)
+        try first.close().wait()
+        #expect(try connect().isActive)
     }
 }

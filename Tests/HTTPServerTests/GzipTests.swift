@@ -1,4 +1,6 @@
 import CZlib
+import Foundation
+import HTTPTypes
 import Testing
 
 @testable import HTTPServer
@@ -43,6 +45,21 @@ func gzip(_ bytes: [UInt8]) -> [UInt8] {
         let bomb = gzip([UInt8](repeating: 0, count: 20_000_000))
         #expect(bomb.count < 50_000)
         #expect(throws: Gzip.Failure.tooLarge) { try Gzip.inflate(bomb, limit: 16 << 20) }
+    }
+
+    @Test("where zlib gets no memory, for its state or for its window, the answer is 503 and not that the body is damaged")
+    func noMemory() {
+        let body = gzip((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 / 7) })
+        let allocators: [alloc_func] = [
+            { _, _, _ in nil },
+            // The state is one item; the window, which inflate itself allocates, is many.
+            { _, items, size in items == 1 ? calloc(Int(items), Int(size)) : nil },
+        ]
+        for allocator in allocators {
+            let failure = #expect(throws: Gzip.Failure.self) { try Gzip.inflate(body, limit: 1 << 20, allocator: allocator) }
+            #expect(failure == .unavailable)
+            #expect(failure.map { BodyReader.problem(of: $0, limit: 1).status } == .serviceUnavailable)
+        }
     }
 
     @Test("exactly the cap is fine")

@@ -51,8 +51,9 @@ extension WholeService {
         private func openCircuitAndLimiter(_ server: RunningServer) async throws {
             try await server.pool.execute(
                 """
-                INSERT INTO pushCircuits (provider, app, environment, platform, credential, cause, since, lastRefusedAt, refusals, nextProbeAt)
-                VALUES ('apns', 'a', 'production', '', 'k', 'InvalidProviderToken', now(), now(), 1, now() + interval '1 hour')
+                INSERT INTO pushCircuits
+                    (kind, provider, app, environment, platform, topic, credential, cause, since, lastRefusedAt, refusals, nextProbeAt)
+                VALUES ('refused', 'apns', 'a', 'production', '', '', 'k', 'InvalidProviderToken', now(), now(), 1, now() + interval '1 hour')
                 """
             )
             try await server.pool.execute(

@@ -56,8 +56,9 @@ struct LiveSendGateTests {
             bench.apns.forget()
             try await bench.pool.execute(
                 """
-                INSERT INTO pushCircuits (provider, app, environment, platform, credential, cause, since, lastRefusedAt, refusals, nextProbeAt)
-                VALUES ('apns', 'com.example.app', 'production', '', 'unnamed', 'ExpiredProviderToken', now(), now(), 1, now() + interval '1 hour')
+                INSERT INTO pushCircuits
+                    (kind, provider, app, environment, platform, topic, credential, cause, since, lastRefusedAt, refusals, nextProbeAt)
+                VALUES ('refused', 'apns', 'com.example.app', 'production', '', '', 'unnamed', 'ExpiredProviderToken', now(), now(), 1, now() + interval '1 hour')
                 """
             )
             try await bench.score(runs: 2)

@@ -20,6 +20,42 @@ struct NowPageTests {
         #expect(page(PageSample.now(firing: [], through: nil)).headline == "No alert is firing")
     }
 
+    @Test("nothing says quiet while pushes wait behind a circuit or a pause, and both can be ended from here")
+    func blocked() throws {
+        var data = PageSample.now(firing: [])
+        let scope = CircuitScope(.failing, provider: .fcm, app: "com.example.news", environment: .production, credential: "k")
+        data.backlog.queues[0].blocked = 147
+        data.backlog.circuits = [
+            Circuit(
+                id: 7,
+                scope: scope,
+                cause: "UNAVAILABLE",
+                since: PageSample.now - .seconds(600),
+                lastRefusedAt: PageSample.now,
+                refusals: 3,
+                probes: 1,
+                nextProbeAt: PageSample.now + .seconds(2)
+            )
+        ]
+        data.backlog.pauses = [
+            RateLimitPause(
+                provider: .apns,
+                app: "com.example.news",
+                cause: "TooManyRequests",
+                since: PageSample.now,
+                until: PageSample.now + .seconds(60),
+                number: 1
+            )
+        ]
+        let waiting = page(data)
+        #expect(waiting.headline == "No alert is firing; 147 pushes wait")
+        #expect(waiting.frame.title == "147 waiting · Pushwatch")
+        #expect(waiting.queue.depth == "147" && waiting.queue.verdict == "147 blocked by an open circuit.")
+        #expect(waiting.queue.obstacles.map(\.path) == ["/oncall/circuits/7/close", "/oncall/pauses/end"])
+        #expect(waiting.queue.obstacles[0].text.hasPrefix("fcm answers every push to com.example.news (production) with UNAVAILABLE, since"))
+        #expect(page(data, mayAcknowledge: false).queue.obstacles.map(\.path) == [nil, nil])
+    }
+
     @Test("alerts come first, with their numbers and what to do")
     func firing() throws {
         let page = page(PageSample.now(firing: [PageSample.alert(), PageSample.alert(acknowledged: true)]))

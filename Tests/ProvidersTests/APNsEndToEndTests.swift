@@ -113,6 +113,21 @@ import Testing
         }
     }
 
+    @Test("a young token that APNs calls expired is a clock fault: one request, refused as a credential is")
+    func clockFault() async throws {
+        try await Simulation.run { simulation in
+            let provider = try simulation.apns()
+            #expect(await simulation.send(by: provider).status == .sent)
+            simulation.simulator.removeRequests()
+            simulation.simulator.setFaults([FaultRule(.apns, status: 403, reason: "ExpiredProviderToken")])
+            let outcome = await simulation.send(by: provider)
+            #expect(outcome.classification == Classification(.auth, retry: .afterFix))
+            #expect(outcome.refusalScope == .credential)
+            #expect(outcome.detail.contains("clock is wrong"))
+            #expect(simulation.simulator.requests(provider: .apns).count == 1)
+        }
+    }
+
     @Test("a push that is never answered has an unknown outcome")
     func hang() async throws {
         try await Simulation.run { simulation in

@@ -59,12 +59,17 @@ package struct BodyReader: Sendable {
         do {
             return try Gzip.inflate(bytes, limit: limits.inflated, mayGrow: share.take)
         } catch {
-            switch error {
-            case .tooLarge: throw .payloadTooLarge(limit: limits.inflated, inflated: true)
-            case .truncated: throw .malformedEncoding("The gzip body is cut off. Send it whole.")
-            case .damaged: throw .malformedEncoding("The body is not valid gzip: wrong header, wrong checksum, or bytes after its end.")
-            case .unavailable, .noRoom: throw .overloaded()
-            }
+            throw BodyReader.problem(of: error, limit: limits.inflated)
+        }
+    }
+
+    /// Too little memory of ours is never the sender's fault.
+    static func problem(of failure: Gzip.Failure, limit: Int) -> Problem {
+        switch failure {
+        case .tooLarge: .payloadTooLarge(limit: limit, inflated: true)
+        case .truncated: .malformedEncoding("The gzip body is cut off. Send it whole.")
+        case .damaged: .malformedEncoding("The body is not valid gzip: wrong header, wrong checksum, or bytes after its end.")
+        case .unavailable, .noRoom: .overloaded()
         }
     }
 

@@ -20,12 +20,16 @@ enum Gzip {
     private static let chunk = 64 * 1_024
 
     /// The inflated bytes of all members, at most `limit`. `mayGrow` is asked before each further chunk is kept.
+    ///
+    /// - Parameter allocator: zlib's memory; nil for malloc.
     static func inflate(
         _ bytes: [UInt8],
         limit: Int,
+        allocator: alloc_func? = nil,
         mayGrow: (Int) -> Bool = { _ in true }
     ) throws(Failure) -> [UInt8] {
         var stream = z_stream()
+        stream.zalloc = allocator
         return try withStream(&stream) { stream throws(Failure) in
             var output: [UInt8] = []
             output.reserveCapacity(min(limit, bytes.count * 4, 1 << 20))

@@ -60,6 +60,9 @@ struct CredentialEntry: Sendable, Hashable {
         return written.map { max(0, Int((Double(now.seconds) - $0.timeIntervalSince1970) / 86_400)) }
     }
 
+    /// Hosts it connects to: APNs of each environment and its channel management; FCM and the token endpoint.
+    var endpointCount: Int { 2 * environments.count }
+
     var environments: [PushEnvironment] {
         switch kind {
         case .apns(let apns): PushEnvironment.allCases.filter { apns.endpoints[$0] != nil }

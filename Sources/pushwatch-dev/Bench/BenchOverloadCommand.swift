@@ -4,6 +4,7 @@ import Foundation
 import HTTPServer
 import Logging
 import Postgres
+import Server
 
 extension BenchCommand {
     /// `pushwatch-dev bench overload`
@@ -18,14 +19,14 @@ extension BenchCommand {
         )
 
         @Option(name: .long, help: "A PostgreSQL to make (and drop) a scratch database in. Default: a private one.") var database: String?
-        @Option(name: .long, help: "Connections held idle.") var idle = 9_000
+        @Option(name: .long, help: "Idle connections.") var idle = 9_000
         @Option(name: .long, help: "Senders of a byte a second.") var slow = 1_000
         @Flag(help: "Shorter scenarios; the database stops for 10 s instead of 60.") var quick = false
         @Flag(help: "Print the report as JSON.") var json = false
 
         func run() async throws {
             LogBootstrap.bootstrap(level: .critical)
-            let files = OpenFiles.raise(to: idle + 2_000)
+            let files = ProcessLimits.raiseDescriptors()
             guard files >= idle + 1_000 else {
                 throw CommandFailure.environment("Only \(files) files may be open: raise `ulimit -n`, or pass a smaller --idle.")
             }

@@ -38,10 +38,18 @@ final class ServerProcess: Sendable {
     }
 
     /// Starts a server and waits until it listens. `settings` are environment names without `PUSHWATCH_`.
-    static func start(database: String, settings: [String: String] = [:], arguments: [String] = []) async throws -> ServerProcess {
+    ///
+    /// - Parameter limits: options of prlimit(1), such as `--nofile=256`.
+    static func start(
+        database: String,
+        settings: [String: String] = [:],
+        arguments: [String] = [],
+        limits: [String] = []
+    ) async throws -> ServerProcess {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: binary)
-        process.arguments = ["serve"] + arguments
+        // prlimit replaces itself by the program, so signals reach the server.
+        process.executableURL = URL(fileURLWithPath: limits.isEmpty ? binary : "/usr/bin/prlimit")
+        process.arguments = (limits.isEmpty ? [] : limits + [binary]) + ["serve"] + arguments
         process.currentDirectoryURL = URL(fileURLWithPath: ProjectDirectory.root)
         var environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "TMPDIR": NSTemporaryDirectory()]
         let own = [

@@ -1,0 +1,96 @@
+import Postgres
+import Providers
+import PushContract
+import ServiceLifecycle
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import Delivery
+
+/// Answers APNs at once, and FCM only when it is released.
+private final class SilentFCM: PushProvider {
+    private let state = Mutex((isReleased: false, waiting: [CheckedContinuation<Void, Never>]()))
+    let credential: String
+
+    init(credential: String) { self.credential = credential }
+
+    func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
+        guard target.provider == .fcm else { return .accepted("m") }
+        await withCheckedContinuation { continuation in
+            let isReleased = state.withLock { state in
+                if !state.isReleased { state.waiting.append(continuation) }
+                return state.isReleased
+            }
+            if isReleased { continuation.resume() }
+        }
+        return .accepted("m")
+    }
+
+    func release() {
+        let waiting = state.withLock { state in
+            state.isReleased = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+@Suite("One provider, app or class does not delay another")
+struct IsolationTests {
+    private func items(_ count: Int, _ provider: String, id: String? = nil, app: String = "a", members: String = "") -> String {
+        "["
+            + (0..<count).map {
+                let token = provider == "apns" ? SendingBench.token($0) : "fcm-\($0)"
+                return #"{"sendId": "\#(id ?? provider)\#($0)", "token": "\#(token)", "provider": "\#(provider)", "app": "\#(app)", "title": "t"\#(members)}"#
+            }.joined(separator: ",") + "]"
+    }
+
+    @Test("while one provider accepts connections and never answers, all sends of the other go out", .timeLimit(.minutes(2)))
+    func silentProvider() async throws {
+        try await SendingBench.with { bench in
+            let fcm = SilentFCM(credential: "firebase")
+            let apns = SilentFCM(credential: "team")
+            let dispatcher = bench.dispatcher({ provider, _, _ in provider == .fcm ? fcm : apns }) {
+                $0.capacity = 40
+                $0.drainLimit = .milliseconds(1)
+            }
+            try await bench.enqueue(items(300, "fcm"))
+            let group = ServiceGroup(configuration: .init(services: [dispatcher], logger: .silent))
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { try await group.run() }
+                // FCM has taken what it can get.
+                while try await bench.count("pushLeases") < 16 { try await Task.sleep(for: .milliseconds(10)) }
+                try await bench.enqueue(items(100, "apns"))
+                try await bench.enqueue(items(20, "apns", id: "page", app: "b", members: #", "critical": true"#))
+                while try await bench.count("pushFinished") < 120 { try await Task.sleep(for: .milliseconds(10)) }
+                let leased = try await bench.count("pushLeases")
+                #expect(leased <= 40, "\(leased) places")
+                #expect(try await bench.count("pushFinished f JOIN pushQueues q USING (queue) WHERE q.provider = 'fcm'") == 0)
+                fcm.release()
+                await group.triggerGracefulShutdown()
+                try await tasks.waitForAll()
+            }
+        }
+    }
+
+    @Test("ordinary sends of an app overtake its bulk sends, and a send to many devices is bulk by itself")
+    func bulk() async throws {
+        try await SendingBench.with { bench in
+            let sender = ScriptedProvider()
+            try await bench.enqueue(items(1500, "fcm", members: #", "class": "bulk""#))
+            try await bench.enqueue(items(5, "apns"))
+            try await bench.enqueue(items(5, "fcm", id: "urgent"))
+            try await bench.dispatch(sender) { $0.capacity = 50 }
+            let order = sender.calls.map(\.sendId)
+            #expect(order.count == 1510)
+            #expect((order.lastIndex { $0.hasPrefix("urgent") } ?? .max) < 100)
+            let tokens = (0..<1001).map { "\"t\($0)\"" }.joined(separator: ",")
+            try await bench.enqueue(#"{"sendId": "many", "tokens": [\#(tokens)], "provider": "fcm", "app": "a", "title": "t"}"#)
+            try await bench.enqueue(#"{"sendId": "named", "tokens": [\#(tokens)], "provider": "fcm", "app": "a", "title": "t", "class": "high"}"#)
+            let classes = try await bench.pool.query("SELECT sendId, class::text FROM pushSends WHERE sendId IN ('many', 'named') ORDER BY sendId")
+            #expect(try classes.map { try $0.decode((String, String).self).1 } == ["bulk", "high"])
+        }
+    }
+}
