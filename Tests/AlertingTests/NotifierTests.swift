@@ -172,7 +172,10 @@ struct NotifierTests {
         }
     }
 
-    @Test("a receiver that accepts and never answers delays no other on its host and port, and no page is sent twice")
+    @Test(
+        "a receiver that accepts and never answers delays no other on its host and port, and no page is sent twice",
+        .timeLimit(.minutes(1))
+    )
     func apart() async throws {
         try await withDatabase { pool in
             let hook = Hook()
