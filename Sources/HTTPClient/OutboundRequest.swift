@@ -10,6 +10,9 @@ package struct OutboundRequest: Sendable {
     /// The connection (`OutboundResponse.connectionId`) not to use, such as one on which the peer refused a credential. It accepts no
     /// further requests; those in flight are completed.
     package var avoidedConnection: Int?
+    /// Requests share connections, and limits of connections, only with those of the same group: what hangs in one delays no other, also on one
+    /// host and port. Groups are few; with `http2Required` they are ignored, since there each credential has a client of its own.
+    package var connectionGroup = ""
     /// The limit from the end of the request to the first byte of the answer; nil: only `timeout` applies.
     var firstByteTimeout: Duration?
 

@@ -1,12 +1,17 @@
-/// The connections to one origin, and the exchanges that wait for one. Used on the loop's thread only.
+/// The connections to one origin (or of one group, where libcurl manages them), and the exchanges that wait for one. Used on the loop's thread only.
 final class Pool {
-    /// `https://host:port`, or empty for the one shared pool of a client that leaves connections to libcurl.
+    /// `https://host:port`, or empty where libcurl manages the connections.
     let origin: [UInt8]
+    /// Whose requests it takes, where libcurl manages the connections.
+    let group: String
     var connections: [Connection] = []
     private(set) var waiting: [Exchange] = []
     private var next = 0
 
-    init(origin: [UInt8]) { self.origin = origin }
+    init(origin: [UInt8], group: String = "") {
+        self.origin = origin
+        self.group = group
+    }
 
     var hasWaiting: Bool { next < waiting.count }
 
@@ -54,10 +59,10 @@ final class Pool {
         for connection in connections where connection.port == port { connection.isRetired = true }
     }
 
-    /// Whether the URL begins with this origin.
-    func serves(_ url: String) -> Bool {
-        if origin.isEmpty { return true }
-        let bytes = url.utf8
+    /// Whether the request belongs here: by its group, or by the origin that its URL begins with.
+    func serves(_ request: OutboundRequest) -> Bool {
+        if origin.isEmpty { return request.connectionGroup == group }
+        let bytes = request.url.utf8
         guard bytes.starts(with: origin) else { return false }
         return bytes.dropFirst(origin.count).first.map { $0 == UInt8(ascii: "/") } ?? true
     }

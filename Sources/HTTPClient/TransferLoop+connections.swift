@@ -3,14 +3,15 @@ import CCurl
 extension TransferLoop {
     /// Queues an exchange for its origin.
     func accept(_ exchange: Exchange) {
-        let pool = pool(for: exchange.request.url)
+        let pool = pool(for: exchange.request)
         if let port = exchange.request.avoidedConnection { pool.retire(port: port) }
         pool.add(exchange)
     }
 
-    private func pool(for url: String) -> Pool {
-        if let known = pools.first(where: { $0.serves(url) }) { return known }
-        let pool = Pool(origin: configuration.isPooled ? Pool.origin(of: url) : [])
+    private func pool(for request: OutboundRequest) -> Pool {
+        if let known = pools.first(where: { $0.serves(request) }) { return known }
+        let pool =
+            configuration.isPooled ? Pool(origin: Pool.origin(of: request.url)) : Pool(origin: [], group: request.connectionGroup)
         pools.append(pool)
         return pool
     }
@@ -152,9 +153,8 @@ extension TransferLoop {
     }
 
     /// Closes retired connections without requests, and idle ones; one idle for a while counts as new, since the peer may
-    /// have closed it.
+    /// have closed it. A pool without connections is dropped: groups come and go.
     func closeIdleConnections(now: ContinuousClock.Instant) {
-        guard configuration.isPooled else { return }
         for pool in pools {
             for connection in pool.connections
             where connection.running == 0 && connection.isAuthorized && now - connection.idleSince > .seconds(30) {
@@ -168,5 +168,6 @@ extension TransferLoop {
                 return true
             }
         }
+        pools.removeAll { $0.connections.isEmpty && !$0.hasWaiting }
     }
 }

@@ -81,6 +81,38 @@ struct ImpactTests {
         }
     }
 
+    @Test("with all attempts of one person, version, code and devices are found in time")
+    func onePerson() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            for minute in 0..<15 {
+                let at = Traffic.start + minute
+                try await traffic.addFacts(at, count: 1200, appVersion: "1", prefix: "good", devices: 100, person: "somebody")
+                try await traffic.addFacts(
+                    at,
+                    count: 360,
+                    reason: "provider_5xx",
+                    code: "UNAVAILABLE",
+                    appVersion: "2",
+                    prefix: "bad",
+                    devices: 360,
+                    person: "somebody"
+                )
+            }
+            let evaluator = RuleEvaluator.forTest(pool)
+            try await evaluator.evaluate(minutes: -1)
+            let started = ContinuousClock.now
+            try await evaluator.evaluate(minutes: 15)
+            #expect(ContinuousClock.now - started < .seconds(2))
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            let named = alert.contributors.map { "\($0.dimension)=\($0.value)" }
+            #expect(named.contains("appVersion=2") && named.contains("providerErrorCode=UNAVAILABLE"), "\(named)")
+            #expect(alert.affected == AffectedDevices(withoutSuccess: 360, isComplete: true))
+            let people = try await AffectedPerson.some(Rules.provider5xx, group: alert.group, window: alert.evidence.observed, on: pool)
+            #expect(people.map(\.uid) == ["somebody"])
+        }
+    }
+
     @Test(
         "the SQL of an alert runs in psql as the analyst and returns the numbers of the verdict",
         .enabled(if: Psql.isInstalled, "psql is not installed")

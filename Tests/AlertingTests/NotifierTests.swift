@@ -150,21 +150,58 @@ struct NotifierTests {
         try await evaluator.evaluate(minutes: 60)
     }
 
-    @Test("a receiver that hangs fills its own places only")
+    @Test("receivers that hang fill their own places only, however many they are")
     func fairness() async throws {
         try await withDatabase { pool in
             let clock = HandClock()
-            let receivers = [ReceiverConfiguration.webhook("hanging", url: "http://hanging/"), .webhook("good", url: "http://good/")]
+            let hanging = (1...5).map { ReceiverConfiguration.webhook("hanging-\($0)", url: "http://hanging-\($0)/") }
+            let receivers = hanging + [.webhook("good", url: "http://good/")]
             try await fireOnce(pool, receivers: receivers, clock: clock)
-            // Ten more alerts that wait for the hanging receiver, all older than the one for the good one.
-            for _ in 0..<10 { try await copyAlert(pool, receiver: "hanging") }
+            // Five more alerts that wait for each of them, all older than the one for the good one.
+            for receiver in hanging {
+                for _ in 0..<5 { try await copyAlert(pool, receiver: receiver.name) }
+            }
             let tried = Mutex<[String: Int]>([:])
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { request in
                 tried.withLock { $0[request.url, default: 0] += 1 }
                 throw OutboundFailure(.unanswered, .timeout, detail: "no answer")
             }
             try await notifier.deliverDue()
-            #expect(tried.withLock { $0 } == ["http://hanging/": 4, "http://good/": 1])
+            let places = Dictionary(uniqueKeysWithValues: hanging.map { ("http://\($0.name)/", 4) })
+            #expect(tried.withLock { $0 } == places.merging(["http://good/": 1]) { $1 })
+        }
+    }
+
+    @Test(
+        "a receiver that accepts and never answers delays no other on its host and port, and no page is sent twice",
+        .timeLimit(.minutes(5))
+    )
+    func apart() async throws {
+        try await withDatabase { pool in
+            let hook = Hook()
+            try await withHook(hook) { url in
+                let clock = HandClock()
+                let healthy = (1...4).map { ReceiverConfiguration.webhook("healthy-\($0)", url: url) }
+                let receivers = healthy + [.webhook("silent", url: url.replacing("/hook", with: "/silent"))]
+                try await fireOnce(pool, receivers: receivers, clock: clock)
+                let client = TestHTTP()
+                let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { request in
+                    // The others are sent while it has not answered.
+                    if request.url == url { for await _ in hook.silentRequest {} }
+                    return try await client.send(request)
+                }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await notifier.run() }
+                    for await _ in hook.silentRequest {}
+                    let started = ContinuousClock.now
+                    var messages = hook.messages.makeAsyncIterator()
+                    for _ in healthy { _ = await messages.next() }
+                    #expect(ContinuousClock.now - started < .seconds(5))
+                    group.cancelAll()
+                    try await group.waitForAll()
+                }
+                #expect(hook.got.count == healthy.count)
+            }
         }
     }
 

@@ -50,6 +50,29 @@ struct CurlClientTLSTests {
         }
     }
 
+    @Test("a peer that accepts a connection and never answers delays no request of another group to its host and port")
+    func groupsApart() async throws {
+        let certificate = try ThrowawayCertificate()
+        try await withServer(try .http2Upgrade(tlsConfiguration: certificate.tls), router: router()) { port in
+            let relay = CuttableRelay(to: port, silent: 1)
+            defer { relay.stop() }
+            try await withClient({ $0.caFile = certificate.pemFile }) { client in
+                var request = OutboundRequest(method: "GET", url: "https://127.0.0.1:\(relay.port)/", timeout: .seconds(5))
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    request.connectionGroup = "silent"
+                    group.addTask { [request] in _ = try? await client.send(request) }
+                    for await _ in relay.silentConnection {}
+                    for name in ["a", "b"] {
+                        request.connectionGroup = name
+                        let answer = try await client.send(request)
+                        #expect(answer.status == 200 && answer.latency < .seconds(3))
+                    }
+                    group.cancelAll()
+                }
+            }
+        }
+    }
+
     @Test("a certificate of another authority fails before anything is written")
     func wrongAuthority() async throws {
         let certificate = try ThrowawayCertificate()

@@ -7,8 +7,13 @@ final class CuttableRelay: Sendable {
     let port: Int
     private let listener: Int32
     private let open = Mutex<[Int32]>([])
+    /// Ends when the first of the silent connections was accepted.
+    let silentConnection: AsyncStream<Void>
 
-    init(to target: Int) {
+    /// - Parameter silent: how many connections are accepted and never answered, before any is carried.
+    init(to target: Int, silent: Int = 0) {
+        let (silentConnection, announce) = AsyncStream<Void>.makeStream()
+        self.silentConnection = silentConnection
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         let listener = listener
         port = withLoopback(port: 0) { address, length in
@@ -18,9 +23,16 @@ final class CuttableRelay: Sendable {
             getsockname(listener, address, &length)
         }
         Thread.detachNewThread { [self] in
+            var silent = silent
             while true {
                 let near = accept(listener, nil, nil)
                 guard near >= 0 else { break }
+                if silent > 0 {
+                    silent -= 1
+                    open.withLock { $0.append(near) }
+                    announce.finish()
+                    continue
+                }
                 let far = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
                 _ = withLoopback(port: target) { connect(far, $0, $1) }
                 open.withLock { $0 += [near, far] }

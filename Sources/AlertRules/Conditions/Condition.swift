@@ -20,6 +20,8 @@ protocol Condition: Sendable, Hashable {
     var lookback: Int { get }
     /// Dimensions that rows must have in addition to those of the groups.
     var strata: [Dimension] { get }
+    /// A group with fewer bad attempts than this in all minutes that are looked at does not fire; 0: attempts alone do not say.
+    var leastBad: Int64 { get }
     var seasonality: WeekSeason? { get }
     /// What the rule version is derived from, in addition to what all conditions have.
     var versionSettings: [String] { get }
@@ -40,6 +42,7 @@ extension Condition {
     var statuses: [String] { [] }
     var decidesEvery: Int { 1 }
     var strata: [Dimension] { [] }
+    var leastBad: Int64 { 0 }
     var seasonality: WeekSeason? { nil }
     var scenarioShare: Double? { nil }
     var seriesScenario: SeriesScenario.Input? { nil }

@@ -20,6 +20,8 @@ package struct RuleCondition: Sendable {
     package var level: Evidence.Level { base.level }
     /// Minutes from one decision to the next.
     package var decidesEvery: Int { base.decidesEvery }
+    /// A group with fewer bad attempts than this in all minutes that are looked at does not fire; 0: attempts alone do not say.
+    package var leastBad: Int64 { base.leastBad }
 
     /// One line for people; `words` writes a duration.
     package func summary(_ words: (RuleDuration) -> String) -> String { base.summary(words) }

@@ -53,6 +53,12 @@ package struct MinuteSeries: Sendable, Hashable {
         attemptSums.firstIndex { $0 > 0 }.map { first + ($0 - 1) }
     }
 
+    /// The first minute with a bad attempt.
+    package var firstBad: Minute? { badSums.firstIndex { $0 > 0 }.map { first + ($0 - 1) } }
+
+    /// The sum over the whole series.
+    package var counts: AttemptCounts { AttemptCounts(attempts: attemptSums[count], bad: badSums[count]) }
+
     /// The last minute up to `limit` with an attempt: since when an alert keeps its state for lack of traffic.
     package func lastAttempt(through limit: Minute) -> Minute? {
         var position = min(max(limit - first + 1, 0), count)

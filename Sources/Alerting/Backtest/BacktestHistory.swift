@@ -1,71 +1,101 @@
 import AlertRules
 import Attempts
 import Postgres
-import PushContract
 
 /// Reads the history a backtest folds, a day at a time.
 enum BacktestHistory {
-    /// Histories of all groups with attempts, able to decide about every minute from `start` to `last`.
-    static func read(
+    /// Apps that a rule by app is backtested for, at most: those with the most attempts. The others are one group, `other`.
+    static let maxApps = 200
+
+    /// The histories of the groups with attempts, one after the other, able to decide about every minute from `start` to `last`.
+    ///
+    /// Minutes without attempts take no memory until it is their group's turn.
+    static func each(
         _ rule: AlertRule,
         from start: Minute,
         through last: Minute,
         on session: any PostgresSession,
-        onProgress: (RuleBacktest.Progress) -> Void = { _ in }
-    ) async throws -> [GroupHistory] {
+        onProgress: (RuleBacktest.Progress) -> Void = { _ in },
+        _ body: (GroupHistory) -> Void
+    ) async throws {
+        let first = start - (rule.lookback + 1)
         guard rule.condition.source == .attempts else {
-            let histories = try await SeriesStore.histories(rule, from: start - (rule.lookback + 1), through: last, on: session)
+            let histories = try await SeriesStore.histories(rule, from: first, through: last, on: session)
             onProgress(RuleBacktest.Progress(rule: rule.name, daysRead: 1, days: 1))
-            return histories
+            return histories.forEach(body)
         }
-        let series = try await series(rule, from: start - (rule.lookback + 1), through: last, on: session, onProgress)
+        let selection = try await selection(rule, from: first, through: last, on: session)
+        var minutes = try await minutes(rule, selection, from: first, through: last, on: session, onProgress)
         if let condition = rule.condition.baseline {
-            return try await BaselineStore(keepsDays: false).histories(
+            let histories = try await BaselineStore(keepsDays: false).histories(
                 rule,
                 condition,
-                series: series,
+                selection,
+                series: minutes.mapValues { MinuteSeries($0) },
                 after: start - 1,
                 through: last,
                 on: session
             )
+            return histories.forEach(body)
         }
-        let groups = Dictionary(grouping: series) { $0.key.restricted(to: rule.by) }
-        let histories = groups.map { group, strata in
-            GroupHistory(group: group, strata: strata.map { StratumHistory(key: $0.key, series: $0.value, days: []) })
-        }.sorted { $0.group < $1.group }
-        return try await CircuitSeries.add(to: histories, of: rule, from: start - (rule.lookback + 1), through: last, on: session)
+        func history(_ group: GroupKey) -> GroupHistory {
+            let series = MinuteSeries(minutes.removeValue(forKey: group) ?? [])
+            return GroupHistory(group: group, strata: [StratumHistory(key: group, series: series, days: [])])
+        }
+        let groups = minutes.keys.sorted()
+        guard rule.condition.ratio?.minBlocked != nil else { return groups.forEach { body(history($0)) } }
+        try await CircuitSeries.add(to: groups.map(history), of: rule, from: first, through: last, on: session).forEach(body)
     }
 
-    /// One series for each stratum. A minute takes 16 bytes of it, so a month of a stratum takes 700 kB.
-    private static func series(
+    private static func selection(
         _ rule: AlertRule,
+        from first: Minute,
+        through last: Minute,
+        on session: any PostgresSession
+    ) async throws -> RollupSelection {
+        var selection = rule.selection()
+        guard rule.dimensions.contains(.app) else { return selection }
+        let largest = try await RollupStore.largest(
+            .app,
+            selection,
+            limit: maxApps,
+            from: first.timestamp,
+            to: (last + 1).timestamp,
+            on: session
+        )
+        if largest.total > maxApps { selection.kept[.app] = largest.values }
+        return selection
+    }
+
+    /// The minutes with attempts of each stratum.
+    private static func minutes(
+        _ rule: AlertRule,
+        _ selection: RollupSelection,
         from first: Minute,
         through last: Minute,
         on session: any PostgresSession,
         _ onProgress: (RuleBacktest.Progress) -> Void
-    ) async throws -> [GroupKey: MinuteSeries] {
+    ) async throws -> [GroupKey: [MinuteCounts]] {
         let dimensions = rule.dimensions
-        let length = last - first + 1
-        var counts: [[String]: [AttemptCounts]] = [:]
-        let days = (length + 1439) / 1440
+        var minutes: [[String]: [MinuteCounts]] = [:]
+        let days = (last - first + 1440) / 1440
         for day in 0..<days {
             try Task.checkCancellation()
             let from = first + day * 1440
             let rows = try await RollupStore.minutes(
-                rule.selection(),
+                selection,
                 by: dimensions.compactMap(\.rollup),
                 from: from.timestamp,
                 to: min(from + 1440, last + 1).timestamp,
                 on: session
             )
             for row in rows {
-                counts[row.values, default: Array(repeating: AttemptCounts(), count: length)][Int(row.period - first.index)] =
-                    AttemptCounts(attempts: row.attempts, bad: row.bad)
+                minutes[row.values, default: []].append(MinuteCounts(minute: Minute(row.period), attempts: row.attempts, bad: row.bad))
             }
             onProgress(RuleBacktest.Progress(rule: rule.name, daysRead: day + 1, days: days))
         }
         return Dictionary(
-            counts.map { (GroupKey(dimensions: dimensions, values: $0.key), MinuteSeries(first: first, minutes: $0.value)) },
+            minutes.map { (GroupKey(dimensions: dimensions, values: $0.key), $0.value) },
             uniquingKeysWith: { first, _ in first }
         )
     }

@@ -52,9 +52,9 @@ extension RuleBacktest {
     package func healthFindings(_ rules: [AlertRule], onProgress: (Progress) -> Void = { _ in }) async throws -> [Finding] {
         var findings: [Finding] = []
         for rule in rules where rule.condition.ratio != nil {
-            let (histories, alerts) = try await fold(rule, onProgress: onProgress)
-            for history in histories {
-                guard let share = HealthyShare.percentile95(rule, history, alerts, span: span) else { continue }
+            _ = try await fold(rule, onProgress: onProgress) { history, alerts in
+                let alerts = alerts.filter { $0.lasts(since: span.since) }
+                guard let share = HealthyShare.percentile95(rule, history, alerts, span: span) else { return }
                 if let finding = RuleCheck.healthyShareFinding(rule, group: history.group, healthy: share) { findings.append(finding) }
             }
         }

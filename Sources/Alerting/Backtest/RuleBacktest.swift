@@ -43,8 +43,8 @@ package struct RuleBacktest: Sendable {
     }
 
     package func run(_ rule: AlertRule, onProgress: (Progress) -> Void = { _ in }) async throws -> Result {
-        let (histories, alerts) = try await fold(rule, onProgress: onProgress)
-        return Result(rule: rule, alerts: alerts, groups: histories.map(\.group))
+        let (groups, alerts) = try await fold(rule, onProgress: onProgress)
+        return Result(rule: rule, alerts: alerts.filter { $0.lasts(since: span.since) }, groups: groups)
     }
 
     /// `all`: the rules they are used with. Those that suppress one of `rules` are evaluated too, although not requested.
@@ -57,8 +57,7 @@ package struct RuleBacktest: Sendable {
         let causes = Set(rules.flatMap(\.suppressedBy))
         var found: [String: (groups: [GroupKey], alerts: [BacktestAlert])] = [:]
         for rule in all ?? rules where asked.contains(rule.name) || causes.contains(rule.name) {
-            let (histories, alerts) = try await foldAll(rule, onProgress: onProgress)
-            found[rule.name] = (histories.map(\.group), alerts)
+            found[rule.name] = try await fold(rule, onProgress: onProgress)
         }
         return rules.map { rule in
             let causes = rule.suppressedBy.flatMap { found[$0]?.alerts ?? [] }.map(\.span)
@@ -71,20 +70,30 @@ package struct RuleBacktest: Sendable {
         }
     }
 
-    /// The histories of a rule's groups, and what came of them within the time.
-    func fold(_ rule: AlertRule, onProgress: (Progress) -> Void) async throws -> (histories: [GroupHistory], alerts: [BacktestAlert]) {
-        let (histories, alerts) = try await foldAll(rule, onProgress: onProgress)
-        return (histories, alerts.filter { $0.lasts(since: span.since) })
-    }
-
-    /// With what was over before the time.
-    private func foldAll(
+    /// A rule's groups and what came of them, also what was over before the time. `each` gets one group after the other with its own alerts.
+    func fold(
         _ rule: AlertRule,
-        onProgress: (Progress) -> Void
-    ) async throws -> (histories: [GroupHistory], alerts: [BacktestAlert]) {
+        onProgress: (Progress) -> Void,
+        each: (GroupHistory, [BacktestAlert]) -> Void = { _, _ in }
+    ) async throws -> (groups: [GroupKey], alerts: [BacktestAlert]) {
         let start = span.start(of: rule, configuration)
-        let histories = try await BacktestHistory.read(rule, from: start, through: span.last, on: session, onProgress: onProgress)
-        return (histories, Self.alerts(of: rule, histories, from: start, span: span))
+        var groups: [GroupKey] = []
+        var transitions: [Transition] = []
+        var states: [GroupKey: AlertState] = [:]
+        try await BacktestHistory.each(rule, from: start, through: span.last, on: session, onProgress: onProgress) { history in
+            let fold = RuleEvaluation.evaluate(
+                rule,
+                histories: [history],
+                from: [history.group: AlertState(asOf: start - 1)],
+                through: span.last
+            )
+            groups.append(history.group)
+            transitions += fold.transitions
+            states.merge(fold.states) { $1 }
+            each(history, BacktestAlert.pairs(fold.transitions, open: fold.states))
+        }
+        transitions.sort { ($0.minute, $0.group) < ($1.minute, $1.group) }
+        return (groups, BacktestAlert.pairs(transitions, open: states))
     }
 
     /// When the stored history begins; nil when nothing is stored.

@@ -53,7 +53,9 @@ package struct DeadMansSwitch: Service {
     package func check() async -> Bool {
         do {
             guard let evaluated = evaluator.succeededAt, now() - evaluated < Self.maxSilence, try await isDelivering() else { return false }
-            let answer = try await send(OutboundRequest(method: "GET", url: url, headers: [], body: [], timeout: .seconds(10)))
+            var request = OutboundRequest(method: "GET", url: url, headers: [], body: [], timeout: .seconds(10))
+            request.connectionGroup = "heartbeat URL"
+            let answer = try await send(request)
             let isHealthy = (200..<300).contains(answer.status)
             count(isHealthy ? "answered" : "refused")
             if !isHealthy { logger.warning("the heartbeat URL answered \(answer.status)") }

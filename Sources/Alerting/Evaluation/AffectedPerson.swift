@@ -20,8 +20,8 @@ package struct AffectedPerson: Sendable, Hashable {
         self.appVersion = appVersion
     }
 
-    /// Ten people at most, each with the newest failure of a bounded sample of the window. Nobody, when the attempts do not answer in time:
-    /// an alert's page stays quick.
+    /// Ten people at most, each with the newest failure of a bounded sample of the window, which is read within half a second: an alert's page
+    /// stays quick.
     package static func some(
         _ rule: AlertRule,
         group: GroupKey,
@@ -30,25 +30,20 @@ package struct AffectedPerson: Sendable, Hashable {
         on pool: PostgresPool
     ) async throws -> [AffectedPerson] {
         guard case .attempts = rule.condition.source else { return [] }
-        let sampled = AttemptSample.sampled(rule, group, from: window.first.timestamp, to: (window.last + 1).timestamp, most: 250)
-        do {
-            return try await pool.withTransaction { transaction in
-                try await transaction.execute("SET LOCAL statement_timeout = '500ms'")
-                return try await transaction.query(
-                    """
-                    WITH \(sampled)
-                    SELECT uid, attemptedAt, reason, nullif(code, ''), nullif(appVersion, '') FROM (
-                        SELECT DISTINCT ON (uid) uid, attemptedAt, reason, code, appVersion FROM sampled WHERE isBad
-                        ORDER BY uid, attemptedAt DESC
-                    ) AS person ORDER BY attemptedAt DESC, uid LIMIT \(limit)
-                    """
-                ).map { row in
-                    let values = try row.decode((String, Timestamp, String, String?, String?).self)
-                    return AffectedPerson(uid: values.0, at: values.1, reason: values.2, code: values.3, appVersion: values.4)
-                }
-            }
-        } catch let error as PostgresError where error.code.rawValue == "57014" {
-            return []
+        let reader = SampleReader(rule, group: group, window: window, perSlice: 250, time: .milliseconds(500), on: pool)
+        let slices = try await reader.slices(
+            """
+            SELECT DISTINCT ON (uid) uid, attemptedAt, reason, nullif(code, ''), nullif(appVersion, '') FROM sampled WHERE isBad
+            ORDER BY uid, attemptedAt DESC
+            """
+        )
+        var newest: [String: AffectedPerson] = [:]
+        for row in slices.joined() {
+            let values = try row.decode((String, Timestamp, String, String?, String?).self)
+            let person = AffectedPerson(uid: values.0, at: values.1, reason: values.2, code: values.3, appVersion: values.4)
+            if let known = newest[person.uid], known.at >= person.at { continue }
+            newest[person.uid] = person
         }
+        return Array(newest.values.sorted { ($1.at, $0.uid) < ($0.at, $1.uid) }.prefix(limit))
     }
 }

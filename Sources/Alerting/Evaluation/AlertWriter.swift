@@ -46,15 +46,21 @@ struct AlertWriter {
         )
     }
 
-    /// What changes while an alert goes on.
-    func update(_ alert: Alert) async throws {
+    /// What changes while alerts go on.
+    func update(_ alerts: [Alert]) async throws {
+        guard !alerts.isEmpty else { return }
         try await transaction.execute(
             """
             UPDATE alerts
-            SET ruleVersion = \(alert.ruleVersion), evidence = \(try AlertJSON.text(alert.evidence)), revised = \(alert.revised),
-                noDataSince = \(alert.noDataSince), silencedBy = \(alert.silencedBy),
-                suppressedBy = \(try alert.suppressedBy.map { try AlertJSON.text($0) }), updatedAt = \(now)
-            WHERE alertId = \(alert.id)
+            SET ruleVersion = changed.ruleVersion, evidence = changed.evidence::jsonb, revised = changed.revised,
+                noDataSince = changed.noDataSince, silencedBy = changed.silencedBy, suppressedBy = changed.suppressedBy::jsonb,
+                updatedAt = \(now)
+            FROM unnest(
+                \(alerts.map(\.id)), \(alerts.map(\.ruleVersion)), \(try alerts.map { try AlertJSON.text($0.evidence) }),
+                \(alerts.map(\.revised)), \(alerts.map(\.noDataSince)), \(alerts.map(\.silencedBy)),
+                \(try alerts.map { try $0.suppressedBy.map { try AlertJSON.text($0) } })
+            ) AS changed (alertId, ruleVersion, evidence, revised, noDataSince, silencedBy, suppressedBy)
+            WHERE alerts.alertId = changed.alertId
             """
         )
     }

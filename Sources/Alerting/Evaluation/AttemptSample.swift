@@ -6,22 +6,28 @@ import PushContract
 
 /// A bounded look at the attempts of a window, for what the rollups do not hold: app version, the provider's own code, devices.
 ///
-/// The window is cut into slices of equal length and the first attempts of each are read, so the cost does not follow the traffic. With
-/// less traffic than that it is a full count. Reading costs nothing while nothing fires: one sample for each alert that begins.
+/// With less traffic than is looked at it is a full count. Reading costs nothing while nothing fires: one sample for each alert that begins.
 struct AttemptSample: Sendable {
-    static let slices = 20
     static let maxPerSlice = 2500
     /// Devices that are looked up for a success.
     static let maxDevices = 2000
-    static let timeout = "2s"
+    /// Attempts of their people that are looked through for it: the newest of each person.
+    static let maxLookedThrough = 40_000
+    static let time = Duration.seconds(2)
 
     /// Values of `appVersion` and `providerErrorCode` with their counts in the sample.
-    var shares: [(dimension: String, value: String, attempts: Int64, bad: Int64)]
-    var attempts: Int64
-    var bad: Int64
-    /// Bad attempts' devices in the sample that had no success since the window began, of those that were looked up.
-    var devices: Int64
-    var areAllDevices: Bool
+    var shares: [(dimension: String, value: String, attempts: Int64, bad: Int64)] = []
+    var attempts: Int64 = 0
+    var bad: Int64 = 0
+    /// Bad attempts' devices in the sample of which it is known that they had no success since the window began.
+    var devices: Int64 = 0
+    /// It is known of all of them whether they had one.
+    var areAllDevices = true
+
+    private struct Device: Hashable {
+        var uid: String
+        var tokenHash: String
+    }
 
     static func read(
         _ rule: AlertRule,
@@ -29,70 +35,73 @@ struct AttemptSample: Sendable {
         window: WindowCounts,
         on pool: PostgresPool
     ) async throws -> AttemptSample {
-        let (from, to) = (window.first.timestamp, (window.last + 1).timestamp)
-        return try await pool.withTransaction { transaction in
-            try await transaction.execute("SET LOCAL statement_timeout = \(raw: "'\(timeout)'")")
-            let sampled = Self.sampled(rule, group, from: from, to: to)
-            var sample = AttemptSample(shares: [], attempts: 0, bad: 0, devices: 0, areAllDevices: true)
-            for row in try await transaction.query(
-                """
-                WITH \(sampled)
-                SELECT CASE WHEN GROUPING(appVersion) = 0 THEN 'appVersion' WHEN GROUPING(code) = 0 THEN 'providerErrorCode' ELSE '' END,
-                       coalesce(CASE WHEN GROUPING(appVersion) = 0 THEN appVersion WHEN GROUPING(code) = 0 THEN code END, ''),
-                       count(*), count(*) FILTER (WHERE isBad)
-                FROM sampled GROUP BY GROUPING SETS ((), (appVersion), (code))
-                """
-            ) {
-                let (dimension, value, attempts, bad) = try row.decode((String, String, Int64, Int64).self)
-                if dimension.isEmpty {
-                    (sample.attempts, sample.bad) = (attempts, bad)
-                } else {
-                    sample.shares.append((dimension, value, attempts, bad))
-                }
+        let reader = SampleReader(rule, group: group, window: window, perSlice: maxPerSlice, time: time, on: pool)
+        var (sample, hit) = try await count(reader)
+        try await sample.lookUp(hit, reader)
+        return sample
+    }
+
+    private static func count(_ reader: SampleReader) async throws -> (AttemptSample, hit: Set<Device>) {
+        var sample = AttemptSample()
+        var hit: Set<Device> = []
+        var counts: [String: [String: AttemptCounts]] = [:]
+        let slices = try await reader.slices(
+            """
+            SELECT appVersion, code, isBad, CASE WHEN isBad THEN uid END, CASE WHEN isBad THEN tokenHash END, count(*)
+            FROM sampled GROUP BY 1, 2, 3, 4, 5
+            """
+        )
+        for row in slices.joined() {
+            let (version, code, isBad, uid, tokenHash, count) = try row.decode((String, String, Bool, String?, String?, Int64).self)
+            let own = AttemptCounts(attempts: count, bad: isBad ? count : 0)
+            sample.attempts += own.attempts
+            sample.bad += own.bad
+            for (dimension, value) in [("appVersion", version), ("providerErrorCode", code)] {
+                counts[dimension, default: [:]][value] = (counts[dimension]?[value] ?? AttemptCounts()) + own
             }
-            let counted = try await transaction.query(
-                """
-                WITH \(sampled), hit AS (
-                    SELECT DISTINCT uid, tokenHash FROM sampled WHERE isBad
-                ), looked AS (
-                    SELECT * FROM hit ORDER BY tokenHash LIMIT \(maxDevices)
-                )
-                SELECT count(*), (SELECT count(*) FROM hit) FROM looked
-                WHERE NOT EXISTS (SELECT FROM notificationDeliveryAttempts s
-                                  WHERE s.uid = looked.uid AND s.attemptedAt >= \(from) AND s.tokenHash = looked.tokenHash
-                                    AND s.status = 'sent' AND s.eventType = 'send')
-                """
-            )[0]
-            let (without, all) = try counted.decode((Int64, Int64?).self)
-            sample.devices = without
-            sample.areAllDevices = (all ?? 0) <= maxDevices
-            return sample
+            if let uid, let tokenHash { hit.insert(Device(uid: uid, tokenHash: tokenHash)) }
+        }
+        for (dimension, values) in counts {
+            for (value, counts) in values { sample.shares.append((dimension, value, counts.attempts, counts.bad)) }
+        }
+        return (sample, hit)
+    }
+
+    /// Looks through the newest attempts of each person. With more than are looked at, or when the time is used up, devices without a success
+    /// among them are not counted: the figure is a lower bound.
+    private mutating func lookUp(_ hit: Set<Device>, _ reader: SampleReader) async throws {
+        // In the order of a digest: as good as random, and reproducible.
+        let looked = hit.sorted { $0.tokenHash < $1.tokenHash }.prefix(Self.maxDevices)
+        let byPerson = Dictionary(grouping: looked, by: \.uid)
+        let people = byPerson.keys.sorted()
+        areAllDevices = hit.count <= Self.maxDevices
+        guard !people.isEmpty else { return }
+        let perPerson = Self.maxLookedThrough / people.count
+        for start in stride(from: 0, to: people.count, by: 100) {
+            guard let rows = try await reader.rows(successes(of: Array(people[start..<min(start + 100, people.count)]), perPerson, reader))
+            else {
+                areAllDevices = false
+                return
+            }
+            for row in rows {
+                let (uid, lookedAt, tokens) = try row.decode((String, Int, [String]).self)
+                let succeeded = Set(tokens)
+                let without = (byPerson[uid] ?? []).count { !succeeded.contains($0.tokenHash) }
+                if lookedAt < perPerson { devices += Int64(without) } else if without > 0 { areAllDevices = false }
+            }
         }
     }
 
-    /// `sampled`: the attempts of the slices that the rule counts.
-    static func sampled(_ rule: AlertRule, _ group: GroupKey, from: Timestamp, to: Timestamp, most: Int = maxPerSlice) -> Query {
-        var conditions: Query = "true"
-        for (dimension, values) in rule.selection(in: group).allowed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            conditions = "\(conditions) AND coalesce(\(raw: dimension.rawValue)::text, '') = ANY(\(values))"
-        }
-        var bad: Query = "coalesce(reasonCode::text, '') = ANY(\(rule.condition.reasons))"
-        if !rule.condition.statuses.isEmpty { bad = "\(bad) AND status::text = ANY(\(rule.condition.statuses))" }
-        return """
-            sampled AS (
-                SELECT a.uid, a.tokenHash, a.attemptedAt, coalesce(a.reasonCode::text, '') AS reason, coalesce(a.appVersion, '') AS appVersion, coalesce(a.providerErrorCode, '') AS code,
-                       (\(bad)) AS isBad
-                FROM generate_series(0, \(Int32(slices - 1))) AS i
-                CROSS JOIN LATERAL (
-                    SELECT uid, tokenHash, attemptedAt, appVersion, providerErrorCode, reasonCode, status, provider, platform, environment, app, pushType,
-                           eventType
-                    FROM notificationDeliveryAttempts
-                    WHERE attemptedAt >= \(from) + i * (\(to)::timestamptz - \(from)) / \(Int32(slices))
-                      AND attemptedAt < \(from) + (i + 1) * (\(to)::timestamptz - \(from)) / \(Int32(slices))
-                    ORDER BY attemptedAt LIMIT \(most)
-                ) a
-                WHERE status IN ('sent', 'failed', 'deactivated') AND \(conditions)
-            )
-            """
+    /// For each person how many attempts were looked at, and the tokens with a success among them.
+    private func successes(of people: [String], _ perPerson: Int, _ reader: SampleReader) -> Query {
+        """
+        SELECT person.uid, count(*), coalesce(array_agg(DISTINCT tokenHash) FILTER (WHERE isSuccess), '{}')
+        FROM unnest(\(people)) AS person (uid)
+        CROSS JOIN LATERAL (
+            SELECT tokenHash, status = 'sent' AND eventType = 'send' AS isSuccess FROM notificationDeliveryAttempts a
+            WHERE a.uid = person.uid AND attemptedAt >= \(reader.from) ORDER BY attemptedAt DESC LIMIT \(perPerson)
+        ) newest
+        GROUP BY person.uid
+        """
     }
 }

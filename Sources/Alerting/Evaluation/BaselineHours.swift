@@ -12,6 +12,7 @@ struct BaselineHours {
     func take(
         _ rule: AlertRule,
         _ condition: BaselineCondition,
+        _ selection: RollupSelection,
         after base: Minute,
         through last: Minute,
         on session: any PostgresSession
@@ -25,7 +26,7 @@ struct BaselineHours {
         let stored = try await read(rule, wanted, on: session)
         let missing = wanted.filter { !stored.known.contains($0) }
         guard let first = missing.first, let end = missing.last else { return stored.counts }
-        var computed = try await compute(rule, first...end, on: session)
+        var computed = try await compute(rule, selection, first...end, on: session)
         computed.removeAll { stored.known.contains($0.hour.hour) }
         if keepsHours { try await store(rule, computed, missing: missing, on: session) }
         return computed.reduce(into: stored.counts) { $0[$1.stratum, default: []].append($1.hour) }
@@ -55,11 +56,12 @@ struct BaselineHours {
 
     private func compute(
         _ rule: AlertRule,
+        _ selection: RollupSelection,
         _ hours: ClosedRange<Int64>,
         on session: any PostgresSession
     ) async throws -> [(stratum: GroupKey, hour: HourCounts)] {
         try await RollupStore.hours(
-            rule.selection(),
+            selection,
             by: rule.dimensions.compactMap(\.rollup),
             from: Self.moment(hours.lowerBound),
             to: Self.moment(hours.upperBound + 1),

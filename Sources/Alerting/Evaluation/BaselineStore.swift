@@ -24,6 +24,7 @@ final class BaselineStore: Sendable {
     func histories(
         _ rule: AlertRule,
         _ condition: BaselineCondition,
+        _ selection: RollupSelection,
         rows: [KeyedCounts],
         after base: Minute,
         through last: Minute,
@@ -32,24 +33,25 @@ final class BaselineStore: Sendable {
         let series = Dictionary(grouping: rows, by: \.key).mapValues { rows in
             MinuteSeries(rows.map { MinuteCounts(minute: $0.minute, attempts: $0.counts.attempts, bad: $0.counts.bad) })
         }
-        return try await histories(rule, condition, series: series, after: base, through: last, on: session)
+        return try await histories(rule, condition, selection, series: series, after: base, through: last, on: session)
     }
 
     /// `series`: the minutes of each stratum, back to the rule's look-back before `base`.
     func histories(
         _ rule: AlertRule,
         _ condition: BaselineCondition,
+        _ selection: RollupSelection,
         series: [GroupKey: MinuteSeries],
         after base: Minute,
         through last: Minute,
         on session: any PostgresSession
     ) async throws -> [GroupHistory] {
         let days = Self.days(condition, after: base, through: last)
-        let stored = try await takeDays(rule, days, on: session)
-        let hours = try await BaselineHours(keepsHours: keepsDays).take(rule, condition, after: base, through: last, on: session)
+        let stored = try await takeDays(rule, selection, days, on: session)
+        let hours = try await BaselineHours(keepsHours: keepsDays).take(rule, condition, selection, after: base, through: last, on: session)
         let keys = Set(series.keys).union(stored.keys).union(hours.keys)
         let byGroup = Dictionary(grouping: keys) { $0.restricted(to: rule.by) }
-        let since = try await firstMinutes(rule, condition, groups: Set(byGroup.keys), after: base, through: last, on: session)
+        let since = try await firstMinutes(rule, condition, selection, groups: Set(byGroup.keys), after: base, through: last, on: session)
         let acceptances = try await AcceptanceStore.effective(rule, on: session)
         return byGroup.map { group, strata in
             let histories = strata.map { key in
@@ -76,6 +78,7 @@ final class BaselineStore: Sendable {
     /// All days: those that were stored, and the others from the rollups.
     private func takeDays(
         _ rule: AlertRule,
+        _ selection: RollupSelection,
         _ days: ClosedRange<Int64>?,
         on session: any PostgresSession
     ) async throws -> [GroupKey: [DayCounts]] {
@@ -84,7 +87,7 @@ final class BaselineStore: Sendable {
         let known = Set(stored.values.flatMap { $0.map(\.day) })
         let missing = Set(days.filter { !known.contains($0) })
         guard !missing.isEmpty else { return stored }
-        let computed = try await Self.compute(rule, missing, on: session)
+        let computed = try await Self.compute(rule, selection, missing, on: session)
         guard keepsDays else {
             return stored.merging(computed) { ($0 + $1).sorted { $0.day < $1.day } }
         }
@@ -119,6 +122,7 @@ final class BaselineStore: Sendable {
 
     private static func compute(
         _ rule: AlertRule,
+        _ selection: RollupSelection,
         _ missing: Set<Int64>,
         on session: any PostgresSession
     ) async throws -> [GroupKey: [DayCounts]] {
@@ -126,7 +130,7 @@ final class BaselineStore: Sendable {
         let exclusions = try await exclusions(on: session)
         let dimensions = rule.dimensions
         let counts = try await RollupStore.days(
-            rule.selection(),
+            selection,
             by: dimensions.compactMap(\.rollup),
             from: Minute.firstOf(day: first).timestamp,
             to: Minute.firstOf(day: last + 1).timestamp,
@@ -180,6 +184,7 @@ final class BaselineStore: Sendable {
     private func firstMinutes(
         _ rule: AlertRule,
         _ condition: BaselineCondition,
+        _ selection: RollupSelection,
         groups: Set<GroupKey>,
         after base: Minute,
         through last: Minute,
@@ -191,7 +196,7 @@ final class BaselineStore: Sendable {
         if cached.count == groups.count { return cached }
         let from = base - (condition.reference.minutes + condition.longestWindow.minutes + condition.gap.minutes + 6 * 1440)
         let rows = try await RollupStore.firstMinutes(
-            rule.selection(),
+            selection,
             by: rule.by.compactMap(\.rollup),
             from: from.timestamp,
             to: (last + 1).timestamp,

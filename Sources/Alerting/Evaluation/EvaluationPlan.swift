@@ -6,17 +6,19 @@ import AlertRules
 /// at the last transition, or `recompute` minutes back if that is newer: what was emitted is never taken back, and what was not can
 /// still change by late rows.
 struct EvaluationPlan: Sendable {
+    /// Of the groups whose state says more than that nothing fires `recompute` minutes back.
     var states: [GroupKey: AlertState] = [:]
     /// In order of minute and group.
     var transitions: [Transition] = []
     /// The groups that are firing at the last minute, with their newest numbers.
     var open: [GroupKey: FiringAlert] = [:]
+    /// Their minutes.
+    var series: [GroupKey: MinuteSeries] = [:]
 
-    /// The minute after which each group is folded.
+    /// The minute after which each group without a state is folded.
     static func base(_ checkpoint: RuleCheckpoint, last: Minute, recompute: Int, initialLookbackMinutes: Int) -> Minute {
-        let horizon = last - initialLookbackMinutes
-        guard let asOf = checkpoint.asOf else { return horizon }
-        return max(asOf - recompute, horizon)
+        guard let asOf = checkpoint.asOf else { return last - initialLookbackMinutes }
+        return asOf - recompute
     }
 
     static func make(
@@ -27,33 +29,75 @@ struct EvaluationPlan: Sendable {
         recompute: Int,
         initialLookbackMinutes: Int
     ) -> EvaluationPlan {
-        let base = base(checkpoint, last: last, recompute: recompute, initialLookbackMinutes: initialLookbackMinutes)
-        let present = Set(histories.map(\.group))
-        let quiet = checkpoint.states.keys.filter { !present.contains($0) }.map { GroupHistory(group: $0, strata: []) }
-        var plan = EvaluationPlan()
-        for history in histories + quiet {
-            let state = checkpoint.states[history.group] ?? AlertState(asOf: base)
-            plan.add(rule, history, from: state, isNewRule: checkpoint.asOf == nil, last: last, recompute: recompute)
-        }
-        plan.transitions.sort { ($0.minute, $0.group) < ($1.minute, $1.group) }
-        return plan
+        var planning = EvaluationPlanning(
+            rule,
+            checkpoint,
+            last: last,
+            recompute: recompute,
+            initialLookbackMinutes: initialLookbackMinutes
+        )
+        for history in histories { planning.add(history) }
+        return planning.finished()
+    }
+}
+
+/// Makes a plan of one group after the other, so that their minutes need not be in memory together.
+struct EvaluationPlanning {
+    private let rule: AlertRule
+    private let checkpoint: RuleCheckpoint
+    private let last: Minute
+    private let recompute: Int
+    private let base: Minute
+    private var plan = EvaluationPlan()
+    /// Groups with a state whose minutes have not come.
+    private var quiet: Set<GroupKey>
+
+    init(_ rule: AlertRule, _ checkpoint: RuleCheckpoint, last: Minute, recompute: Int, initialLookbackMinutes: Int) {
+        self.rule = rule
+        self.checkpoint = checkpoint
+        self.last = last
+        self.recompute = recompute
+        base = EvaluationPlan.base(checkpoint, last: last, recompute: recompute, initialLookbackMinutes: initialLookbackMinutes)
+        quiet = Set(checkpoint.states.keys)
     }
 
-    private mutating func add(
-        _ rule: AlertRule,
-        _ history: GroupHistory,
-        from state: AlertState,
-        isNewRule: Bool,
-        last: Minute,
-        recompute: Int
-    ) {
-        let fold = RuleEvaluation.fold(rule, history, from: state, through: last)
+    mutating func add(_ history: GroupHistory) {
+        quiet.remove(history.group)
+        let state = checkpoint.states[history.group] ?? AlertState(asOf: base)
+        guard let begin = begin(state, history) else {
+            // What was emitted until then is not emitted again.
+            if let asOf = state.asOf, asOf > last - recompute { plan.states[history.group] = state }
+            return
+        }
+        let fold = RuleEvaluation.fold(rule, history, from: begin, through: last)
         let newest = fold.transitions.last?.minute
-        let settled = [newest, last - recompute, state.asOf].compactMap { $0 }.max() ?? last
-        let kept = RuleEvaluation.fold(rule, history, from: state, through: min(settled, last)).state
-        // A group that neither fires nor has traffic is the same as one never seen.
-        if kept.open != nil || fold.state.open != nil || !history.total.isEmpty { states[history.group] = kept }
-        open[history.group] = fold.state.open
-        transitions += isNewRule ? RuleAdoption.announced(fold) : fold.transitions
+        let settled = min(last, [newest, last - recompute, state.asOf].compactMap { $0 }.max() ?? last)
+        var kept = AlertState(asOf: settled)
+        if newest != nil || state.open != nil { kept = RuleEvaluation.fold(rule, history, from: begin, through: settled).state }
+        // A group that does not fire as of the moment from which groups without a state are folded needs none.
+        if kept.open != nil || fold.state.open != nil || settled != last - recompute && !history.total.isEmpty {
+            plan.states[history.group] = kept
+        }
+        if let open = fold.state.open {
+            plan.open[history.group] = open
+            plan.series[history.group] = history.total
+        }
+        plan.transitions += checkpoint.asOf == nil ? RuleAdoption.announced(fold) : fold.transitions
+    }
+
+    /// From where the minutes can change anything; nil when none of them can.
+    private func begin(_ state: AlertState, _ history: GroupHistory) -> AlertState? {
+        let least = rule.condition.leastBad
+        guard state.open == nil, least > 0 else { return state }
+        guard history.total.counts.bad >= least, let bad = history.total.firstBad else { return nil }
+        return AlertState(asOf: state.asOf.map { max($0, min(bad - 1, last)) })
+    }
+
+    /// With the groups that have a state and no minutes: they keep firing.
+    func finished() -> EvaluationPlan {
+        var all = self
+        for group in quiet { all.add(GroupHistory(group: group, strata: [])) }
+        all.plan.transitions.sort { ($0.minute, $0.group) < ($1.minute, $1.group) }
+        return all.plan
     }
 }

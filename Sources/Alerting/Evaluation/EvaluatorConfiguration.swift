@@ -15,6 +15,10 @@ package struct EvaluatorConfiguration: Sendable {
     /// Days of history a new ratio rule looks at; a new baseline rule looks at `baselineInitialLookbackDays`.
     var initialLookbackDays: Int
     var baselineInitialLookbackDays: Int
+    /// Apps that a rule by app is evaluated for, at most: those with the most attempts. The others are one group, `other`.
+    package var maxApps: Int
+    /// How long the alerts of a rule that begin together may wait for the look at who is affected.
+    var impactTime: Duration
 
     package init(
         lag: Duration = .seconds(60),
@@ -24,7 +28,9 @@ package struct EvaluatorConfiguration: Sendable {
         pollInterval: Duration = .seconds(2),
         noDataAfterMinutes: Int = 30,
         initialLookbackDays: Int = 14,
-        baselineInitialLookbackDays: Int = 3
+        baselineInitialLookbackDays: Int = 3,
+        maxApps: Int = 1000,
+        impactTime: Duration = .seconds(2)
     ) {
         self.lag = lag
         self.writerTimeout = writerTimeout
@@ -34,5 +40,7 @@ package struct EvaluatorConfiguration: Sendable {
         self.noDataAfterMinutes = noDataAfterMinutes
         self.initialLookbackDays = initialLookbackDays
         self.baselineInitialLookbackDays = baselineInitialLookbackDays
+        self.maxApps = maxApps
+        self.impactTime = impactTime
     }
 }

@@ -15,6 +15,11 @@ struct EvaluatorMetrics: Sendable {
     /// How much longer than usual the newest minute is waited for, because a writer holds outcomes of it.
     func waiting(for duration: Duration) { waiting.record(duration.inSeconds) }
 
+    /// Apps that a rule by app counts together, as it is evaluated for the largest only.
+    func folded(_ apps: Int, rule: String) {
+        Gauge(label: "pushwatch_alert_rule_apps_folded", dimensions: [("rule", rule)]).record(apps)
+    }
+
     /// `lag`: from the end of the newest evaluated minute to now.
     func evaluated(lag: Duration, duration: Duration, faults: Int, open counts: [Severity: Int]) {
         self.lag.record(lag.inSeconds)

@@ -7,10 +7,10 @@ import PushContract
 /// Who is affected by an alert that begins: dimension values, app versions, the provider's own codes, and devices.
 struct Impact: Sendable {
     var contributors: [Contributor]
-    /// Nil when the attempts could not be looked at in time.
+    /// Nil when no attempts could be read.
     var devices: AffectedDevices?
 
-    /// The attempts are looked at within a time limit; when it is over the alert goes out with what the rollups say.
+    /// The attempts are sampled within a limit of rows and of time. What the sample does not cover is stated as estimated, or as a lower bound.
     static func read(
         _ rule: AlertRule,
         group: GroupKey,

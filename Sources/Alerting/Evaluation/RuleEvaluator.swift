@@ -194,6 +194,7 @@ package final class RuleEvaluator: Service, Sendable {
             configuration: configuration,
             baseline: baseline,
             receivers: receivers.set,
+            metrics: metrics,
             backlog: backlog,
             logger: logger,
             now: now()

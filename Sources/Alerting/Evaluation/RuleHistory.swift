@@ -5,21 +5,54 @@ import PushContract
 
 /// Reads what a rule needs to know from the rollups.
 enum RuleHistory {
+    /// The histories of the groups in scope, one after the other, able to decide about every minute after `base` up to `last`.
+    ///
+    /// A baseline's strata and refused credentials belong to several groups, so the histories of such rules are read together.
+    static func each(
+        _ rule: AlertRule,
+        _ scope: RuleScope,
+        after base: Minute,
+        through last: Minute,
+        baseline: BaselineStore,
+        on pool: PostgresPool,
+        _ body: (GroupHistory) throws -> Void
+    ) async throws {
+        guard let selection = scope.selection else { return }
+        guard rule.condition.source == .attempts, rule.condition.baseline == nil, rule.condition.ratio?.minBlocked == nil else {
+            let histories = try await read(rule, selection, after: base, through: last, baseline: baseline, on: pool)
+            return try histories.forEach(body)
+        }
+        let dimensions = rule.dimensions
+        try await RollupStore.eachCombination(
+            selection,
+            by: dimensions.compactMap(\.rollup),
+            from: (base - (rule.lookback + 1)).timestamp,
+            to: (last + 1).timestamp,
+            on: pool
+        ) { values, minutes in
+            let series = MinuteSeries(minutes.map { MinuteCounts(minute: Minute($0.period), attempts: $0.attempts, bad: $0.bad) })
+            let key = GroupKey(dimensions: dimensions, values: values)
+            try body(GroupHistory(group: key, strata: [StratumHistory(key: key, series: series, days: [])]))
+        }
+    }
+
     /// Histories of all groups with attempts, able to decide about every minute after `base` up to `last`.
     static func read(
         _ rule: AlertRule,
+        _ selection: RollupSelection? = nil,
         after base: Minute,
         through last: Minute,
         baseline: BaselineStore,
         on session: any PostgresSession
     ) async throws -> [GroupHistory] {
+        let selection = selection ?? rule.selection()
         let first = base - (rule.lookback + 1)
         guard rule.condition.source == .attempts else {
             return try await SeriesStore.histories(rule, from: first, through: last, on: session)
         }
         let dimensions = rule.dimensions
         let counts = try await RollupStore.minutes(
-            rule.selection(),
+            selection,
             by: dimensions.compactMap(\.rollup),
             from: first.timestamp,
             to: (last + 1).timestamp,
@@ -42,7 +75,7 @@ enum RuleHistory {
                 on: session
             )
         }
-        return try await baseline.histories(rule, condition, rows: rows, after: base, through: last, on: session)
+        return try await baseline.histories(rule, condition, selection, rows: rows, after: base, through: last, on: session)
     }
 }
 

@@ -11,6 +11,7 @@ struct RulePass {
     let configuration: EvaluatorConfiguration
     let baseline: BaselineStore
     let receivers: ReceiverSet
+    let metrics: EvaluatorMetrics
     let backlog: BacklogSource?
     let logger: Logger
     let now: Timestamp
@@ -30,21 +31,30 @@ struct RulePass {
         )
         let oldest = checkpoint.states.values.compactMap(\.asOf).min() ?? base
         let taken = try await AcceptancePass(rule: rule, pool: pool, last: last).run(waiting)
-        let histories = try await RuleHistory.read(rule, after: min(base, oldest), through: last, baseline: baseline, on: pool)
-            .map { history in
-                var history = history
-                history.acceptances += taken.filter { $0.accepted.group == history.group }.map(\.acceptance)
-                return history
-            }
-        let plan = EvaluationPlan.make(
+        let from = min(base, oldest)
+        let scope = try await RuleScope.read(
             rule,
-            histories,
+            firing: checkpoint.states.filter { $0.value.open != nil }.keys,
+            maxApps: configuration.maxApps,
+            from: from - (rule.lookback + 1),
+            through: last,
+            on: pool
+        )
+        metrics.folded(scope.folded, rule: rule.name)
+        var planning = EvaluationPlanning(
+            rule,
             checkpoint,
             last: last,
             recompute: configuration.recomputeMinutes,
             initialLookbackMinutes: initialLookbackMinutes
         )
-        let changes = try await changes(plan, checkpoint, histories, taken, last: last)
+        try await RuleHistory.each(rule, scope, after: from, through: last, baseline: baseline, on: pool) { history in
+            var history = history
+            history.acceptances += taken.filter { $0.accepted.group == history.group }.map(\.acceptance)
+            planning.add(history)
+        }
+        let plan = planning.finished()
+        let changes = try await changes(plan, checkpoint, taken, last: last)
         try await commit(plan, changes, taken, last: last)
         return changes
     }
@@ -72,7 +82,6 @@ struct RulePass {
     private func changes(
         _ plan: EvaluationPlan,
         _ checkpoint: RuleCheckpoint,
-        _ histories: [GroupHistory],
         _ taken: [AcceptancePass.AppliedAcceptance],
         last: Minute
     ) async throws -> [AlertChange] {
@@ -86,10 +95,9 @@ struct RulePass {
         let oldest = (open.map(\.startsAt) + plan.transitions.map(\.startsAt.timestamp)).min() ?? now
         let causes = try await SuppressionCandidates.read(rule, since: oldest, on: pool)
         let silences = try await SilenceStore.current(at: now, on: pool).filter { $0.isActive(at: now) }
-        let series = Dictionary(histories.map { ($0.group, $0.total) }, uniquingKeysWith: { first, _ in first })
         for (group, alert) in plan.open {
             changes.refresh(group) {
-                refresh(&$0, alert, series[group], last: last)
+                refresh(&$0, alert, plan.series[group], last: last)
                 let labels = $0.labels
                 $0.silencedBy = silences.first { $0.matches(labels) }?.id
                 // Receivers that were notified are not notified that it is explained.
@@ -99,9 +107,7 @@ struct RulePass {
                 }
             }
         }
-        var result: [AlertChange] = []
-        for change in changes.changes { result.append(try await enriched(change, silences, causes)) }
-        return result
+        return try await enriched(changes.changes, silences, causes)
     }
 
     /// The newest numbers of an alert that goes on.
@@ -126,21 +132,54 @@ struct RulePass {
         }
     }
 
-    /// Adds impact, backlog, cause and receivers to an alert that begins.
-    private func enriched(_ change: AlertChange, _ silences: [AlertSilence], _ causes: SuppressionCandidates) async throws -> AlertChange {
-        guard case .fire(var alert, let transition, _) = change else { return change }
-        if rule.condition.source == .attempts {
-            let affected = try await Impact.read(
+    /// Adds impact, backlog, cause and receivers to the alerts that begin.
+    private func enriched(
+        _ changes: [AlertChange],
+        _ silences: [AlertSilence],
+        _ causes: SuppressionCandidates
+    ) async throws -> [AlertChange] {
+        let begun = changes.compactMap { change in if case .fire(_, let transition, _) = change { transition } else { nil } }
+        guard !begun.isEmpty else { return changes }
+        let impacts = try await impacts(begun)
+        let backlog = try await backlog?(now)
+        return changes.map { change in
+            guard case .fire(var alert, let transition, _) = change else { return change }
+            if let impact = impacts[transition.group] {
+                alert.contributors = impact.contributors
+                alert.affected = impact.devices
+            }
+            alert.backlog = backlog
+            return enriched(alert, transition, silences, causes)
+        }
+    }
+
+    /// Who is affected by the largest of the alerts that begin. When many begin at once, no alert waits for the impact of all of them: that of the
+    /// others is looked at when they are open.
+    private func impacts(_ begun: [Transition]) async throws -> [GroupKey: Impact] {
+        guard rule.condition.source == .attempts else { return [:] }
+        let end = ContinuousClock.now + configuration.impactTime
+        let largest = begun.sorted { $0.evidence.observed.counts.bad > $1.evidence.observed.counts.bad }
+        var impacts: [GroupKey: Impact] = [:]
+        for transition in largest where impacts[transition.group] == nil {
+            guard impacts.isEmpty || ContinuousClock.now < end else { break }
+            impacts[transition.group] = try await Impact.read(
                 rule,
                 group: transition.group,
                 window: transition.evidence.observed,
                 logger: logger,
                 on: pool
             )
-            alert.contributors = affected.contributors
-            alert.affected = affected.devices
         }
-        alert.backlog = try await backlog?(now)
+        return impacts
+    }
+
+    private func enriched(
+        _ alert: Alert,
+        _ transition: Transition,
+        _ silences: [AlertSilence],
+        _ causes: SuppressionCandidates
+    ) -> AlertChange {
+        var alert = alert
         alert.silencedBy = silences.first { $0.matches(alert.labels) }?.id
         let names = receivers.names(for: alert)
         let suppression = causes.suppression(of: alert, lastSet: transition.minute, at: transition.minute, receivers: names)
@@ -164,13 +203,13 @@ struct RulePass {
 
     private func write(_ changes: [AlertChange], in transaction: any PostgresSession) async throws {
         let writer = AlertWriter(transaction: transaction, lease: lease, now: now)
+        try await writer.update(changes.compactMap { change in if case .update(let alert, _) = change { alert } else { nil } })
         for change in changes {
             switch change {
             case .fire(let alert, let transition, let names):
                 try await writer.fire(alert, reason: transition.reason, minute: transition.minute, receivers: names)
             case .resolve(let alert, let minute): try await writer.resolve(alert, minute: minute)
             case .update(let alert, let isDue):
-                try await writer.update(alert)
                 if isDue { try await writer.enqueue(alert.id, receivers: receivers.names(for: alert)) }
             }
         }

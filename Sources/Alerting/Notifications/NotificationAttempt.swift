@@ -11,6 +11,8 @@ struct NotificationAttempt {
     let logger: Logger
     let giveUpAfter: Duration
     let jitter: Double
+    /// From the first request of a message to the last answer; shorter than a claim lasts.
+    static let deadline = Duration.seconds(10)
 
     func run(_ claimed: ClaimedNotification, now: Timestamp) async -> NotificationOutcome {
         guard isWanted(claimed) else { return NotificationOutcome(result: .superseded, latency: .zero, nextAttemptAt: now) }
@@ -62,9 +64,13 @@ struct NotificationAttempt {
                 return await post(requests, claimed, now: now)
             case .sequence(let requests):
                 var outcome = NotificationOutcome(result: .delivered, latency: .zero, nextAttemptAt: now)
-                for request in requests {
+                // One deadline for all: the claim must not run out before.
+                var remaining = Self.deadline
+                for var request in requests {
+                    request.timeout = min(request.timeout, max(.milliseconds(1), remaining))
                     outcome = try await post(request, claimed, now: now)
                     if outcome.result != .delivered { break }
+                    remaining -= outcome.latency
                 }
                 return outcome
             case .mail(let mail):
@@ -90,6 +96,8 @@ struct NotificationAttempt {
     }
 
     private func post(_ request: OutboundRequest, _ claimed: ClaimedNotification, now: Timestamp) async throws -> NotificationOutcome {
+        var request = request
+        request.connectionGroup = receiver.name
         let response = try await send(request)
         let verdict = receiver.verdict(on: response, now: now)
         let prefix = redacted(String(decoding: response.body.prefix(400), as: UTF8.self).replacing("\0", with: ""))

@@ -19,9 +19,8 @@ struct NotificationClaim {
     let now: Timestamp
 
     /// Each to be sent by itself.
-    func single(limit: Int, in transaction: any PostgresSession) async throws -> [ClaimedNotification] {
-        guard limit > 0 else { return [] }
-        return try await take(
+    func single(in transaction: any PostgresSession) async throws -> [ClaimedNotification] {
+        try await take(
             """
             WITH \(orderKeys), \(limited), ranked AS (
                 -- A receiver that hangs may fill its own places only.
@@ -35,7 +34,7 @@ struct NotificationClaim {
             ), due AS (
                 SELECT alertId, receiver, seq, NULL::text AS messageId FROM ranked
                 WHERE place <= least(\(perReceiver), coalesce((SELECT room FROM limited l WHERE l.receiver = ranked.receiver), \(perReceiver)))
-                ORDER BY pages DESC, createdAt, alertId, receiver LIMIT \(limit)
+                ORDER BY pages DESC, createdAt, alertId, receiver
             )
             """,
             in: transaction

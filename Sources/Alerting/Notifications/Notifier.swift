@@ -20,7 +20,6 @@ package final class Notifier: Service, Sendable {
     private struct State {
         var lease: AlertLease?
         var extendedAt: ContinuousClock.Instant?
-        var inFlight = 0
     }
 
     static let leaseName = "notifier"
@@ -61,7 +60,8 @@ package final class Notifier: Service, Sendable {
         holder = UUID().uuidString
     }
 
-    /// Works until shutdown; what is being sent is finished first. A receiver that hangs delays nobody else's messages.
+    /// Works until shutdown; what is being sent is finished first. Each message is sent by a task of its own, on connections of its receiver
+    /// alone and with its own deadline, so a receiver that hangs delays only itself.
     package func run() async throws {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -99,15 +99,14 @@ package final class Notifier: Service, Sendable {
         try await AlertLeaseStore.release(lease, on: pool)
     }
 
-    /// Takes what is due and nobody's, as far as there is room: pages by themselves, others together where the receiver wants it so.
+    /// Takes what is due and not leased, as far as each receiver has places: pages by themselves, others together where the receiver wants it so.
     private func claimDue() async throws -> [([ClaimedNotification], AlertLease)] {
         receivers.refresh()
         guard let lease = try await lease() else { return [] }
         let now = now()
         let waiting = try await NotificationStore.waiting(on: pool)
         metrics.outbox(count: waiting.count, oldest: waiting.oldest.map { now - $0 })
-        let room = configuration.parallel - state.withLock { $0.inFlight }
-        guard waiting.count > 0, room > 0 else { return [] }
+        guard waiting.count > 0 else { return [] }
         do {
             let claimed = try await pool.withTransaction { transaction in
                 try await AlertLeaseStore.fence(lease, in: transaction)
@@ -119,10 +118,8 @@ package final class Notifier: Service, Sendable {
                     externalURL: configuration.externalURL,
                     now: now
                 )
-                let alone = try await claim.single(limit: room, in: transaction).map { [$0] }
-                return alone.count < room ? alone + (try await claim.grouped(in: transaction)) : alone
+                return try await claim.single(in: transaction).map { [$0] } + (try await claim.grouped(in: transaction))
             }
-            state.withLock { $0.inFlight += claimed.count }
             return claimed.map { ($0, lease) }
         } catch is LeaseLost {
             state.withLock { $0.lease = nil }
@@ -153,7 +150,6 @@ package final class Notifier: Service, Sendable {
 
     /// Notifications of one receiver, sent in one message.
     private func deliver(_ claimed: [ClaimedNotification], _ lease: AlertLease) async throws {
-        defer { state.withLock { $0.inFlight -= 1 } }
         let (outcomes, messageId) = await attempt(claimed)
         let sent = outcomes.filter { $0.result != .superseded }
         let keepsMessageId = messageId != nil && sent.allSatisfy { $0.result == .retry }

@@ -5,10 +5,9 @@ package struct NotifierConfiguration: Sendable {
     /// How often the outbox is looked at.
     package var pollInterval: Duration
     package var leaseDuration: Duration
-    /// How long a message is nobody else's once taken: longer than any receiver's timeout.
+    /// How long a message is nobody else's once taken: longer than the deadline of its sending.
     package var claimDuration: Duration
-    /// Messages sent at the same time, in all and to one receiver.
-    package var parallel: Int
+    /// Messages sent to one receiver at the same time. There is no common limit, so a receiver that hangs uses up its own places only.
     var parallelPerReceiver: Int
     /// How long after the end of an alert its messages are still tried.
     package var giveUpAfter: Duration
@@ -18,7 +17,6 @@ package struct NotifierConfiguration: Sendable {
         pollInterval: Duration = .milliseconds(500),
         leaseDuration: Duration = .seconds(10),
         claimDuration: Duration = .seconds(14),
-        parallel: Int = 16,
         parallelPerReceiver: Int = 4,
         giveUpAfter: Duration = .seconds(86_400)
     ) {
@@ -26,7 +24,6 @@ package struct NotifierConfiguration: Sendable {
         self.pollInterval = pollInterval
         self.leaseDuration = leaseDuration
         self.claimDuration = claimDuration
-        self.parallel = parallel
         self.parallelPerReceiver = parallelPerReceiver
         self.giveUpAfter = giveUpAfter
     }

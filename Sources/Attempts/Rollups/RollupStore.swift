@@ -32,6 +32,8 @@ package struct RollupSelection: Sendable, Hashable {
     package var reasons: [String]
     /// With statuses, only attempts that ended in one of them are bad.
     package var badStatuses: [String]
+    /// For each named dimension, the values that are counted apart; all others are counted together as `FoldedLabels.other`.
+    package var kept: [RollupDimension: [String]] = [:]
 
     package init(allowed: [RollupDimension: [String]] = [.eventType: ["send"]], reasons: [String], badStatuses: [String] = []) {
         self.allowed = allowed
@@ -80,6 +82,64 @@ package enum RollupStore {
         try await periods("(extract(epoch FROM minute) / 60)::bigint", selection, dimensions, from, to, session)
     }
 
+    /// The values of a dimension with the most attempts, and how many there are in all.
+    ///
+    /// - Parameter leastBad: values with fewer bad attempts do not count.
+    package static func largest(
+        _ dimension: RollupDimension,
+        _ selection: RollupSelection,
+        leastBad: Int64 = 0,
+        limit: Int,
+        from: Timestamp,
+        to: Timestamp,
+        on session: any PostgresSession
+    ) async throws -> (values: [String], total: Int) {
+        let rows = try await session.query(
+            """
+            SELECT value, count(*) OVER () FROM (
+                SELECT \(raw: dimension.sql) AS value, sum(attempts) AS attempts FROM attemptRollups
+                WHERE \(condition(selection, from, to))
+                GROUP BY 1 HAVING coalesce(sum(attempts) FILTER (WHERE \(selection.isBad)), 0) >= \(leastBad)
+            ) AS counted
+            ORDER BY attempts DESC, value LIMIT \(limit)
+            """
+        ).map { try $0.decode((String, Int).self) }
+        return (rows.map(\.0), rows.first?.1 ?? 0)
+    }
+
+    /// Counts per minute, one combination of `dimensions` after the other: memory holds those of one combination, and a part of what is read.
+    package static func eachCombination(
+        _ selection: RollupSelection,
+        by dimensions: [RollupDimension],
+        from: Timestamp,
+        to: Timestamp,
+        on pool: PostgresPool,
+        _ body: (_ values: [String], _ minutes: [RollupCounts]) throws -> Void
+    ) async throws {
+        try await pool.withTransaction("BEGIN READ ONLY", retrying: .never) { transaction in
+            try await transaction.execute(
+                """
+                DECLARE combinations NO SCROLL CURSOR FOR
+                SELECT (extract(epoch FROM minute) / 60)::bigint, \(raw: array(dimensions)) AS combination, attempts::bigint, bad::bigint
+                FROM (\(summed(selection, dimensions, from, to))) AS minutes
+                ORDER BY combination
+                """
+            )
+            var minutes: [RollupCounts] = []
+            while case let rows = try await transaction.query("FETCH 20000 FROM combinations"), !rows.isEmpty {
+                for row in rows {
+                    let (period, values, attempts, bad) = try row.decode((Int64, [String], Int64, Int64).self)
+                    if let last = minutes.last, last.values != values {
+                        try body(last.values, minutes)
+                        minutes.removeAll(keepingCapacity: true)
+                    }
+                    minutes.append(RollupCounts(period: period, values: values, attempts: attempts, bad: bad))
+                }
+            }
+            if let last = minutes.last { try body(last.values, minutes) }
+        }
+    }
+
     /// The same per whole UTC day. `from` and `to` should be midnights; minutes inside an exclusion do not count.
     package static func days(
         _ selection: RollupSelection,
@@ -114,8 +174,7 @@ package enum RollupStore {
     ) async throws -> [(values: [String], minute: Int64)] {
         let query: Query = """
             SELECT \(raw: array(dimensions)), (extract(epoch FROM min(minute)) / 60)::bigint
-            FROM attemptRollups
-            WHERE \(condition(selection, from, to))
+            FROM (SELECT minute\(columns(dimensions, selection)) FROM attemptRollups WHERE \(condition(selection, from, to))) AS counted
             GROUP BY 1
             """
         return try await session.query(query).map {
@@ -169,21 +228,41 @@ package enum RollupStore {
         _ session: any PostgresSession,
         _ exclusions: [(from: Timestamp, to: Timestamp)] = []
     ) async throws -> [RollupCounts] {
-        let columns = dimensions.map { ", \($0.rawValue)" }.joined()
-        // Summed up by plain columns first: periods and texts are made once for each sum, not once for each row of the rollups.
-        let query: Query = """
+        let period: Query = """
             SELECT \(raw: period) AS period, \(raw: array(dimensions)), sum(attempts)::bigint, sum(bad)::bigint
-            FROM (
-                SELECT minute\(raw: columns), sum(attempts) AS attempts, coalesce(sum(attempts) FILTER (WHERE \(selection.isBad)), 0) AS bad
-                FROM attemptRollups
-                WHERE \(condition(selection, from, to))\(excluded(exclusions))
-                GROUP BY minute\(raw: columns)
-            ) AS minutes
-            GROUP BY period\(raw: columns)
+            FROM (\(summed(selection, dimensions, from, to, exclusions))) AS minutes
+            GROUP BY period\(raw: dimensions.map { ", \($0.rawValue)" }.joined())
             """
-        return try await session.query(query).map {
+        return try await session.query(period).map {
             let (period, values, attempts, bad) = try $0.decode((Int64, [String], Int64, Int64).self)
             return RollupCounts(period: period, values: values, attempts: attempts, bad: bad)
+        }
+    }
+
+    /// Summed up by plain columns first: periods and texts are made once for each sum, not once for each row of the rollups.
+    private static func summed(
+        _ selection: RollupSelection,
+        _ dimensions: [RollupDimension],
+        _ from: Timestamp,
+        _ to: Timestamp,
+        _ exclusions: [(from: Timestamp, to: Timestamp)] = []
+    ) -> Query {
+        let places = (1...dimensions.count + 1).map { "\($0)" }.joined(separator: ", ")
+        return """
+            SELECT minute\(columns(dimensions, selection)), sum(attempts) AS attempts,
+                   coalesce(sum(attempts) FILTER (WHERE \(selection.isBad)), 0) AS bad
+            FROM attemptRollups
+            WHERE \(condition(selection, from, to))\(excluded(exclusions))
+            GROUP BY \(raw: places)
+            """
+    }
+
+    /// The dimensions as columns of their own names, those beyond what is counted apart as one value.
+    private static func columns(_ dimensions: [RollupDimension], _ selection: RollupSelection) -> Query {
+        dimensions.reduce("") { query, dimension in
+            guard let kept = selection.kept[dimension] else { return "\(query), \(raw: dimension.rawValue)" }
+            let name = dimension.rawValue
+            return "\(query), CASE WHEN \(raw: name) = ANY(\(kept)) THEN \(raw: name) ELSE \(FoldedLabels.other)::text END AS \(raw: name)"
         }
     }
 

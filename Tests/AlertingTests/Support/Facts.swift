@@ -7,7 +7,8 @@ import TestDatabase
 
 /// Writes attempts with their rollups, as the writer of attempts would, by one statement.
 extension Traffic {
-    /// `count` attempts of a minute, each at a device of its own unless `devices` are fewer; `prefix` tells their persons from others.
+    /// `count` attempts of a minute, each at a device of its own unless `devices` are fewer; `prefix` tells their persons from others, unless
+    /// they are all of one `person`.
     func addFacts(
         _ minute: Minute,
         count: Int,
@@ -18,7 +19,8 @@ extension Traffic {
         provider: String = "fcm",
         app: String = "com.example.app",
         prefix: String = "u",
-        devices: Int = 1_000_000
+        devices: Int = 1_000_000,
+        person: String? = nil
     ) async throws {
         let status = reason == nil ? "sent" : "failed"
         let platform = provider == "apns" ? "ios" : "android"
@@ -26,7 +28,7 @@ extension Traffic {
             """
             INSERT INTO notificationDeliveryAttempts (attemptId, uid, platform, provider, tokenHash, eventType, status, reasonCode,
                 providerErrorCode, attemptedAt, requestId, app, environment, pushType, appVersion, receivedAt, attemptKey)
-            SELECT gen_random_uuid()::text, \(prefix)::text || (i % \(Int32(devices))), \(platform)::pushPlatform, \(provider)::pushProvider,
+            SELECT gen_random_uuid()::text, coalesce(\(person)::text, \(prefix)::text || (i % \(Int32(devices)))), \(platform)::pushPlatform, \(provider)::pushProvider,
                    'sha256:' || encode(sha256(convert_to(\(prefix)::text || (i % \(Int32(devices))), 'UTF8')), 'hex'),
                    \(eventType)::pushEventType, \(status)::pushStatus, \(reason)::pushReason, \(code)::text,
                    \(minute.timestamp)::timestamptz + i * interval '59 seconds' / \(Int32(max(1, count))), 'r', \(app)::text, 'production', 'alert',

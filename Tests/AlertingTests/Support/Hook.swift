@@ -29,12 +29,16 @@ final class Hook: Sendable {
     /// Every message as it comes; for one listener.
     let messages: AsyncStream<Got>
     private let announce: AsyncStream<Got>.Continuation
+    /// Ends with the first request to `/silent`, which is never answered.
+    let silentRequest: AsyncStream<Void>
+    fileprivate let announceSilent: AsyncStream<Void>.Continuation
 
     /// `answers` are used up in order; after them everything is 200.
     init(_ answers: [Answer] = []) {
         self.answers = Mutex(answers)
         check = nil
         (messages, announce) = AsyncStream.makeStream()
+        (silentRequest, announceSilent) = AsyncStream.makeStream()
     }
 
     /// A fake that holds every message against the contract of what it stands for.
@@ -42,6 +46,15 @@ final class Hook: Sendable {
         answers = Mutex([])
         self.check = check
         (messages, announce) = AsyncStream.makeStream()
+        (silentRequest, announceSilent) = AsyncStream.makeStream()
+    }
+
+    /// Until the connection ends.
+    fileprivate func neverAnswer() async {
+        announceSilent.finish()
+        let (end, keepOpen) = AsyncStream<Void>.makeStream()
+        for await _ in end {}
+        keepOpen.finish()
     }
 
     var got: [Got] { received.withLock { $0 } }
@@ -64,6 +77,10 @@ func withHook<T: Sendable>(_ hook: Hook, _ body: @Sendable @escaping (String) as
         var fields = HTTPFields()
         for (name, value) in answer.headers { fields[HTTPField.Name(name)!] = value }
         return Response(status: .init(code: answer.status), headers: fields, body: .init(byteBuffer: ByteBuffer(string: answer.body)))
+    }
+    router.post("silent") { _, _ in
+        await hook.neverAnswer()
+        return HTTPResponse.Status.noContent
     }
     let (ports, announce) = AsyncStream<Int>.makeStream()
     let application = Application(

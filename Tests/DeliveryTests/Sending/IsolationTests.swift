@@ -43,7 +43,8 @@ struct IsolationTests {
         "["
             + (0..<count).map {
                 let token = provider == "apns" ? SendingBench.token($0) : "fcm-\($0)"
-                return #"{"sendId": "\#(id ?? provider)\#($0)", "token": "\#(token)", "provider": "\#(provider)", "app": "\#(app)", "title": "t"\#(members)}"#
+                return
+                    #"{"sendId": "\#(id ?? provider)\#($0)", "token": "\#(token)", "provider": "\#(provider)", "app": "\#(app)", "title": "t"\#(members)}"#
             }.joined(separator: ",") + "]"
     }
 
@@ -88,8 +89,12 @@ struct IsolationTests {
             #expect((order.lastIndex { $0.hasPrefix("urgent") } ?? .max) < 100)
             let tokens = (0..<1001).map { "\"t\($0)\"" }.joined(separator: ",")
             try await bench.enqueue(#"{"sendId": "many", "tokens": [\#(tokens)], "provider": "fcm", "app": "a", "title": "t"}"#)
-            try await bench.enqueue(#"{"sendId": "named", "tokens": [\#(tokens)], "provider": "fcm", "app": "a", "title": "t", "class": "high"}"#)
-            let classes = try await bench.pool.query("SELECT sendId, class::text FROM pushSends WHERE sendId IN ('many', 'named') ORDER BY sendId")
+            try await bench.enqueue(
+                #"{"sendId": "named", "tokens": [\#(tokens)], "provider": "fcm", "app": "a", "title": "t", "class": "high"}"#
+            )
+            let classes = try await bench.pool.query(
+                "SELECT sendId, class::text FROM pushSends WHERE sendId IN ('many', 'named') ORDER BY sendId"
+            )
             #expect(try classes.map { try $0.decode((String, String).self).1 } == ["bulk", "high"])
         }
     }

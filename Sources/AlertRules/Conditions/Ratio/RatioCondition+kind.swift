@@ -6,6 +6,7 @@ extension RatioCondition: Condition {
     var level: Evidence.Level { .threshold }
     var lookback: Int { max(duration.minutes + smooth.minutes, resolveWithin.minutes) }
     var scenarioShare: Double? { above.double }
+    var leastBad: Int64 { minBlocked == nil ? minBad : 0 }
 
     func summary(_ words: (RuleDuration) -> String) -> String {
         "\(reasons.joined(separator: ", ")) above \(above.percent) for \(words(duration))"

@@ -95,7 +95,11 @@ package actor AlertmanagerResender: Service {
             guard let cluster = clusters[receiver] else { continue }
             let alerts = AlertmanagerAlert.latest(messages, now: now, staleSince: staleSince)
             do {
-                requests += try cluster.requests(alerts).map { (receiver, $0) }
+                requests += try cluster.requests(alerts).map { request in
+                    var request = request
+                    request.connectionGroup = receiver
+                    return (receiver, request)
+                }
             } catch {
                 logger.error("alerts could not be encoded for Alertmanager", metadata: ["error": "\(error)"])
             }

@@ -40,7 +40,8 @@ package struct EmailReceiver: AlertReceiver {
                 recipients: mailbox.to.map(\.address),
                 headers: headers,
                 text: text,
-                html: html
+                html: html,
+                timeout: NotificationAttempt.deadline
             )
         )
     }

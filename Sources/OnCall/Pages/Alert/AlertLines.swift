@@ -11,7 +11,9 @@ struct ContributorRow {
 
     init(_ contributor: Contributor) {
         name = "\(contributor.dimension)=\(contributor.value)"
-        counts = "\(NumberText.count(contributor.bad)) of \(NumberText.count(contributor.attempts))"
+        counts =
+            "\(NumberText.count(contributor.bad)) of \(NumberText.count(contributor.attempts))"
+            + (contributor.isEstimated == true ? " (estimated)" : "")
         share = NumberText.share(contributor.bad, of: contributor.attempts)
         excess = Fraction.percent((contributor.excessShare * 100).rounded() / 100)
     }

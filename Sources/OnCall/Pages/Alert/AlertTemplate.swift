@@ -83,6 +83,7 @@ extension PageTemplate {
         <td>{{why}}<span class="detail">{{detail}}</span></td></tr>
         {{/people}}
         </tbody></table></div>
+        <p class="soft small">Each with the newest failure of a sample of the attempts of the window.</p>
         </section>
         {{/hasPeople}}
         <section class="panel">

@@ -1,0 +1,40 @@
+import ArgumentParser
+import CommandLineKit
+import HTTPServer
+import Logging
+
+extension BenchCommand {
+    /// `pushwatch-dev bench labels`
+    struct Labels: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Evaluations of all rules while a client makes up app names.",
+            discussion: """
+                Fills a scratch database with a real app and with synthetic ones, each of which is rejected in each of the newest minutes. Measures the \
+                first evaluation that sees them, the next two, and the peak memory of this process.
+                """
+        )
+
+        @OptionGroup var location: AlertsLocation
+        @Option(help: "A PostgreSQL to make (and drop) a scratch database in. Default: a private one in a temporary directory.")
+        var database: String?
+        @Option(parsing: .upToNextOption, help: "Synthetic apps of each load.") var apps: [Int32] = [300, 2000, 100_000]
+        @Option(help: "Apps that a rule is evaluated for, at most. Default: as in the service.") var maxApps: Int?
+        @Flag(help: "Print the report as JSON.") var json = false
+
+        func run() async throws {
+            LogBootstrap.bootstrap(level: .error)
+            let logger = Logger(label: "bench")
+            let rules = try location.rules()
+            let database = try await BenchDatabase.make(in: database, logger: logger)
+            do {
+                let bench = LabelsBench(database: database, rules: rules, apps: apps, maxApps: maxApps, logger: logger)
+                let loads = try await bench.run()
+                await database.remove()
+                if json { try Terminal.printLine(json: loads) }
+            } catch {
+                await database.remove()
+                throw error
+            }
+        }
+    }
+}
