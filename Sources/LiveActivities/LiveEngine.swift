@@ -150,7 +150,7 @@ package struct LiveStores: Sendable {
     package var subjects: SubjectStore
     var orchestrator: OrchestratorStore
     package var audience: RecipientStore
-    package var starts: StartStore
+    var starts: StartStore
     package var intents: IntentStore
     package var outcomes: OutcomeStore<LivePushes>
     package var channels: ChannelStore

@@ -1,33 +1,33 @@
-package import Postgres
+import Postgres
 import Providers
-package import PushContract
+import PushContract
 
 /// An attempt whose process ended before it could write the outcome.
-package struct LostAttempt: Sendable {
+struct LostAttempt: Sendable {
     /// Nil: there was nothing to attempt.
-    package var identity: AttemptIdentity?
-    package var startedAt: Timestamp
+    var identity: AttemptIdentity?
+    var startedAt: Timestamp
 
-    package init(_ identity: AttemptIdentity?, startedAt: Timestamp) {
+    init(_ identity: AttemptIdentity?, startedAt: Timestamp) {
         self.identity = identity
         self.startedAt = startedAt
     }
 }
 
-/// Settles attempts that have no outcome, whatever protected them: a lease that ran out, an intent, or a claim that is left. Each gets a row
-/// that says that the outcome is unknown.
-package struct LostAttempts: Sendable {
+/// Settles attempts that have no outcome, whatever protected them: a lease that ran out, or an intent that is left. Each gets a row that
+/// says that the outcome is unknown.
+struct LostAttempts: Sendable {
     private let pool: PostgresPool
     private let record: AttemptRecorder
 
-    package init(pool: PostgresPool, record: @escaping AttemptRecorder) {
+    init(pool: PostgresPool, record: @escaping AttemptRecorder) {
         self.pool = pool
         self.record = record
     }
 
     /// - Parameter take: takes attempts from where they are left, and writes what follows for their owner; in the transaction of their rows.
     /// - Returns: how many.
-    package func settle(_ take: @escaping @Sendable (BlockingConnection) throws -> [LostAttempt]) async throws -> Int {
+    func settle(_ take: @escaping @Sendable (BlockingConnection) throws -> [LostAttempt]) async throws -> Int {
         try await pool.performTransaction { [record] connection in
             let lost = try take(connection)
             let attempts = lost.compactMap { lost in lost.identity.map { Attempt($0, .lost, at: lost.startedAt) } }

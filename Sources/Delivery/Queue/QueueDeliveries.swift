@@ -15,14 +15,9 @@ package enum DeliveryNext: Sendable, Hashable {
 }
 
 /// What an outcome means for a delivery, and for its owner if a feature above put it into the queue.
-package struct QueueConsequence: Sendable {
-    package var next: DeliveryNext
-    package var queued: QueuedOutcome?
-
-    package init(next: DeliveryNext, queued: QueuedOutcome? = nil) {
-        self.next = next
-        self.queued = queued
-    }
+struct QueueConsequence: Sendable {
+    var next: DeliveryNext
+    var queued: QueuedOutcome?
 }
 
 /// The circuit that a delivery waits for.

@@ -25,7 +25,7 @@ extension SendStore {
     }
 
     /// Removes deliveries of features above that are over, with their outcomes; how many. None is attempted for as long as that.
-    package func forgetQueued(olderThan age: Duration = .seconds(7 * 86_400), limit: Int = 5000) async throws -> Int {
+    func forgetQueued(olderThan age: Duration = .seconds(7 * 86_400), limit: Int = 5000) async throws -> Int {
         try await pool.performTransaction { connection in
             try forgetDeliveries(
                 """

@@ -1,17 +1,17 @@
-package import Delivery
-package import Providers
+import Delivery
+import Providers
 import PushContract
 
 /// What follows from the outcome of a start in the send queue.
-package struct StartDecision: Sendable, Hashable {
-    package enum Record: String, Sendable, Hashable {
+struct StartDecision: Sendable, Hashable {
+    enum Record: String, Sendable, Hashable {
         case accepted, rejected, unknown
         /// It ended without an attempt.
         case notSent
     }
 
     /// When the next start of the activity is due.
-    package enum Next: String, Sendable, Hashable {
+    enum Next: String, Sendable, Hashable {
         /// If no token has come by then, and not too many starts may have reached the device.
         case afterGrace
         /// As soon as there is a token to send it to, while the subject is live.
@@ -21,13 +21,13 @@ package struct StartDecision: Sendable, Hashable {
     }
 
     /// What counts in the device's budget: neither a rejected start nor one that was not sent used it.
-    package var record: Record
-    package var next: Next
+    var record: Record
+    var next: Next
 
     /// Nil while it is still in the queue.
     ///
     /// - Parameter attempt: what the attempt came to; nil: there was none.
-    package static func after(_ attempt: PushOutcome?, _ next: DeliveryNext) -> StartDecision? {
+    static func after(_ attempt: PushOutcome?, _ next: DeliveryNext) -> StartDecision? {
         switch next {
         case .retry, .blocked: return nil
         case .sent: return StartDecision(record: .accepted, next: .afterGrace)

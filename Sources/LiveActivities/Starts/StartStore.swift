@@ -1,14 +1,14 @@
 import Delivery
-package import Postgres
-package import PushContract
+import Postgres
+import PushContract
 
 /// Which starts are due. Safe to use from any task.
-package struct StartStore: Sendable {
+struct StartStore: Sendable {
     private let pool: PostgresPool
     private let policy: StartPolicy
     private let channels: ChannelPolicy
 
-    package init(pool: PostgresPool, policy: StartPolicy = StartPolicy(), channels: ChannelPolicy = ChannelPolicy()) {
+    init(pool: PostgresPool, policy: StartPolicy = StartPolicy(), channels: ChannelPolicy = ChannelPolicy()) {
         self.pool = pool
         self.policy = policy
         self.channels = channels
@@ -18,7 +18,7 @@ package struct StartStore: Sendable {
     /// activities is due again before its start has come to an outcome.
     ///
     /// Nothing is done for an epoch that is no longer current, or beyond a device's budget.
-    package func enqueue(_ subject: LiveSubject, limit: Int, now: Timestamp) async throws -> Int {
+    func enqueue(_ subject: LiveSubject, limit: Int, now: Timestamp) async throws -> Int {
         try await pool.performTransaction { [policy, channels] connection in
             let due = try connection.query(StartQueries.takeDue(subject, policy, channels, limit: limit, now: now)).map { row in
                 let values = try row.decode((String, String, Int32, Int32, String, String, String).self)
