@@ -48,6 +48,10 @@ package struct ConfigurationKey: Sendable, Hashable {
         "days that counts per minute are kept, by whole months, 60 to 7300 and no less than the attempts",
         standard: "400"
     )
+    static let labelApps = Self("attempts.labels.apps", "apps of a key and day that are counted apart", standard: "100")
+    static let labelAppVersions = Self("attempts.labels.appVersions", "the same of app versions", standard: "1000")
+    static let labelProviderCodes = Self("attempts.labels.providerCodes", "the same of provider codes", standard: "1000")
+    static let alertsMaxApps = Self("alerts.maxApps", "apps that a rule by app is evaluated for, at most", standard: "1000")
     static let migrationsDirectory = Self("migrations.directory", "the numbered .sql files", standard: "sql/migrations")
     static let httpHost = Self("http.host", "address to listen on", standard: "127.0.0.1")
     static let httpPort = Self("http.port", "port to listen on; 0 takes a free one", standard: "8080")
@@ -158,6 +162,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     package static let all: [ConfigurationKey] = [
         liveDirectory, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses, proxyScopes,
         databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, attemptsRetention, rollupsRetention, httpHost, httpPort,
+        labelApps, labelAppVersions, labelProviderCodes, alertsMaxApps,
         httpConnections,
         httpConnectionsPerAddress,
         httpIdleTimeout, httpHeaderTimeout, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL, bootstrapKey,

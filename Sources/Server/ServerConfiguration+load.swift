@@ -63,6 +63,8 @@ extension ServerConfiguration {
         adminDatabaseURL = try settings.secret(.adminDatabaseURL) ?? url
         migrationsDirectory = settings.text(.migrationsDirectory) ?? migrationsDirectory
         partitionPlan = try settings.partitionPlan()
+        labelLimits = try settings.labelLimits()
+        if let apps = try settings.number(.alertsMaxApps, 1...100_000) { alertsMaxApps = apps }
         httpHost = settings.text(.httpHost) ?? httpHost
         httpPort = try settings.number(.httpPort, 0...65_535) ?? httpPort
         httpConnections = try settings.number(.httpConnections, 1...1_000_000) ?? httpConnections

@@ -27,7 +27,7 @@ extension ServerParts {
             translate: ErrorTranslation.problem
         )
         healthRoutes(for: audience).add(to: router)
-        AttemptRoutes(ingestor: ingestor, store: AttemptStore(pool)).add(to: router)
+        AttemptRoutes(ingestor: ingestor, store: AttemptStore(pool), labels: labels).add(to: router)
         DeviceRoutes(store: devices).add(to: router)
         SendRoutes(store: sends, check: SendValidation.checker(providers.lookup), wake: wake).add(to: router)
         live.addRoutes(to: router)

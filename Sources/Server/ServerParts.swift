@@ -24,6 +24,7 @@ struct ServerParts: Sendable {
     let admin: PostgresPool
     /// To alert receivers and issuers' key sets; each provider has a client of its own.
     let http: CurlClient
+    let labels: LabelLimiter
     let maintenance: PartitionMaintenance
     let ingestor: AttemptIngestor
     /// What this process has not written yet, of whatever origin.
@@ -62,7 +63,8 @@ struct ServerParts: Sendable {
         http = CurlClient(configuration: toReceivers, logger: logger)
         maintenance = PartitionMaintenance(pool: admin, plan: configuration.partitionPlan, logger: logger)
         ingestor = AttemptIngestor(pool: pool, maintenance: maintenance, uncommitted: uncommitted, logger: logger)
-        let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), logger: logger)
+        labels = LabelLimiter(limits: configuration.labelLimits)
+        let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), labels: labels, logger: logger)
         let cipher = try configuration.tokenCipher()
         sends = SendStore(
             pool: pool,
@@ -170,7 +172,7 @@ struct ServerParts: Sendable {
         if !configuration.roles.isDisjoint(with: [.send, .live]) { services.append(providers) }
         if configuration.roles.contains(.send) { services += sending() }
         if !configuration.roles.isDisjoint(with: [.api, .send, .live]) {
-            services.append(WriterHeartbeat(pool: pool, uncommitted: uncommitted, logger: logger))
+            services.append(WriterHeartbeat(pool: pool, uncommitted: uncommitted, labels: labels, logger: logger))
         }
         if configuration.roles.contains(.alert) { services += alerting() }
         if configuration.roles.contains(.live) { services += [live.service] + scoreFeeds() }
@@ -196,6 +198,7 @@ struct ServerParts: Sendable {
         let toReceivers: AlertHTTP = { [http] in try await http.send($0) }
         var evaluating = EvaluatorConfiguration()
         evaluating.lag = configuration.alertsLag
+        evaluating.maxApps = configuration.alertsMaxApps
         let evaluator = RuleEvaluator(
             pool: pool,
             rules: rules,

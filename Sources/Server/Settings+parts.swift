@@ -47,6 +47,14 @@ extension Settings {
         return plan
     }
 
+    func labelLimits() throws(ConfigurationError) -> LabelLimiter.Limits {
+        var limits = LabelLimiter.Limits()
+        if let apps = try number(.labelApps, 1...100_000) { limits.apps = apps }
+        if let versions = try number(.labelAppVersions, 1...100_000) { limits.appVersions = versions }
+        if let codes = try number(.labelProviderCodes, 1...100_000) { limits.providerCodes = codes }
+        return limits
+    }
+
     func tokenKeys() throws(ConfigurationError) -> TokenKeySet? {
         guard let path = text(.tokenKeys) else { return nil }
         guard let data = FileManager.default.contents(atPath: path) else {

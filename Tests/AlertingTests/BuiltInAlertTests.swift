@@ -1,4 +1,5 @@
 import AlertRules
+import Attempts
 import Foundation
 import HTTPClient
 import Postgres
@@ -69,6 +70,30 @@ struct BuiltInAlertTests {
             try await evaluator.evaluate(minutes: 40)
             #expect(try await AlertStore.open(on: pool).isEmpty)
             #expect(try await Recorded.outbox(pool).map(\.kind).sorted() == ["firing", "resolved"])
+        }
+    }
+
+    @Test("LabelsFolded names the key, and ends an hour after its last folded attempt")
+    func labelsFolded() async throws {
+        try await withDatabase { pool in
+            _ = try await Traffic(pool)
+            let clock = HandClock(Self.minutes(5))
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            for (author, label) in [("a's key", "app"), ("a's key", "appVersion"), ("pushwatch", "app")] {
+                let fold = LabelLimiter.Fold(author: author, day: Self.start.minute / 1440, label: label, attempts: 3)
+                try await FoldedLabelStore.add([fold], at: clock.now, on: pool)
+                try await FoldedLabelStore.add([fold], at: clock.now, on: pool)
+            }
+            try await evaluator.evaluate(minutes: 3)
+            let alerts = try await AlertStore.open(on: pool)
+            #expect(Set(alerts.map { $0.labels["key"] }) == ["a's key", "pushwatch"])
+            let alert = try #require(alerts.first { $0.labels["key"] == "a's key" })
+            #expect(alert.rule == "LabelsFolded" && alert.severity == .ticket)
+            #expect(alert.annotations["summary"]?.hasPrefix("a's key reports more values of app, appVersion ") == true)
+            #expect(try await pool.query(Query(text: alert.reproduceSQL)).map { try $0.decode(Int64.self, at: 2) } == [6, 6])
+            clock.set(Self.minutes(66))
+            try await evaluator.evaluate(minutes: 64)
+            #expect(try await AlertStore.open(on: pool).isEmpty)
         }
     }
 

@@ -41,6 +41,8 @@ CREATE TABLE notificationDeliveryAttempts (
     receivedAt        timestamptz      NOT NULL,
     -- The first 16 bytes of SHA-256 of attemptId: substring(sha256(convert_to(attemptId, 'UTF8')) for 16).
     attemptKey        uuid             NOT NULL,
+    -- Labels that the rollups count as 'other', as bits: 1 app, 2 appVersion, 4 providerErrorCode.
+    foldedLabels      smallint         NOT NULL DEFAULT 0,
     -- attemptedAt is first, so that this index also serves queries by time and grows at its right edge.
     PRIMARY KEY (attemptedAt, attemptKey)
 ) PARTITION BY RANGE (attemptedAt);
@@ -59,6 +61,8 @@ COMMENT ON TABLE notificationDeliveryAttempts IS 'One row per attemptId: one try
 COMMENT ON COLUMN notificationDeliveryAttempts.tokenHash IS '''sha256:'' and 64 hex digits. Never a raw token.';
 COMMENT ON COLUMN notificationDeliveryAttempts.attemptedAt IS 'When the attempt was made, according to the first report that was stored.';
 COMMENT ON COLUMN notificationDeliveryAttempts.receivedAt IS 'When Pushwatch first stored the attempt.';
+COMMENT ON COLUMN notificationDeliveryAttempts.foldedLabels IS
+    'Labels that attemptRollups counts as ''other'', since too many values were reported that day. Bits: 1 app, 2 appVersion, 4 providerErrorCode.';
 COMMENT ON COLUMN notificationDeliveryAttempts.latencyMs IS 'Milliseconds from the start of the request to the provider''s response.';
 
 CREATE TABLE attemptLedger (
@@ -133,6 +137,22 @@ CREATE VIEW attemptsPerMinute WITH (security_invoker = true) AS
 
 COMMENT ON VIEW attemptsPerMinute IS
     'attemptRollups summed over writerSlot and appMajor, with NULL where an attempt has no value. Filter by minute.';
+
+-- Input of the built-in alert LabelsFolded.
+CREATE TABLE foldedLabelDays (
+    -- The UTC day of attemptedAt.
+    day      date        NOT NULL,
+    -- The name of the API key, or 'pushwatch' for attempts that Pushwatch made itself, or 'import'.
+    author   text        NOT NULL,
+    -- app, appVersion or providerErrorCode.
+    label    text        NOT NULL,
+    -- Attempts whose value is counted as 'other'.
+    attempts bigint      NOT NULL,
+    foldedAt timestamptz NOT NULL,
+    PRIMARY KEY (day, author, label)
+);
+
+COMMENT ON TABLE foldedLabelDays IS 'Authors of attempts that reported more values of a label than are counted apart. Kept for 30 days.';
 
 CREATE TABLE attemptImports (
     -- Digest of the file's size, its first megabyte and its last megabyte. An import of the same file under another name resumes.

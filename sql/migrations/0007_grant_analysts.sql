@@ -25,13 +25,15 @@ COMMENT ON TABLE analystColumns IS 'What pushwatch_analyst can read, column by c
 -- and with it every writer.
 INSERT INTO analystColumns (relation, columns) VALUES
     ('notificationDeliveryAttempts', 'attemptId, uid, platform, provider, tokenHash, eventType, status, reasonCode, providerErrorCode,
-        attemptedAt, requestId, app, environment, pushType, appVersion, providerMessageId, latencyMs, sendId, receivedAt, attemptKey'),
+        attemptedAt, requestId, app, environment, pushType, appVersion, providerMessageId, latencyMs, sendId, receivedAt, attemptKey,
+        foldedLabels'),
     ('attemptRollups', 'minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, writerSlot, attempts,
         latencyMsSum, latencyCount, appMajor'),
     ('attemptsPerMinute', 'minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, attempts,
         latencyMsSum, latencyCount'),
     ('writerHeartbeats', 'minute, writer, reportedAt, uncommittedSince'),
     ('providerCodeDays', 'day, provider, code, firstAt, attempts'),
+    ('foldedLabelDays', 'day, author, label, attempts, foldedAt'),
 
     ('auditEntries', 'entryId, at, actor, action, subject, detail'),
 

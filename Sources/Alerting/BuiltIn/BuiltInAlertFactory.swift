@@ -1,4 +1,5 @@
 import AlertRules
+import Attempts
 import Foundation
 import PushContract
 
@@ -60,6 +61,24 @@ enum BuiltInAlertFactory {
         )
     }
 
+    static func labelsFolded(_ author: FoldedLabelStore.Author, now: Timestamp) -> Alert {
+        let name = author.name.replacing("'", with: "''")
+        let labels = author.labels.joined(separator: ", ")
+        return alert(
+            .labelsFolded,
+            severity: .ticket,
+            labels: ["key": author.name],
+            since: Minute(author.foldedAt),
+            now: now,
+            summary: "\(author.name) reports more values of \(labels) than are counted apart",
+            meaning:
+                "Attempts with further values are stored as they are, and counted as `other`: rules and pages see those values as one. A client "
+                + "probably writes something variable, such as a build or a user, into the field.",
+            action: "Find out what the owner of the key writes into \(labels); if the values are right, raise attempts.labels.",
+            sql: "SELECT day, label, attempts, foldedAt FROM foldedLabelDays WHERE author = '\(name)' ORDER BY day, label;"
+        )
+    }
+
     private static func alert(
         _ kind: BuiltInAlert,
         severity: Severity,
@@ -99,9 +118,12 @@ enum BuiltInAlertFactory {
 }
 
 extension Alert {
-    /// What there is at most one open alert of, within a rule: the group, or the receiver a built-in alert is about.
+    /// What there is at most one open alert of, within a rule: the group, or the receiver or key a built-in alert is about.
     var key: String {
-        guard rule == BuiltInAlert.notificationsDeadLettered.rawValue, let receiver = labels["receiver"] else { return group.description }
-        return "receiver=\(receiver)"
+        switch rule {
+        case BuiltInAlert.notificationsDeadLettered.rawValue: labels["receiver"].map { "receiver=\($0)" } ?? group.description
+        case BuiltInAlert.labelsFolded.rawValue: labels["key"].map { "key=\($0)" } ?? group.description
+        default: group.description
+        }
     }
 }

@@ -1,4 +1,5 @@
 import AlertRules
+import Attempts
 import Postgres
 import PushContract
 
@@ -20,8 +21,9 @@ struct BuiltInPass {
             .map { BuiltInAlertFactory.notificationsDeadLettered($0, now: now) }
         var ended = openDeadLettered.filter { !failing.contains($0.labels["receiver"] ?? "") }.map { over($0, at: now) }
         let gap = try await dataGap()
-        begun += gap.begun
-        ended += gap.ended
+        let folded = try await labelsFolded()
+        begun += gap.begun + folded.begun
+        ended += gap.ended + folded.ended
         for index in begun.indices { begun[index].silencedBy = silences.first { $0.matches(begun[index].labels) }?.id }
         try await write(begun, ended, failing: failing)
         return begun + ended
@@ -46,6 +48,15 @@ struct BuiltInPass {
         }
         guard isFiring, let heartbeat = gap.newestHeartbeat else { return ([], []) }
         return ([BuiltInAlertFactory.dataGap(since: heartbeat, now: now)], [])
+    }
+
+    /// One alert for each author whose labels were folded within the last hour.
+    private func labelsFolded() async throws -> (begun: [Alert], ended: [Alert]) {
+        let open = try await AlertStore.open(rule: BuiltInAlert.labelsFolded.rawValue, on: pool)
+        let authors = try await FoldedLabelStore.authors(since: now - .seconds(3600), on: pool)
+        let begun = authors.filter { author in !open.contains { $0.labels["key"] == author.name } }
+        let ended = open.filter { alert in !authors.contains { $0.name == alert.labels["key"] } }
+        return (begun.map { BuiltInAlertFactory.labelsFolded($0, now: now) }, ended.map { over($0, at: now) })
     }
 
     private func over(_ alert: Alert, at end: Timestamp) -> Alert {

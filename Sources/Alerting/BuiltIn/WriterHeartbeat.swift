@@ -6,7 +6,7 @@ package import PushContract
 import ServiceKit
 import ServiceLifecycle
 
-/// Runs in every instance that ingests or sends: reports that it can write to the database, and what it has not written yet.
+/// Runs in every instance that ingests or sends: reports that it can write to the database, what it has not written yet, and whose labels it folds.
 package struct WriterHeartbeat: Service {
     /// Twice a minute, so that no minute is skipped when a heartbeat takes long.
     private static let interval = Duration.seconds(30)
@@ -15,21 +15,26 @@ package struct WriterHeartbeat: Service {
 
     private let pool: PostgresPool
     private let uncommitted: UncommittedOutcomes
+    private let labels: LabelLimiter
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
     private let writer = UUID()
 
-    /// - Parameter uncommitted: the uncommitted outcomes of all writers of this process.
+    /// - Parameters:
+    ///   - uncommitted: the uncommitted outcomes of all writers of this process.
+    ///   - labels: what they fold.
     package init(
         pool: PostgresPool,
         uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
+        labels: LabelLimiter = LabelLimiter(),
         logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.pool = pool
         self.uncommitted = uncommitted
+        self.labels = labels
         self.logger = logger
         self.clock = clock
         self.now = now
@@ -38,6 +43,7 @@ package struct WriterHeartbeat: Service {
     package func run() async throws {
         try await PeriodicService("writer heartbeat", every: .seconds(1), clock: clock, logger: logger, state: WriterReport()) { report in
             let now = now()
+            try await FoldedLabelStore.add(labels.takeFolds(), at: now, on: pool)
             let waiting = uncommitted.waiting(for: Self.reportingThreshold, at: now)
             guard report.isDue(waiting, at: now, interval: Self.interval) else { return }
             try await heartbeat()

@@ -18,7 +18,7 @@ package struct EvaluatorConfiguration: Sendable {
     /// Apps that a rule by app is evaluated for, at most: those with the most attempts. The others are one group, `other`.
     package var maxApps: Int
     /// How long the alerts of a rule that begin together may wait for the look at who is affected.
-    var impactTime: Duration
+    package var impactTime: Duration
 
     package init(
         lag: Duration = .seconds(60),

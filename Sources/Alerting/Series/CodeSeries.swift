@@ -1,4 +1,5 @@
 import AlertRules
+import Attempts
 import Postgres
 import PushContract
 
@@ -43,7 +44,8 @@ struct CodeSeries {
                         SELECT DISTINCT ON (day, provider, code) (minute AT TIME ZONE 'UTC')::date AS day, provider, code,
                                minute AS firstAt, count(*) AS attempts
                         FROM (
-                            SELECT date_trunc('minute', attemptedAt) AS minute, provider::text AS provider, providerErrorCode AS code
+                            SELECT date_trunc('minute', attemptedAt) AS minute, provider::text AS provider,
+                                   CASE WHEN foldedLabels & 4 <> 0 THEN \(FoldedLabels.other) ELSE providerErrorCode END AS code
                             FROM notificationDeliveryAttempts
                             WHERE reasonCode = 'unknown' AND attemptedAt >= \(first.timestamp) AND attemptedAt < \((last + 1).timestamp)
                               AND eventType = 'send' AND status IN ('failed', 'deactivated') AND providerErrorCode <> ''

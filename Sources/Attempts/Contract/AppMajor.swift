@@ -3,6 +3,8 @@
 /// At most four digits, so that build numbers and other texts make no more than ten thousand values.
 enum AppMajor {
     static let none: Int16 = -1
+    /// Of a folded version.
+    static let other: Int16 = -2
 
     /// `none` for a version that begins otherwise, or with a longer number.
     static func parse(_ version: some Sequence<UInt8>) -> Int16 {
@@ -18,5 +20,5 @@ enum AppMajor {
     }
 
     /// As the rollups have it: '' for none.
-    static func text(_ major: Int16) -> String { major < 0 ? "" : String(major) }
+    static func text(_ major: Int16) -> String { major == other ? FoldedLabels.other : major < 0 ? "" : String(major) }
 }

@@ -9,7 +9,7 @@ enum AttemptColumn: Int, CaseIterable {
     case attemptId, uid, platform, provider, tokenHash, eventType, status, reasonCode, providerErrorCode, attemptedAt, requestId
     case app, environment, pushType, appVersion, providerMessageId, latencyMs, sendId
     // Columns that the service adds.
-    case receivedAt, attemptKey
+    case receivedAt, attemptKey, foldedLabels
 
     var definition: Definition {
         switch self {
@@ -33,6 +33,7 @@ enum AttemptColumn: Int, CaseIterable {
         case .sendId: Definition("sendId", .optionalText(.visibleASCII, \.sendId), [.latest])
         case .receivedAt: Definition("receivedAt", .moment)
         case .attemptKey: Definition("attemptKey", .key)
+        case .foldedLabels: Definition("foldedLabels", .labels, [.latest])
         }
     }
 
@@ -60,6 +61,8 @@ enum AttemptColumn: Int, CaseIterable {
         case word(StaticString)
         case moment
         case key
+        /// `FoldedLabels`.
+        case labels
     }
 
     struct Uses: OptionSet, Sendable {
@@ -84,6 +87,7 @@ extension AttemptColumn {
         case .word(let type): type
         case .moment: "timestamptz"
         case .key: "uuid"
+        case .labels: "smallint"
         }
     }
 
@@ -106,6 +110,7 @@ extension AttemptColumn {
         case word
         case moment
         case key
+        case labels
     }
 
     /// A column with its encoding: trivial values for the loops that run with every attempt.
@@ -127,6 +132,7 @@ extension AttemptColumn {
             case .word: Layout(column: column, encoding: .word)
             case .moment: Layout(column: column, encoding: .moment)
             case .key: Layout(column: column, encoding: .key)
+            case .labels: Layout(column: column, encoding: .labels)
             }
         }
         precondition(slots <= AttemptSlots.capacity, "more columns than slots: raise AttemptSlots.capacity")
@@ -136,7 +142,7 @@ extension AttemptColumn {
     private static let slots = layout.map { entry in
         switch entry.encoding {
         case .text(let slot), .integer(let slot): slot
-        case .word, .moment, .key: -1
+        case .word, .moment, .key, .labels: -1
         }
     }
 
@@ -150,7 +156,7 @@ extension AttemptColumn {
     private static let rules: [TextRule?] = allCases.map { column in
         switch column.definition.kind {
         case .text(let rule, _), .optionalText(let rule, _): rule
-        case .optionalInteger, .word, .moment, .key: nil
+        case .optionalInteger, .word, .moment, .key, .labels: nil
         }
     }
 
@@ -161,7 +167,7 @@ extension AttemptColumn {
     static let optionals = allCases.filter { column in
         switch column.definition.kind {
         case .optionalText, .optionalInteger: true
-        case .text, .word, .moment, .key: false
+        case .text, .word, .moment, .key, .labels: false
         }
     }
 }

@@ -31,7 +31,7 @@ enum StoredAttempt {
             switch column.definition.kind {
             case .optionalText(_, let path): attempt[keyPath: path] = try value(column)
             case .optionalInteger(let path): attempt[keyPath: path] = try value(column)
-            case .text, .word, .moment, .key: break
+            case .text, .word, .moment, .key, .labels: break
             }
         }
         return attempt

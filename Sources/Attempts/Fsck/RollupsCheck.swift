@@ -39,14 +39,15 @@ struct RollupsCheck: FsckCheck {
                    appMajor, attempts AS counted, latencyMsSum AS latency, latencyCount AS latencies
             FROM attemptRollups WHERE minute >= \(slice.lowerBound) AND minute < \(slice.upperBound)
             UNION ALL
-            SELECT false, minute, provider, platform, eventType, status, coalesce(reasonCode::text, ''), coalesce(app, ''),
+            SELECT false, minute, provider, platform, eventType, status, coalesce(reasonCode::text, ''),
+                   CASE WHEN folded & 1 <> 0 THEN \(FoldedLabels.other) ELSE coalesce(app, '') END,
                    coalesce(environment::text, ''), coalesce(pushType, ''),
-                   pushAppMajor(version), counted, latency, latencies
+                   CASE WHEN folded & 2 <> 0 THEN \(FoldedLabels.other) ELSE pushAppMajor(version) END, counted, latency, latencies
             FROM (
                 SELECT date_trunc('minute', attemptedAt) AS minute, provider, platform, eventType, status, reasonCode, app, environment,
-                       pushType, appVersion AS version, count(*) AS counted, coalesce(sum(latencyMs), 0) AS latency, count(latencyMs) AS latencies
+                       pushType, appVersion AS version, foldedLabels AS folded, count(*) AS counted, coalesce(sum(latencyMs), 0) AS latency, count(latencyMs) AS latencies
                 FROM notificationDeliveryAttempts WHERE attemptedAt >= \(slice.lowerBound) AND attemptedAt < \(slice.upperBound)
-                GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+                GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
             ) AS recount
         ) AS both_sides
         GROUP BY minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor

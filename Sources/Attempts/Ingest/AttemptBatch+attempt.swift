@@ -19,7 +19,7 @@ extension AttemptBatch {
                 if let number = attempt[keyPath: path] {
                     slots[column.slot] = AttemptPiece(try AttemptRules.integer(Int64(number), column))
                 }
-            case .word, .moment, .key: break
+            case .word, .moment, .key, .labels: break
             }
         }
         let (key, fingerprint) = text.withUnsafeBufferPointer { text in

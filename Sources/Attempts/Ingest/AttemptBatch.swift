@@ -13,6 +13,7 @@ package struct AttemptBatch: Sendable {
         var reasonCode: ReasonCode?
         var environment: PushEnvironment?
         var slots: AttemptSlots
+        var folded: FoldedLabels = []
 
         subscript(column: AttemptColumn) -> AttemptPiece { slots[column.slot] }
         var latencyMs: Int32? { self[.latencyMs].integer }
@@ -64,6 +65,16 @@ package struct AttemptBatch: Sendable {
         }
     }
 
+    /// Sets which labels of each record are folded.
+    mutating func fold(_ labels: (Record, UnsafeBufferPointer<UInt8>) -> FoldedLabels) {
+        text.withUnsafeBufferPointer { text in
+            for index in records.indices {
+                let folded = labels(records[index], text)
+                if folded != records[index].folded { records[index].folded = folded }
+            }
+        }
+    }
+
     func string(_ piece: AttemptPiece) -> String? {
         piece.isAbsent ? nil : String(decoding: bytes(piece), as: UTF8.self)
     }
@@ -94,7 +105,7 @@ package struct AttemptBatch: Sendable {
             switch column.definition.kind {
             case .optionalText(_, let path): attempt[keyPath: path] = string(record[column])
             case .optionalInteger(let path): attempt[keyPath: path] = record[column].integer
-            case .text, .word, .moment, .key: break
+            case .text, .word, .moment, .key, .labels: break
             }
         }
         return attempt

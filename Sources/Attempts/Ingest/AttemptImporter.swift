@@ -40,19 +40,23 @@ package struct AttemptImporter: Sendable {
     private let plan: PartitionPlan
     private let slot: Int16
     private let chunkBytes: Int
+    /// Of the import alone: the running instances count by themselves.
+    private let labels: LabelLimiter
 
     package init(
         pool: PostgresPool,
         maintenance: PartitionMaintenance,
         plan: PartitionPlan = PartitionPlan(),
         slot: Int16 = 1000,
-        chunkBytes: Int = 1 << 20
+        chunkBytes: Int = 1 << 20,
+        labels: LabelLimiter = LabelLimiter()
     ) {
         self.pool = pool
         self.maintenance = maintenance
         self.plan = plan
         self.slot = slot
         self.chunkBytes = chunkBytes
+        self.labels = labels
     }
 
     /// Where an import of this file stopped that did not reach its end.
@@ -81,7 +85,7 @@ package struct AttemptImporter: Sendable {
         while !shouldStop(), var chunk = try reader.next() {
             let length = chunk.count
             chunk.append(contentsOf: repeatElement(0, count: AttemptParser.padding))
-            let parsed: AttemptParser.Parsed
+            var parsed: AttemptParser.Parsed
             do throws(AttemptParser.BodyFault) {
                 parsed = try chunk.parseLines(parser, length: length, window: window)
             } catch {
@@ -89,6 +93,7 @@ package struct AttemptImporter: Sendable {
                 progress.unpackedBytes = reader.offset
                 continue
             }
+            labels.mark(&parsed.batch, author: "import")
             let results = try await store(parsed.batch, checkpoint: checkpoint, progress: progress, now: now)
             for reject in rejects(parsed, results, after: progress.lines) { try onReject(reject) }
             progress.add(parsed, results, bytes: reader.storedOffset, unpackedBytes: reader.offset)

@@ -10,6 +10,7 @@ package struct AttemptRoutes: Sendable {
     private let store: AttemptStore
     private let parsers = AttemptParserPool()
     private let bodies: BodyReader
+    private let labels: LabelLimiter
     private let now: @Sendable () -> Timestamp
 
     /// The most items one request may hold.
@@ -19,11 +20,13 @@ package struct AttemptRoutes: Sendable {
         ingestor: AttemptIngestor,
         store: AttemptStore,
         bodies: BodyReader = BodyReader(),
+        labels: LabelLimiter = LabelLimiter(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.ingestor = ingestor
         self.store = store
         self.bodies = bodies
+        self.labels = labels
         self.now = now
     }
 
@@ -35,10 +38,10 @@ package struct AttemptRoutes: Sendable {
 
     @Sendable
     private func post(_ request: Request, context: PushwatchContext) async throws -> Response {
-        try await post(request, requestId: context.requestId)
+        try await post(request, requestId: context.requestId, author: context.requireCaller().name)
     }
 
-    func post(_ request: Request, requestId: String) async throws -> Response {
+    func post(_ request: Request, requestId: String, author: String = "") async throws -> Response {
         let type = try request.requireContentType("application/json", "application/x-ndjson")
         // Before a byte of the body is read: who is refused should not have had to send it.
         do throws(IngestRefusal) {
@@ -47,8 +50,9 @@ package struct AttemptRoutes: Sendable {
             throw Problem(error)
         }
         var body = try await bodies.read(request, withPadding: AttemptParser.padding)
-        let parsed = try parse(&body, asLines: type == "application/x-ndjson")
+        var parsed = try parse(&body, asLines: type == "application/x-ndjson")
         IngestMetrics.rejected.increment(by: parsed.rejections.count)
+        labels.mark(&parsed.batch, author: author)
         let results = parsed.batch.isEmpty ? [] : try await submit(parsed.batch)
         return try parsed.isSingle
             ? AttemptResponse.single(parsed, results, requestId: requestId)

@@ -33,12 +33,17 @@ package enum AttemptWriter {
         var delta = RollupDelta()
         if !outcome.moves.isEmpty {
             let before = try FactStatements.stored(outcome.moves.map(\.entry), on: connection)
+            // A later status folds a label as the first one did.
+            for index in outcome.moves.indices {
+                guard let old = before[outcome.moves[index].entry.key] else { continue }
+                outcome.moves[index].record.keepFolded(of: old, in: batch)
+            }
             try LedgerStatements.advance(outcome.moves, on: connection)
             try FactStatements.advance(outcome.moves, of: batch, on: connection)
             for move in outcome.moves {
                 // A row whose partition was dropped meanwhile has left the rollups' recount as well.
                 guard let old = before[move.entry.key] else { continue }
-                delta.count(old, sign: -1)
+                delta.count(old.attempt, folded: old.folded, sign: -1)
                 delta.count(move.record, of: batch, attemptedAt: move.entry.attemptedAt)
             }
         }
@@ -94,7 +99,7 @@ package enum AttemptWriter {
         let conflicting = Set(outcome.progress.indices.filter { outcome.progress[$0] == .conflict }.map { batch.records[$0].key })
         var stored: [AttemptKey: Attempt] = [:]
         if !conflicting.isEmpty {
-            stored = try FactStatements.stored(conflicting.compactMap { known[$0] }, on: connection)
+            stored = try FactStatements.stored(conflicting.compactMap { known[$0] }, on: connection).mapValues(\.attempt)
             // Both reports stood in this very batch: what is stored is the first one.
             for insert in outcome.inserts where conflicting.contains(batch.records[insert.index].key) {
                 stored[batch.records[insert.index].key] = batch[insert.index]
@@ -107,6 +112,19 @@ package enum AttemptWriter {
             case .advanced: .advanced
             case .conflict: .conflict(stored: stored[batch.records[index].key])
             }
+        }
+    }
+}
+
+extension AttemptBatch.Record {
+    /// A label whose value is the stored one is folded as it is stored.
+    fileprivate mutating func keepFolded(of stored: FactStatements.Stored, in batch: AttemptBatch) {
+        let labels: [(FoldedLabels, AttemptColumn, String?)] = [
+            (.app, .app, stored.attempt.app), (.appVersion, .appVersion, stored.attempt.appVersion),
+            (.providerErrorCode, .providerErrorCode, stored.attempt.providerErrorCode),
+        ]
+        for (label, column, value) in labels where batch.string(self[column]) == value {
+            if stored.folded.contains(label) { folded.insert(label) } else { folded.remove(label) }
         }
     }
 }

@@ -20,6 +20,7 @@ package enum FactCopy {
             case .word: bytes + 4 + 24
             case .moment: bytes + 4 + 8
             case .key: bytes + 4 + 16
+            case .labels: bytes + 4 + 2
             }
         }
 
@@ -49,6 +50,7 @@ package enum FactCopy {
                         case .word: bytes.append(field: record.word(entry.column))
                         case .moment: bytes.append(field: entry.column == .receivedAt ? receivedAt : insert.attemptedAt)
                         case .key: bytes.append(field: record.key)
+                        case .labels: bytes.append(field: Int16(record.folded.rawValue))
                         }
                     }
                 }

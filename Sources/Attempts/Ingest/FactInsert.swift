@@ -13,6 +13,7 @@ enum FactInsert {
             case .word: .word(record.word(entry.column))
             case .moment: .moment(entry.column == .receivedAt ? receivedAt : record.attemptedAt)
             case .key: .key(record.key)
+            case .labels: .value(Int16(record.folded.rawValue))
             }
         }
         return query

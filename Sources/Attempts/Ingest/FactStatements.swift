@@ -15,19 +15,30 @@ enum FactStatements {
         try bytes.withUnsafeBytes { _ = try connection.copyIn(FactCopy.statement, data: $0) }
     }
 
+    /// A stored row, and which of its labels the rollups fold.
+    struct Stored {
+        var attempt: Attempt
+        var folded: FoldedLabels
+    }
+
     /// The stored rows of the given entries, for rollups and for answers.
-    static func stored(_ entries: [LedgerEntry], on connection: BlockingConnection) throws -> [AttemptKey: Attempt] {
+    static func stored(_ entries: [LedgerEntry], on connection: BlockingConnection) throws -> [AttemptKey: Stored] {
         guard !entries.isEmpty else { return [:] }
         let rows = try connection.query(
             """
-            SELECT \(raw: StoredAttempt.columns)
+            SELECT \(raw: StoredAttempt.columns), foldedLabels
             FROM notificationDeliveryAttempts
             JOIN unnest(\(entries.map(\.attemptedAt)), \(entries.map(\.key))) AS wanted (at, key)
                 ON attemptedAt = wanted.at AND attemptKey = wanted.key
             """
         )
-        let attempts = try rows.map(StoredAttempt.decode)
-        return Dictionary(uniqueKeysWithValues: attempts.map { (AttemptKey(attemptId: $0.attemptId), $0) })
+        return try Dictionary(
+            uniqueKeysWithValues: rows.map { row in
+                let attempt = try StoredAttempt.decode(row)
+                let labels = try row.decode(Int16.self, at: AttemptColumn.contract.count)
+                return (AttemptKey(attemptId: attempt.attemptId), Stored(attempt: attempt, folded: FoldedLabels(rawValue: UInt8(labels))))
+            }
+        )
     }
 
     /// Takes rows forward: the later report replaces everything but identity, `attemptedAt` and `receivedAt`. Replacing the optional
@@ -46,6 +57,7 @@ enum FactStatements {
             case .text, .optionalText: sql.appendInterpolation(moves.map { batch.string($0.record[column]) })
             case .optionalInteger: sql.appendInterpolation(moves.map { $0.record[column].integer })
             case .word: sql.appendInterpolation(moves.map { $0.record.word(column).map { "\($0)" } })
+            case .labels: sql.appendInterpolation(moves.map { Int32($0.record.folded.rawValue) })
             case .moment, .key: preconditionFailure("the first report decides \(column.name)")
             }
         }

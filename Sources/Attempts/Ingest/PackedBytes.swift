@@ -42,6 +42,11 @@ struct PackedBytes {
         append(moment.microseconds &- Timestamp.postgresEpoch)
     }
 
+    mutating func append(field number: Int16) {
+        append(Int32(2))
+        append(number)
+    }
+
     mutating func append(field number: Int32) {
         append(Int32(4))
         append(number)

@@ -61,14 +61,14 @@ struct RollupDelta {
             status: record.status,
             reasonCode: record.reasonCode,
             environment: record.environment,
-            app: textIndex(of: record[.app], in: batch),
+            app: record.folded.contains(.app) ? textIndex(of: FoldedLabels.other) : textIndex(of: record[.app], in: batch),
             pushType: textIndex(of: record[.pushType], in: batch),
-            appMajor: AppMajor.parse(batch.bytes(record[.appVersion]))
+            appMajor: record.folded.contains(.appVersion) ? AppMajor.other : AppMajor.parse(batch.bytes(record[.appVersion]))
         )
         add(key, latencyMs: record.latencyMs, sign: sign)
     }
 
-    mutating func count(_ attempt: Attempt, sign: Int64) {
+    mutating func count(_ attempt: Attempt, folded: FoldedLabels, sign: Int64) {
         let key = Key(
             minute: attempt.attemptedAt.minute,
             provider: attempt.provider,
@@ -77,9 +77,9 @@ struct RollupDelta {
             status: attempt.status,
             reasonCode: attempt.reasonCode,
             environment: attempt.environment,
-            app: textIndex(of: attempt.app ?? ""),
+            app: textIndex(of: folded.contains(.app) ? FoldedLabels.other : attempt.app ?? ""),
             pushType: textIndex(of: attempt.pushType ?? ""),
-            appMajor: AppMajor.parse((attempt.appVersion ?? "").utf8)
+            appMajor: folded.contains(.appVersion) ? AppMajor.other : AppMajor.parse((attempt.appVersion ?? "").utf8)
         )
         add(key, latencyMs: attempt.latencyMs, sign: sign)
     }

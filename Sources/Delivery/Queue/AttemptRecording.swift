@@ -1,4 +1,4 @@
-import Attempts
+package import Attempts
 package import Logging
 import Postgres
 import PushContract
@@ -7,12 +7,15 @@ import PushContract
 package enum AttemptRecording {
     /// Writes attempts through `AttemptWriter`, in the transaction of the connection it is given.
     ///
-    /// - Parameter slot: the rollup slot; other than those of the ingestor's writers.
-    package static func recorder(slot: Int16, logger: Logger) -> AttemptRecorder {
+    /// - Parameters:
+    ///   - slot: the rollup slot; other than those of the ingestor's writers.
+    ///   - labels: of this process.
+    package static func recorder(slot: Int16, labels: LabelLimiter = LabelLimiter(), logger: Logger) -> AttemptRecorder {
         { attempts, connection in
             var batch = AttemptBatch()
             var appended: [Attempt] = []
             for attempt in attempts where append(attempt, to: &batch, logger: logger) { appended.append(attempt) }
+            labels.mark(&batch, author: LabelLimiter.ownAuthor)
             let results = try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: .now())
             for (attempt, result) in zip(appended, results) {
                 // An unknown outcome contradicts nothing.

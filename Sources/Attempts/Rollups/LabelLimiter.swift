@@ -1,0 +1,152 @@
+import CoreMetrics
+import PushContract
+import Synchronization
+
+/// Bounds how many values of each label are counted apart: for an author (an API key) and a UTC day of `attemptedAt`. Further values are folded into
+/// `other` in the counts; the attempts keep theirs.
+///
+/// Each instance counts by itself, from its start: over all of them, an author has at most so many values times the instances. Memory: about 60 kB
+/// for an author and day at the limits; 64 days of authors at most, then the longest unused ones are forgotten.
+package final class LabelLimiter: Sendable {
+    /// Values of a label that are counted apart.
+    package struct Limits: Sendable, Hashable {
+        package var apps = 100
+        package var appVersions = 1000
+        package var providerCodes = 1000
+
+        package init() {}
+    }
+
+    /// How many attempts of an author and day have a folded label.
+    package struct Fold: Sendable, Hashable {
+        package var author: String
+        /// Days since 1970 UTC.
+        package var day: Int64
+        package var label: String
+        package var attempts: Int64
+
+        package init(author: String, day: Int64, label: String, attempts: Int64) {
+            self.author = author
+            self.day = day
+            self.label = label
+            self.attempts = attempts
+        }
+    }
+
+    /// The author of attempts that Pushwatch made itself.
+    package static let ownAuthor = "pushwatch"
+
+    private struct Place: Hashable {
+        var author: String
+        var day: Int64
+    }
+
+    /// Values as digests.
+    private struct Values {
+        var seen: [Set<Int>] = [[], [], []]
+        /// What was decided for a combination of values: one look-up for nearly every attempt.
+        var decided: [Int: FoldedLabels] = [:]
+        var usedAt: UInt64 = 0
+    }
+
+    private struct State {
+        var places: [Place: Values] = [:]
+        var folds: [Place: [Int64]] = [:]
+        var uses: UInt64 = 0
+    }
+
+    private static let maxPlaces = 64
+    private static let maxDecided = 4096
+    private static let labels: [(label: FoldedLabels, column: AttemptColumn)] = [
+        (.app, .app), (.appVersion, .appVersion), (.providerErrorCode, .providerErrorCode),
+    ]
+
+    private let limits: [Int]
+    private let state = Mutex(State())
+
+    package init(limits: Limits = Limits()) { self.limits = [limits.apps, limits.appVersions, limits.providerCodes] }
+
+    /// Marks the labels of each attempt that are to be folded.
+    package func mark(_ batch: inout AttemptBatch, author: String) {
+        guard !batch.isEmpty else { return }
+        state.withLock { state in
+            var place = Place(author: author, day: .min)
+            var values = Values()
+            var folds: [Int64] = [0, 0, 0]
+            func leave(_ state: inout State) {
+                guard place.day != .min else { return }
+                state.places[place] = values
+                if folds != [0, 0, 0] { state.folds[place] = zip(state.folds[place] ?? [0, 0, 0], folds).map { $0 + $1 } }
+                folds = [0, 0, 0]
+            }
+            batch.fold { record, text in
+                let day = record.attemptedAt.minute.flooredDivision(by: 1440)
+                if day != place.day {
+                    leave(&state)
+                    place.day = day
+                    values = enter(place, &state)
+                }
+                let labels = decide(record, text, &values)
+                for index in 0..<3 where labels.contains(Self.labels[index].label) { folds[index] += 1 }
+                return labels
+            }
+            leave(&state)
+        }
+    }
+
+    /// What was folded since the last call.
+    package func takeFolds() -> [Fold] {
+        let folds = state.withLock { state in
+            defer { state.folds = [:] }
+            return state.folds
+        }
+        return folds.flatMap { place, counts in
+            zip(Self.labels, counts).compactMap { label, count in
+                guard count > 0 else { return nil }
+                let fold = Fold(author: place.author, day: place.day, label: "\(label.column.name)", attempts: count)
+                Counter(label: "pushwatch_attempts_labels_folded_total", dimensions: [("key", fold.author), ("label", fold.label)])
+                    .increment(by: count)
+                return fold
+            }
+        }
+    }
+
+    /// Taken out of the state, so that its sets are changed in place.
+    private func enter(_ place: Place, _ state: inout State) -> Values {
+        state.uses += 1
+        var values = state.places.removeValue(forKey: place) ?? Values()
+        values.usedAt = state.uses
+        if state.places.count >= Self.maxPlaces, let oldest = state.places.min(by: { $0.value.usedAt < $1.value.usedAt })?.key {
+            state.places[oldest] = nil
+        }
+        return values
+    }
+
+    private func decide(_ record: AttemptBatch.Record, _ text: UnsafeBufferPointer<UInt8>, _ values: inout Values) -> FoldedLabels {
+        var all = Hasher()
+        for (_, column) in Self.labels { Self.hash(record[column], text, into: &all) }
+        let combination = all.finalize()
+        if let known = values.decided[combination] { return known }
+        var folded: FoldedLabels = []
+        for (index, (label, column)) in Self.labels.enumerated() where record[column].length > 0 {
+            var hasher = Hasher()
+            Self.hash(record[column], text, into: &hasher)
+            let digest = hasher.finalize()
+            if values.seen[index].contains(digest) { continue }
+            if values.seen[index].count < limits[index] { values.seen[index].insert(digest) } else { folded.insert(label) }
+        }
+        if values.decided.count >= Self.maxDecided { values.decided.removeAll(keepingCapacity: true) }
+        values.decided[combination] = folded
+        return folded
+    }
+
+    private static func hash(_ piece: AttemptPiece, _ text: UnsafeBufferPointer<UInt8>, into hasher: inout Hasher) {
+        hasher.combine(piece.length)
+        guard piece.length > 0 else { return }
+        hasher.combine(bytes: UnsafeRawBufferPointer(text.extracting(Int(piece.offset)..<Int(piece.offset) + Int(piece.length))))
+    }
+}
+
+extension Int64 {
+    fileprivate func flooredDivision(by divisor: Int64) -> Int64 { (self - (self % divisor + divisor) % divisor) / divisor }
+}
