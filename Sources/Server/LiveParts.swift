@@ -22,7 +22,7 @@ struct LiveParts: Sendable {
 
     init(
         _ configuration: ServerConfiguration,
-        pool: PostgresPool,
+        pools: DatabasePools,
         cipher: TokenCipher,
         uncommitted: UncommittedOutcomes,
         record: @escaping AttemptRecorder,
@@ -39,12 +39,13 @@ struct LiveParts: Sendable {
         live.policy.perHour = configuration.liveStartsPerHour
         live.policy.perDay = configuration.liveStartsPerDay
         live.channels.mode = configuration.liveChannels
+        let pool = pools.ingest
         follows = FollowStore(pool: pool, policy: live.policy)
         activities = ActivityStore(pool: pool, policy: live.policy, cipher: cipher)
         custom = CustomActivityStore(pool: pool)
         overview = MatchOverviewStore(pool: pool)
         let stores = LiveStores(
-            pool: pool,
+            pool: pools.live,
             policy: live.policy,
             channels: live.channels,
             cipher: cipher,
@@ -52,7 +53,7 @@ struct LiveParts: Sendable {
             uncommitted: uncommitted,
             record: record
         )
-        channels = stores.channels
+        channels = ChannelStore(pool: pools.readers, policy: live.channels)
         let engine = LiveEngine(configuration: live, stores: stores, lookup: lookup, logger: logger)
         service = LiveService(engine: engine, wake: wake, logger: logger)
     }
