@@ -234,7 +234,7 @@ let package = Package(
         tests("PushContractTests", ["PushContract"]),
         tests("ServiceKitTests", ["ServiceKit", "PushContract", .logging]),
         tests("AlertRulesTests", ["AlertRules"]),
-        tests("PostgresTests", ["Postgres", "PushContract", "LocalPostgres", "TestDatabase", .logging]),
+        tests("PostgresTests", ["Postgres", "PushContract", "ServiceKit", "LocalPostgres", "TestDatabase", .logging]),
         tests(
             "HTTPClientTests",
             [

@@ -14,11 +14,12 @@ extension BlockingConnection {
     /// The first error ends all of it. Outside a transaction the statements are one; inside one, it is to be rolled back.
     @discardableResult
     package func copyIn(_ copies: [Copy]) throws(PostgresError) -> Int {
-        guard PQsendQuery(connection, copies.map(\.statement).joined(separator: ";\n")) == 1 else { throw connectionLost() }
+        try begin { PQsendQuery(connection, copies.map(\.statement).joined(separator: ";\n")) }
+        try flush()
         var rest = copies[...]
         var rows = 0
         var failure: PostgresError?
-        while let raw = PQgetResult(connection) {
+        while let raw = try nextAnswer() {
             let answer: ResultSet
             do throws(PostgresError) {
                 answer = try take(raw)
@@ -29,7 +30,7 @@ extension BlockingConnection {
             }
             switch PQresultStatus(answer.pointer) {
             case PGRES_COPY_IN:
-                guard let copy = rest.popFirst() else { throw abandoned() }
+                guard let copy = rest.popFirst() else { throw try withoutStream() }
                 try put(copy.data)
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK: rows += answer.affectedRows
             // Amid a COPY the other way; whoever lent the connection sees that it is not idle.
@@ -44,19 +45,23 @@ extension BlockingConnection {
     private func put(_ data: UnsafeRawBufferPointer) throws(PostgresError) {
         var offset = 0
         while offset < data.count {
-            let length = min(data.count - offset, 1 << 20)
+            // What the socket does not take at once libpq keeps, and moves to the front with each further write.
+            let length = min(data.count - offset, 1 << 17)
             let chunk = data.baseAddress!.advanced(by: offset).assumingMemoryBound(to: CChar.self)
             // The connection stays amid the COPY: whoever lent it sees that it is not idle.
             guard PQputCopyData(connection, chunk, Int32(length)) == 1 else { throw connectionLost() }
+            try flush()
             offset += length
         }
         guard PQputCopyEnd(connection, nil) == 1 else { throw connectionLost() }
+        try flush()
     }
 
     /// Ends a COPY that there is no stream for.
-    private func abandoned() -> PostgresError {
+    private func withoutStream() throws(PostgresError) -> PostgresError {
         PQputCopyEnd(connection, "no stream for it")
-        while let answer = PQgetResult(connection) { PQclear(answer) }
+        try flush()
+        while let answer = try nextAnswer() { PQclear(answer) }
         return notACopy
     }
 

@@ -1,7 +1,7 @@
 import CLibPQ
 import PushContract
 
-/// One libpq connection, used synchronously by its one owner.
+/// One libpq connection, used synchronously by its one owner, never longer than until a deadline.
 ///
 /// Not `Sendable`: it lives on its `PostgresConnection`'s queue and blocks only that queue. A whole transaction written against it
 /// costs one hop, however many statements it has; the ingestion path uses that.
@@ -13,22 +13,32 @@ package final class BlockingConnection {
     /// Statements the server should forget, once no transaction is open.
     private var hasOutdatedStatements = false
     private static let preparedLimit = 500
+    /// How long one call may take; nil: no limit.
+    var callTimeout: Duration?
+    /// When the request that this work is for has to be answered.
+    var workEnd: ContinuousClock.Instant?
+    /// When the call under way is given up.
+    var callEnd: ContinuousClock.Instant?
+    let interruption = CallInterruption()
+    /// A call was given up: the session must not be used again.
+    var isAbandoned = false
 
-    /// Connects, blocking until the server answers or the connect timeout passes.
+    /// Connects, blocking until a server answers or the connect timeout has passed for each host (libpq keeps it, sign-in included).
     init(_ configuration: PostgresConfiguration) throws(PostgresError) {
-        let options: [(String, String)] = [
-            // What stands before the URL is a default; what stands after it, our own need.
-            ("connect_timeout", String(configuration.connectTimeoutSeconds)),
-            ("fallback_application_name", configuration.applicationName),
-            ("dbname", configuration.url),
-            ("client_encoding", "UTF8"),
-            (
-                "options",
-                "-c statement_timeout=\(configuration.statementTimeout.microseconds / 1000) -c timezone=UTC"
-                    + " -c client_min_messages=warning -c idle_in_transaction_session_timeout=60000 "
-                    + BlockingConnection.options(inURL: configuration.url)
-            ),
-        ]
+        let options: [(String, String)] =
+            [
+                // What stands before the URL is a default; what stands after it, our own need.
+                ("connect_timeout", String(configuration.connectTimeoutSeconds)),
+                ("fallback_application_name", configuration.applicationName),
+                ("dbname", configuration.url),
+                ("client_encoding", "UTF8"),
+                (
+                    "options",
+                    "-c statement_timeout=\(configuration.statementTimeout.microseconds / 1000) -c timezone=UTC"
+                        + " -c client_min_messages=warning -c idle_in_transaction_session_timeout=60000 "
+                        + (ConnectionString.keywords(of: configuration.url)["options"] ?? "")
+                ),
+            ] + configuration.hostOrder.keywords(for: configuration.url)
         let keywords = CStringArray(options.map(\.0))
         let values = CStringArray(options.map(\.1))
         // expand_dbname = 1: a connection string in dbname is taken apart.
@@ -42,7 +52,12 @@ package final class BlockingConnection {
         }
         connection = opened
         preparesStatements = configuration.preparesStatements
+        callTimeout = configuration.callTimeout
         PQsetNoticeProcessor(opened, { _, _ in }, nil)
+        PQsetnonblocking(opened, 1)
+        if let host = PQhost(opened), let port = PQport(opened) {
+            configuration.hostOrder.connected(host: String(cString: host), port: String(cString: port), url: configuration.url)
+        }
     }
 
     deinit { PQfinish(connection) }
@@ -50,22 +65,10 @@ package final class BlockingConnection {
     /// The socket, for a look at whether the server has said something unasked.
     var socket: Int32 { PQsocket(connection) }
 
-    /// `options` of a connection string, which ours would otherwise replace.
-    private static func options(inURL url: String) -> String {
-        guard let parsed = PQconninfoParse(url, nil) else { return "" }
-        defer { PQconninfoFree(parsed) }
-        var entry = parsed
-        while let keyword = entry.pointee.keyword {
-            if String(cString: keyword) == "options", let value = entry.pointee.val { return String(cString: value) }
-            entry += 1
-        }
-        return ""
-    }
-
     /// A handle with which another thread can cancel the running statement.
     func cancelHandle() -> OpaquePointer? { PQgetCancel(connection) }
 
-    package var isHealthy: Bool { PQstatus(connection) == CONNECTION_OK }
+    package var isHealthy: Bool { !isAbandoned && PQstatus(connection) == CONNECTION_OK }
     package var isIdle: Bool { PQtransactionStatus(connection) == PQTRANS_IDLE }
 
     package func query(_ query: Query) throws(PostgresError) -> [Row] { try run(query).rows }
@@ -75,7 +78,7 @@ package final class BlockingConnection {
 
     /// Several statements in one string, without parameters: migrations and `BEGIN`.
     package func executeScript(_ sql: String) throws(PostgresError) {
-        try check(PQexec(connection, sql))
+        try check(exchange { PQsendQuery(connection, sql) })
     }
 
     private func run(_ query: Query) throws(PostgresError) -> ResultSet {
@@ -107,22 +110,28 @@ package final class BlockingConnection {
 
     private func send(_ query: Query, _ arena: ParameterArena) throws(PostgresError) -> ResultSet {
         guard let name = try statementName(for: query) else {
-            let raw = arena.withPointers { types, values, lengths, formats, count in
-                PQexecParams(connection, query.sql, count, types, values, lengths, formats, 1)
+            return try check(
+                exchange {
+                    arena.withPointers { types, values, lengths, formats, count in
+                        PQsendQueryParams(connection, query.sql, count, types, values, lengths, formats, 1)
+                    }
+                }
+            )
+        }
+        return try check(
+            exchange {
+                arena.withPointers { _, values, lengths, formats, count in
+                    PQsendQueryPrepared(connection, name, count, values, lengths, formats, 1)
+                }
             }
-            return try check(raw)
-        }
-        let raw = arena.withPointers { _, values, lengths, formats, count in
-            PQexecPrepared(connection, name, count, values, lengths, formats, 1)
-        }
-        return try check(raw)
+        )
     }
 
     /// The name under which the server knows the statement, prepared now if it is new; nil where statements are not prepared.
     func statementName(for query: Query) throws(PostgresError) -> String? {
         guard preparesStatements else { return nil }
         if hasOutdatedStatements, isIdle {
-            try check(PQexec(connection, "DEALLOCATE ALL"))
+            try check(exchange { PQsendQuery(connection, "DEALLOCATE ALL") })
             hasOutdatedStatements = false
         }
         let types = query.parameters.map(\.oid)
@@ -132,14 +141,13 @@ package final class BlockingConnection {
         // Never the same name twice: an outdated statement may still hold it.
         lastStatement += 1
         let name = "s\(lastStatement)"
-        try check(PQprepare(connection, name, query.sql, Int32(types.count), types))
+        try check(exchange { PQsendPrepare(connection, name, query.sql, Int32(types.count), types) })
         prepared[key] = name
         return name
     }
 
     @discardableResult
-    private func check(_ pointer: OpaquePointer?) throws(PostgresError) -> ResultSet {
-        let result = try take(pointer)
+    private func check(_ result: ResultSet) throws(PostgresError) -> ResultSet {
         let status = PQresultStatus(result.pointer)
         guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
             throw PostgresError(.connectionFailure, "unexpected answer of the server")

@@ -4,38 +4,43 @@ import ServiceKit
 
 /// Applies the numbered `.sql` files of a directory, each once, and refuses when files and database disagree.
 ///
-/// One session-level advisory lock on a connection of its own makes concurrent migrators wait for each other; so `configuration.url`
+/// A row lock in a transaction of a connection of its own makes concurrent migrators wait for each other; so `configuration.url`
 /// must lead to PostgreSQL itself, not to a pooler in transaction mode. Each file runs in one transaction together with its record.
 package struct Migrator: Sendable {
     private let configuration: PostgresConfiguration
+    /// A statement of a migration may take hours on a large table; a server that hangs is left at last.
+    private static let callTimeout: Duration = .seconds(6 * 3600)
     private let directory: String
     private let lockTimeout: Duration
+    private let patience: Duration
     private let allowsGaps: Bool
     private let logger: Logger
     private static let lockRetry = TransactionRetry(
         limit: .attempts(10),
         backoff: Backoff(base: .milliseconds(200), minimum: .milliseconds(100), cap: .milliseconds(1500))
     ) { $0.code == .lockNotAvailable }
-    /// "pushwatc" in ASCII: one lock for all Pushwatch migrators of a database.
-    private static let lockKey: Int64 = 0x7075_7368_7761_7463
 
     /// - Parameter lockTimeout: how long a statement waits for a table lock before the file is undone and tried again; a waiting
     ///   migration would otherwise hold up every query behind it.
+    /// - Parameter patience: how long another migrator is waited for; then the error names its session.
     /// - Parameter allowsGaps: for test databases on a branch whose numbers run ahead of one that is not merged yet; never elsewhere.
     package init(
         configuration: PostgresConfiguration,
         directory: String,
         lockTimeout: Duration = .seconds(3),
+        patience: Duration = .seconds(600),
         allowsGaps: Bool = false,
         logger: Logger
     ) {
         var direct = configuration
         direct.statementTimeout = .zero
+        direct.callTimeout = Migrator.callTimeout
         direct.preparesStatements = false
         direct.applicationName = "pushwatch migrate"
         self.configuration = direct
         self.directory = directory
         self.lockTimeout = lockTimeout
+        self.patience = patience
         self.allowsGaps = allowsGaps
         self.logger = logger
     }
@@ -43,7 +48,9 @@ package struct Migrator: Sendable {
     /// Every migration with whether it was applied. Changes nothing; throws on the same disagreements as `migrate`.
     package func status() async throws -> [MigrationStatus] {
         let files = try MigrationDirectory.load(directory, allowsGaps: allowsGaps)
-        let applied = try await applied(try await PostgresConnection.connect(configuration))
+        var quick = configuration
+        quick.callTimeout = .seconds(10)
+        let applied = try await applied(try await PostgresConnection.connect(quick))
         _ = try MigrationPlan(files: files, applied: applied)
         let done = Dictionary(applied.map { ($0.version, $0) }) { first, _ in first }
         return files.map {
@@ -58,7 +65,8 @@ package struct Migrator: Sendable {
         let files = try MigrationDirectory.load(directory, allowsGaps: allowsGaps)
         let connection = try await PostgresConnection.connect(configuration)
         // The lock goes with the session: closing the connection, in whatever way we leave, releases it.
-        try await lock(connection)
+        let lockSession = try await lock(connection)
+        defer { withExtendedLifetime(lockSession) {} }
         try await connection.executeScript(Migrator.createTable)
         let plan = try MigrationPlan(files: files, applied: try await applied(connection))
         var report: [MigrationStatus] = []
@@ -71,7 +79,7 @@ package struct Migrator: Sendable {
     /// Each time, so that what a migration added is opened too, and what another version granted is taken back.
     private func grantRoles(_ connection: PostgresConnection) async throws {
         guard let sql = MigrationDirectory.roles(in: directory) else { return }
-        try await retryingLockTimeouts(MigrationDirectory.roles) {
+        try await retryingLockTimeouts(MigrationDirectory.roles, connection) {
             try await connection.withTransaction { _ in
                 try await connection.executeScript("SET LOCAL lock_timeout = \(lockTimeout.microseconds / 1000)")
                 try await connection.executeScript(sql)
@@ -79,11 +87,26 @@ package struct Migrator: Sendable {
         }
     }
 
-    private func lock(_ connection: PostgresConnection) async throws {
-        let free = try await connection.query("SELECT pg_try_advisory_lock(\(Migrator.lockKey))")
-        if try free[0].decode(Bool.self) { return }
-        logger.notice("another process is migrating this database; waiting for it")
-        try await connection.execute("SELECT pg_advisory_lock(\(Migrator.lockKey))")
+    /// The connection whose transaction holds the lock.
+    private func lock(_ connection: PostgresConnection) async throws -> PostgresConnection {
+        // Two that find no table make it at the same time, and one of them fails.
+        let made = TransactionRetry(limit: .attempts(5)) { ["23505", "42P07", "XX000"].contains($0.code.rawValue) }
+        try await made.run { try await connection.executeScript(SchemaLock.createTable) }
+        let lockSession = try await PostgresConnection.connect(configuration)
+        do {
+            try await begin(lockSession, patience: .milliseconds(1))
+        } catch let error as PostgresError where error.code == .lockNotAvailable {
+            logger.notice("another process is migrating this database; waiting for it", metadata: ["holder": "\(error.message)"])
+            try await lockSession.executeScript("ROLLBACK")
+            try await begin(lockSession, patience: patience)
+        }
+        return lockSession
+    }
+
+    private func begin(_ lockSession: PostgresConnection, patience: Duration) async throws {
+        let limit = patience.microseconds / 1000
+        try await lockSession.executeScript("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = \(limit)")
+        try await SchemaLock.acquire(.migration, on: lockSession)
     }
 
     private func applied(_ connection: PostgresConnection) async throws -> [AppliedMigration] {
@@ -98,7 +121,7 @@ package struct Migrator: Sendable {
 
     private func apply(_ migration: Migration, _ connection: PostgresConnection) async throws -> MigrationStatus {
         let start = ContinuousClock.now
-        try await retryingLockTimeouts(migration.fileName) {
+        try await retryingLockTimeouts(migration.fileName, connection) {
             if migration.isTransactional {
                 try await runInTransaction(migration, connection, start: start)
             } else {
@@ -113,7 +136,7 @@ package struct Migrator: Sendable {
     private func runInTransaction(_ migration: Migration, _ connection: PostgresConnection, start: ContinuousClock.Instant) async throws {
         try await connection.withTransaction { transaction in
             try await connection.executeScript("SET LOCAL lock_timeout = \(lockTimeout.microseconds / 1000)")
-            try await SchemaLock.acquire(on: transaction)
+            try await SchemaLock.acquire(on: transaction, limit: nil)
             try await connection.executeScript(migration.sql)
             guard try await connection.perform({ !$0.isIdle }) else {
                 throw MigrationError(.badFile, "\(migration.fileName) ends its transaction itself: leave out COMMIT and ROLLBACK")
@@ -139,15 +162,20 @@ package struct Migrator: Sendable {
         )
     }
 
-    private func retryingLockTimeouts(_ file: String, _ body: () async throws -> Void) async throws {
+    private func retryingLockTimeouts(_ file: String, _ connection: PostgresConnection, _ body: () async throws -> Void) async throws {
         do {
-            try await Migrator.lockRetry.run { _, failures in
-                logger.notice("a table is in use; the file is tried again", metadata: ["file": "\(file)", "failures": "\(failures)"])
+            try await Migrator.lockRetry.run { error, failures in
+                let cause = await LockHolder.named(error, on: connection).message
+                logger.notice(
+                    "a table is in use; the file is tried again",
+                    metadata: ["file": "\(file)", "failures": "\(failures)", "cause": "\(cause)"]
+                )
             } _: {
                 try await body()
             }
         } catch let error as PostgresError where !error.isConnectionLoss {
-            throw MigrationError(.failed, "\(file) failed: \(error)", cause: error)
+            let named = await LockHolder.named(error, on: connection)
+            throw MigrationError(.failed, "\(file) failed: \(named)", cause: named)
         }
     }
 

@@ -50,6 +50,13 @@ struct PoolState<Connection: Sendable, Waiter: Sendable> {
     /// A connection that was handed out turned out to be broken before it was used.
     mutating func discarded() { taken -= 1 }
 
+    /// Who might have opened a connection has no time left for it: a waiter may instead.
+    mutating func passOnOpening() -> Waiter? {
+        if !isClosed, !waiters.isEmpty { return waiters.removeFirst().waiter }
+        taken -= 1
+        return nil
+    }
+
     /// A number for a caller that is about to wait, so that it can be withdrawn at any moment.
     mutating func reserveWaiter() -> UInt64 {
         lastWaiterID += 1

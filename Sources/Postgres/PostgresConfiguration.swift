@@ -6,21 +6,27 @@ package struct PostgresConfiguration: Sendable {
     package var maxConnections: Int
     /// How long a caller waits for a free connection before `poolExhausted`.
     package var acquireTimeout: Duration
-    /// Seconds before a connection attempt fails.
-    var connectTimeoutSeconds: Int
-    /// Server-side limit of one statement.
+    /// Seconds before a connection attempt to one host fails and the next host is tried; libpq takes less than 2 as 2.
+    package var connectTimeoutSeconds: Int
+    /// Server-side limit of one statement; zero: none.
     package var statementTimeout: Duration
+    /// Our own limit of one call, for a server that does not answer at all: the connection is closed then, and a commit under way is
+    /// unknown. Nil: none. Longer than `statementTimeout`, so that a statement that is merely slow ends with its own error.
+    package var callTimeout: Duration?
     /// Shown in `pg_stat_activity`.
     package var applicationName: String
     /// Named prepared statements; off behind a pooler that does not track them.
     package var preparesStatements: Bool
+    /// Shared by all copies of this configuration.
+    let hostOrder = HostOrder()
 
     package init(
         url: String,
         maxConnections: Int = 8,
         acquireTimeout: Duration = .seconds(5),
-        connectTimeoutSeconds: Int = 5,
+        connectTimeoutSeconds: Int = 3,
         statementTimeout: Duration = .seconds(30),
+        callTimeout: Duration? = nil,
         applicationName: String = "pushwatch",
         preparesStatements: Bool = true
     ) {
@@ -29,6 +35,7 @@ package struct PostgresConfiguration: Sendable {
         self.acquireTimeout = acquireTimeout
         self.connectTimeoutSeconds = connectTimeoutSeconds
         self.statementTimeout = statementTimeout
+        self.callTimeout = callTimeout ?? (statementTimeout > .zero ? statementTimeout + .seconds(2) : nil)
         self.applicationName = applicationName
         self.preparesStatements = preparesStatements
     }

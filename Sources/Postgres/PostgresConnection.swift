@@ -1,6 +1,7 @@
 import CLibPQ
 import Dispatch
 import PushContract
+import ServiceKit
 import Synchronization
 
 #if canImport(Darwin)
@@ -13,7 +14,8 @@ import Synchronization
 
 /// One connection on a queue of its own, so that libpq may block without taking a thread of the cooperative pool.
 ///
-/// Safe to use from any task: statements run one after the other. A cancelled task cancels its running statement at the server.
+/// Safe to use from any task: statements run one after the other. A cancelled task cancels its running statement at the server. Calls of a
+/// task that works for a request end by the request's `WorkDeadline`.
 ///
 /// `@unchecked Sendable`: `blocking` is touched only on `queue`.
 package final class PostgresConnection: PostgresSession, @unchecked Sendable {
@@ -25,7 +27,7 @@ package final class PostgresConnection: PostgresSession, @unchecked Sendable {
     private init(queue: DispatchQueue, blocking: BlockingConnection) {
         self.queue = queue
         self.blocking = blocking
-        canceller = StatementCanceller(handle: blocking.cancelHandle())
+        canceller = StatementCanceller(handle: blocking.cancelHandle(), interruption: blocking.interruption)
         socket = blocking.socket
     }
 
@@ -45,6 +47,7 @@ package final class PostgresConnection: PostgresSession, @unchecked Sendable {
     @discardableResult
     package func perform<Value: Sendable>(_ body: @escaping @Sendable (BlockingConnection) throws -> Value) async throws -> Value {
         let ticket = canceller.newTicket()
+        let workEnd = WorkDeadline.current?.end
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 queue.async { [self] in
@@ -52,9 +55,14 @@ package final class PostgresConnection: PostgresSession, @unchecked Sendable {
                         continuation.resume(throwing: CancellationError())
                         return
                     }
+                    blocking.workEnd = workEnd
                     let result = Swift.Result { try body(blocking) }
-                    let wasCancelled = canceller.end(ticket)
-                    if wasCancelled, case .failure(let error as PostgresError) = result, error.code == .queryCancelled {
+                    blocking.workEnd = nil
+                    let (wasCancelled, isUsable) = canceller.end(ticket)
+                    if !isUsable { blocking.abandon() }
+                    if wasCancelled, case .failure(let error as PostgresError) = result,
+                        error.code == .queryCancelled || error.code == .callTimeout
+                    {
                         continuation.resume(throwing: CancellationError())
                     } else {
                         continuation.resume(with: result)

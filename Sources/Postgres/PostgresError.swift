@@ -20,6 +20,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         static let diskFull = Code(rawValue: "53100")
         /// Our own: the connection was lost or could not be made.
         package static let connectionFailure = Code(rawValue: "08006")
+        /// Our own: no answer within our deadline; the connection was closed. Of class 08: what was under way may have happened.
+        package static let callTimeout = Code(rawValue: "08PW1")
         /// Our own: no connection of the pool became free in time.
         package static let poolExhausted = Code(rawValue: "PW001")
         /// Our own, for one cause of 0A000: a prepared statement no longer fits the tables. Nothing was done; run it again.

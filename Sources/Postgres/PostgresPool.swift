@@ -1,12 +1,13 @@
 package import Logging
 import Metrics
 import PushContract
+import ServiceKit
 import ServiceLifecycle
 import Synchronization
 
 /// A bounded set of connections, opened when needed, shared by all tasks.
 ///
-/// A caller waits at most `acquireTimeout` for a free one, then gets `poolExhausted`. Connections that broke are thrown away; while
+/// A caller waits at most `acquireTimeout` for a free one, and no longer than its request has time; then it gets `poolExhausted`. Connections that broke are thrown away; while
 /// the database is away callers fail at once between connection attempts, which back off to 2 s. Safe to use from any task.
 package final class PostgresPool: PostgresSession, Service, Sendable {
     private typealias Waiter = CheckedContinuation<PostgresConnection?, any Error>
@@ -89,19 +90,20 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
     /// Waits for a connection, or (nil) for the right to open one.
     private func wait() async throws -> PostgresConnection? {
         let id = state.withLock { $0.reserveWaiter() }
+        let patience = min(configuration.acquireTimeout, WorkDeadline.current.map { $0.end - .now } ?? .seconds(3600))
         defer { state.withLock { $0.forget(id) } }
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                let timedOut = (try? await Task.sleep(for: configuration.acquireTimeout)) != nil
-                withdraw(id, because: timedOut ? exhausted : CancellationError())
+                let timedOut = (try? await Task.sleep(for: patience)) != nil
+                withdraw(id, because: timedOut ? exhausted(patience) : CancellationError())
             }
             defer { group.cancelAll() }
             return try await withCheckedThrowingContinuation { enqueue($0, id: id) }
         }
     }
 
-    private var exhausted: PostgresError {
-        PostgresError(.poolExhausted, "no database connection became free within \(configuration.acquireTimeout)")
+    private func exhausted(_ patience: Duration) -> PostgresError {
+        PostgresError(.poolExhausted, "no database connection became free within \(patience)")
     }
 
     private func withdraw(_ id: UInt64, because error: any Error) {
@@ -125,6 +127,11 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
     }
 
     private func open() async throws -> PostgresConnection {
+        // A connection attempt cannot be cut short: it is begun only while there is time for one that hangs.
+        if let end = WorkDeadline.current?.end, end - .now < .seconds(configuration.connectTimeoutSeconds) {
+            state.withLock { $0.passOnOpening() }?.resume(returning: nil)
+            throw PostgresError(.poolExhausted, "no database connection is open, and the time for this request is over")
+        }
         do {
             let connection = try await PostgresConnection.connect(configuration)
             state.withLock { $0.opened() }

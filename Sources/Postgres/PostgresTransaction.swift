@@ -36,7 +36,7 @@ extension PostgresConnection {
 
     /// Rolls back whatever is open, also when the calling task is cancelled.
     private func rollBack() async {
-        await performUncancelled { try? $0.executeScript("ROLLBACK") }
+        await performUncancelled { $0.rollBack() }
     }
 }
 
@@ -56,7 +56,7 @@ extension BlockingConnection {
             try executeScript("COMMIT")
             return value
         } catch {
-            try? executeScript("ROLLBACK")
+            rollBack()
             throw error
         }
     }

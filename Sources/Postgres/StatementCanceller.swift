@@ -13,12 +13,20 @@ final class StatementCanceller: @unchecked Sendable {
         var running: UInt64?
         /// Of the queued and the running ones.
         var cancelled: Set<UInt64> = []
+        /// A cancel request under way.
+        var request: DispatchGroup?
     }
 
     private let handle: OpaquePointer?
+    private let interruption: CallInterruption
     private let state = Mutex(State())
+    /// PQcancel blocks on the network: off the cooperative pool, and off the threads that others share.
+    private let queue = DispatchQueue(label: "pushwatch.postgres.cancel")
 
-    init(handle: OpaquePointer?) { self.handle = handle }
+    init(handle: OpaquePointer?, interruption: CallInterruption) {
+        self.handle = handle
+        self.interruption = interruption
+    }
 
     deinit { PQfreeCancel(handle) }
 
@@ -36,29 +44,40 @@ final class StatementCanceller: @unchecked Sendable {
             $0.queued.remove(ticket)
             if $0.cancelled.remove(ticket) != nil { return false }
             $0.running = ticket
+            interruption.reset()
             return true
         }
     }
 
-    /// Waits for a cancel request under way, so that it cannot reach the next statement. True when there was one.
-    func end(_ ticket: UInt64) -> Bool {
-        state.withLock {
+    /// Ends a ticket: whether its task was cancelled, and whether the connection may be used again. It may not while a cancel request is
+    /// under way, since that could reach the next statement; the request is waited for, but not for a server that hangs.
+    func end(_ ticket: UInt64) -> (wasCancelled: Bool, isUsable: Bool) {
+        let (wasCancelled, request) = state.withLock {
             $0.running = nil
-            return $0.cancelled.remove(ticket) != nil
+            interruption.reset()
+            return ($0.cancelled.remove(ticket) != nil, $0.request)
         }
+        return (wasCancelled, request.map { $0.wait(timeout: .now() + 1) == .success } ?? true)
     }
 
     func cancel(_ ticket: UInt64) {
-        // PQcancel blocks on the network: off the cooperative pool.
-        DispatchQueue.global().async { [self] in
-            state.withLock {
-                guard $0.running == ticket || $0.queued.contains(ticket) else { return }
+        queue.async { [self] in
+            let request: DispatchGroup? = state.withLock {
+                guard $0.running == ticket || $0.queued.contains(ticket) else { return nil }
                 $0.cancelled.insert(ticket)
-                guard $0.running == ticket else { return }
-                withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
-                    _ = PQcancel(handle, buffer.baseAddress, 256)
-                }
+                guard $0.running == ticket else { return nil }
+                interruption.cancelled()
+                let request = DispatchGroup()
+                request.enter()
+                $0.request = request
+                return request
             }
+            guard let request else { return }
+            withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+                _ = PQcancel(handle, buffer.baseAddress, 256)
+            }
+            state.withLock { $0.request = nil }
+            request.leave()
         }
     }
 }

@@ -45,7 +45,7 @@ package struct TransactionRetry: Sendable {
         TransactionRetry(limit: limit, backoff: backoff) { isRetryable($0) || isAlsoRetryable($0) }
     }
 
-    /// Runs `body`, again from its start for the failures that allow it.
+    /// Runs `body`, again from its start for the failures that allow it, while the request it works for can still be answered.
     ///
     /// - Parameter onRetry: before the wait, with the number of failures so far.
     package func run<Value>(
@@ -57,7 +57,9 @@ package struct TransactionRetry: Sendable {
         while true {
             do {
                 return try await body()
-            } catch let error as PostgresError where isRetryable(error) && allows(failures: failures + 1, since: start) {
+            } catch let error as PostgresError
+                where isRetryable(error) && allows(failures: failures + 1, since: start) && !WorkDeadline.isOver
+            {
                 failures += 1
                 try await onRetry(error, failures)
                 try await Task.sleep(for: backoff.wait(failures: failures, random: .random(in: 0...1)))

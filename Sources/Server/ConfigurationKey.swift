@@ -35,7 +35,11 @@ package struct ConfigurationKey: Sendable, Hashable {
     }
 
     package static let databaseURL = Self("database.url", "PostgreSQL connection string or URI", isSecret: true)
-    static let databaseConnections = Self("database.connections", "connections of this instance at most", standard: "12")
+    static let databaseConnections = Self(
+        "database.connections",
+        "connections of this instance at most, 16 to 500, divided among ingestion, sending, alerting, Live Activities, readers and health",
+        standard: "32"
+    )
     package static let adminDatabaseURL = Self(
         "admin.database.url",
         "connection for partitions and migrations",

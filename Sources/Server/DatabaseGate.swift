@@ -15,7 +15,6 @@ final class DatabaseGate: Service, Sendable {
         var released: Set<UUID> = []
     }
 
-    private let pool: PostgresPool
     private let migrator: Migrator
     private let maintenance: PartitionMaintenance
     private let health: Health
@@ -25,7 +24,6 @@ final class DatabaseGate: Service, Sendable {
     private let state = Mutex(State())
 
     init(
-        pool: PostgresPool,
         migrator: Migrator,
         maintenance: PartitionMaintenance,
         health: Health,
@@ -33,7 +31,6 @@ final class DatabaseGate: Service, Sendable {
         logger: Logger,
         onOpen: @escaping @Sendable () async throws -> Void
     ) {
-        self.pool = pool
         self.migrator = migrator
         self.maintenance = maintenance
         self.health = health

@@ -22,7 +22,7 @@ struct LiveParts: Sendable {
 
     init(
         _ configuration: ServerConfiguration,
-        pool: PostgresPool,
+        pools: DatabasePools,
         cipher: TokenCipher,
         uncommitted: UncommittedOutcomes,
         record: @escaping AttemptRecorder,
@@ -36,12 +36,13 @@ struct LiveParts: Sendable {
             throw ConfigurationError("A Live Activity type cannot be used: \(error)")
         }
         let live = configuration.live
+        let pool = pools.ingest
         follows = FollowStore(pool: pool, policy: live.policy)
         activities = ActivityStore(pool: pool, policy: live.policy, cipher: cipher)
         custom = CustomActivityStore(pool: pool)
         overview = MatchOverviewStore(pool: pool)
         let stores = LiveStores(
-            pool: pool,
+            pool: pools.live,
             policy: live.policy,
             channels: live.channels,
             cipher: cipher,
@@ -49,7 +50,7 @@ struct LiveParts: Sendable {
             uncommitted: uncommitted,
             record: record
         )
-        channels = stores.channels
+        channels = ChannelStore(pool: pools.readers, policy: live.channels)
         let engine = LiveEngine(configuration: live, stores: stores, lookup: lookup, queueWake: queueWake, logger: logger)
         service = LiveService(engine: engine, wake: wake, logger: logger)
     }

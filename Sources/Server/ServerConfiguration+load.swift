@@ -59,7 +59,7 @@ extension ServerConfiguration {
             )
         }
         self.init(databaseURL: url)
-        databaseConnections = try settings.number(.databaseConnections, 2...500) ?? databaseConnections
+        databaseConnections = try settings.number(.databaseConnections, DatabasePools.Sizes.least...500) ?? databaseConnections
         adminDatabaseURL = try settings.secret(.adminDatabaseURL) ?? url
         migrationsDirectory = settings.text(.migrationsDirectory) ?? migrationsDirectory
         partitionPlan = try settings.partitionPlan()

@@ -25,7 +25,7 @@ extension ServerParts {
         // An instance that only alerts reads no token, and its database role none of the keys' names.
         guard let keySet = configuration.tokenKeys, configuration.roles != [.alert] else { return }
         do {
-            try await TokenKeyStore(pool).admit(keySet, now: .now())
+            try await TokenKeyStore(pools.ingest).admit(keySet, now: .now())
         } catch let mismatch as TokenKeyStore.Mismatch {
             throw ConfigurationError("\(ConfigurationKey.tokenKeys.environmentName): \(mismatch).")
         }

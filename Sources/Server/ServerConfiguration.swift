@@ -64,7 +64,7 @@ package struct ServerConfiguration: Sendable {
     }
 
     package var databaseURL: String
-    var databaseConnections = 12
+    var databaseConnections = DatabasePools.Sizes.usual
     package var adminDatabaseURL: String
     package var migrationsDirectory = "sql/migrations"
     /// How long attempts and their counts are kept.

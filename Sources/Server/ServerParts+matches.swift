@@ -1,17 +1,23 @@
 import Delivery
 import HTTPClient
 import LiveActivities
+import Postgres
 import ServiceKit
 import ServiceLifecycle
 
 extension ServerParts {
     /// Matches are fed by the API and by polled feeds; both write through this.
-    var matches: MatchStore { MatchStore(pool: pool) { [wake = live.wake] in wake.signal() } }
+    var matches: MatchStore { matches(on: pools.ingest) }
+
+    private func matches(on pool: PostgresPool) -> MatchStore {
+        MatchStore(pool: pool) { [wake = live.wake] in wake.signal() }
+    }
 
     /// Polls the configured feeds; nothing without them.
     func scoreFeeds() -> [any Service] {
         guard !configuration.matchFeedURLs.isEmpty else { return [] }
-        let poller = ScoreFeedPoller(urls: configuration.matchFeedURLs, store: matches, pool: pool, logger: logger) { [http] in
+        let poller = ScoreFeedPoller(urls: configuration.matchFeedURLs, store: matches(on: pools.live), pool: pools.live, logger: logger) {
+            [http] in
             try await http.send($0)
         }
         return [poller]

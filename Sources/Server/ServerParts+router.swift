@@ -13,11 +13,11 @@ extension ServerParts {
     func router(for audience: ListenerConfiguration.Audience) async throws -> HTTPRouter {
         guard configuration.roles.contains(.api) else { return healthRouter(for: audience) }
         let keys = KeyAuthenticator(
-            store: APIKeyStore(pool),
+            store: APIKeyStore(pools.ingest),
             bootstrap: try configuration.bootstrapKey.map { try BootstrapKey($0) },
             logger: logger
         )
-        let secret = try await ServerSecretStore(pool).secret(named: "sessions")
+        let secret = try await ServerSecretStore(pools.ingest).secret(named: "sessions")
         let cookie = SessionCookie(secret: secret, isSecure: configuration.externalURL.hasPrefix("https:"))
         let authenticator = AccessAuthenticator(keys: keys, users: try userTokens(), sessions: cookie)
         let router = HTTPRouter(
@@ -27,20 +27,20 @@ extension ServerParts {
             translate: ErrorTranslation.problem
         )
         healthRoutes(for: audience).add(to: router)
-        AttemptRoutes(ingestor: ingestor, store: AttemptStore(pool), labels: labels).add(to: router)
+        AttemptRoutes(ingestor: ingestor, store: AttemptStore(pools.readers), labels: labels).add(to: router)
         DeviceRoutes(store: devices).add(to: router)
         SendRoutes(store: sends, check: SendValidation.checker(providers.lookup), wake: wake).add(to: router)
         live.addRoutes(to: router)
         guard audience == .everyone else { return router }
-        let audit = AuditLog(pool).trail
-        AudienceRoutes(store: AudienceStore(pool: pool)).add(to: router)
+        let audit = AuditLog(pools.ingest).trail
+        AudienceRoutes(store: AudienceStore(pool: pools.ingest)).add(to: router)
         DeadLetterRoutes(store: sends, wake: wake, audit: audit).add(to: router)
-        ThrottleRoutes(store: throttles, audit: audit).add(to: router)
+        ThrottleRoutes(store: ThrottleStore(pool: pools.ingest), audit: audit).add(to: router)
         MatchRoutes(store: matches).add(to: router)
         CircuitRoutes(store: sends, wake: wake, audit: audit).add(to: router)
         DeactivationLimiterRoutes(store: sends.deactivationLimiters, audit: audit).add(to: router)
-        AlertRoutes(pool: pool, rules: rules, receivers: receivers, audit: audit).add(to: router)
-        let signIn = SignIn(keys: keys, cookie: cookie, tickets: SignInTicket(secret: secret, session: pool))
+        AlertRoutes(pool: pools.readers, rules: rules, receivers: receivers, audit: audit).add(to: router)
+        let signIn = SignIn(keys: keys, cookie: cookie, tickets: SignInTicket(secret: secret, session: pools.ingest))
         try pages(signIn, cookie: cookie).add(to: router)
         return router
     }
@@ -70,12 +70,12 @@ extension ServerParts {
     private func pages(_ signIn: SignIn, cookie: SessionCookie) throws -> OnCallRoutes {
         try OnCallRoutes(
             OnCallSite(
-                pool: pool,
+                pool: pools.readers,
                 rules: rules,
                 receivers: receivers,
                 backtests: backtests,
-                sends: sends,
-                throttles: throttles,
+                sends: sendsUsing(pools.readers),
+                throttles: ThrottleStore(pool: pools.readers),
                 credentials: credentials,
                 runbooks: RunbookDirectory(alertsDirectory: configuration.alertsDirectory),
                 signIn: SignInHandler(signIn, cookie: cookie),

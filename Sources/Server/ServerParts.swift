@@ -20,7 +20,8 @@ struct ServerParts: Sendable {
     let metrics: MetricsRegistry
     let health = Health()
     let logger: Logger
-    let pool: PostgresPool
+    let pools: DatabasePools
+    let heartbeat: DatabaseHeartbeat
     let admin: PostgresPool
     /// To alert receivers and issuers' key sets; each provider has a client of its own.
     let http: CurlClient
@@ -29,8 +30,10 @@ struct ServerParts: Sendable {
     let ingestor: AttemptIngestor
     /// What this process has not written yet, of whatever origin.
     let uncommitted = UncommittedOutcomes()
+    /// For callers' requests.
     let sends: SendStore
-    let throttles: ThrottleStore
+    /// The same on connections of another class.
+    let sendsUsing: @Sendable (PostgresPool) -> SendStore
     let devices: DeviceStore
     let wake = WakeSignal()
     let providers: ProviderRegistry
@@ -45,10 +48,8 @@ struct ServerParts: Sendable {
         self.metrics = metrics
         self.logger = logger
         pageClock = hooks.pageClock
-        pool = PostgresPool(
-            configuration: PostgresConfiguration(url: configuration.databaseURL, maxConnections: configuration.databaseConnections),
-            logger: logger
-        )
+        pools = DatabasePools(url: configuration.databaseURL, total: configuration.databaseConnections, logger: logger)
+        heartbeat = DatabaseHeartbeat(pool: pools.health, logger: logger)
         admin = PostgresPool(
             configuration: PostgresConfiguration(
                 url: configuration.adminDatabaseURL,
@@ -62,24 +63,27 @@ struct ServerParts: Sendable {
         toReceivers.maxConnections = configuration.receiverConnections
         http = CurlClient(configuration: toReceivers, logger: logger)
         maintenance = PartitionMaintenance(pool: admin, plan: configuration.partitionPlan, logger: logger)
-        ingestor = AttemptIngestor(pool: pool, maintenance: maintenance, uncommitted: uncommitted, logger: logger)
+        ingestor = AttemptIngestor(pool: pools.ingest, maintenance: maintenance, uncommitted: uncommitted, logger: logger)
         labels = LabelLimiter(limits: configuration.labelLimits)
         let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), labels: labels, logger: logger)
         let cipher = try configuration.tokenCipher()
-        sends = SendStore(
-            pool: pool,
-            cipher: cipher,
-            feedbackWriter: TokenFeedbackWriter(limits: configuration.deactivationLimiter),
-            bulkThreshold: configuration.bulkThreshold,
-            kinds: configuration.queuedKinds(pool: pool, cipher: cipher, logger: logger),
-            record: record
-        )
-        throttles = ThrottleStore(pool: pool)
-        devices = DeviceStore(pool: pool, cipher: cipher, record: record, onRemoval: ActivityRemovals.end)
+        let feedbackWriter = TokenFeedbackWriter(limits: configuration.deactivationLimiter)
+        sendsUsing = { pool in
+            SendStore(
+                pool: pool,
+                cipher: cipher,
+                feedbackWriter: feedbackWriter,
+                bulkThreshold: configuration.bulkThreshold,
+                kinds: configuration.queuedKinds(pool: pool, cipher: cipher, logger: logger),
+                record: record
+            )
+        }
+        sends = sendsUsing(pools.ingest)
+        devices = DeviceStore(pool: pools.ingest, cipher: cipher, record: record, onRemoval: ActivityRemovals.end)
         providers = try ProviderRegistry(configuration, logger: logger)
         live = try LiveParts(
             configuration,
-            pool: pool,
+            pools: pools,
             cipher: cipher,
             uncommitted: uncommitted,
             record: record,
@@ -94,14 +98,11 @@ struct ServerParts: Sendable {
             environment: ProcessInfo.processInfo.environment,
             logger: logger
         )
-        health.addCheck("database") { [pool] in
-            try await pool.ping()
-            return .healthy
-        }
+        health.addCheck("database") { [heartbeat] in await heartbeat.fault().map { .failing($0) } ?? .healthy }
         health.addCheck("credentials", isRequired: false) { [providers] in
             providers.fault == nil ? .healthy : .failing("a changed credential file cannot be used; the old credentials are in force")
         }
-        health.addCheck("sending", isRequired: false) { [sends] in
+        health.addCheck("sending", isRequired: false) { [sends = sendsUsing(pools.health)] in
             if let limiter = try await sends.deactivationLimiters.open().first {
                 return .failing("\(limiter.scope.provider) rejects too many tokens of \(limiter.scope.app): pushwatch limiters list")
             }
@@ -129,7 +130,6 @@ struct ServerParts: Sendable {
     func services(hooks: PushwatchServer.Hooks) throws -> [any Service] {
         let listeners = configuration.listeners.map { ($0, GatedResponder(starting: startingRouter(for: $0.audience).buildResponder())) }
         let gate = DatabaseGate(
-            pool: pool,
             migrator: Migrator(
                 configuration: PostgresConfiguration(
                     url: configuration.adminDatabaseURL,
@@ -144,6 +144,7 @@ struct ServerParts: Sendable {
             migrates: hooks.migrates,
             logger: logger
         ) {
+            try await heartbeat.beat()
             try await admitTokenKeys()
             for (listener, responder) in listeners {
                 let router = try await router(for: listener.audience)
@@ -151,7 +152,7 @@ struct ServerParts: Sendable {
                 responder.open(router.buildResponder())
             }
         }
-        var services: [any Service] = [pool, admin, gate]
+        var services: [any Service] = pools.all + [admin, gate]
         services += working().map { DatabaseDependentService(gate: gate, service: $0) }
         services += try listeners.map { try listener($0, $1, onListening: hooks.onListening) }
         services += hooks.extraServices.map { DatabaseDependentService(gate: gate, service: $0) }
@@ -160,19 +161,27 @@ struct ServerParts: Sendable {
     }
 
     private func working() -> [any Service] {
-        var services: [any Service] = [maintenance, AnalystWatchdog(pool: admin, logger: logger)]
+        var services: [any Service] = [heartbeat, maintenance, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) {
             services += [ingestor, DeviceSweeper(store: devices, logger: logger)]
             services.append(
-                BacktestRefresher(pool: pool, rules: rules, backtestCache: backtests, lag: configuration.alertsLag, logger: logger)
+                BacktestRefresher(
+                    pool: pools.alerting,
+                    rules: rules,
+                    backtestCache: backtests,
+                    lag: configuration.alertsLag,
+                    logger: logger
+                )
             )
-            if let keySet = configuration.tokenKeys { services.append(TokenEncryptionBackfill(pool: pool, keySet: keySet, logger: logger)) }
+            if let keySet = configuration.tokenKeys {
+                services.append(TokenEncryptionBackfill(pool: pools.sending, keySet: keySet, logger: logger))
+            }
         }
         // Every role that pushes reloads changed credentials.
         if !configuration.roles.isDisjoint(with: [.send, .live]) { services.append(providers) }
         if configuration.roles.contains(.send) { services += sending() }
         if !configuration.roles.isDisjoint(with: [.api, .send, .live]) {
-            services.append(WriterHeartbeat(pool: pool, uncommitted: uncommitted, labels: labels, logger: logger))
+            services.append(WriterHeartbeat(pool: pools.ingest, uncommitted: uncommitted, labels: labels, logger: logger))
         }
         if configuration.roles.contains(.alert) { services += alerting() }
         if configuration.roles.contains(.live) { services += [live.service] + scoreFeeds() }
@@ -182,20 +191,23 @@ struct ServerParts: Sendable {
     private func sending() -> [any Service] {
         var dispatching = DispatcherConfiguration()
         if let base = configuration.sendRetryBase { dispatching.delays = .quick(base) }
+        let store = sendsUsing(pools.sending)
         let dispatcher = SendDispatcher(
-            store: sends,
-            throttles: throttles,
+            store: store,
+            throttles: ThrottleStore(pool: pools.sending),
             lookup: providers.lookup,
             configuration: dispatching,
             wake: wake,
             uncommitted: uncommitted,
             logger: logger
         )
-        return [dispatcher, QueueMaintenance(store: sends, logger: logger)]
+        return [dispatcher, QueueMaintenance(store: store, logger: logger)]
     }
 
     private func alerting() -> [any Service] {
         let toReceivers: AlertHTTP = { [http] in try await http.send($0) }
+        let pool = pools.alerting
+        let sends = sendsUsing(pool)
         var evaluating = EvaluatorConfiguration()
         evaluating.lag = configuration.alertsLag
         evaluating.maxApps = configuration.alertsMaxApps

@@ -20,6 +20,7 @@ struct AnalystWatchdogTests {
         (AnalystSession(activity: .idleInTransaction, xminAge: 500_001), .terminate(.preventsVacuum)),
         (AnalystSession(activity: .active, statementAge: .seconds(3), blockingFor: .seconds(3)), .cancel(.blocksOthers)),
         (AnalystSession(activity: .idleInTransaction, blockingFor: .seconds(3)), .terminate(.blocksOthers)),
+        (AnalystSession(activity: .idle, blockingFor: .seconds(3)), .terminate(.blocksOthers)),
     ]
 
     @Test("what is done about a session follows from its ages alone", arguments: cases.indices)

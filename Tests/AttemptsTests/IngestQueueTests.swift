@@ -1,3 +1,4 @@
+import Postgres
 import PushContract
 import Testing
 
@@ -26,7 +27,7 @@ struct IngestQueueTests {
             }
             queue.close()
             while case let entries = await queue.take(), !entries.isEmpty {
-                for entry in entries { entry.answer.resume(returning: []) }
+                for entry in entries { entry.answer.give(.success([])) }
             }
             var accepted = 0
             while let answer = await group.next() { accepted += answer ? 1 : 0 }
@@ -57,7 +58,7 @@ struct IngestQueueTests {
         while queue.waitingRows == 0 { await Task.yield() }
         #expect(queue.refusal(bodyBytes: 1) == .full)
         #expect(queue.refusal(bodyBytes: nil) == .full)
-        for entry in await queue.take() { entry.answer.resume(returning: []) }
+        for entry in await queue.take() { entry.answer.give(.success([])) }
         _ = try await waiting
         #expect(queue.refusal(bodyBytes: 1) == nil)
         queue.close()
@@ -84,8 +85,40 @@ struct IngestQueueTests {
             // The thirtieth row wakes the second writer, which takes all.
             let taken = await second
             #expect(taken.count == 3 && queue.waitingRows == 0)
-            for entry in first + taken { entry.answer.resume(returning: []) }
+            for entry in first + taken { entry.answer.give(.success([])) }
             try await group.waitForAll()
+        }
+    }
+
+    @Test(
+        "an answer that is due is given, whatever the database does: what nobody has taken is dropped, what a writer has is answered once"
+    )
+    func expiry() async throws {
+        var limits = IngestLimits()
+        limits.patience = .seconds(3600)
+        let queue = IngestQueue(limits: limits)
+        let batch = try Sample.batch([Sample.attempt()])
+        await withTaskGroup(of: PostgresError.Code?.self) { group in
+            let submit: @Sendable () async -> PostgresError.Code? = {
+                do {
+                    _ = try await queue.submit(batch)
+                    return nil
+                } catch {
+                    return (error as? PostgresError)?.code
+                }
+            }
+            group.addTask { await submit() }
+            let taken = await queue.take()
+            group.addTask { await submit() }
+            while queue.waitingRows == 0 { await Task.yield() }
+            #expect(queue.expire())
+            #expect(queue.waitingRows == 1)
+            #expect(queue.expire(now: .now + limits.answerWithin))
+            #expect(queue.waitingRows == 0)
+            for await code in group { #expect(code == .callTimeout) }
+            for entry in taken { entry.answer.give(.success([.accepted])) }
+            queue.close()
+            #expect(!queue.expire())
         }
     }
 
@@ -101,7 +134,7 @@ struct IngestQueueTests {
             group.addTask { _ = try await queue.submit(batch) }
             let other = await queue.take()
             #expect(other.count == 1)
-            for entry in hanging + other { entry.answer.resume(returning: []) }
+            for entry in hanging + other { entry.answer.give(.success([])) }
             try await group.waitForAll()
         }
     }

@@ -23,6 +23,10 @@ extension WholeService {
                         try disk.fill(leaving: 2)
                         try await eventually("attempts are refused") { (load.refusals[503] ?? 0) >= soak.rounds * 3 }
                         #expect(try await server.api.get("/health").status == 200)
+                        try await eventually("readiness says that writing fails") {
+                            let answer = try await server.api.get("/health/ready")
+                            return answer.status == 503 && answer.text.contains("database")
+                        }
                         disk.makeRoom()
                         // PostgreSQL itself ends when it cannot write its log; whoever runs it starts it again.
                         try await cluster.startIfDown()

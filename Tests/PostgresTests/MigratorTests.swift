@@ -37,6 +37,22 @@ struct MigratorTests {
         }
     }
 
+    @Test("a migrator that another one keeps waiting for too long names that one's session")
+    func namedHolder() async throws {
+        try await withDatabaseURL { url in
+            let other = try await PostgresConnection.connect(PostgresConfiguration(url: url, applicationName: "the other"))
+            try await other.executeScript("BEGIN; SELECT name FROM schemaLocks WHERE name = 'migration' FOR UPDATE")
+            let migrator = Migrator(
+                configuration: PostgresConfiguration(url: url),
+                directory: "sql/migrations",
+                patience: .milliseconds(50),
+                logger: .silent
+            )
+            let error = await #expect(throws: PostgresError.self) { try await migrator.migrate() }
+            #expect(error?.message.contains("\"the other\"") == true, "\(error as Any)")
+        }
+    }
+
     @Test("a file that fails is undone whole; the ones before it stay")
     func failure() async throws {
         try await withMigrations(["0001_create_things.sql": create, "0002_break.sql": extend + "SELECT nonsense;"]) { fixture in

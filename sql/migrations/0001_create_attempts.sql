@@ -187,6 +187,22 @@ CREATE TABLE writerHeartbeats (
     PRIMARY KEY (minute, writer)
 );
 
+-- Rows that transactions lock to take turns about a key (a token, an activity, a rate-limit pause): 1,024 of each of four kinds. Analysts
+-- cannot lock them, as they could an advisory lock.
+CREATE TABLE keyLocks (slot integer PRIMARY KEY);
+
+INSERT INTO keyLocks SELECT generate_series(0, 4095);
+
+COMMENT ON TABLE keyLocks IS 'Locked, never changed.';
+
+-- What readiness is decided by: every instance writes its row every two seconds.
+CREATE TABLE databaseHeartbeats (
+    instance uuid PRIMARY KEY,
+    at       timestamptz NOT NULL
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
+COMMENT ON TABLE databaseHeartbeats IS 'One row per instance, of its last day. The columns change every two seconds.';
+
 COMMENT ON TABLE writerHeartbeats IS 'One row per minute and instance that ingests or sends. Kept for 30 days.';
 
 -- Input of the alert rules with the condition `first_sight`.

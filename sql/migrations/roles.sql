@@ -13,7 +13,7 @@
 -- (docs/operations.md, Database roles). None of them can change the schema, truncate a table, delete attempts, create or extend an API key,
 -- or change an audit entry.
 --
--- Locks: those of GRANT, briefly, after the advisory lock of everything that changes the schema (a running server creates partitions).
+-- Locks: those of GRANT, briefly, after the row lock of everything that changes the schema (a running server creates partitions).
 -- Roles belong to the cluster. A role that exists is not changed.
 DO $$
 DECLARE
@@ -22,7 +22,7 @@ DECLARE
     granted text;
     opened  analystColumns;
 BEGIN
-    PERFORM pg_advisory_xact_lock(7204113);
+    PERFORM name FROM schemaLocks WHERE name = 'schema' FOR UPDATE;
     FOREACH job IN ARRAY ARRAY['pushwatch_ingest', 'pushwatch_sender', 'pushwatch_alerter'] LOOP
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = job) THEN
             BEGIN
@@ -50,6 +50,8 @@ BEGIN
         LOOP
             granted := CASE job
                 WHEN 'pushwatch_ingest' THEN CASE
+                    WHEN target.name = 'schemalocks' THEN NULL
+                    WHEN target.name = 'keylocks' THEN 'SELECT, UPDATE'
                     WHEN target.isView OR target.name IN ('schemamigrations', 'analystcolumns', 'ledgerstate', 'apikeys') THEN 'SELECT'
                     WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups') THEN 'SELECT, INSERT, UPDATE'
                     WHEN target.name IN ('serversecrets', 'auditentries', 'alerttransitions') THEN 'SELECT, INSERT'
@@ -60,10 +62,11 @@ BEGIN
                     ELSE 'SELECT, INSERT, UPDATE, DELETE' END
                 WHEN 'pushwatch_sender' THEN CASE
                     WHEN target.isView THEN NULL
+                    WHEN target.name = 'keylocks' THEN 'SELECT, UPDATE'
                     WHEN target.name IN ('schemamigrations', 'ledgerstate') THEN 'SELECT'
                     WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups') THEN 'SELECT, INSERT, UPDATE'
                     WHEN target.name IN ('devices', 'devicestarttokens', 'deactivationlimiters', 'follows', 'writerheartbeats',
-                            'foldedlabeldays')
+                            'databaseheartbeats', 'foldedlabeldays')
                         OR target.name ~ '^(push|token|live|activ|match|score|audience)' THEN 'SELECT, INSERT, UPDATE, DELETE'
                     END
                 WHEN 'pushwatch_alerter' THEN CASE
@@ -71,6 +74,7 @@ BEGIN
                             'foldedlabeldays')
                         OR target.name ~ '^push(queues|ready|scheduled|leases|finished|dead|throttles|circuits|ratelimitpauses)$' THEN 'SELECT'
                     WHEN target.name = 'writerheartbeats' THEN 'SELECT, DELETE'
+                    WHEN target.name = 'databaseheartbeats' THEN 'SELECT, INSERT, UPDATE, DELETE'
                     WHEN target.isAlerting THEN 'SELECT, INSERT, UPDATE, DELETE'
                     END
                 END;
@@ -88,6 +92,15 @@ BEGIN
         FOR opened IN SELECT * FROM analystColumns ORDER BY relation LOOP
             EXECUTE format('GRANT SELECT (%s) ON %s TO pushwatch_alerter', opened.columns, opened.relation);
         END LOOP;
+    END IF;
+    -- What else somebody who only reads could fill the disk with. Where this role may not revoke it, `pushwatch fsck` reports it.
+    IF pg_has_role(current_user, (SELECT datdba FROM pg_database WHERE datname = current_database()), 'USAGE') THEN
+        EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+    END IF;
+    IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+        REVOKE EXECUTE ON FUNCTION pg_catalog.lo_creat(integer), pg_catalog.lo_create(oid), pg_catalog.lo_from_bytea(oid, bytea),
+            pg_catalog.lo_open(oid, integer), pg_catalog.lowrite(integer, bytea), pg_catalog.lo_put(oid, bigint, bytea),
+            pg_catalog.lo_truncate(integer, integer), pg_catalog.lo_truncate64(integer, bigint), pg_catalog.lo_unlink(oid) FROM PUBLIC;
     END IF;
 END
 $$;

@@ -1,10 +1,11 @@
 import AlertRules
+import HTTPServer
 import Metrics
 import PushContract
 
 /// What the evaluator says about itself.
 struct EvaluatorMetrics: Sendable {
-    private let lag = Gauge(label: "pushwatch_alert_evaluation_lag_seconds")
+    private let lag = AgeGauge(label: "pushwatch_alert_evaluation_lag_seconds")
     private let duration = Metrics.Timer(label: "pushwatch_alert_evaluation_duration_seconds")
     private let waiting = Gauge(label: "pushwatch_alert_waiting_for_writers_seconds")
     private let failing = Gauge(label: "pushwatch_alert_rules_failing")
@@ -20,9 +21,12 @@ struct EvaluatorMetrics: Sendable {
         Gauge(label: "pushwatch_alert_rule_apps_folded", dimensions: [("rule", rule)]).record(apps)
     }
 
-    /// `lag`: from the end of the newest evaluated minute to now.
-    func evaluated(lag: Duration, duration: Duration, faults: Int, open counts: [Severity: Int]) {
-        self.lag.record(lag.inSeconds)
+    /// Another instance evaluates: its lag counts.
+    func idle() { lag.record(since: nil) }
+
+    /// `through`: the end of the newest evaluated minute.
+    func evaluated(through: Timestamp, duration: Duration, faults: Int, open counts: [Severity: Int]) {
+        lag.record(since: through)
         self.duration.recordNanoseconds(duration.microseconds * 1000)
         failing.record(faults)
         for (severity, gauge) in open { gauge.record(counts[severity] ?? 0) }

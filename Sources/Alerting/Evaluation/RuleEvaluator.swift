@@ -135,7 +135,7 @@ package final class RuleEvaluator: Service, Sendable {
         }
         let finished = now()
         metrics.evaluated(
-            lag: finished - (last + 1).timestamp,
+            through: (last + 1).timestamp,
             duration: finished - start,
             faults: faults.count,
             open: try await AlertStore.openCounts(on: pool)
@@ -207,6 +207,7 @@ package final class RuleEvaluator: Service, Sendable {
 
     /// Somebody else evaluates: after a takeover back, everything is looked at again.
     private func resetProgress() {
+        metrics.idle()
         state.withLock {
             $0.evaluated = nil
             $0.succeededAt = nil

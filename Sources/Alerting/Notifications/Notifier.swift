@@ -105,7 +105,7 @@ package final class Notifier: Service, Sendable {
         guard let lease = try await lease() else { return [] }
         let now = now()
         let waiting = try await NotificationStore.waiting(on: pool)
-        metrics.outbox(count: waiting.count, oldest: waiting.oldest.map { now - $0 })
+        metrics.outbox(count: waiting.count, oldest: waiting.oldest)
         guard waiting.count > 0 else { return [] }
         do {
             let claimed = try await pool.withTransaction { transaction in

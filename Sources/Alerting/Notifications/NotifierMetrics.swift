@@ -1,10 +1,11 @@
+import HTTPServer
 import Metrics
 import PushContract
 
 /// What the notifier says about itself.
 struct NotifierMetrics: Sendable {
     private let waiting = Gauge(label: "pushwatch_alert_notifications_pending")
-    private let oldest = Gauge(label: "pushwatch_alert_notifications_oldest_pending_seconds")
+    private let oldest = AgeGauge(label: "pushwatch_alert_notifications_oldest_pending_seconds")
 
     func delivered(_ receiver: String, _ outcome: NotificationOutcome) {
         Counter(
@@ -15,8 +16,8 @@ struct NotifierMetrics: Sendable {
             .recordNanoseconds(outcome.latency.microseconds * 1000)
     }
 
-    func outbox(count: Int, oldest age: Duration?) {
+    func outbox(count: Int, oldest: Timestamp?) {
         waiting.record(count)
-        oldest.record(age?.inSeconds ?? 0)
+        self.oldest.record(since: oldest)
     }
 }

@@ -74,7 +74,8 @@ package struct AnalystPolicy: Sendable {
     /// Cancelling is enough for a running statement, since it ends its transaction; a session that is idle within one, or that did not
     /// observe the cancel, is ended.
     package func verdict(on session: AnalystSession) -> Verdict {
-        guard session.activity != .idle else { return .leave }
+        // Outside a transaction, too, a session may hold an advisory lock.
+        guard session.activity != .idle || session.blockingFor > blockingLimit else { return .leave }
         guard let (cause, overdue) = breach(session) else { return .leave }
         guard session.activity == .active, overdue < patience else { return .terminate(cause) }
         return .cancel(cause)

@@ -11,7 +11,7 @@ package struct Fsck: Sendable {
 
     /// The checks of attempts.
     package static let attempts: [any FsckCheck] = [
-        PartitionsCheck(), LedgerCheck(), IdentityCheck(), RollupsCheck(), TokensCheck(),
+        PartitionsCheck(), LedgerCheck(), IdentityCheck(), RollupsCheck(), TokensCheck(), AnalystRightsCheck(),
     ]
 
     private let checks: [any FsckCheck]

@@ -60,9 +60,18 @@ package struct AttemptIngestor: Service {
                 let frozen = FrozenLedger(pool: pool, hints: hints, logger: logger)
                 group.addTask { try? await frozen.run() }
                 for slot in slots { group.addTask { await write(slot: slot) } }
+                group.addTask { await expire() }
             }
         } onGracefulShutdown: {
             queue.close()
+        }
+    }
+
+    /// One timer for all requests: one for each would cost more than storing its attempts.
+    private func expire() async {
+        while queue.expire() {
+            // Cancelled: the writers end, and with them every answer.
+            guard (try? await Task.sleep(for: .milliseconds(250))) != nil else { return }
         }
     }
 
@@ -132,7 +141,7 @@ package struct AttemptIngestor: Service {
         IngestMetrics.count(results)
         var rest = results[...]
         for entry in entries {
-            entry.answer.resume(returning: Array(rest.prefix(entry.batch.count)))
+            entry.answer.give(.success(Array(rest.prefix(entry.batch.count))))
             rest = rest.dropFirst(entry.batch.count)
         }
     }
@@ -142,20 +151,26 @@ package struct AttemptIngestor: Service {
         let merged = merge(entries)
         do {
             let start = ContinuousClock.now
-            answer(entries, try await store(merged, slot: slot), since: start)
+            answer(entries, try await store(merged, slot: slot) { entries.allSatisfy(\.answer.isGiven) }, since: start)
         } catch let error where entries.count > 1 && !isUnavailable(error) {
             // One request's rows must not fail another's: each on its own.
             for entry in entries { await commit([entry], slot: slot) }
         } catch {
             logger.warning("a batch was not stored", metadata: ["rows": "\(merged.count)", "error": "\(error)"])
             IngestMetrics.failures.increment()
-            for entry in entries { entry.answer.resume(throwing: error) }
+            for entry in entries { entry.answer.give(.failure(error)) }
         }
     }
 
-    /// One transaction in one hop, run again when nothing of it can have remained or running it again changes nothing.
-    private func store(_ batch: AttemptBatch, slot: Int16) async throws -> [AttemptResult] {
+    /// One transaction in one hop, run again when nothing of it can have remained or running it again changes nothing, while somebody still
+    /// waits for it.
+    private func store(
+        _ batch: AttemptBatch,
+        slot: Int16,
+        isAbandoned: @Sendable () -> Bool
+    ) async throws -> [AttemptResult] {
         try await AttemptIngestor.retry.run { error, _ in
+            if isAbandoned() { throw error }
             logger.debug("a batch is written again", metadata: ["error": "\(error)"])
             if error.code == .checkViolation { try await maintenance.ensurePartitions(for: batch) }
         } _: {

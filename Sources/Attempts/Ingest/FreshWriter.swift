@@ -56,7 +56,7 @@ struct FreshWriter {
             }
             try connection.pipeline(rollups + ["COMMIT"])
         } catch {
-            try? connection.executeScript("ROLLBACK")
+            connection.rollBack()
             throw error
         }
     }

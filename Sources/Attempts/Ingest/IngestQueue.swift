@@ -1,4 +1,5 @@
 import Dispatch
+import Postgres
 import Synchronization
 
 /// What waits to be written: requests' batches, bounded in rows and bytes, handed to writers as one batch per transaction.
@@ -11,7 +12,22 @@ final class IngestQueue: Sendable {
     /// One request's batch and who waits for its answer.
     struct Entry: Sendable {
         var batch: AttemptBatch
-        var answer: CheckedContinuation<[AttemptResult], any Error>
+        var answer: Answer
+    }
+
+    /// Who waits for an entry's answer, and until when. Answered once: by the writer, or when the time is over, whichever comes first.
+    final class Answer: Sendable {
+        let end: ContinuousClock.Instant
+        private let continuation: Mutex<CheckedContinuation<[AttemptResult], any Error>?>
+
+        init(_ continuation: CheckedContinuation<[AttemptResult], any Error>, end: ContinuousClock.Instant) {
+            self.continuation = Mutex(continuation)
+            self.end = end
+        }
+
+        var isGiven: Bool { continuation.withLock { $0 == nil } }
+
+        func give(_ result: Result<[AttemptResult], any Error>) { continuation.withLock { $0.take() }?.resume(with: result) }
     }
 
     /// A writer without work: a task that waits, or the thread of a connection that it keeps meanwhile.
@@ -47,6 +63,8 @@ final class IngestQueue: Sendable {
 
     private struct State {
         var waiting: [Entry] = []
+        /// Of those that wait and those being written; some may be given meanwhile.
+        var answers: [Answer] = []
         var rows = 0
         var bytes = 0
         var idleWriters: [IdleWriter] = []
@@ -75,7 +93,7 @@ final class IngestQueue: Sendable {
     /// Puts a batch in; its answer comes after the commit.
     func submit(_ batch: AttemptBatch) async throws -> [AttemptResult] {
         try await withCheckedThrowingContinuation { continuation in
-            let entry = Entry(batch: batch, answer: continuation)
+            let entry = Entry(batch: batch, answer: Answer(continuation, end: .now + limits.answerWithin))
             let refusal: IngestRefusal? = state.withLock { state in
                 if state.isClosed { return .shuttingDown }
                 // A request larger than the whole buffer is let in when nothing else waits.
@@ -84,13 +102,31 @@ final class IngestQueue: Sendable {
                         || (state.rows + batch.count <= limits.waitingRows && state.bytes + batch.byteCount <= limits.waitingBytes)
                 else { return .full }
                 state.waiting.append(entry)
+                state.answers.append(entry.answer)
                 state.rows += batch.count
                 state.bytes += batch.byteCount
                 if hasWork(&state), let writer = state.idleWriters.popLast() { writer.wake(with: takeSome(&state)) }
                 return nil
             }
-            if let refusal { continuation.resume(throwing: refusal) }
+            if let refusal { entry.answer.give(.failure(refusal)) }
         }
+    }
+
+    /// Answers those whose time is over, whatever the database does, and drops them where no writer has taken them. False when no answer is
+    /// due any more and none will be.
+    func expire(now: ContinuousClock.Instant = .now) -> Bool {
+        let (expired, goesOn) = state.withLock { state in
+            let expired = state.answers.filter { $0.end <= now && !$0.isGiven }
+            state.answers.removeAll { $0.end <= now || $0.isGiven }
+            state.waiting.removeAll { $0.answer.end <= now }
+            state.rows = state.waiting.reduce(0) { $0 + $1.batch.count }
+            state.bytes = state.waiting.reduce(0) { $0 + $1.batch.byteCount }
+            return (expired, !state.isClosed || !state.answers.isEmpty)
+        }
+        for answer in expired {
+            answer.give(.failure(PostgresError(.callTimeout, "the attempts were not stored within \(limits.answerWithin)")))
+        }
+        return goesOn
     }
 
     /// The next transaction's entries; empty once the queue is closed and drained. `finish` ends the writer's work on them.
@@ -165,6 +201,8 @@ package struct IngestLimits: Sendable {
     package var rowsPerTransaction = 5_000
     /// So many waiting rows are worth a second transaction beside the one under way.
     var rowsPerFurtherWriter = 1_000
+    /// A request is answered after so long, with 503 if the database has not: what a writer has of it may yet be stored.
+    package var answerWithin: Duration = .seconds(9)
     /// After so long the transaction under way is no longer waited for.
     package var patience: Duration = .milliseconds(50)
 

@@ -91,10 +91,14 @@ package struct PartitionMaintenance: Service {
         let existing = try await PartitionStatements.names(on: pool)
         let missing = facts.map { ($0, "notificationDeliveryAttempts", "attemptedAt") } + rollups.map { ($0, "attemptRollups", "minute") }
         for (partition, parent, column) in missing where !existing.contains(partition.name.lowercased()) {
-            try await pool.withTransaction { transaction in
-                try await SchemaLock.acquire(on: transaction)
-                guard try await !PartitionStatements.names(on: transaction).contains(partition.name.lowercased()) else { return }
-                try await PartitionStatements.create(partition, of: parent, column: column, on: transaction)
+            do {
+                try await pool.withTransaction { transaction in
+                    try await SchemaLock.acquire(on: transaction)
+                    guard try await !PartitionStatements.names(on: transaction).contains(partition.name.lowercased()) else { return }
+                    try await PartitionStatements.create(partition, of: parent, column: column, on: transaction)
+                }
+            } catch let error as PostgresError {
+                throw await LockHolder.named(error, on: pool)
             }
             logger.info("partition made", metadata: ["partition": "\(partition.name)"])
         }

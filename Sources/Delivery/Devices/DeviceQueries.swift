@@ -12,10 +12,8 @@ enum DeviceQueries {
         appVersion, registrationVersion, registeredAt, lastSeenAt, expiresAt
         """
 
-    /// Locked to the end of the transaction. The hash of the hash may collide: then two tokens take turns for nothing.
-    static func lockToken(_ hash: TokenHash) -> Query {
-        "SELECT pg_advisory_xact_lock(hashtextextended('deviceToken:' || \(hash.rawValue), 0)) IS NULL"
-    }
+    /// Locked to the end of the transaction.
+    static func lockToken(_ hash: TokenHash) -> Query { KeyLock.take(.deviceToken, [hash.rawValue]) }
 
     /// A shared phone: the token was another user's, or the app was installed anew and has another deviceId. The start token belongs to
     /// the same installation, so it leaves with it; the answer holds it as it was.

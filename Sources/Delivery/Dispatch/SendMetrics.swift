@@ -1,4 +1,5 @@
 import CoreMetrics
+import HTTPServer
 import Metrics
 import PushContract
 
@@ -36,8 +37,7 @@ enum SendMetrics {
             for (state, count) in states {
                 Gauge(label: "pushwatch_sends_queue_depth", dimensions: labels + [("state", state)]).record(count)
             }
-            let age = queue.oldestReadyAt.map { max(0, (backlog.at - $0).inSeconds) } ?? 0
-            Gauge(label: "pushwatch_sends_queue_oldest_seconds", dimensions: labels).record(age)
+            AgeGauge(label: "pushwatch_sends_queue_oldest_seconds", dimensions: labels).record(since: queue.oldestReadyAt)
             let isPaused = backlog.pauses.contains { $0.applies(to: queue.queue) }
             Gauge(label: "pushwatch_sends_queue_paused", dimensions: labels).record(isPaused ? 1 : 0)
         }

@@ -184,12 +184,11 @@ enum CircuitQueries {
     /// Pauses queues, or makes their pauses longer.
     static func pause(_ requests: [RateLimitRequest], delays: RetryDelays, on connection: BlockingConnection) throws -> [RateLimitPause] {
         let ordered = requests.sorted { ($0.provider.rawValue, $0.app) < ($1.provider.rawValue, $1.app) }
+        // All at once, in the order of the rows: two transactions may want the same ones.
+        _ = try connection.query(KeyLock.take(.pause, ordered.map { "\($0.provider.rawValue):\($0.app)" }))
         var pauses: [RateLimitPause] = []
         for group in ordered.grouped(by: { "\($0.provider.rawValue) \($0.app)" }) {
             let (provider, app) = (group[0].provider, group[0].app)
-            _ = try connection.query(
-                "SELECT pg_advisory_xact_lock(hashtextextended('pause:' || \(provider.rawValue) || ':' || \(app), 0)) IS NULL"
-            )
             let now = try connection.query("SELECT clock_timestamp()")[0].decode(Timestamp.self)
             let current = try connection.query(
                 """

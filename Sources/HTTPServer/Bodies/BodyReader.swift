@@ -1,5 +1,6 @@
 import HTTPTypes
 package import Hummingbird
+import ServiceKit
 
 /// Reads a request's body under limits and undoes gzip.
 ///
@@ -85,6 +86,7 @@ package struct BodyReader: Sendable {
         // (a cancelled sleep stays in the timer heap until it is due). A peer that sends no first chunk at all is
         // closed by the connection's idle timeout.
         if try await collector.readOne() { return try collector.finish() }
+        defer { WorkDeadline.current?.restart() }
         return try await race(collector)
     }
 

@@ -1,3 +1,5 @@
+import PushContract
+
 extension MetricFamily {
     /// The family in the Prometheus text format 0.0.4: HELP and TYPE once, then its samples sorted by labels.
     func write(to text: inout String) {
@@ -8,6 +10,7 @@ extension MetricFamily {
             switch series {
             case .counter(let counter): write(counter.value, labels, to: &text)
             case .gauge(let gauge): write(gauge.value, labels, to: &text)
+            case .age(let age): write(age.value(now: .now()), labels, to: &text)
             case .observed(let read): if let value = read() { write(value, labels, to: &text) }
             case .histogram(let histogram): write(histogram, labels, to: &text)
             }

@@ -5,6 +5,7 @@ struct MetricFamily: Sendable {
     enum Series: Sendable {
         case counter(CounterSeries)
         case gauge(GaugeSeries)
+        case age(AgeSeries)
         case histogram(HistogramSeries)
         /// Read when the metrics are; nil leaves the sample out.
         case observed(@Sendable () -> Double?)

@@ -98,6 +98,12 @@ extension MetricsRegistry {
         return gauge
     }
 
+    func age(_ label: String, _ dimensions: [(String, String)]) -> AgeSeries {
+        let series = series(label, .gauge, MetricName.sanitized(label), .gauge, dimensions) { _ in .age(AgeSeries()) }
+        guard case .age(let age) = series else { return AgeSeries() }
+        return age
+    }
+
     private func histogram(
         _ label: String,
         _ use: Use,

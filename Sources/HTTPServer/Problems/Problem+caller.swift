@@ -34,6 +34,17 @@ extension Problem {
         Problem(status: .forbidden, code: "forbidden", title: "Not allowed", detail: detail)
     }
 
+    /// 429: the caller reads too much at a time.
+    static func tooManyReads(running: Int) -> Problem {
+        Problem(
+            status: .tooManyRequests,
+            code: "too_many_reads",
+            title: "Too many reads at a time",
+            detail: "\(running) GET requests of this caller are being answered, and others wait. Send fewer at a time.",
+            retryAfter: .seconds(1)
+        )
+    }
+
     /// 429: the caller's own quota is used up. Never used for our own overload, which is 503.
     package static func quotaExceeded(perMinute: Int, retryAfter: Duration) -> Problem {
         Problem(

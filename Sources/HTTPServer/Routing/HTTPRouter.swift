@@ -3,8 +3,8 @@ package import Hummingbird
 
 /// The routes of a server, with everything that surrounds a route already in place.
 ///
-/// From outside in: request id, metrics, problems, a proxy's sign-in; then, for each route, authentication, the route's own middleware, the
-/// check of its access, and its handler. A route cannot be added without saying who may call it.
+/// From outside in: request id, metrics, problems, the request's deadline, a proxy's sign-in; then, for each route, authentication, the route's own middleware, the
+/// check of its access, for GET the caller's limit, and its handler. A route cannot be added without saying who may call it.
 package final class HTTPRouter: HTTPResponderBuilder {
     package typealias Handler<Output: ResponseGenerator> = @Sendable @concurrent (Request, PushwatchContext) async throws -> Output
 
@@ -20,6 +20,7 @@ package final class HTTPRouter: HTTPResponderBuilder {
     private let router: Router<PushwatchContext>
     private let authentication: AuthenticationMiddleware?
     private let table = RouteTable()
+    private let reads = ReadLimit()
 
     /// - Parameters:
     ///   - authentication: authenticates callers; without it only open routes can be called.
@@ -35,6 +36,7 @@ package final class HTTPRouter: HTTPResponderBuilder {
         router.add(middleware: RequestIDMiddleware())
         router.add(middleware: RequestMetricsMiddleware())
         router.add(middleware: ProblemMiddleware(routes: table, translate: translate))
+        router.add(middleware: WorkDeadlineMiddleware())
         if let proxy { router.add(middleware: proxy) }
     }
 
@@ -50,6 +52,7 @@ package final class HTTPRouter: HTTPResponderBuilder {
         if access != .open, let authentication { group.add(middleware: authentication) }
         for layer in middleware { group.add(middleware: layer) }
         if access != .open { group.add(middleware: RequireAccess(access: access)) }
+        if access != .open, method == .get { group.add(middleware: reads) }
         group.on(path, method: method, use: handler)
         routes.append(Route(method: method, path: path.description, access: access))
     }

@@ -54,9 +54,7 @@ extension ActivityStore {
 }
 
 private enum TokenQueries {
-    static func lock(_ hash: TokenHash) -> Query {
-        "SELECT pg_advisory_xact_lock(hashtextextended('updateToken:' || \(hash.rawValue), 0)) IS NULL"
-    }
+    static func lock(_ hash: TokenHash) -> Query { KeyLock.take(.updateToken, [hash.rawValue]) }
 
     static func device(_ post: TokenPost, now: Timestamp) -> Query {
         "SELECT app FROM devices WHERE userId = \(post.userId) AND deviceId = \(post.deviceId) AND expiresAt > \(now)"

@@ -33,7 +33,7 @@ enum ActivityQueries {
 
     /// Calls about one key take turns, also while it has no row yet.
     static func lock(subject: String, userId: String, deviceId: String) -> Query {
-        "SELECT pg_advisory_xact_lock(hashtextextended('activity:' || \(subject) || ' ' || \(userId) || ' ' || \(deviceId), 0)) IS NULL"
+        KeyLock.take(.activity, [subject + " " + userId + " " + deviceId])
     }
 }
 

@@ -13,6 +13,7 @@ final class PostingLoad: Sendable {
         var sends: Set<String> = []
         var refusals: [Int: Int] = [:]
         var resends = 0
+        var slowest: Duration = .zero
     }
 
     private let state: Mutex<State>
@@ -37,6 +38,8 @@ final class PostingLoad: Sendable {
     var sends: Set<String> { state.withLock { $0.sends } }
     /// How often each status other than success came; 0 = no answer.
     var refusals: [Int: Int] { state.withLock { $0.refusals } }
+    /// The longest that any request took, whatever its answer.
+    var slowest: Duration { state.withLock { $0.slowest } }
     var resends: Int { state.withLock { $0.resends } }
 
     func move(to url: String) { state.withLock { $0.url = url } }
@@ -91,7 +94,9 @@ final class PostingLoad: Sendable {
             let (url, isStopped) = state.withLock { ($0.url, $0.isStopped) }
             if isStopped && attempt > 0 { return false }
             let api = API.shared(url)
+            let start = ContinuousClock.now
             let answer = try? await api.call("POST", path, type: "application/json", body: data)
+            state.withLock { $0.slowest = max($0.slowest, ContinuousClock.now - start) }
             if let answer, good.contains(answer.status) { return true }
             state.withLock {
                 $0.refusals[answer?.status ?? 0, default: 0] += 1

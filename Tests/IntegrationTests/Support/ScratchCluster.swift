@@ -11,6 +11,7 @@ final class ScratchCluster {
     private(set) var url = ""
     private var port: Int?
     private let settings: [String: String]
+    private var frozen: [Int32] = []
 
     init(in directory: String, settings: [String: String] = [:]) {
         self.directory = directory + "/postgres"
@@ -56,8 +57,23 @@ final class ScratchCluster {
         return both + "?target_session_attrs=read-write"
     }
 
+    /// SIGSTOP to the server and all its processes: the kernel goes on acknowledging for them.
+    func freeze() throws {
+        let file = try String(contentsOfFile: directory + "/data/postmaster.pid", encoding: .utf8)
+        guard let postmaster = file.split(separator: "\n").first.flatMap({ Int32($0) }) else { return }
+        let children = try String(contentsOfFile: "/proc/\(postmaster)/task/\(postmaster)/children", encoding: .utf8)
+        frozen = [postmaster] + children.split(separator: " ").compactMap { Int32($0) }
+        for process in frozen { kill(process, SIGSTOP) }
+    }
+
+    func thaw() {
+        for process in frozen { kill(process, SIGCONT) }
+        frozen = []
+    }
+
     /// As when the machine loses power: nothing is written any more.
     func crash() {
+        thaw()
         running?.stopBlocking(.immediate)
         running = nil
     }

@@ -1,0 +1,63 @@
+import Logging
+import Postgres
+
+/// Connections by what they are for, each class with a bound and time limits of its own: none can take those of another.
+struct DatabasePools: Sendable {
+    /// What callers ask to be stored: attempts, sends, devices, follows, and their keys.
+    let ingest: PostgresPool
+    let sending: PostgresPool
+    let alerting: PostgresPool
+    let live: PostgresPool
+    /// The heartbeat and readiness.
+    let health: PostgresPool
+    /// GET requests for attempts and alerts, and the pages.
+    let readers: PostgresPool
+
+    var all: [PostgresPool] { [ingest, sending, alerting, live, health, readers] }
+
+    /// - Parameter total: connections of all classes together.
+    init(url: String, total: Int, logger: Logger) {
+        let sizes = Sizes(total: total)
+        // Copies share what one learns about the hosts of the string.
+        let configuration = PostgresConfiguration(url: url)
+        func pool(_ name: String, _ size: Int, statement: Duration, connect: Int = 3) -> PostgresPool {
+            var own = configuration
+            own.applicationName = "pushwatch \(name)"
+            own.maxConnections = size
+            own.connectTimeoutSeconds = connect
+            own.statementTimeout = statement
+            own.callTimeout = statement + .seconds(1)
+            return PostgresPool(configuration: own, logger: logger)
+        }
+        // With these a hung primary is left within 10 s where requests wait, and within 16 s elsewhere.
+        ingest = pool("ingest", sizes.ingest, statement: .seconds(6))
+        sending = pool("sending", sizes.sending, statement: .seconds(15))
+        alerting = pool("alerting", sizes.alerting, statement: .seconds(30))
+        live = pool("live", sizes.live, statement: .seconds(15))
+        health = pool("health", sizes.health, statement: .seconds(2), connect: 2)
+        readers = pool("readers", sizes.readers, statement: .seconds(5))
+    }
+
+    /// How the connections of an instance are divided.
+    struct Sizes: Equatable {
+        static let least = 16
+        static let usual = 32
+        /// Three writers of attempts keep one each.
+        var ingest = 5
+        var sending = 3
+        var live = 2
+        var readers = 2
+        var alerting = 2
+        let health = 2
+
+        /// The rest beyond the least is shared 3 : 5 : 3 : 3 : 2.
+        init(total: Int) {
+            let rest = max(0, total - Sizes.least)
+            ingest += rest * 3 / 16
+            sending += rest * 5 / 16
+            live += rest * 3 / 16
+            readers += rest * 3 / 16
+            alerting += rest * 2 / 16
+        }
+    }
+}

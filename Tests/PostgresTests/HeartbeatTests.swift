@@ -1,0 +1,94 @@
+import LocalPostgres
+import TestDatabase
+import Testing
+
+@testable import Postgres
+
+@Suite("The database heartbeat")
+struct HeartbeatTests {
+    private func withHeartbeat(
+        _ settings: String = "",
+        _ body: (DatabaseHeartbeat, PostgresConnection) async throws -> Void
+    ) async throws {
+        try await withDatabaseURL { url in
+            var configuration = PostgresConfiguration(url: url, maxConnections: 2, statementTimeout: .seconds(2))
+            configuration.callTimeout = .milliseconds(700)
+            let admin = try await PostgresConnection.connect(PostgresConfiguration(url: url))
+            try await body(DatabaseHeartbeat(pool: PostgresPool(configuration: configuration, logger: .silent), logger: .silent), admin)
+        }
+    }
+
+    @Test("no fault once a write went through, and none before")
+    func works() async throws {
+        try await withHeartbeat { heartbeat, admin in
+            #expect(await heartbeat.fault() == "nothing was written yet")
+            try await heartbeat.beat()
+            try await heartbeat.beat()
+            #expect(await heartbeat.fault() == nil)
+            #expect(try await admin.query("SELECT count(*) FROM databaseHeartbeats")[0].decode(Int.self) == 1)
+        }
+    }
+
+    @Test("a read-only database answers, and is a fault with that reason")
+    func readOnly() async throws {
+        try await withHeartbeat { heartbeat, admin in
+            try await admin.executeScript(
+                "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$"
+            )
+            await #expect(throws: PostgresError.self) { try await heartbeat.beat() }
+            #expect(await heartbeat.fault() == "the database is read-only")
+        }
+    }
+
+    @Test("a lost synchronous quorum is named, leaves one session waiting and not more, and ends with the quorum's return")
+    func quorum() async throws {
+        try await withScratch("quorum") { directory in
+            let settings = LocalPostgresConfiguration(
+                directory: directory,
+                maxConnections: 20,
+                settings: ["wal_level": "replica", "max_wal_senders": "2", "synchronous_commit": "on"]
+            )
+            let cluster = try await LocalPostgres.start(settings, logger: .silent)
+            defer { cluster.stopBlocking(.immediate) }
+            try await migrate(cluster.socketURL)
+            let admin = try await PostgresConnection.connect(PostgresConfiguration(url: cluster.socketURL))
+            var configuration = PostgresConfiguration(url: cluster.socketURL, maxConnections: 2, statementTimeout: .seconds(2))
+            configuration.callTimeout = .milliseconds(1500)
+            let heartbeat = DatabaseHeartbeat(pool: PostgresPool(configuration: configuration, logger: .silent), logger: .silent)
+            try await heartbeat.beat()
+            try await admin.executeScript("ALTER SYSTEM SET synchronous_standby_names = 'nowhere'")
+            try await admin.executeScript("SELECT pg_reload_conf()")
+            var faults: [String?] = []
+            while faults.count < 3 {
+                if (try? await heartbeat.beat()) == nil { faults.append(await heartbeat.fault()) }
+            }
+            #expect(faults.allSatisfy { $0?.contains("synchronous standby") == true }, "\(faults)")
+            let waiting = try await admin.query("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")[0].decode(Int.self)
+            #expect(waiting == 1)
+            try await admin.executeScript("ALTER SYSTEM RESET synchronous_standby_names")
+            try await admin.executeScript("SELECT pg_reload_conf()")
+            while (try? await heartbeat.beat()) == nil {}
+            #expect(await heartbeat.fault() == nil)
+        }
+    }
+
+    @Test("a write that takes too long is a fault while it runs")
+    func age() {
+        var state = HeartbeatState()
+        let start = ContinuousClock.now
+        state.succeeded(now: start)
+        #expect(state.fault(now: start + .seconds(5)) == nil)
+        #expect(state.fault(now: start + .seconds(9)) == "the database has not taken a write for 9 s")
+    }
+
+    @Test(
+        "a failure has its reason, by SQLSTATE",
+        arguments: [
+            ("53100", "the database cannot write to its disk, which is probably full"), ("25006", "the database is read-only"),
+            ("08006", "the database cannot be reached"), ("08PW1", "the database does not answer"),
+        ]
+    )
+    func reasons(code: String, reason: String) {
+        #expect(HeartbeatState.reason(PostgresError(.init(rawValue: code), ""), isCommitting: false) == reason)
+    }
+}
