@@ -245,7 +245,7 @@ let package = Package(
         tests(
             "HTTPServerTests",
             [
-                "HTTPServer", "ServiceKit", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .metrics, .coreMetrics, .logging,
+                "HTTPServer", "PushContract", "ServiceKit", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .metrics, .coreMetrics, .logging,
                 .nioCore, .nioEmbedded, .nioHTTPTypes,
             ]
         ),

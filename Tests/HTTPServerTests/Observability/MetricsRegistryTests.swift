@@ -1,5 +1,6 @@
 import CoreMetrics
 import Foundation
+import PushContract
 import Testing
 
 @testable import HTTPServer
@@ -24,6 +25,20 @@ import Testing
         registry.observe("absent", "Never there.") { nil }
         ProcessMetrics.register(in: registry, startedAt: Date(timeIntervalSince1970: 1_000))
         return registry
+    }
+
+    @Test("an age is that of the moment of asking, and 0 without anything to be old")
+    func age() throws {
+        let registry = MetricsRegistry()
+        let age = registry.age("pushwatch_example_lag_seconds", [("app", "a")])
+        let now = Timestamp.now()
+        age.record(since: now - .seconds(30))
+        #expect(age.value(now: now) == 30)
+        #expect(age.value(now: now + .seconds(60)) == 90)
+        let line = try #require(registry.exposition().split(separator: "\n").first { $0.hasPrefix("pushwatch_example_lag_seconds{") })
+        #expect(try #require(line.split(separator: " ").last.flatMap { Double($0) }) >= 30)
+        age.record(since: nil)
+        #expect(age.value(now: now) == 0)
     }
 
     @Test("the text holds each family once, sorted, with escaped labels")
