@@ -114,7 +114,7 @@ let package = Package(
             "HTTPServer",
             ["PushContract", "ServiceKit", "CZlib", .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics, .nioCore, .nioHTTPTypes]
         ),
-        module("Cricket", ["PushContract", .crypto]),
+        module("Cricket", ["PushContract", "ServiceKit", .crypto]),
 
         // Layer 4: stores and providers.
         module(

@@ -31,7 +31,7 @@ struct NowPage {
         let title = firing.isEmpty ? "All quiet" : "\(firing.count) firing"
         frame = PageFrame(
             title: "\(title) · Pushwatch",
-            mood: firing.isEmpty ? .calm : .alarmed,
+            state: firing.isEmpty ? .calm : .alarmed,
             refreshSeconds: 30,
             person: reader.name,
             now: now
