@@ -114,7 +114,7 @@ let package = Package(
             "HTTPServer",
             ["PushContract", "ServiceKit", "CZlib", .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics, .nioCore, .nioHTTPTypes]
         ),
-        module("Cricket", ["PushContract", .crypto]),
+        module("Cricket", ["PushContract", "ServiceKit", .crypto]),
 
         // Layer 4: stores and providers.
         module(
@@ -245,7 +245,8 @@ let package = Package(
         tests(
             "HTTPServerTests",
             [
-                "HTTPServer", "PushContract", "ServiceKit", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .metrics, .coreMetrics, .logging,
+                "HTTPServer", "PushContract", "ServiceKit", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .metrics, .coreMetrics,
+                .logging,
                 .nioCore, .nioEmbedded, .nioHTTPTypes,
             ]
         ),

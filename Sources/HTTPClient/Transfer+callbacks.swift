@@ -11,9 +11,9 @@ func receiveBody(bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, con
     guard let bytes, let context else { return 0 }
     let transfer = transfer(context)
     let length = size * count
-    let room = transfer.limits.maxResponseBody - transfer.received.count
-    transfer.received.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: min(length, room)))
-    guard length <= room else {
+    let space = transfer.limits.maxResponseBody - transfer.received.count
+    transfer.received.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: min(length, space)))
+    guard length <= space else {
         transfer.isTruncated = true
         return 0
     }

@@ -8,7 +8,7 @@ import Foundation
     import Glibc
 #endif
 
-/// How a server is told to end.
+/// The signal that ends a server.
 package enum ShutdownMode: Sendable {
     /// Ends sessions, writes a checkpoint.
     case fast

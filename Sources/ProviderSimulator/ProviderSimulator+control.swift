@@ -25,7 +25,7 @@ extension ProviderSimulator {
         state.with { $0.tokens[SimulatorState.canonical(token)] }
     }
 
-    /// How connections behave from now on; open ones are told by SETTINGS.
+    /// How connections behave from now on; open ones are notified by SETTINGS.
     package func setConnections(_ conditions: ConnectionConditions) { connections.set(conditions) }
 
     var connectionConditions: ConnectionConditions { connections.conditions }

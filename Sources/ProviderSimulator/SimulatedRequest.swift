@@ -1,6 +1,6 @@
 /// One request as the checks see it: no sockets, no clock.
 struct SimulatedRequest: Sendable, Hashable {
-    /// Tells connections apart.
+    /// Identifies the connection.
     var connection: String
     var method: String
     /// The path without the query, still percent-encoded.

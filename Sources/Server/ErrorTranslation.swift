@@ -2,7 +2,7 @@ import Alerting
 import HTTPServer
 import Postgres
 
-/// What failures of lower floors mean to a caller.
+/// What failures of lower layers mean to a caller.
 enum ErrorTranslation {
     @Sendable
     static func problem(_ error: any Error) -> Problem? {

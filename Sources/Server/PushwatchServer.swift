@@ -19,7 +19,7 @@ package import UnixSignals
 package struct PushwatchServer {
     /// Things a caller may add or hear.
     package struct Hooks: Sendable {
-        /// Where alerts go besides what `alerts/receivers.yml` says.
+        /// Receivers in addition to those of `alerts/receivers.yml`.
         package var receivers: [ReceiverConfiguration] = []
         /// Further services that live as long as the server, such as the demo's.
         package var extraServices: [any Service] = []

@@ -91,12 +91,14 @@ struct AcceptancesCommand: AsyncParsableCommand {
         @OptionGroup var options: ConfigurationOptions
         @Argument(help: "The acceptance's id, as `pushwatch acceptances list` shows it.") var id: String
         @Option(help: "Who removes it.") var author: String = NSUserName()
+        @Flag(help: "Print JSON: the acceptance's id.") var json = false
 
         func run() async throws {
             try await options.withPool { pool, _ in
                 guard let uuid = UUID(uuidString: id),
                     let removed = try await AcceptanceStore.undo(uuid, by: author, at: .now(), on: pool)
                 else { throw CommandFailure.check("No acceptance in force has the id `\(id)`.") }
+                if json { return try Terminal.printLine(json: ["removed": removed.id.uuidString.lowercased()]) }
                 Terminal.printLine("The acceptance of \(removed.subject) is removed.")
             }
         }

@@ -24,7 +24,7 @@ extension AlertsCommand {
                 guard !alerts.isEmpty else { return Terminal.printLine("No alert is firing.") }
                 let rows = alerts.map {
                     [
-                        $0.shortId, $0.severity.rawValue, $0.standing, $0.rule, $0.group.description, $0.startsAt.rfc3339,
+                        $0.shortId, $0.severity.rawValue, $0.stateText, $0.rule, $0.group.description, $0.startsAt.rfc3339,
                         $0.annotations["summary"] ?? "",
                     ]
                 }
@@ -92,7 +92,7 @@ extension AlertsCommand {
 extension Alert {
     fileprivate var shortId: String { String(id.uuidString.lowercased().prefix(8)) }
 
-    fileprivate var standing: String {
+    fileprivate var stateText: String {
         if state == .resolved { return "resolved" }
         if silencedBy != nil { return "silenced" }
         if suppressedBy != nil { return "suppressed" }
@@ -100,7 +100,7 @@ extension Alert {
     }
 
     fileprivate var description: String {
-        var lines = ["\(rule) \(group)  \(severity.rawValue)  \(standing)", annotations["summary"] ?? "", ""]
+        var lines = ["\(rule) \(group)  \(severity.rawValue)  \(stateText)", annotations["summary"] ?? "", ""]
         func add(_ name: String, _ value: String?) {
             if let value { lines.append(name.padding(toLength: 14, withPad: " ", startingAt: 0) + value) }
         }

@@ -31,6 +31,7 @@ extension AlertsCommand {
             transform: CommandDuration.within(.seconds(1)...(.hours(1)))
         )
         var timeout = CommandDuration.seconds(60)
+        @Option(help: "Who tests them.") var author: String = NSUserName()
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
@@ -77,7 +78,7 @@ extension AlertsCommand {
             _ notifier: Notifier,
             _ pool: PostgresPool
         ) async throws -> [TestNotification.TestNotificationResult] {
-            let id = try await TestNotification.fire(receivers: names, severity: severity, author: NSUserName(), at: .now(), on: pool)
+            let id = try await TestNotification.fire(receivers: names, severity: severity, author: author, at: .now(), on: pool)
             do {
                 _ = try await settled(id, "firing", notifier, pool)
             } catch {

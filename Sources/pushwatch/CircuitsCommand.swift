@@ -56,12 +56,14 @@ struct CircuitsCommand: AsyncParsableCommand {
         @OptionGroup var options: ConfigurationOptions
         @Argument(help: "The circuit's id, as `pushwatch circuits list` shows it.") var id: Int64
         @Option(help: "Who closes it.") var author: String = NSUserName()
+        @Flag(help: "Print JSON: the circuit's id.") var json = false
 
         func run() async throws {
             try await options.withPool { pool, _ in
                 guard try await SendStore(pool: pool, record: { _, _ in }).closeCircuit(id, by: author) else {
                     throw CommandFailure.check("No open circuit has the id \(id).")
                 }
+                if json { return try Terminal.printLine(json: ["closed": id]) }
                 Terminal.printLine("Circuit \(id) is closed.")
             }
         }

@@ -24,7 +24,7 @@ struct ExclusionsCommand: AsyncParsableCommand {
                 let all = try await ExclusionStore.all(on: pool)
                 if json {
                     return try Terminal.printLine(
-                        json: all.map { ["from": $0.from.rfc3339, "to": $0.to.rfc3339, "reason": $0.reason, "author": $0.author] }
+                        json: all.map(ExclusionsCommand.document(of:))
                     )
                 }
                 guard !all.isEmpty else { return Terminal.printLine("No period is excluded.") }
@@ -52,6 +52,7 @@ struct ExclusionsCommand: AsyncParsableCommand {
         @Option(help: "The first minute after the period; now unless given.") var to: String?
         @Option(help: "What happened.") var reason: String
         @Option(help: "Who adds it.") var author: String = NSUserName()
+        @Flag(help: "Print JSON, as `pushwatch exclusions list` does.") var json = false
 
         func run() async throws {
             let start = try ExclusionsCommand.minute(from, "--from")
@@ -59,7 +60,9 @@ struct ExclusionsCommand: AsyncParsableCommand {
             guard end > start else { throw ValidationError("--to must be after --from.") }
             guard !reason.isEmpty else { throw ValidationError("--reason must not be empty.") }
             try await options.withPool { pool, _ in
-                try await ExclusionStore.add(ExcludedTime(from: start, to: end, reason: reason, author: author), on: pool)
+                let exclusion = ExcludedTime(from: start, to: end, reason: reason, author: author)
+                try await ExclusionStore.add(exclusion, on: pool)
+                if json { return try Terminal.printLine(json: ExclusionsCommand.document(of: exclusion)) }
                 Terminal.printLine("\(start.rfc3339) to \(end.rfc3339) is excluded from the baselines.")
             }
         }
@@ -71,6 +74,7 @@ struct ExclusionsCommand: AsyncParsableCommand {
 
         @OptionGroup var options: ConfigurationOptions
         @Argument(help: "Its first minute, as `pushwatch exclusions list` shows it.") var from: String
+        @Flag(help: "Print JSON: its first minute.") var json = false
 
         func run() async throws {
             let start = try ExclusionsCommand.minute(from, "FROM")
@@ -78,9 +82,16 @@ struct ExclusionsCommand: AsyncParsableCommand {
                 guard try await ExclusionStore.remove(from: start, on: pool) > 0 else {
                     throw CommandFailure.check("No exclusion begins at \(start.rfc3339); `pushwatch exclusions list` lists them.")
                 }
+                if json { return try Terminal.printLine(json: ["removed": start.rfc3339]) }
                 Terminal.printLine("The period from \(start.rfc3339) is included again.")
             }
         }
+    }
+
+    private static func document(of exclusion: ExcludedTime) -> [String: String] {
+        [
+            "from": exclusion.from.rfc3339, "to": exclusion.to.rfc3339, "reason": exclusion.reason, "author": exclusion.author,
+        ]
     }
 
     private static func minute(_ text: String, _ option: String) throws -> Timestamp {

@@ -31,6 +31,7 @@ struct KeysCommand: AsyncParsableCommand {
         @Option(help: "What the key is for.") var name: String
         @Option(help: "What the key may do; repeatable.") var scope: [String]
         @Option(help: "Requests a minute; no quota unless given.") var quotaPerMinute: Int?
+        @Option(help: "Who creates it.") var author: String = NSUserName()
         @Flag(help: "Print JSON: the key and its id.") var json = false
 
         func run() async throws {
@@ -40,10 +41,12 @@ struct KeysCommand: AsyncParsableCommand {
                     name: name,
                     scopes: Set(scope.map(Scope.init(rawValue:))),
                     quotaPerMinute: quotaPerMinute,
-                    createdBy: NSUserName(),
+                    createdBy: author,
                     now: now
                 )
-                try await audit.record(.ofThisUser(.createKey, "\(name) (\(made.key.id))", scope.sorted().joined(separator: ", "), at: now))
+                try await audit.record(
+                    AuditEntry(.createKey, "\(name) (\(made.key.id))", scope.sorted().joined(separator: ", "), by: author, at: now)
+                )
                 if json { return try Terminal.printLine(json: ["id": made.key.id, "key": made.text.text]) }
                 Terminal.printLine(made.text.text)
                 Terminal.printError("Store it now: it is not shown again. Revoke it with `pushwatch keys revoke \(made.key.id)`.")
@@ -100,21 +103,23 @@ struct KeysCommand: AsyncParsableCommand {
 
         @OptionGroup var options: ConfigurationOptions
         @Argument(help: "The key's id, as `pushwatch keys list` shows it.") var id: String
+        @Option(help: "Who revokes it.") var author: String = NSUserName()
+        @Flag(help: "Print JSON: the key's id.") var json = false
 
         func run() async throws {
             try await withKeys(options) { store, audit in
                 let now = Timestamp.now()
                 guard try await store.revoke(id: id, now: now) else { throw CommandFailure.check("No active key has the id `\(id)`.") }
-                try await audit.record(.ofThisUser(.revokeKey, id, "", at: now))
+                try await audit.record(AuditEntry(.revokeKey, id, "", by: author, at: now))
+                if json { try Terminal.printLine(json: ["revoked": id]) }
             }
         }
     }
 }
 
 extension AuditEntry {
-    /// An action of the user who runs the command.
-    fileprivate static func ofThisUser(_ action: AuditAction, _ subject: String, _ detail: String, at now: Timestamp) -> AuditEntry {
-        AuditEntry(at: now, actor: "\(NSUserName()), on the command line", action: action, subject: subject, detail: detail)
+    fileprivate init(_ action: AuditAction, _ subject: String, _ detail: String, by author: String, at now: Timestamp) {
+        self.init(at: now, actor: "\(author), on the command line", action: action, subject: subject, detail: detail)
     }
 }
 

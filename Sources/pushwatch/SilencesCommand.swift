@@ -101,6 +101,7 @@ struct SilencesCommand: AsyncParsableCommand {
 
         @OptionGroup var options: ConfigurationOptions
         @Argument(help: "The silence's id, or its beginning, as `pushwatch silences list` shows it.") var id: String
+        @Flag(help: "Print JSON: the silence's id.") var json = false
 
         func run() async throws {
             try await options.withPool { pool, _ in
@@ -109,6 +110,7 @@ struct SilencesCommand: AsyncParsableCommand {
                 guard let silence = found.first, try await SilenceStore.end(silence.id, at: .now(), on: pool) else {
                     throw CommandFailure.check("No silence in force has the id `\(id)`; `pushwatch silences list` lists them.")
                 }
+                if json { return try Terminal.printLine(json: ["expired": silence.id.uuidString.lowercased()]) }
                 Terminal.printLine("The silence of \(silence.subject) has ended.")
             }
         }

@@ -37,7 +37,7 @@ struct FreshWriterTests {
 
     private func learned(_ store: AttemptDatabase) async throws -> LedgerHints {
         let hints = LedgerHints()
-        hints.saw(try await store.pool.withConnection { try await $0.perform { try LedgerGenerations.read($0) } })
+        hints.record(try await store.pool.withConnection { try await $0.perform { try LedgerGenerations.read($0) } })
         return hints
     }
 

@@ -69,7 +69,7 @@ struct IngestQueueTests {
     func writers() async throws {
         var limits = IngestLimits()
         limits.rowsPerFurtherWriter = 30
-        limits.patience = .seconds(3600)
+        limits.waitLimit = .seconds(3600)
         let queue = IngestQueue(limits: limits)
         let batch = try Sample.batch((0..<10).map { Sample.attempt("a-\($0)") })
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -95,7 +95,7 @@ struct IngestQueueTests {
     )
     func expiry() async throws {
         var limits = IngestLimits()
-        limits.patience = .seconds(3600)
+        limits.waitLimit = .seconds(3600)
         let queue = IngestQueue(limits: limits)
         let batch = try Sample.batch([Sample.attempt()])
         await withTaskGroup(of: PostgresError.Code?.self) { group in
@@ -123,9 +123,9 @@ struct IngestQueueTests {
     }
 
     @Test("a writer that hangs does not keep others from beginning")
-    func patience() async throws {
+    func waitLimit() async throws {
         var limits = IngestLimits()
-        limits.patience = .zero
+        limits.waitLimit = .zero
         let queue = IngestQueue(limits: limits)
         let batch = try Sample.batch([Sample.attempt()])
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -84,7 +84,7 @@ struct LedgerRotationTests {
             let maintenance = PartitionMaintenance(
                 pool: store.pool,
                 clockTolerance: nil,
-                patience: "300ms",
+                waitLimit: "300ms",
                 logger: .silent,
                 now: { Sample.now }
             )

@@ -9,7 +9,7 @@ import Testing
 @Suite("Keeping partitions")
 struct PartitionMaintenanceTests {
     private func maintenance(_ pool: PostgresPool, plan: PartitionPlan = PartitionPlan(), at moment: Timestamp) -> PartitionMaintenance {
-        PartitionMaintenance(pool: pool, plan: plan, clockTolerance: nil, patience: "300ms", logger: .silent, now: { moment })
+        PartitionMaintenance(pool: pool, plan: plan, clockTolerance: nil, waitLimit: "300ms", logger: .silent, now: { moment })
     }
 
     /// The last and the first second around the edges that calendars have, and those that only zones have.
@@ -173,7 +173,7 @@ struct PartitionMaintenanceTests {
             let maintenance = PartitionMaintenance(
                 pool: store.pool,
                 clockTolerance: nil,
-                patience: "3s",
+                waitLimit: "3s",
                 logger: .silent,
                 now: { Sample.now }
             )

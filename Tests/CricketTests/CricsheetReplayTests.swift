@@ -60,7 +60,7 @@ struct CricsheetReplayTests {
         let feed = Sample.feed(script)
         for message in feed.messages {
             let score = feed.score(of: message)
-            #expect(try MatchScore.read(json: score.json) == score)
+            #expect(try MatchScore.read(json: Array(score.json)) == score)
         }
     }
 }

@@ -109,7 +109,7 @@ struct DisplayStateTests {
         }
         score.innings[score.innings.count - 1].closed = nil
         let key = MatchEvent(.wicket, innings: 1, mark: 1, ball: "999.5", text: text(400), at: Sample.now)
-        score = try MatchScore.read(json: score.json)
+        score = try MatchScore.read(json: Array(score.json))
         var state = DisplayStateBuilder(score: score, window: BallWindow(balls: (1...6).map { Sample.ball($0, 4) }), key: key, tier: 1)
             .state()
         state.seq = .max

@@ -38,8 +38,8 @@ struct ReplayTests {
 
     @Test("the position follows from the clock alone, and freezes in the breaks")
     func position() {
-        let tempo = ReplayTempo(millisecondsPerBall: 1_000, breakSeconds: 60, speed: 2)
-        let plan = ReplayPlan(script, startAt: Sample.now, tempo: tempo)
+        let pace = ReplayPace(millisecondsPerBall: 1_000, breakSeconds: 60, speed: 2)
+        let plan = ReplayPlan(script, startAt: Sample.now, pace: pace)
         #expect(plan.steps[plan.step(at: Sample.now + .seconds(-1))].position.phase == .scheduled)
         #expect(plan.steps[plan.step(at: Sample.now)].position == .init(innings: 1, bowledBalls: 0, phase: .live))
         #expect(plan.steps[plan.step(at: Sample.now + .milliseconds(2_500))].position.bowledBalls == 5)
@@ -55,10 +55,10 @@ struct ReplayTests {
 
     @Test("days of so many overs: stumps, a night, and the next morning goes on with the very same score; none after the last ball")
     func days() {
-        var tempo = ReplayTempo(millisecondsPerBall: 1_000, breakSeconds: 60)
-        tempo.oversPerDay = 3
-        tempo.nightSeconds = 1_000
-        let plan = ReplayPlan(script, startAt: Sample.now, tempo: tempo)
+        var pace = ReplayPace(millisecondsPerBall: 1_000, breakSeconds: 60)
+        pace.oversPerDay = 3
+        pace.nightSeconds = 1_000
+        let plan = ReplayPlan(script, startAt: Sample.now, pace: pace)
         let nights = plan.steps.indices.filter { plan.steps[$0].position.phase == .stumps }
         // Ten overs: a night after the third, the sixth and the ninth.
         #expect(nights.map { plan.steps[$0].position.innings } == [1, 2, 2])
@@ -69,8 +69,8 @@ struct ReplayTests {
             #expect(morning.position == evening.position, "play goes on where it stopped")
         }
         #expect(plan.steps.last?.position.phase == .ended)
-        tempo.oversPerDay = 5
-        let whole = ReplayPlan(script, startAt: Sample.now, tempo: tempo).steps
+        pace.oversPerDay = 5
+        let whole = ReplayPlan(script, startAt: Sample.now, pace: pace).steps
         #expect(whole.count { $0.position.phase == .stumps } == 1, "an innings that ends with the day has no break of its own")
         #expect(!whole.contains { $0.position.phase == .break })
     }

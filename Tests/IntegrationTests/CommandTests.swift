@@ -62,6 +62,7 @@ extension WholeService {
                 #expect(added.code == 0 && added.output.contains("fcm"), "\(added.output)")
                 let removed = try await Shell.run(ServerProcess.binary, ["throttles", "remove", "--all"], in: directory)
                 #expect(removed.output.contains("Removed 1"), "\(removed.output)")
+                try await expectJSONOfChanges(in: directory)
                 // The server, by its URL and key: it answers, although no device of this user is known.
                 let sent = try await Shell.run(ServerProcess.binary, ["send", "--uid", "nobody", "--title", "x"], in: directory)
                 #expect(!sent.output.contains("cannot be reached") && !sent.output.contains("No API key"), "\(url): \(sent.output)")
@@ -69,6 +70,36 @@ extension WholeService {
                 #expect(elsewhere.code == 2 && elsewhere.output.contains("No database is configured"), "\(elsewhere.output)")
                 #expect(try await up.stop() == 0)
             }
+        }
+
+        /// What a command changed is in its JSON, so that a script can go on with it.
+        private func expectJSONOfChanges(in directory: String) async throws {
+            func run(_ arguments: String...) async throws -> [String: Any] {
+                let done = try await Shell.run(ServerProcess.binary, arguments + ["--json"], in: directory)
+                #expect(done.code == 0, "\(arguments): \(done.output)")
+                return try #require(try JSONSerialization.jsonObject(with: Data(done.output.utf8)) as? [String: Any], "\(done.output)")
+            }
+            let made = try await run("silences", "add", "--match", "alertname=None", "--reason", "test", "--duration", "5m")
+            let silence = (made["silence"] as? [String: Any])?["id"] as? String
+            #expect(try await run("silences", "expire", #require(silence))["expired"] as? String == silence)
+            let key = try await run("keys", "create", "--name", "test", "--scope", "alerts:read", "--author", "asha")["id"] as? String
+            #expect(try await run("keys", "revoke", #require(key), "--author", "asha")["revoked"] as? String == key)
+            let from = "2026-01-05T10:00:00Z"
+            let added = try await run(
+                "exclusions",
+                "add",
+                "--from",
+                from,
+                "--to",
+                "2026-01-05T11:00:00Z",
+                "--reason",
+                "test",
+                "--author",
+                "asha"
+            )
+            let start = try #require(added["from"] as? String)
+            #expect(added["author"] as? String == "asha")
+            #expect(try await run("exclusions", "remove", start)["removed"] as? String == start)
         }
 
         @Test("a state directory of the schema before the first release is recognised, and the error says what to do")

@@ -160,6 +160,8 @@ struct ChannelErrorTests {
         try await ChannelTests.with { bench in
             bench.apns.channels.answer("create", .apns(403, "InvalidProviderToken"))
             bench.apns.channels.answer("list", .apns(403, "InvalidProviderToken"))
+            // Pushes are refused, too: an accepted one would say that only channels are.
+            bench.apns.answer(LiveBench.startToken(1), .apns(403, "InvalidProviderToken"))
             try await bench.score(runs: 1)
             try await bench.phone("ann", "phone", 1)
             try await bench.follow("ann")

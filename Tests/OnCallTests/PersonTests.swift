@@ -111,7 +111,7 @@ struct PersonTests {
             ),
             (
                 person(devices: [device()], attempts: [attempt(.queued)]),
-                ["1 device of 1 can be reached.", "The last push was reported as queued 10 min ago, and never what came of it."]
+                ["1 device of 1 can be reached.", "The last push was reported as queued 10 min ago, and never with an outcome."]
             ),
         ]
     )

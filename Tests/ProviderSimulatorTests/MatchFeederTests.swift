@@ -32,7 +32,7 @@ struct MatchFeederTests {
         var taken: [(at: Timestamp, score: MatchScore)] { state.withLock { $0.scores } }
 
         func take(_ request: OutboundRequest) throws -> OutboundResponse {
-            let score = try MatchScore.read(json: Data(request.body))
+            let score = try MatchScore.read(json: Array(request.body))
             #expect(request.method == "PUT" && request.url == "http://server/matches/\(score.matchId)")
             #expect(request.headers.contains { $0.name == "authorization" && $0.value == "Bearer key" })
             return state.withLock { state in
@@ -53,7 +53,7 @@ struct MatchFeederTests {
     }
 
     private func feed(_ matchId: String = "m", startAt: Timestamp = start) throws -> ReplayFeed {
-        ReplayFeed(ReplayPlan(try script(), startAt: startAt, tempo: RepeatedMatch.quickTempo), matchId: matchId)
+        ReplayFeed(ReplayPlan(try script(), startAt: startAt, pace: RepeatedMatch.quickPace), matchId: matchId)
     }
 
     private func feeder(_ feed: ReplayFeed, _ server: Server) -> MatchFeeder {
@@ -122,7 +122,7 @@ struct MatchFeederTests {
         // At this speed a match is over as soon as it begins.
         let match = RepeatedMatch(
             try script(),
-            tempo: ReplayTempo(millisecondsPerBall: 1, breakSeconds: 0, shortBreakSeconds: 0, speed: 1000),
+            pace: ReplayPace(millisecondsPerBall: 1, breakSeconds: 0, shortBreakSeconds: 0, speed: 1000),
             lead: .zero,
             rest: .milliseconds(1100),
             unfinished: unfinished,

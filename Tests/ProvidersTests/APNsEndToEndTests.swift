@@ -94,7 +94,7 @@ import Testing
             let fault = FaultRule(.apns, status: 403, reason: "ExpiredProviderToken", times: 1)
             simulation.simulator.setFaults([fault])
             let young = await simulation.send(by: provider)
-            #expect(young.classification == Classification(.auth, retry: .now))
+            #expect(young.classification == Classification(.auth, retry: .afterFix))
             simulation.clock.advance(by: .seconds(25 * 60))
             simulation.simulator.setFaults([fault])
             simulation.simulator.removeRequests()

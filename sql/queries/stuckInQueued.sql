@@ -1,4 +1,4 @@
--- Question:   Which senders report `queued` and never what came of it? Attempts still queued after ten minutes, per app and provider.
+-- Question:   Which senders report `queued` and never an outcome? Attempts still queued after ten minutes, per app and provider.
 -- Parameters: since, until (timestamptz); attempts younger than ten minutes are left out.
 -- Run:        psql "$PUSHWATCH_ANALYST_URL" -v since=yesterday -v until=now -f sql/queries/stuckInQueued.sql
 -- Reads:      rollups.

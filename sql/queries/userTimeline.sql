@@ -1,4 +1,4 @@
--- Question:   What happened to this person? Every attempt in order, with what came of it.
+-- Question:   What happened to this person? Every attempt in order, with its outcome.
 -- Parameters: uid; since, until (timestamptz).
 -- Run:        psql "$PUSHWATCH_ANALYST_URL" -v uid=u-123 -v since=today -v until=now -f sql/queries/userTimeline.sql
 -- Reads:      one person's attempts, by the index on uid.

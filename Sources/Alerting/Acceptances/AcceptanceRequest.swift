@@ -1,6 +1,7 @@
 import Foundation
 package import HTTPServer
 package import PushContract
+import ServiceKit
 
 /// The body of `POST /alerts/{id}/accept`: `reason`.
 package struct AcceptanceRequest: Sendable {
@@ -18,13 +19,10 @@ package struct AcceptanceRequest: Sendable {
     }
 
     static func parse(_ bytes: [UInt8]) throws(Problem) -> AcceptanceRequest {
-        guard let object = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any] else {
-            throw .malformedJSON("The body is not a JSON object with reason.")
-        }
-        if let unknown = object.keys.sorted().first(where: { $0 != "reason" }) {
-            throw .invalid("There is no field '\(unknown)' here. Known: reason.", code: "unknown_field", pointer: "/\(unknown)")
-        }
-        return try AcceptanceRequest(reason: object["reason"] as? String)
+        var fields = try JSONFields(JSONParser.parse(bytes))
+        let reason = try fields.optional("reason", JSONFields.text(0...Self.longestReason))
+        try fields.finish()
+        return try AcceptanceRequest(reason: reason)
     }
 
     /// Why an alert cannot be accepted; nil when it can.

@@ -9,7 +9,7 @@ package struct AnalystSession: Sendable, Hashable {
     }
 
     package var pid: Int32
-    /// Tells the session from a later one with the same pid.
+    /// Distinguishes the session from a later one with the same pid.
     package var startedAt: String
     package var user: String
     package var activity: Activity
@@ -67,7 +67,7 @@ package struct AnalystPolicy: Sendable {
     var xminAgeLimit: Int64 = 500_000
     var blockingLimit: Duration = .seconds(2)
     /// How long after a limit a cancelled statement may still run before its session is ended.
-    package var patience: Duration = .seconds(10)
+    package var waitLimit: Duration = .seconds(10)
 
     package init() {}
 
@@ -77,7 +77,7 @@ package struct AnalystPolicy: Sendable {
         // Outside a transaction, too, a session may hold an advisory lock.
         guard session.activity != .idle || session.blockingFor > blockingLimit else { return .leave }
         guard let (cause, overdue) = breach(session) else { return .leave }
-        guard session.activity == .active, overdue < patience else { return .terminate(cause) }
+        guard session.activity == .active, overdue < waitLimit else { return .terminate(cause) }
         return .cancel(cause)
     }
 

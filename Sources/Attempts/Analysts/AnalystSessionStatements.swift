@@ -8,7 +8,7 @@ enum AnalystSessionStatements {
         var hidden: Int
     }
 
-    /// Superusers have every role's rights, so membership says nothing of them; they, the owner of the tables and whoever asks are no
+    /// Superusers have every role's rights, so membership says nothing of them; they, the owner of the tables and the role that asks are no
     /// analysts. Only this database: another one on the server has a watchdog of its own. backend_type is among what may be hidden.
     static func list(on session: some PostgresSession) async throws -> Listing {
         let rows = try await session.query(

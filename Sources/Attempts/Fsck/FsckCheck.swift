@@ -1,6 +1,6 @@
 /// One part of what `pushwatch fsck` looks at: a file each. Features above bring checks of their own.
 ///
-/// A check runs beside live traffic: small statements, closed minutes, and what looks wrong is looked at again before it counts.
+/// A check runs next to live traffic: small statements, closed minutes, and what looks wrong is looked at again before it counts.
 package protocol FsckCheck: Sendable {
     /// In JSON, in the progress, and for `--only`.
     var name: String { get }

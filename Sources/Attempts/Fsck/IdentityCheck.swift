@@ -7,14 +7,14 @@ struct IdentityCheck: FsckCheck {
 
     func run(_ context: FsckContext) async throws -> [FsckReport.Line] {
         let slices = try await FactSlices.read(context).within(context.days, before: context.now)
-        let stretches = try await sharedStretches(context)
-        let total = slices.count + stretches.count
+        let ranges = try await sharedRanges(context)
+        let total = slices.count + ranges.count
         var faults: [FsckFault] = []
         for (done, slice) in slices.enumerated() {
             context.progress(done, of: total)
             faults += try await misplaced(slice, context)
         }
-        for (done, keys) in stretches.enumerated() {
+        for (done, keys) in ranges.enumerated() {
             context.progress(slices.count + done, of: total)
             faults += try await context.twice { try await newTwice(keys, context) }
         }
@@ -43,7 +43,7 @@ struct IdentityCheck: FsckCheck {
     }
 
     /// Stretches of keys to look for in both generations; none when one of them is empty.
-    private func sharedStretches(_ context: FsckContext) async throws -> [Range<Int>] {
+    private func sharedRanges(_ context: FsckContext) async throws -> [Range<Int>] {
         let scope = try await FsckScope.read(context)
         let counts = try await context.look(
             """

@@ -24,7 +24,7 @@ enum LedgerSlices {
             let size = try await context.look(
                 "SELECT pg_relation_size(to_regclass(\(table))) / current_setting('block_size')::bigint"
             )[0].decode(Int64?.self)
-            // One that is gone is the partitions' check to tell.
+            // A missing one is reported by the check of the partitions.
             guard let size else { continue }
             for start in stride(from: 0, through: max(0, size - 1), by: Int64.Stride(pages)) {
                 let from: Query = "ledger.ctid >= \(raw: "'(\(start),0)'::tid")"
@@ -43,7 +43,7 @@ enum LedgerSlices {
         return (0..<count).map { 65_536 * $0 / count..<65_536 * ($0 + 1) / count }
     }
 
-    /// Keys whose first 16 bits lie in the range; 65,536 is the end.
+    /// Keys whose first 16 bits are in the range; 65,536 is the end.
     static func within(_ keys: Range<Int>, _ column: String) -> Query {
         let from = key(keys.lowerBound)
         guard keys.upperBound < 65_536 else { return "\(raw: column) >= \(from)::uuid" }

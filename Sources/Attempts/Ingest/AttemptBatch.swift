@@ -28,7 +28,7 @@ package struct AttemptBatch: Sendable {
     package var isEmpty: Bool { records.isEmpty }
     /// Nil of an empty batch.
     var oldestAttemptedAt: Timestamp? { records.lazy.map(\.attemptedAt).min() }
-    /// What the batch holds in memory, room it has not filled included: for the buffer's bound.
+    /// The memory that the batch takes, with the capacity it has not filled: for the buffer's limit.
     package var byteCount: Int { text.capacity + records.capacity * MemoryLayout<Record>.stride }
 
     mutating func reserveCapacity(records count: Int, text bytes: Int) {

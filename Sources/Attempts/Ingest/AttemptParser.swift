@@ -22,7 +22,7 @@ package final class AttemptParser {
         package var fault: AttemptFault
     }
 
-    /// What a body held. `batch` has the valid items; `indices` has the place of each in the request.
+    /// The content of a body. `batch` has the valid items; `indices` has the place of each in the request.
     package struct Parsed: Sendable {
         package var isSingle: Bool
         package var batch = AttemptBatch()

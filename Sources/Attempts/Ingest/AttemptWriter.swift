@@ -22,7 +22,7 @@ package enum AttemptWriter {
     ) throws -> [AttemptResult] {
         guard !batch.isEmpty else { return [] }
         let generations = try LedgerGenerations.read(connection)
-        hints?.saw(generations)
+        hints?.record(generations)
         let groups = AttemptGroups(batch)
         let suspects = hints?.candidates(groups.keys, previousOf: generations) ?? groups.keys
         let previous = try LedgerStatements.known(suspects, generation: generations.previous, on: connection)
@@ -71,7 +71,7 @@ package enum AttemptWriter {
         let reports = groups.firstReports(of: batch)
         let candidates = known.isEmpty ? reports : reports.filter { known[$0.key] == nil }
         let existingKeys = try LedgerStatements.insert(candidates, generation: generation, on: connection)
-        // A new statement, and so a new snapshot: whoever won has committed.
+        // A new statement, and so a new snapshot: the writer that was first has committed.
         for entry in try LedgerStatements.known(existingKeys, generation: generation, on: connection) { known[entry.key] = entry }
         if known.isEmpty { return known }
         return try lockAdvancing(known, groups, of: batch, on: connection)

@@ -31,10 +31,10 @@ struct FreshWriter {
                 try copy(batch, ledger: ledger, generation: generations.current, after: checks, receivedAt: receivedAt, on: connection)
             }
         } catch let error as PostgresError where error.isContradiction {
-            hints.sawDuplicates()
+            hints.foundDuplicates()
             return false
         }
-        hints.sawNewKeysOnly()
+        hints.foundNewKeysOnly()
         return true
     }
 

@@ -161,7 +161,7 @@ final class IngestQueue: Sendable {
     private func hasWork(_ state: inout State) -> Bool {
         if state.waiting.isEmpty { return false }
         if state.isClosed || state.activeWriters == 0 { return true }
-        return state.rows >= limits.rowsPerFurtherWriter || ContinuousClock.now - state.takenAt > limits.patience
+        return state.rows >= limits.rowsPerFurtherWriter || ContinuousClock.now - state.takenAt > limits.waitLimit
     }
 
     private func takeSome(_ state: inout State) -> [Entry] {
@@ -199,12 +199,12 @@ package struct IngestLimits: Sendable {
     var waitingBytes = 64 << 20
     /// Rows of one transaction; a request is never split.
     package var rowsPerTransaction = 5_000
-    /// So many waiting rows are worth a second transaction beside the one under way.
+    /// So many waiting rows are worth a second transaction next to the one under way.
     var rowsPerFurtherWriter = 1_000
     /// A request is answered after so long, with 503 if the database has not: what a writer has of it may yet be stored.
     package var answerWithin: Duration = .seconds(9)
     /// After so long the transaction under way is no longer waited for.
-    package var patience: Duration = .milliseconds(50)
+    package var waitLimit: Duration = .milliseconds(50)
 
     package init() {}
 }

@@ -20,13 +20,13 @@ package final class UncommittedOutcomes: Sendable {
     package init() {}
 
     /// When the oldest attempt was made that has waited for at least `patience`; nil when none has.
-    package func waiting(for patience: Duration, at now: Timestamp) -> Timestamp? {
-        let limit = (now - patience).seconds
+    package func waiting(for waitLimit: Duration, at now: Timestamp) -> Timestamp? {
+        let limit = (now - waitLimit).seconds
         return pending.withLock { pending in pending.keys.lazy.filter { $0.arrivedAt <= limit }.map(\.attemptedAt).min() }
             .map { Timestamp(seconds: $0) }
     }
 
-    /// Counts an attempt made at `attemptedAt`, of several the oldest, as held while `write` runs: until it is committed, or given up.
+    /// Counts an attempt made at `attemptedAt`, of several the oldest, as uncommitted while `write` runs: until it is committed, or given up.
     package func during<T>(
         _ attemptedAt: Timestamp?,
         arrivedAt now: Timestamp,

@@ -29,7 +29,7 @@ package final class LedgerHints: Sendable {
     /// The generations as a transaction has seen them last; a writer that relies on them makes sure in its own transaction.
     var generations: LedgerGenerations? { state.withLock { $0.generations } }
 
-    func saw(_ generations: LedgerGenerations) { state.withLock { $0.generations = generations } }
+    func record(_ generations: LedgerGenerations) { state.withLock { $0.generations = generations } }
 
     func hasFilter(of generations: LedgerGenerations) -> Bool { filter(of: generations) != nil }
 
@@ -49,12 +49,12 @@ package final class LedgerHints: Sendable {
     }
 
     /// A batch had known keys: clients repeat themselves, so the next batches will too. Longer each time, at most 512.
-    func sawDuplicates() {
+    func foundDuplicates() {
         state.withLock { state in
             state.cautiousBatches = state.nextCautiousBatches
             state.nextCautiousBatches = min(512, state.nextCautiousBatches * 2)
         }
     }
 
-    func sawNewKeysOnly() { state.withLock { $0.nextCautiousBatches = 8 } }
+    func foundNewKeysOnly() { state.withLock { $0.nextCautiousBatches = 8 } }
 }

@@ -32,12 +32,12 @@ struct LedgerRotation {
 
     /// From here the prepared generation takes new ids, and the one before stays readable. False: it was not due, or writers did not end
     /// in time; they are not suppressed for longer.
-    func switchOver(now: Timestamp, patience: String = "2s", isDue: (Timestamp) -> Bool) async throws -> Bool {
+    func switchOver(now: Timestamp, waitLimit: String = "2s", isDue: (Timestamp) -> Bool) async throws -> Bool {
         guard isDue(try await LedgerRotation.read(on: pool).rotatedAt) else { return false }
         do {
             return try await pool.withTransaction(retrying: .never) { transaction in
                 try await SchemaLock.acquire(on: transaction)
-                try await transaction.execute("SET LOCAL lock_timeout = '\(raw: patience)'")
+                try await transaction.execute("SET LOCAL lock_timeout = '\(raw: waitLimit)'")
                 // Waits for the batches in progress and blocks new ones, so that none misses the ids of another.
                 try await transaction.execute("LOCK TABLE ledgerState IN ACCESS EXCLUSIVE MODE")
                 let state = try await LedgerRotation.read(on: transaction)

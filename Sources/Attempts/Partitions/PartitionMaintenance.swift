@@ -25,7 +25,7 @@ package struct PartitionMaintenance: Service {
         plan: PartitionPlan = PartitionPlan(),
         interval: Duration = .seconds(600),
         clockTolerance: Duration? = .seconds(3600),
-        patience: String? = nil,
+        waitLimit: String? = nil,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
@@ -33,7 +33,7 @@ package struct PartitionMaintenance: Service {
         self.plan = plan
         self.interval = interval
         self.clockTolerance = clockTolerance
-        retirement = PartitionRetirement(pool: pool, patience: patience ?? PartitionRetirement.standardPatience)
+        retirement = PartitionRetirement(pool: pool, waitLimit: waitLimit ?? PartitionRetirement.standardWaitLimit)
         self.logger = logger
         self.now = now
     }
@@ -108,7 +108,7 @@ package struct PartitionMaintenance: Service {
     package func rotateLedgerNow() async throws {
         let rotation = LedgerRotation(pool: pool)
         try await rotation.prepare()
-        guard try await rotation.switchOver(now: now(), patience: "30s", isDue: { _ in true }) else {
+        guard try await rotation.switchOver(now: now(), waitLimit: "30s", isDue: { _ in true }) else {
             throw PostgresError(.lockNotAvailable, "the ledger's writers did not end in time")
         }
         for name in try await rotation.expired() { _ = try await retirement.retire(name, of: "attemptLedger") }

@@ -17,10 +17,10 @@ struct PartitionRetirement {
 
     let pool: PostgresPool
     /// How long one step may wait for readers, as `lock_timeout`.
-    var patience = PartitionRetirement.standardPatience
+    var waitLimit = PartitionRetirement.standardWaitLimit
 
     /// Shorter than `AnalystPolicy.blockingLimit`: an analyst's query is not ended for the sake of a partition that can go later.
-    static let standardPatience = "1500ms"
+    static let standardWaitLimit = "1500ms"
 
     func retire(_ name: String, of parent: String) async throws -> Outcome {
         try await unlessBusy {
@@ -33,7 +33,7 @@ struct PartitionRetirement {
     /// What an earlier round, or an instance that died, has left behind: half detached, or detached and not dropped.
     func finish() async throws -> [(name: String, outcome: Outcome)] {
         var outcomes: [(String, Outcome)] = []
-        for (name, parent) in try await leftovers() {
+        for (name, parent) in try await incomplete() {
             let outcome = try await unlessBusy {
                 if let parent { try await step("ALTER TABLE \(raw: parent) DETACH PARTITION \(raw: name) FINALIZE") }
                 try await step("DROP TABLE \(raw: name)")
@@ -43,7 +43,7 @@ struct PartitionRetirement {
         return outcomes
     }
 
-    private func leftovers() async throws -> [(name: String, parent: String?)] {
+    private func incomplete() async throws -> [(name: String, parent: String?)] {
         let rows = try await pool.query(
             """
             SELECT child.relname::text, parent.relname::text
@@ -62,7 +62,7 @@ struct PartitionRetirement {
     /// One statement of DDL with a limit to its waiting.
     private func step(_ statement: Query) async throws {
         try await pool.withTransaction(retrying: .never) { transaction in
-            try await transaction.execute("SET LOCAL lock_timeout = '\(raw: patience)'")
+            try await transaction.execute("SET LOCAL lock_timeout = '\(raw: waitLimit)'")
             try await transaction.execute(statement)
         }
     }
@@ -82,7 +82,7 @@ struct PartitionRetirement {
     /// Not possible within a transaction, so the limit is set for the session and taken back.
     private func detachConcurrently(_ name: String, of parent: String) async throws {
         try await pool.withConnection { connection in
-            try await connection.executeScript("SET lock_timeout = '\(patience)'")
+            try await connection.executeScript("SET lock_timeout = '\(waitLimit)'")
             do {
                 try await connection.executeScript("ALTER TABLE \(parent) DETACH PARTITION \(name) CONCURRENTLY")
             } catch {

@@ -1,3 +1,5 @@
+import ServiceKit
+
 /// One delivery.
 package struct Ball: Sendable, Hashable, Encodable {
     /// Runs that are nobody's with the bat.
@@ -109,9 +111,9 @@ extension Ball {
     }
 }
 
-extension Ball: Decodable {
-    package init(from decoder: any Decoder) throws {
-        var fields = try StrictFields(decoder)
+extension Ball: FeedValue {
+    init(_ json: JSONValue, at pointer: String) throws(FeedError) {
+        var fields = try StrictFields(json, at: pointer)
         innings = try fields.requiredNumber("innings", 1...MatchScore.maximumInnings)
         number = try fields.requiredNumber("number", 1...10_000)
         over = try fields.requiredNumber("over", 0...5_000)
@@ -127,9 +129,9 @@ extension Ball: Decodable {
     }
 }
 
-extension Ball.Extras: Decodable {
-    package init(from decoder: any Decoder) throws {
-        var fields = try StrictFields(decoder)
+extension Ball.Extras: FeedValue {
+    init(_ json: JSONValue, at pointer: String) throws(FeedError) {
+        var fields = try StrictFields(json, at: pointer)
         wides = try fields.number("wides", 0...20) ?? 0
         noBalls = try fields.number("noBalls", 0...20) ?? 0
         byes = try fields.number("byes", 0...20) ?? 0
@@ -139,9 +141,9 @@ extension Ball.Extras: Decodable {
     }
 }
 
-extension Ball.Wicket: Decodable {
-    package init(from decoder: any Decoder) throws {
-        var fields = try StrictFields(decoder)
+extension Ball.Wicket: FeedValue {
+    init(_ json: JSONValue, at pointer: String) throws(FeedError) {
+        var fields = try StrictFields(json, at: pointer)
         player = try fields.requiredText("player", 1...100)
         kind = try fields.choice("kind", of: WicketKind.self)
         try fields.finish()

@@ -1,3 +1,5 @@
+import ServiceKit
+
 /// A batter's line on the card of one innings.
 package struct BatterCard: Sendable, Hashable, Encodable {
     package enum State: String, Sendable, Hashable, Codable, CaseIterable {
@@ -43,9 +45,9 @@ package struct BatterCard: Sendable, Hashable, Encodable {
     }
 }
 
-extension BatterCard: Decodable {
-    package init(from decoder: any Decoder) throws {
-        var fields = try StrictFields(decoder)
+extension BatterCard: FeedValue {
+    init(_ json: JSONValue, at pointer: String) throws(FeedError) {
+        var fields = try StrictFields(json, at: pointer)
         name = try fields.requiredText("name", 1...100)
         runs = try fields.requiredNumber("runs", 0...1_000)
         balls = try fields.requiredNumber("balls", 0...5_000)

@@ -1,3 +1,5 @@
+import ServiceKit
+
 /// A bowler's figures in one innings.
 package struct BowlerCard: Sendable, Hashable, Encodable {
     /// Unique within the innings.
@@ -19,9 +21,9 @@ package struct BowlerCard: Sendable, Hashable, Encodable {
     }
 }
 
-extension BowlerCard: Decodable {
-    package init(from decoder: any Decoder) throws {
-        var fields = try StrictFields(decoder)
+extension BowlerCard: FeedValue {
+    init(_ json: JSONValue, at pointer: String) throws(FeedError) {
+        var fields = try StrictFields(json, at: pointer)
         name = try fields.requiredText("name", 1...100)
         overs = try fields.required("overs")
         maidens = try fields.number("maidens", 0...500)

@@ -1,3 +1,5 @@
+import ServiceKit
+
 /// The score of one innings.
 package struct InningsScore: Sendable, Hashable, Encodable {
     /// What the side batting needs to win.
@@ -61,9 +63,9 @@ package struct InningsScore: Sendable, Hashable, Encodable {
     package var line: String { "\(runs)/\(wickets) (\(overs.text))" }
 }
 
-extension InningsScore: Decodable {
-    package init(from decoder: any Decoder) throws {
-        var fields = try StrictFields(decoder)
+extension InningsScore: FeedValue {
+    init(_ json: JSONValue, at pointer: String) throws(FeedError) {
+        var fields = try StrictFields(json, at: pointer)
         number = try fields.requiredNumber("number", 1...MatchScore.maximumInnings)
         team = try fields.requiredText("team", 1...12)
         runs = try fields.requiredNumber("runs", 0...5_000)
@@ -79,7 +81,7 @@ extension InningsScore: Decodable {
         try check(fields)
     }
 
-    private func check(_ fields: StrictFields) throws {
+    private func check(_ fields: StrictFields) throws(FeedError) {
         let batting = batters ?? []
         guard batting.count <= 30, Set(batting.map(\.name)).count == batting.count else {
             throw fields.fault("batters", "At most 30 batters, each name once.")
@@ -97,9 +99,9 @@ extension InningsScore: Decodable {
     }
 }
 
-extension InningsScore.Target: Decodable {
-    package init(from decoder: any Decoder) throws {
-        var fields = try StrictFields(decoder)
+extension InningsScore.Target: FeedValue {
+    init(_ json: JSONValue, at pointer: String) throws(FeedError) {
+        var fields = try StrictFields(json, at: pointer)
         runs = try fields.requiredNumber("runs", 1...5_000)
         overs = try fields.optional("overs")
         try fields.finish()

@@ -1,3 +1,5 @@
+import ServiceKit
+
 /// How a match came out.
 package struct MatchResult: Sendable, Hashable, Encodable {
     package enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
@@ -60,9 +62,9 @@ extension MatchResult.Margin {
     }
 }
 
-extension MatchResult: Decodable {
-    package init(from decoder: any Decoder) throws {
-        var fields = try StrictFields(decoder)
+extension MatchResult: FeedValue {
+    init(_ json: JSONValue, at pointer: String) throws(FeedError) {
+        var fields = try StrictFields(json, at: pointer)
         outcome = try fields.choice("outcome", of: Outcome.self)
         winner = try fields.text("winner", 1...12)
         by = try fields.optional("by")
@@ -75,9 +77,9 @@ extension MatchResult: Decodable {
     }
 }
 
-extension MatchResult.Margin: Decodable {
-    package init(from decoder: any Decoder) throws {
-        var fields = try StrictFields(decoder)
+extension MatchResult.Margin: FeedValue {
+    init(_ json: JSONValue, at pointer: String) throws(FeedError) {
+        var fields = try StrictFields(json, at: pointer)
         runs = try fields.number("runs", 0...5_000)
         wickets = try fields.number("wickets", 0...30)
         innings = try fields.number("innings", 1...1)

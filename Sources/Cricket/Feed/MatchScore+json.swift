@@ -1,16 +1,17 @@
 package import Foundation
 import PushContract
+package import ServiceKit
 
 extension MatchScore {
     /// Reads one state, strictly: unknown fields, wrong types and contradictions are `FeedError`s that say where and what to send.
-    package static func read(json: Data) throws(FeedError) -> MatchScore {
-        try decode(MatchScore.self, json)
+    package static func read(json: [UInt8]) throws(FeedError) -> MatchScore {
+        try MatchScore(parse(json))
     }
 
     /// Reads what a polled URL answers: one state, or an array of them.
-    package static func readAll(json: Data) throws(FeedError) -> [MatchScore] {
-        let first = json.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        return first == UInt8(ascii: "[") ? try decode([MatchScore].self, json) : [try decode(MatchScore.self, json)]
+    package static func readAll(json: [UInt8]) throws(FeedError) -> [MatchScore] {
+        let value = try parse(json)
+        return value.elements == nil ? [try MatchScore(value)] : try [MatchScore](value, at: "")
     }
 
     /// The same bytes for the same state.
@@ -21,22 +22,22 @@ extension MatchScore {
         return (try? encoder.encode(self)) ?? Data()
     }
 
-    private static func decode<Value: Decodable>(_ type: Value.Type, _ json: Data) throws(FeedError) -> Value {
+    fileprivate static func parse(_ json: [UInt8]) throws(FeedError) -> JSONValue {
         do {
-            return try JSONDecoder().decode(type, from: json)
-        } catch let fault as FeedError {
-            throw fault
-        } catch let error as DecodingError {
-            throw FeedError(error)
+            return try JSONParser.read(json)
         } catch {
-            throw FeedError(code: "malformed_json", pointer: "", detail: "The document is not JSON.")
+            throw FeedError(code: "malformed_json", pointer: "", detail: "The document is not JSON: at byte \(error.byte), \(error.what).")
         }
     }
 }
 
-extension MatchScore: Decodable {
-    package init(from decoder: any Decoder) throws {
-        var fields = try StrictFields(decoder)
+extension Ball {
+    package static func readAll(json: [UInt8]) throws(FeedError) -> [Ball] { try [Ball](MatchScore.parse(json), at: "") }
+}
+
+extension MatchScore: FeedValue {
+    package init(_ json: JSONValue, at pointer: String = "") throws(FeedError) {
+        var fields = try StrictFields(json, at: pointer)
         matchId = try fields.required("matchId")
         sequence = try fields.optional("sequence")
         updatedAt = try fields.moment("updatedAt")
@@ -57,7 +58,7 @@ extension MatchScore: Decodable {
         try checkResult(fields)
     }
 
-    private func checkIdentity(_ fields: StrictFields) throws {
+    private func checkIdentity(_ fields: StrictFields) throws(FeedError) {
         guard (1...200).contains(matchId.utf8.count), matchId.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw fields.fault("matchId", "\"matchId\" is 1 to 200 visible ASCII characters, without spaces.")
         }
@@ -67,7 +68,7 @@ extension MatchScore: Decodable {
         }
     }
 
-    private func checkInnings(_ fields: StrictFields) throws {
+    private func checkInnings(_ fields: StrictFields) throws(FeedError) {
         guard innings.count <= MatchScore.maximumInnings, innings.indices.allSatisfy({ innings[$0].number == $0 + 1 }) else {
             throw fields.fault("innings", "Number the innings 1, 2, 3 … in the order of play, \(MatchScore.maximumInnings) at most.")
         }
@@ -85,7 +86,7 @@ extension MatchScore: Decodable {
         }
     }
 
-    private func checkBalls(_ fields: StrictFields) throws {
+    private func checkBalls(_ fields: StrictFields) throws(FeedError) {
         guard let balls else { return }
         guard balls.count <= MatchScore.maximumBalls else {
             throw fields.fault("balls", "Send at most the latest \(MatchScore.maximumBalls) balls.")
@@ -98,7 +99,7 @@ extension MatchScore: Decodable {
         }
     }
 
-    private func checkResult(_ fields: StrictFields) throws {
+    private func checkResult(_ fields: StrictFields) throws(FeedError) {
         guard let result else {
             if phase == .ended { throw fields.fault("result", "A match that has ended has a \"result\".", code: "missing_field") }
             return
@@ -109,9 +110,9 @@ extension MatchScore: Decodable {
     }
 }
 
-extension MatchScore.Team: Decodable {
-    package init(from decoder: any Decoder) throws {
-        var fields = try StrictFields(decoder)
+extension MatchScore.Team: FeedValue {
+    init(_ json: JSONValue, at pointer: String) throws(FeedError) {
+        var fields = try StrictFields(json, at: pointer)
         name = try fields.requiredText("name", 1...100)
         short = try fields.requiredText("short", 1...12)
         try fields.finish()
@@ -119,7 +120,7 @@ extension MatchScore.Team: Decodable {
 }
 
 extension StrictFields {
-    fileprivate mutating func optionalMoment(_ name: String) throws -> Timestamp? {
+    fileprivate mutating func optionalMoment(_ name: String) throws(FeedError) -> Timestamp? {
         guard let text: String = try optional(name) else { return nil }
         guard let moment = Timestamp(rfc3339: text) else {
             throw fault(name, "\"\(name)\" is an RFC 3339 date-time with offset, such as 2026-11-21T15:04:05Z.")
@@ -127,7 +128,7 @@ extension StrictFields {
         return moment
     }
 
-    fileprivate mutating func moment(_ name: String) throws -> Timestamp {
+    fileprivate mutating func moment(_ name: String) throws(FeedError) -> Timestamp {
         guard let moment = try optionalMoment(name) else { throw fault(name, "Add the field \"\(name)\".", code: "missing_field") }
         return moment
     }

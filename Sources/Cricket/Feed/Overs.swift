@@ -1,3 +1,5 @@
+import ServiceKit
+
 /// Overs as they are written in cricket: `16.3` is sixteen complete overs and three legal balls.
 package struct Overs: Sendable, Hashable {
     package var completed: Int
@@ -35,15 +37,16 @@ package struct Overs: Sendable, Hashable {
     var shortText: String { balls == 0 ? "\(completed)" : text }
 }
 
-extension Overs: Codable {
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let overs = Overs(try container.decode(String.self)) else {
-            throw FeedError(at: decoder.codingPath, "Write overs as a string such as \"16.3\": complete overs, a dot, legal balls.")
+extension Overs: FeedValue {
+    init(_ json: JSONValue, at pointer: String) throws(FeedError) {
+        guard let overs = json.string.flatMap(Overs.init) else {
+            throw FeedError(pointer: pointer, detail: "Write overs as a string such as \"16.3\": complete overs, a dot, legal balls.")
         }
         self = overs
     }
+}
 
+extension Overs: Encodable {
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)

@@ -17,7 +17,7 @@ struct ReplayFaults {
         return messages.enumerated().sorted { ($0.element.milliseconds, $0.offset) < ($1.element.milliseconds, $1.offset) }.map(\.element)
     }
 
-    private var ball: Int64 { plan.tempo.millisecondsPerBall }
+    private var ball: Int64 { plan.pace.millisecondsPerBall }
 
     private func correct(_ messages: inout [ReplayFeed.Message], _ random: inout ReplayRandom) {
         for index in messages.indices.dropLast() where random.hits(oneIn: 12) {

@@ -7,7 +7,7 @@ struct AdaptiveLimit: Sendable, Hashable {
     /// Latency above this many times the usual one, and above `slow`, counts as an overload.
     static let slowFactor = 10
     static let slow = Duration.seconds(1)
-    static let decrease = 0.7
+    static let reduction = 0.7
     /// One decrease for all that was under way together.
     static let pause = Duration.milliseconds(500)
     /// Increase for each answer.
@@ -16,15 +16,15 @@ struct AdaptiveLimit: Sendable, Hashable {
     /// The limit after an outage.
     static let afterOutage = 20.0
 
-    let greatest: Int
+    let maximum: Int
     private(set) var exact: Double
     /// The usual latency: falls at once, rises slowly.
     private(set) var baseline: Duration?
-    private var decreasedAt: ContinuousClock.Instant?
+    private var reducedAt: ContinuousClock.Instant?
 
-    init(greatest: Int) {
-        self.greatest = greatest
-        exact = Double(greatest)
+    init(maximum: Int) {
+        self.maximum = maximum
+        exact = Double(maximum)
     }
 
     /// At least 1.
@@ -40,14 +40,14 @@ struct AdaptiveLimit: Sendable, Hashable {
             baseline = time < before ? time : before + (time - before) / 200
         }
         if isSlow || outcome.isThrottled || outcome.refusalScope == .provider {
-            guard decreasedAt.map({ now - $0 >= AdaptiveLimit.pause }) ?? true else { return }
-            decreasedAt = now
-            exact = max(min(AdaptiveLimit.least, Double(greatest)), exact * AdaptiveLimit.decrease)
+            guard reducedAt.map({ now - $0 >= AdaptiveLimit.pause }) ?? true else { return }
+            reducedAt = now
+            exact = max(min(AdaptiveLimit.least, Double(maximum)), exact * AdaptiveLimit.reduction)
         } else {
-            exact = min(Double(greatest), exact + AdaptiveLimit.step)
+            exact = min(Double(maximum), exact + AdaptiveLimit.step)
         }
     }
 
     /// The provider is back: begins low, and grows with each answer.
-    mutating func restart() { exact = min(Double(greatest), AdaptiveLimit.afterOutage) }
+    mutating func restart() { exact = min(Double(maximum), AdaptiveLimit.afterOutage) }
 }

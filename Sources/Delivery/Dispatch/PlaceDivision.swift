@@ -17,11 +17,11 @@ enum PlaceDivision {
     /// while they are gets its own at once, above `capacity` for as long as the borrowers need.
     static func capacities<Key: Hashable>(of active: [Key: Share], capacity: Int) -> [Key: Int] {
         guard !active.isEmpty else { return [:] }
-        let guaranteed = max(1, capacity / (2 * active.count))
-        let borrowed = active.values.reduce(0) { $0 + max(0, $1.inFlight - guaranteed) }
-        let lendable = max(0, capacity - guaranteed * active.count - borrowed)
+        let reserved = max(1, capacity / (2 * active.count))
+        let borrowed = active.values.reduce(0) { $0 + max(0, $1.inFlight - reserved) }
+        let spare = max(0, capacity - reserved * active.count - borrowed)
         return active.mapValues { share in
-            let own = max(guaranteed, share.isSlow ? 0 : max(guaranteed, share.inFlight) + lendable)
+            let own = max(reserved, share.isSlow ? 0 : max(reserved, share.inFlight) + spare)
             return min(own, share.limit)
         }
     }

@@ -124,7 +124,7 @@ package final class SendDispatcher: Service, Sendable {
 
     struct Round {
         var deliveries: [ClaimedDelivery] = []
-        /// A claim was filled to its limit and its credential has room, so there is probably more to claim now.
+        /// A claim was filled to its limit and its credential has free places, so there is probably more to claim now.
         var isMoreWaiting = false
     }
 
@@ -211,7 +211,7 @@ package final class SendDispatcher: Service, Sendable {
                 places.enter(probe, self.credential(of: probe), now: .now)
                 probes.append(probe)
             } else {
-                // It blocks nothing, so nothing can be a probe: what comes next will tell.
+                // It blocks nothing, so nothing can be a probe: the next delivery is one.
                 _ = try await store.closeCircuit(circuit.id, by: "nothing waits")
             }
         }

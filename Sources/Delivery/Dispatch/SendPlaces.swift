@@ -40,13 +40,15 @@ final class SendPlaces: Sendable {
     func count(of queue: Int32) -> Int { state.withLock { $0.byQueue[queue, default: 0] } }
 
     /// Divides the places among the credentials that have something under way or to claim.
-    func divide(among wanting: Set<Credential>, now: ContinuousClock.Instant) -> [Credential: QueueScheduler.Places] {
+    func divide(among requesting: Set<Credential>, now: ContinuousClock.Instant) -> [Credential: QueueScheduler.Places] {
         state.withLock { state in
-            state.uses = state.uses.filter { $0.value.inFlight > 0 || wanting.contains($0.key) || $0.value.limit.exact < Double(capacity) }
-            for key in wanting where state.uses[key] == nil {
-                state.uses[key] = Use(limit: AdaptiveLimit(greatest: capacity), capacity: capacity)
+            state.uses = state.uses.filter {
+                $0.value.inFlight > 0 || requesting.contains($0.key) || $0.value.limit.exact < Double(capacity)
             }
-            let active = state.uses.filter { $0.value.inFlight > 0 || wanting.contains($0.key) }
+            for key in requesting where state.uses[key] == nil {
+                state.uses[key] = Use(limit: AdaptiveLimit(maximum: capacity), capacity: capacity)
+            }
+            let active = state.uses.filter { $0.value.inFlight > 0 || requesting.contains($0.key) }
             let shares = active.mapValues { use in
                 let oldest = use.unanswered.dropFirst(use.first).first { state.leases[$0.deliveryId]?.isAnswered == false }
                 let isSlow = oldest.map { now - $0.since > PlaceDivision.slow } ?? false
@@ -55,7 +57,7 @@ final class SendPlaces: Sendable {
             var places: [Credential: QueueScheduler.Places] = [:]
             for (key, capacity) in PlaceDivision.capacities(of: shares, capacity: capacity) {
                 state.uses[key]?.capacity = capacity
-                guard wanting.contains(key), let use = state.uses[key] else { continue }
+                guard requesting.contains(key), let use = state.uses[key] else { continue }
                 places[key] = QueueScheduler.Places(capacity: capacity, critical: use.critical, others: use.others)
             }
             return places
@@ -67,7 +69,7 @@ final class SendPlaces: Sendable {
             let lease = LeaseKey(deliveryId: delivery.deliveryId, leaseToken: delivery.leaseToken)
             state.leases[delivery.deliveryId] = (lease, credential, false)
             state.byQueue[delivery.queue, default: 0] += 1
-            var use = state.uses[credential] ?? Use(limit: AdaptiveLimit(greatest: capacity), capacity: capacity)
+            var use = state.uses[credential] ?? Use(limit: AdaptiveLimit(maximum: capacity), capacity: capacity)
             if delivery.deliveryClass == .critical { use.critical += 1 } else { use.others += 1 }
             use.unanswered.append((delivery.deliveryId, now))
             state.uses[credential] = use
@@ -83,7 +85,7 @@ final class SendPlaces: Sendable {
         }
     }
 
-    /// The outcome is written. True when its credential has room enough for another claim.
+    /// The outcome is written. True when its credential has free places enough for another claim.
     func leave(_ delivery: ClaimedDelivery) -> Bool {
         state.withLock { state in
             guard let credential = state.leases.removeValue(forKey: delivery.deliveryId)?.credential else { return false }

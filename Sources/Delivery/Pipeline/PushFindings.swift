@@ -32,9 +32,9 @@ package struct PushFindings: Sendable {
         _ outcome: PushOutcome,
         in scope: PushScope,
         circuitsToClose: [Circuit],
-        judgement: (opening: CircuitOpening?, ownRefusals: Int)
+        verdict: (opening: CircuitOpening?, ownRefusals: Int)
     ) {
-        (opening, ownRefusals) = judgement
+        (opening, ownRefusals) = verdict
         circuitsClosed = CircuitDecision.closed(circuitsToClose, after: outcome)
         pause = RateLimitDecision.request(provider: scope.provider, app: scope.app, after: outcome)
     }
@@ -45,10 +45,10 @@ package struct PushFindings: Sendable {
         of push: Push,
         credential: String,
         circuitsToClose: [Circuit],
-        judgement: (opening: CircuitOpening?, ownRefusals: Int),
+        verdict: (opening: CircuitOpening?, ownRefusals: Int),
         startedAt: Timestamp
     ) {
-        self.init(outcome, in: PushScope(push.identity), circuitsToClose: circuitsToClose, judgement: judgement)
+        self.init(outcome, in: PushScope(push.identity), circuitsToClose: circuitsToClose, verdict: verdict)
         guard let token = push.token else { return }
         let scope = CredentialScope(
             provider: push.identity.provider,

@@ -87,7 +87,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         let startedAt = clock()
         let answer = await request(push, prepared, permit: PushPermit())
         answered(answer)
-        let judgement = gate.judge(
+        let verdict = gate.assess(
             answer,
             scope,
             hasOwnTopic: push.hasOwnTopic,
@@ -100,7 +100,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
             answer,
             credential: credential,
             circuitsToClose: circuitsToClose,
-            judgement: judgement,
+            verdict: verdict,
             startedAt: startedAt,
             at: clock()
         )
@@ -136,8 +136,8 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
             }
             let (outcome, consequence) = await body(provider)
             let at = now()
-            let judgement = gate.judge(outcome, scope, hasOwnTopic: true, credential: credential, operationKey: "channels", now: at)
-            let findings = PushFindings(outcome, in: scope, circuitsToClose: circuitsToClose, judgement: judgement)
+            let verdict = gate.assess(outcome, scope, hasOwnTopic: true, credential: credential, operationKey: "channels", now: at)
+            let findings = PushFindings(outcome, in: scope, circuitsToClose: circuitsToClose, verdict: verdict)
             await writer.submit(DeliveryOutcome(consequence: consequence, findings: findings, at: at))
         }
     }
@@ -234,7 +234,7 @@ extension DeliveryOutcome {
         _ outcome: PushOutcome,
         credential: String,
         circuitsToClose: [Circuit],
-        judgement: (opening: CircuitOpening?, ownRefusals: Int),
+        verdict: (opening: CircuitOpening?, ownRefusals: Int),
         startedAt: Timestamp,
         at: Timestamp
     ) {
@@ -243,7 +243,7 @@ extension DeliveryOutcome {
             of: push,
             credential: credential,
             circuitsToClose: circuitsToClose,
-            judgement: judgement,
+            verdict: verdict,
             startedAt: startedAt
         )
         self.init(attempt: Attempt(push.identity, outcome, at: startedAt), consequence: nil, findings: findings, at: at)

@@ -6,6 +6,8 @@ package import PushContract
 struct GateEvidence: Sendable {
     /// An acceptance this long before a refusal still contradicts it.
     static let contradiction = Duration.seconds(5)
+    /// So many different pushes in a row, with nothing accepted between them, are refused for their scope, whatever was accepted before.
+    static let refusedRun = 3
     /// A delivery that was refused this often while others of its scope were accepted is given up.
     static let ownRefusals = 5
     /// An outage is this many failures in a row, by this many different pushes …
@@ -23,7 +25,7 @@ struct GateEvidence: Sendable {
     }
 
     /// What a refusal by the provider says.
-    enum Judgement: Sendable, Hashable {
+    enum Verdict: Sendable, Hashable {
         /// Nothing contradicts it: all pushes of the scope are refused.
         case scope
         /// Others of the scope are accepted: only this delivery is refused, for the nth time.
@@ -45,11 +47,14 @@ struct GateEvidence: Sendable {
     private var accepted: [Key: Timestamp] = [:]
     private var runs: [Key: Run] = [:]
     private var refused: [String: Refused] = [:]
+    /// Pushes that were refused since one with the same scope and credential was accepted.
+    private var refusedRuns: [Key: Set<String>] = [:]
 
     /// The provider accepted the credential and the topic.
     mutating func accept(_ key: Key, operationKey: String, at now: Timestamp) {
         accepted[key] = max(now, accepted[key] ?? now)
         if !refused.isEmpty { refused[operationKey] = nil }
+        if !refusedRuns.isEmpty { refusedRuns[key] = nil }
     }
 
     /// Another process saw this circuit's scope accepted.
@@ -70,17 +75,19 @@ struct GateEvidence: Sendable {
     }
 
     /// A refusal of a credential, key or topic.
-    mutating func judge(
+    mutating func assess(
         refusedBy outcome: RefusalScope,
         _ key: Key,
         operationKey: String,
         at now: Timestamp
-    ) -> Judgement {
+    ) -> Verdict {
         let before = refused[operationKey]
         let since = min(before?.at ?? now, now - GateEvidence.contradiction)
         let isContradicted = accepted.contains { other, at in
             at > since && other.credential == key.credential && GateEvidence.concerns(outcome, key.scope, other.scope)
         }
+        refusedRuns[key, default: []].insert(operationKey)
+        if refusedRuns[key]?.count ?? 0 >= GateEvidence.refusedRun { return .scope }
         let times = (before?.times ?? 0) + (isContradicted ? 1 : 0)
         if refused.count >= GateEvidence.memory { refused.removeAll() }
         refused[operationKey] = Refused(at: now, times: times)

@@ -63,7 +63,7 @@ package final class SendGate: Sendable {
     /// What the outcome of an attempt says about its scope.
     ///
     /// - Returns: the circuit it opens, or adds a refusal to; and how often this push was refused while others of its scope were accepted.
-    func judge(
+    func assess(
         _ outcome: PushOutcome,
         _ scope: PushScope,
         hasOwnTopic: Bool,
@@ -87,7 +87,7 @@ package final class SendGate: Sendable {
             }
             let opening = CircuitDecision.opening(after: outcome, in: scope, hasOwnTopic: hasOwnTopic, credential: credential)
             guard let opening else { return (nil, 0) }
-            switch state.evidence.judge(refusedBy: outcome.refusalScope, key, operationKey: operationKey, at: now) {
+            switch state.evidence.assess(refusedBy: outcome.refusalScope, key, operationKey: operationKey, at: now) {
             case .scope: return (opening, 0)
             case .delivery(let times): return (nil, times)
             }

@@ -15,7 +15,7 @@ package final class BodyBudget: Sendable {
     var usedBytes: Int { used.withLock { $0 } }
 
     /// Whether a body of that length would fit now; asked before it is read, and no promise.
-    func hasRoom(for bytes: Int) -> Bool { used.withLock { $0 + bytes <= limit } }
+    func hasSpace(for bytes: Int) -> Bool { used.withLock { $0 + bytes <= limit } }
 
     fileprivate func take(_ bytes: Int) -> Bool {
         used.withLock { used in

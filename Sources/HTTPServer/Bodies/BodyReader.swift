@@ -21,13 +21,13 @@ package struct BodyReader: Sendable {
         self.budget = budget
     }
 
-    /// The body's bytes. The array has room for at least `padding` more bytes behind its count (simdjson reads past the end).
+    /// The body's bytes. The array has capacity for at least `padding` more bytes behind its count (simdjson reads past the end).
     package func read(_ request: Request, withPadding padding: Int = 0) async throws -> [UInt8] {
         let coding = try Self.coding(of: request)
         let limit = coding == .gzip ? limits.compressed : limits.inflated
         let announced = try Self.announcedLength(of: request, limit: limit)
         // Before a byte is read: who is refused should not have had to send it.
-        if let announced, !budget.hasRoom(for: announced) { throw Problem.overloaded() }
+        if let announced, !budget.hasSpace(for: announced) { throw Problem.overloaded() }
         let share = BodyReservation(of: budget)
         var bytes = try await collect(request.body, limit: limit, announced: announced, padding: padding, share: share)
         if coding == .gzip { bytes = try inflate(bytes, share) }
@@ -70,7 +70,7 @@ package struct BodyReader: Sendable {
         case .tooLarge: .payloadTooLarge(limit: limit, inflated: true)
         case .truncated: .malformedEncoding("The gzip body is cut off. Send it whole.")
         case .damaged: .malformedEncoding("The body is not valid gzip: wrong header, wrong checksum, or bytes after its end.")
-        case .unavailable, .noRoom: .overloaded()
+        case .unavailable, .noSpace: .overloaded()
         }
     }
 

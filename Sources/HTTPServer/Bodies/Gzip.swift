@@ -10,7 +10,7 @@ enum Gzip {
         /// Not gzip, a wrong checksum, or bytes after the end that are no further member.
         case damaged
         /// `mayGrow` has refused.
-        case noRoom
+        case noSpace
         /// zlib had no memory.
         case unavailable
     }
@@ -69,7 +69,7 @@ enum Gzip {
                 let status = CZlib.inflate(stream, Z_NO_FLUSH)
                 let produced = chunk - Int(stream.pointee.avail_out)
                 if output.count + produced > limit { return .tooLarge }
-                if produced > 0, !mayGrow(produced) { return .noRoom }
+                if produced > 0, !mayGrow(produced) { return .noSpace }
                 output.append(contentsOf: scratch[..<produced])
                 switch status {
                 case Z_OK: continue

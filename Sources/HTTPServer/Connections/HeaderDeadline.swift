@@ -37,7 +37,7 @@ package final class HeaderDeadline: ChannelInboundHandler, RemovableChannelHandl
         context.fireChannelInactive()
     }
 
-    fileprivate func bytesCame(on channel: any Channel) {
+    fileprivate func bytesArrived(on channel: any Channel) {
         guard awaitsHead, timer == nil else { return }
         timer = channel.eventLoop.scheduleTask(in: deadline) { channel.close(mode: .all, promise: nil) }
     }
@@ -52,7 +52,7 @@ package final class HeaderDeadline: ChannelInboundHandler, RemovableChannelHandl
         init(of owner: HeaderDeadline) { self.owner = owner }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            owner.bytesCame(on: context.channel)
+            owner.bytesArrived(on: context.channel)
             context.fireChannelRead(data)
         }
     }

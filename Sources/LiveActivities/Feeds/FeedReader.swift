@@ -35,7 +35,7 @@ struct FeedReader: Sendable {
         }
         guard !response.isTruncated else { return .failed("the feed's answer is larger than one megabyte", retryAfter: nil) }
         do {
-            let states = try MatchScore.readAll(json: Data(response.body))
+            let states = try MatchScore.readAll(json: response.body)
             pending = []
             if let etag = response.header("etag") { pending.append(("if-none-match", etag)) }
             if let date = response.header("last-modified") { pending.append(("if-modified-since", date)) }

@@ -4,6 +4,7 @@ package import HTTPClient
 package import Logging
 package import Postgres
 package import PushContract
+import ServiceKit
 import ServiceLifecycle
 
 /// Polls configured URLs for scores, one instance each, until shutdown.
@@ -46,10 +47,14 @@ package struct ScoreFeedPoller: Service {
     }
 
     package func run() async throws {
+        // Pushed feeds become silent as well, so this looks at all matches.
+        let silence = PeriodicService("silent score feeds", every: .seconds(30), clock: clock, logger: logger) { [store, now] in
+            try await store.pauseSilent(since: now() - FeedPollInterval.silenceLimit)
+        }
         try? await cancelWhenGracefulShutdown {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for url in urls { group.addTask { try await poll(url) } }
-                group.addTask { try await markSilent() }
+                group.addTask { try await silence.run() }
                 try await group.waitForAll()
             }
         }
@@ -68,14 +73,6 @@ package struct ScoreFeedPoller: Service {
             // The lease outlasts the pause, else the instances would take turns and each ask at its own pace.
             if let source = reader.source.url { _ = try? await lease.claim(source, for: wait + FeedLease.margin) }
             try await clock.sleep(for: wait)
-        }
-    }
-
-    /// Pushed feeds fall silent as well, so this looks at all matches.
-    private func markSilent() async throws {
-        while !Task.isCancelled {
-            try? await store.pauseSilent(since: now() - FeedPollInterval.silenceLimit)
-            try await clock.sleep(for: .seconds(30))
         }
     }
 

@@ -44,11 +44,10 @@ package struct MatchRoutes: Sendable {
         }
     }
 
-    /// Syntax by the API's own strict reader (duplicate keys, depth), meaning by the feed's.
     static func read(_ bytes: [UInt8]) throws(Problem) -> MatchScore {
-        _ = try JSONParser.parse(bytes)
+        let json = try JSONParser.parse(bytes)
         do {
-            return try MatchScore.read(json: Data(bytes))
+            return try MatchScore(json)
         } catch {
             throw Problem.invalid(error.detail, code: error.code, pointer: error.pointer)
         }

@@ -16,8 +16,8 @@ struct StoredMatch {
         )
         let carried = try StoredMatch.decode(Detection.self, detection)
         memory = MatchMemory(
-            score: try feed.map { try StoredMatch.decode(MatchScore.self, $0) },
-            window: BallWindow(balls: try StoredMatch.decode([Ball].self, balls), tails: carried.tails ?? [:]),
+            score: try feed.map { feed in try StoredMatch.read(feed) { try MatchScore.read(json: $0) } },
+            window: BallWindow(balls: try StoredMatch.read(balls) { try Ball.readAll(json: $0) }, tails: carried.tails ?? [:]),
             cooldowns: try StoredMatch.decode(Cooldowns.self, cooldowns),
             key: carried.key,
             seq: seq,
@@ -43,10 +43,14 @@ struct StoredMatch {
     }
 
     private static func decode<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value {
+        try read(json) { try JSONDecoder().decode(type, from: Data($0)) }
+    }
+
+    private static func read<Value>(_ json: String, _ read: ([UInt8]) throws -> Value) throws -> Value {
         do {
-            return try JSONDecoder().decode(type, from: Data(json.utf8))
+            return try read(Array(json.utf8))
         } catch {
-            throw PostgresError(.decoding, "a match holds a \(type) this version does not know: \(error)")
+            throw PostgresError(.decoding, "a match has a \(Value.self) this version does not know: \(error)")
         }
     }
 }

@@ -9,7 +9,7 @@ enum RefreshScript {
     static let text = """
         "use strict";
         (() => {
-          const stillness = 5_000, patience = 60_000;
+          const stillness = 5_000, waitLimit = 60_000;
           const main = document.getElementById("main");
           const clock = document.querySelector(".clock");
           const news = document.getElementById("news");
@@ -38,7 +38,7 @@ enum RefreshScript {
           function isInUse() {
             const rest = performance.now() - touched;
             if (down || rest < stillness) return true;
-            if (rest > patience) return false;
+            if (rest > waitLimit) return false;
             const selection = getSelection();
             return main.contains(document.activeElement) || main.querySelector(`:is(${pressable}):hover`) !== null
               || (selection !== null && !selection.isCollapsed && main.contains(selection.anchorNode));

@@ -13,7 +13,7 @@ struct TimeAxis {
         return min(max((moment - from).inSeconds / Double(minutes * 60), 0), 1)
     }
 
-    /// Round moments with room for their labels: at most five, none at the very edge.
+    /// Round moments with space for their labels: at most five, none at the very edge.
     var ticks: [Timestamp] {
         let step = Self.steps.first { minutes / $0 <= 5 } ?? 1_440 * max(1, (minutes + 7_199) / 7_200)
         let last = from.minute + Int64(minutes)

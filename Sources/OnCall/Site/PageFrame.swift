@@ -3,7 +3,7 @@ import PushContract
 /// What surrounds every page.
 struct PageFrame {
     /// Whether the tab's icon shows that an alert is firing.
-    enum Mood { case calm, alarmed }
+    enum State { case calm, alarmed }
 
     let title: String
     /// Without a script the whole page is loaded anew that often; nil: never.
@@ -26,7 +26,7 @@ struct PageFrame {
     /// True for the answer to a form, which cannot be asked for again by its address.
     let isAnswer: Bool
 
-    init(title: String, mood: Mood = .calm, refreshSeconds: Int? = nil, isAnswer: Bool = false, person: String?, now: Timestamp) {
+    init(title: String, state: State = .calm, refreshSeconds: Int? = nil, isAnswer: Bool = false, person: String?, now: Timestamp) {
         self.title = title
         self.refreshSeconds = refreshSeconds
         self.person = person
@@ -34,7 +34,7 @@ struct PageFrame {
         freshSeconds = refreshSeconds.map { max(5, $0 / 3) }
         stylesheet = Stylesheet.path
         script = RefreshScript.path
-        icon = Self.icon(mood)
+        icon = Self.icon(state)
         clock = ClockText.timeWithSeconds(now)
         clockAttribute = now.rfc3339
         ownClock = ClockText.own(now)
@@ -43,8 +43,8 @@ struct PageFrame {
     }
 
     /// A dot in the tab: its colour is the state.
-    private static func icon(_ mood: Mood) -> String {
-        let colour = mood == .alarmed ? "%23c62828" : "%232e7d4f"
+    private static func icon(_ state: State) -> String {
+        let colour = state == .alarmed ? "%23c62828" : "%232e7d4f"
         return "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
             + "%3Ccircle cx='8' cy='8' r='6' fill='\(colour)'/%3E%3C/svg%3E"
     }

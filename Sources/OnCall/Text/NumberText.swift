@@ -28,7 +28,7 @@ enum NumberText {
         return Fraction.rounded((perMinute * 10).rounded() / 10)
     }
 
-    /// For axes, where room is short: `950`, `1.2k`, `3M`.
+    /// For axes, where space is short: `950`, `1.2k`, `3M`.
     static func short(_ value: Double) -> String {
         switch value {
         case 1_000_000...: Fraction.rounded(value / 1_000_000) + "M"

@@ -11,7 +11,7 @@ import ServiceKit
 /// - `PUT /tokens/{token}`: what a token is (see `ScriptedToken`). `GET`, `DELETE`.
 /// - `GET /requests?provider=&token=&limit=100`: recorded requests, oldest first, the newest `limit` of them. `DELETE /requests`.
 /// - `GET /stats`: counts by provider and answer, and connections.
-/// - `PUT /connections`: how connections behave (see `ConnectionConditions`); open ones are told. `GET /connections`.
+/// - `PUT /connections`: how connections behave (see `ConnectionConditions`); open ones are notified. `GET /connections`.
 /// - `POST /connections/goaway`: GOAWAY on every open connection.
 /// - `DELETE /oauth/tokens`: revokes all access tokens.
 ///

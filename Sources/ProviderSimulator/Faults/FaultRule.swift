@@ -81,7 +81,7 @@ package enum FaultEffect: Sendable, Hashable, Codable {
     case reset
     /// RST_STREAM with REFUSED_STREAM: not processed, to be sent again elsewhere.
     case refuseStream
-    /// RST_STREAM with CANCEL after the request was read: nobody knows what became of it.
+    /// RST_STREAM with CANCEL after the request was read: the outcome is unknown.
     case resetStream
     /// This request and those under way are answered; a GOAWAY forbids new ones on the connection.
     case goaway

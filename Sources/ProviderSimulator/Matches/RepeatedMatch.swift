@@ -17,7 +17,7 @@ package struct RepeatedMatch: Service {
         }
     }
 
-    /// What is told of it.
+    /// What is reported of it.
     package enum News: Sendable, Hashable {
         /// It begins soon, so that phones can follow it.
         case announced(Fixture)
@@ -28,12 +28,12 @@ package struct RepeatedMatch: Service {
     }
 
     /// A ball every two seconds, breaks of ten: two innings of ten overs in about five minutes.
-    package static let quickTempo = ReplayTempo(millisecondsPerBall: 40_000, breakSeconds: 200, shortBreakSeconds: 100, speed: 20)
+    package static let quickPace = ReplayPace(millisecondsPerBall: 40_000, breakSeconds: 200, shortBreakSeconds: 100, speed: 20)
     /// A ball every six seconds.
-    package static let quietTempo = ReplayTempo(millisecondsPerBall: 120_000, breakSeconds: 600, shortBreakSeconds: 300, speed: 20)
+    package static let quietPace = ReplayPace(millisecondsPerBall: 120_000, breakSeconds: 600, shortBreakSeconds: 300, speed: 20)
 
     private let script: MatchScript
-    private let tempo: ReplayTempo
+    private let pace: ReplayPace
     private let lead: Duration
     private let rest: Duration
     private let feeder: @Sendable (ReplayFeed) -> MatchFeeder
@@ -47,7 +47,7 @@ package struct RepeatedMatch: Service {
     ///   - feeder: what carries a feed's states to the server.
     package init(
         _ script: MatchScript,
-        tempo: ReplayTempo = RepeatedMatch.quickTempo,
+        pace: ReplayPace = RepeatedMatch.quickPace,
         lead: Duration = .seconds(20),
         rest: Duration = .seconds(20),
         unfinished: Fixture? = nil,
@@ -55,7 +55,7 @@ package struct RepeatedMatch: Service {
         notify: @escaping @Sendable (News) async -> Void
     ) {
         self.script = script
-        self.tempo = tempo
+        self.pace = pace
         self.lead = lead
         self.rest = rest
         self.unfinished = unfinished
@@ -89,6 +89,6 @@ package struct RepeatedMatch: Service {
     }
 
     private func feed(of fixture: Fixture) -> ReplayFeed {
-        ReplayFeed(ReplayPlan(script, startAt: fixture.startAt, tempo: tempo), matchId: fixture.matchId)
+        ReplayFeed(ReplayPlan(script, startAt: fixture.startAt, pace: pace), matchId: fixture.matchId)
     }
 }

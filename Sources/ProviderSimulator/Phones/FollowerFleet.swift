@@ -4,7 +4,7 @@ import Synchronization
 
 /// The people who follow a match that is played over and over, each with a phone and ways of their own.
 package final class FollowerFleet: Sendable {
-    /// Somebody of the crowd.
+    /// One follower of the fleet.
     package struct Fan: Sendable {
         package var uid: String
         var setup: SimulatedPhone.Setup
@@ -67,7 +67,7 @@ extension FollowerFleet {
     /// Twelve people, as different as phones and their owners are; `uid` makes their ids.
     ///
     /// - Parameters:
-    ///   - boot: tells one run of the same phones from the next.
+    ///   - boot: distinguishes one run of the same phones from the next.
     ///   - second: how long a second lasts for these people.
     package static func mixed(
         boot: String,

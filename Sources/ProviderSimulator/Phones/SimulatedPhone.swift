@@ -7,9 +7,9 @@ package import PushContract
 /// each time. `PhoneFleet` steps many of them as a service.
 package actor SimulatedPhone {
     package struct Setup: Sendable {
-        /// Tells phones apart; tokens and ids follow from it.
+        /// Distinguishes phones; tokens and ids follow from it.
         package var name: String
-        /// Tells one run of the same phone from the next: what is made as it goes (activities, update tokens, operations) is never the same
+        /// Distinguishes one run of the same phone from the next: what is made as it goes (activities, update tokens, operations) is never the same
         /// again.
         package var boot = ""
         package var app = "com.example.scores"

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP2
 import Synchronization
 
-/// The open HTTP/2 connections, and what they are told by frames of their own. Safe from any thread.
+/// The open HTTP/2 connections, and the frames that notify them. Safe from any thread.
 final class ConnectionRegistry: Sendable {
     private struct Connection {
         let channel: any Channel

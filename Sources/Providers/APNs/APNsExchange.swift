@@ -46,8 +46,8 @@ struct APNsExchange: Sendable {
         var reply = reply
         reply.outcome.retryClass = .afterFix
         reply.outcome.refusalScope = .credential
-        let skew = reply.outcome.providerTime.map { "; APNs' clock is \(Int(($0 - now).inSeconds)) s ahead of ours" } ?? ""
-        reply.outcome.detail += " The token is young: this machine's clock is wrong\(skew)."
+        let difference = reply.outcome.providerTime.map { "; APNs' clock is \(Int(($0 - now).inSeconds)) s ahead of ours" } ?? ""
+        reply.outcome.detail += " The token is young: this machine's clock is wrong\(difference)."
         return reply
     }
 

@@ -35,7 +35,7 @@ extension JSONValue {
 
     /// This value with `other` laid over it: objects member by member, anything else replaced.
     package func merged(with other: JSONValue) -> JSONValue {
-        guard let mine = members, let theirs = other.members else { return other }
-        return .object(mine.merging(theirs) { $0.merged(with: $1) })
+        guard let left = members, let right = other.members else { return other }
+        return .object(left.merging(right) { $0.merged(with: $1) })
     }
 }

@@ -13,7 +13,7 @@ final class BenchServer {
 
     /// - Parameters:
     ///   - arguments: further ones of `bench serve`.
-    ///   - environment: settings of the service besides.
+    ///   - environment: further settings of the service.
     init(database: String, arguments: [String] = [], environment: [String: String] = [:]) async throws {
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: Bundle.main.executablePath ?? CommandLine.arguments[0])

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Sends requests over a number of connections from a few threads, each connection the next as soon as its answer is there.
 struct Loader: Sendable {
-    /// What came of it.
+    /// The result.
     struct Result: Sendable {
         var requests = 0
         var rows = 0

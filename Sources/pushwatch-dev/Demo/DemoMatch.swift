@@ -25,7 +25,7 @@ struct DemoMatch: Service {
         let kept = KeptFixture(directory: run.installation.directory)
         let match = RepeatedMatch(
             try DemoMatch.script(),
-            tempo: demo.tempo,
+            pace: demo.pace,
             unfinished: kept.fixture,
             feeder: { [url, client, key = run.installation.apiKey] feed in
                 MatchFeeder(feed: feed, url: url, key: key) { try await client.send($0) }

@@ -4,8 +4,8 @@ import ProviderSimulator
 /// How much traffic the demo makes.
 struct DemoScale: Sendable {
     let sendsPerMinute: Int
-    let tempo: ReplayTempo
+    let pace: ReplayPace
 
-    static let full = DemoScale(sendsPerMinute: 24, tempo: RepeatedMatch.quickTempo)
-    static let quiet = DemoScale(sendsPerMinute: 6, tempo: RepeatedMatch.quietTempo)
+    static let full = DemoScale(sendsPerMinute: 24, pace: RepeatedMatch.quickPace)
+    static let quiet = DemoScale(sendsPerMinute: 6, pace: RepeatedMatch.quietPace)
 }

@@ -92,17 +92,17 @@ struct ReplayCommand: AsyncParsableCommand {
         let start = startAt.flatMap { Timestamp(rfc3339: $0) } ?? .now()
         do {
             let script = MatchScript(try CricsheetMatch.read(json: data))
-            var tempo = ReplayTempo(
+            var pace = ReplayPace(
                 millisecondsPerBall: ballInterval.seconds * 1_000,
                 breakSeconds: inningsBreak.seconds,
                 shortBreakSeconds: inningsBreak.seconds / 4,
                 speed: speed
             )
-            tempo.oversPerDay = oversPerDay
-            tempo.nightSeconds = night.seconds
+            pace.oversPerDay = oversPerDay
+            pace.nightSeconds = night.seconds
             let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
             return ReplayFeed(
-                ReplayPlan(script, startAt: start, tempo: tempo),
+                ReplayPlan(script, startAt: start, pace: pace),
                 matchId: matchId ?? "\(name)-\(start.seconds)",
                 detail: ReplayDetail(rawValue: detail) ?? .balls,
                 faults: try chosenFaults(),

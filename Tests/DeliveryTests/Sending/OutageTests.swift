@@ -155,21 +155,21 @@ struct GateEvidenceTests {
     @Test("a refusal counts for the scope unless others of it are accepted around it")
     func judgement() {
         var evidence = GateEvidence()
-        let first = evidence.judge(refusedBy: .credential, key, operationKey: "x", at: start)
+        let first = evidence.assess(refusedBy: .credential, key, operationKey: "x", at: start)
         #expect(first == .scope)
         evidence.accept(key, operationKey: "y", at: start + .seconds(1))
-        let second = evidence.judge(refusedBy: .credential, key, operationKey: "x", at: start + .seconds(60))
+        let second = evidence.assess(refusedBy: .credential, key, operationKey: "x", at: start + .seconds(60))
         #expect(second == .delivery(times: 1))
         // Nothing was accepted since its last attempt.
-        let third = evidence.judge(refusedBy: .credential, key, operationKey: "x", at: start + .seconds(120))
+        let third = evidence.assess(refusedBy: .credential, key, operationKey: "x", at: start + .seconds(120))
         #expect(third == .scope)
         // An accepted push of another topic contradicts a refused credential, and not a refused topic.
         var other = key
         other.scope.topic = "a.voip"
         evidence.accept(other, operationKey: "z", at: start + .seconds(121))
-        let topic = evidence.judge(refusedBy: .topic, key, operationKey: "w", at: start + .seconds(122))
+        let topic = evidence.assess(refusedBy: .topic, key, operationKey: "w", at: start + .seconds(122))
         #expect(topic == .scope)
-        let credential = evidence.judge(refusedBy: .credential, key, operationKey: "v", at: start + .seconds(122))
+        let credential = evidence.assess(refusedBy: .credential, key, operationKey: "v", at: start + .seconds(122))
         #expect(credential == .delivery(times: 1))
     }
 }

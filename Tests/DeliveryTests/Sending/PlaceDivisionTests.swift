@@ -42,7 +42,7 @@ struct PlaceDivisionTests {
 
     @Test("a limit shrinks with refusals, timeouts and latency, once for all that was under way together, and grows with answers")
     func adaptive() {
-        var limit = AdaptiveLimit(greatest: 100)
+        var limit = AdaptiveLimit(maximum: 100)
         let start = ContinuousClock.now
         func answer(_ milliseconds: Int) -> PushOutcome {
             var outcome = PushOutcome.accepted("m")

@@ -99,7 +99,7 @@ struct SendingBench {
             answer,
             credential: "",
             circuitsToClose: [],
-            judgement: SendGate().judge(
+            verdict: SendGate().assess(
                 answer,
                 PushScope(push.identity),
                 hasOwnTopic: false,

@@ -117,7 +117,7 @@ struct MatchDay: Sendable {
 }
 
 func withMatchDay(
-    tempo: ReplayTempo = ReplayTempo(millisecondsPerBall: 40_000, breakSeconds: 400, shortBreakSeconds: 100, speed: 200),
+    pace: ReplayPace = ReplayPace(millisecondsPerBall: 40_000, breakSeconds: 400, shortBreakSeconds: 100, speed: 200),
     settings: [String: String] = [:],
     _ body: (MatchDay) async throws -> Void
 ) async throws {
@@ -152,7 +152,7 @@ func withMatchDay(
                         MatchDay(server: server, simulator: simulator, pool: pool, followers: followers) { notify in
                             RepeatedMatch(
                                 script,
-                                tempo: tempo,
+                                pace: pace,
                                 lead: .seconds(3),
                                 feeder: { feed in
                                     MatchFeeder(feed: feed, url: url, key: RunningServer.bootstrapKey) { try await client.send($0) }

@@ -1,6 +1,7 @@
 package import Logging
 package import Postgres
 package import PushContract
+import ServiceKit
 import ServiceLifecycle
 
 /// Encrypts tokens that were stored before tokens were encrypted, once, in the background. Reads take them either way.
@@ -23,10 +24,9 @@ package struct TokenEncryptionBackfill: Service {
     }
 
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled, await !encryptAll() { try? await Task.sleep(for: .seconds(60)) }
-        }
-        try? await gracefulShutdown()
+        try await PeriodicService("token encryption", every: .seconds(60), logger: logger, state: false) { isDone in
+            if !isDone { isDone = await encryptAll() }
+        }.run()
     }
 
     /// True when nothing is left to do.

@@ -37,9 +37,9 @@ struct AcceptanceRow {
     init(_ accepted: AcceptanceRecord, mayUndo: Bool, back: String, now: Timestamp) {
         name = accepted.group.values.isEmpty ? accepted.rule : "\(accepted.rule) · \(accepted.group)"
         path = "/oncall/alerts/\(accepted.alertId.uuidString.lowercased())"
-        let standing =
+        let stateText =
             accepted.effectiveFrom.map { "in force since \(ClockText.moment($0, now: now))" } ?? "takes effect within a minute"
-        text = "Accepted as normal by \(accepted.author), \(ClockText.moment(accepted.acceptedAt, now: now)); \(standing)"
+        text = "Accepted as normal by \(accepted.author), \(ClockText.moment(accepted.acceptedAt, now: now)); \(stateText)"
         reason = accepted.reason
         undoPath = mayUndo ? "/oncall/acceptances/\(accepted.id.uuidString.lowercased())/undo" : nil
         self.back = back

@@ -21,7 +21,7 @@ struct AlertPage {
     let acceptPath: String?
     let acceptance: AcceptanceRow?
     let verdict: String?
-    let remarks: [String]
+    let notes: [String]
     let action: String?
     let meaning: String?
     let chart: String?
@@ -55,7 +55,7 @@ struct AlertPage {
         severity = alert.severity.rawValue
         frame = PageFrame(
             title: "\(isFiring ? "Firing" : "Resolved"): \(name) · Pushwatch",
-            mood: isFiring ? .alarmed : .calm,
+            state: isFiring ? .alarmed : .calm,
             refreshSeconds: isFiring ? 60 : nil,
             person: reader.name,
             now: now
@@ -71,7 +71,7 @@ struct AlertPage {
         acceptance = data.acceptance.map { AcceptanceRow($0, mayUndo: reader.mayAcknowledge, back: alert.pagePath, now: now) }
         markPath = reader.mayAcknowledge ? alert.pagePath + "/mark" : nil
         self.verdict = verdict.map { "Marked as \($0.verdict) by \($0.author)." }
-        remarks = AlertWords.remarks(alert, now: now)
+        notes = AlertWords.notes(alert, now: now)
         action = alert.annotations["action"]
         meaning = alert.annotations["meaning"].map { StoredMoments.text($0, now: now) }
         chart = data.series.map { Self.chart($0, alert, now: now) }

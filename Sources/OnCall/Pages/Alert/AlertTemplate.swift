@@ -23,8 +23,8 @@ extension PageTemplate {
         {{#verdict}}<p>{{.}}</p>{{/verdict}}
         {{#acceptance}}{{> acceptance}}{{/acceptance}}
         </div>
-        {{#remarks}}<p class="notice">{{.}}</p>
-        {{/remarks}}
+        {{#notes}}<p class="notice">{{.}}</p>
+        {{/notes}}
         <div class="columns">
         <div>
         {{#isFiring}}<section class="panel">

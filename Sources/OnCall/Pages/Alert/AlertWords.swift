@@ -41,26 +41,26 @@ enum AlertWords {
     }
 
     /// What makes this alert different from the usual one.
-    static func remarks(_ alert: Alert, now: Timestamp) -> [String] {
-        var remarks: [String] = []
-        if alert.silencedBy != nil { remarks.append("Silenced: recorded, not delivered.") }
+    static func notes(_ alert: Alert, now: Timestamp) -> [String] {
+        var notes: [String] = []
+        if alert.silencedBy != nil { notes.append("Silenced: recorded, not delivered.") }
         if let cause = alert.suppressedBy, alert.state == .firing {
-            remarks.append(
+            notes.append(
                 "Suppressed by \(cause.name), which explains it. Its receivers are notified of this alert only if it is still firing after that one resolves."
             )
         } else if let cause = alert.suppressedBy {
-            remarks.append("Was suppressed because of \(cause.name), which explained it. Its receivers were not notified of this alert.")
+            notes.append("Was suppressed because of \(cause.name), which explained it. Its receivers were not notified of this alert.")
         }
         if let noDataSince = alert.noDataSince, alert.state == .firing {
-            remarks.append(
+            notes.append(
                 "No data since \(ClockText.moment(noDataSince, now: now)): too little traffic to prove recovery. It stays open until there is."
             )
         }
-        if alert.revised { remarks.append("Late attempts have changed the numbers it fired with.") }
+        if alert.revised { notes.append("Late attempts have changed the numbers it fired with.") }
         if alert.detectedLateBySeconds >= 120 {
-            remarks.append("Found \(DurationText.span(.seconds(alert.detectedLateBySeconds))) late: rules were not evaluated in time.")
+            notes.append("Found \(DurationText.span(.seconds(alert.detectedLateBySeconds))) late: rules were not evaluated in time.")
         }
-        return remarks
+        return notes
     }
 
     static func runbookPath(_ alert: Alert) -> String? {

@@ -24,7 +24,7 @@ struct CredentialsPage {
         let refused = checks.filter { $0.state == "refused" }.count
         let unreachable = checks.filter { $0.state == "unreachable" }.count
         isBad = refused + unreachable > 0
-        frame = PageFrame(title: "Credentials · Pushwatch", mood: isBad ? .alarmed : .calm, isAnswer: true, person: reader, now: now)
+        frame = PageFrame(title: "Credentials · Pushwatch", state: isBad ? .alarmed : .calm, isAnswer: true, person: reader, now: now)
         headline =
             checks.isEmpty
             ? "There is nothing to try"

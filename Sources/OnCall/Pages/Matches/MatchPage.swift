@@ -18,7 +18,7 @@ struct MatchPage {
         let uid: String
         let path: String
         let detail: String
-        let trouble: String
+        let problem: String
         let since: String
     }
 
@@ -32,8 +32,8 @@ struct MatchPage {
     let reached: String
     let ages: String
     let isBehind: Bool
-    let standings: [Count]
-    let hasStandings: Bool
+    let statusCounts: [Count]
+    let hasStatusCounts: Bool
     let starts: String
     let startFailures: String?
     let laggards: [LaggardRow]
@@ -54,8 +54,8 @@ struct MatchPage {
         isBehind = fanOut.waiting > 0 && !summary.isOver
         reached = Self.reached(fanOut, now: now)
         ages = Self.ages(fanOut)
-        standings = data.standings.map(Self.count)
-        hasStandings = !standings.isEmpty
+        statusCounts = data.statusCounts.map(Self.count)
+        hasStatusCounts = !statusCounts.isEmpty
         starts = Self.words(data.starts)
         startFailures = Self.failures(data.starts)
         laggards = data.laggards.map { laggard in
@@ -63,7 +63,7 @@ struct MatchPage {
                 uid: laggard.uid,
                 path: PersonPath.path(uid: laggard.uid),
                 detail: "device \(laggard.deviceId), \(laggard.status)",
-                trouble: laggard.trouble,
+                problem: laggard.problem,
                 since: DurationText.ago(laggard.since, now: now)
             )
         }
@@ -107,12 +107,12 @@ struct MatchPage {
         return failed.isEmpty ? nil : failed.map { "\(NumberText.count($0.0)) \($0.1)" }.joined(separator: ", ")
     }
 
-    private static func count(_ standing: SubjectData.Standing) -> Count {
-        let reason = [standing.endReason, standing.endCause].compactMap { $0?.replacing("_", with: " ") }.joined(separator: ", ")
+    private static func count(_ statusCount: SubjectData.StatusCount) -> Count {
+        let reason = [statusCount.endReason, statusCount.endCause].compactMap { $0?.replacing("_", with: " ") }.joined(separator: ", ")
         return Count(
-            name: reason.isEmpty ? standing.status : "\(standing.status): \(reason)",
-            value: NumberText.count(standing.count),
-            isBad: standing.endReason == "token_invalid"
+            name: reason.isEmpty ? statusCount.status : "\(statusCount.status): \(reason)",
+            value: NumberText.count(statusCount.count),
+            isBad: statusCount.endReason == "token_invalid"
         )
     }
 

@@ -38,7 +38,7 @@ struct MatchesData {
 /// One subject in full.
 struct SubjectData {
     /// Activities in the same state.
-    struct Standing: Hashable {
+    struct StatusCount: Hashable {
         var status: String
         var endReason: String?
         var endCause: String?
@@ -73,7 +73,7 @@ struct SubjectData {
         var uid: String
         var deviceId: String
         var status: String
-        var trouble: String
+        var problem: String
         var since: Timestamp
     }
 
@@ -85,7 +85,7 @@ struct SubjectData {
     var owner: String?
     var leaseUntil: Timestamp?
     var feed: String?
-    var standings: [Standing]
+    var statusCounts: [StatusCount]
     var fanOut: FanOut
     var starts: Starts
     var laggards: [Laggard]

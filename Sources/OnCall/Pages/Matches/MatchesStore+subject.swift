@@ -15,7 +15,7 @@ extension MatchesStore {
             owner: head.owner,
             leaseUntil: head.leaseUntil,
             feed: head.feed,
-            standings: try await standings(name),
+            statusCounts: try await statusCounts(name),
             fanOut: try await fanOut(name, head),
             starts: try await starts(name, since: now - .seconds(3_600)),
             laggards: try await laggards(name, head)
@@ -75,7 +75,7 @@ extension MatchesStore {
         )
     }
 
-    private func standings(_ name: String) async throws -> [SubjectData.Standing] {
+    private func statusCounts(_ name: String) async throws -> [SubjectData.StatusCount] {
         try await pool.query(
             """
             SELECT status::text, endReason, endCause, count(*) FROM liveActivities WHERE matchId = \(name)
@@ -83,7 +83,7 @@ extension MatchesStore {
             """
         ).map { row in
             let (status, reason, cause, count) = try row.decode((String, String?, String?, Int).self)
-            return SubjectData.Standing(status: status, endReason: reason, endCause: cause, count: count)
+            return SubjectData.StatusCount(status: status, endReason: reason, endCause: cause, count: count)
         }
     }
 
@@ -136,10 +136,10 @@ extension MatchesStore {
     private func laggards(_ name: String, _ head: Head) async throws -> [SubjectData.Laggard] {
         try await pool.query(
             """
-            SELECT userId, deviceId, status::text, trouble, since FROM (
+            SELECT userId, deviceId, status::text, problem, since FROM (
                 SELECT userId, deviceId, status, createdAt AS since,
                     CASE WHEN startAcceptedAt IS NULL THEN 'its start was not accepted'
-                         ELSE 'started, and no update token has come' END AS trouble
+                         ELSE 'started, and no update token has come' END AS problem
                 FROM liveActivities
                 WHERE matchId = \(name) AND status = 'pending' AND createdAt < clock_timestamp() - interval '2 minutes'
                 UNION ALL
@@ -152,7 +152,7 @@ extension MatchesStore {
             """
         ).map { row in
             let values = try row.decode((String, String, String, String, Timestamp).self)
-            return SubjectData.Laggard(uid: values.0, deviceId: values.1, status: values.2, trouble: values.3, since: values.4)
+            return SubjectData.Laggard(uid: values.0, deviceId: values.1, status: values.2, problem: values.3, since: values.4)
         }
     }
 }

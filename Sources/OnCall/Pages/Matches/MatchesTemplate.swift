@@ -73,7 +73,7 @@ extension PageTemplate {
         <div class="scroll" tabindex="0"><table>
         <thead><tr><th scope="col">Person</th><th scope="col">Trouble</th><th scope="col">Since</th></tr></thead>
         <tbody>
-        {{#laggards}}<tr><td><a href="{{path}}">{{uid}}</a><span class="detail">{{detail}}</span></td><td>{{trouble}}</td>\
+        {{#laggards}}<tr><td><a href="{{path}}">{{uid}}</a><span class="detail">{{detail}}</span></td><td>{{problem}}</td>\
         <td>{{since}}</td></tr>
         {{/laggards}}
         </tbody></table></div>
@@ -83,15 +83,15 @@ extension PageTemplate {
         <div>
         <section class="panel">
         <h2>Activities</h2>
-        {{#hasStandings}}
+        {{#hasStatusCounts}}
         <div class="scroll" tabindex="0"><table>
         <thead><tr><th scope="col">State</th><th scope="col" class="n">Activities</th></tr></thead>
         <tbody>
-        {{#standings}}<tr><td><span class="{{#isBad}}warn{{/isBad}}">{{name}}</span></td><td class="n">{{count}}</td></tr>
-        {{/standings}}
+        {{#statusCounts}}<tr><td><span class="{{#isBad}}warn{{/isBad}}">{{name}}</span></td><td class="n">{{count}}</td></tr>
+        {{/statusCounts}}
         </tbody></table></div>
-        {{/hasStandings}}
-        {{^hasStandings}}<p class="soft">None was started yet.</p>{{/hasStandings}}
+        {{/hasStatusCounts}}
+        {{^hasStatusCounts}}<p class="soft">None was started yet.</p>{{/hasStatusCounts}}
         </section>
         <section class="panel">
         <h2>The state as every follower gets it</h2>

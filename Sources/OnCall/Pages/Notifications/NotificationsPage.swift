@@ -32,7 +32,7 @@ struct NotificationsPage {
     init(_ data: NotificationsData, reader: String, now: Timestamp) {
         let deadLettered = data.open.filter { $0.state == "deadLettered" }.count
         let waiting = data.open.count - deadLettered
-        frame = PageFrame(title: "Deliveries · Pushwatch", mood: deadLettered > 0 ? .alarmed : .calm, person: reader, now: now)
+        frame = PageFrame(title: "Deliveries · Pushwatch", state: deadLettered > 0 ? .alarmed : .calm, person: reader, now: now)
         headline = data.open.isEmpty ? "Every alert was delivered" : "\(waiting) waiting, \(deadLettered) refused for good"
         open = data.open.map { open in
             PendingNotificationRow(

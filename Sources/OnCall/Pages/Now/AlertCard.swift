@@ -15,7 +15,7 @@ struct AlertCard {
     let action: String?
     let runbook: String?
     let acknowledged: String?
-    let remarks: [String]
+    let notes: [String]
     let acknowledgePath: String?
 
     init(_ alert: Alert, now: Timestamp, mayAcknowledge: Bool) {
@@ -30,7 +30,7 @@ struct AlertCard {
         action = alert.annotations["action"]
         runbook = AlertWords.runbookPath(alert)
         acknowledged = AlertWords.acknowledged(alert, now: now)
-        remarks = AlertWords.remarks(alert, now: now)
+        notes = AlertWords.notes(alert, now: now)
         acknowledgePath = mayAcknowledge && alert.acknowledgedAt == nil ? alert.pagePath + "/acknowledge" : nil
     }
 }

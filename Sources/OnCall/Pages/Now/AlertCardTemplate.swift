@@ -8,8 +8,8 @@ extension PageTemplate {
         <h2><a href="{{path}}">{{summary}}</a></h2>
         <p class="figures"><strong>{{observed}}</strong> {{threshold}} <span class="soft">{{counts}}</span></p>
         {{#action}}<p class="action"><strong>Do now:</strong> {{.}}</p>{{/action}}
-        {{#remarks}}<p class="soft">{{.}}</p>
-        {{/remarks}}
+        {{#notes}}<p class="soft">{{.}}</p>
+        {{/notes}}
         <div class="actions">
         {{#acknowledgePath}}<form method="post" action="{{.}}"><input type="hidden" name="back" value="/"><button>Acknowledge</button></form>\
         {{/acknowledgePath}}

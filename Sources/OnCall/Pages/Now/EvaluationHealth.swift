@@ -5,7 +5,7 @@ import PushContract
 /// Whether the rules are being evaluated. Without evaluation the absence of alerts means nothing.
 struct EvaluationHealth: Hashable {
     /// A rule looks at each closed minute about a minute later; after this long something is wrong.
-    static let patience = Duration.seconds(300)
+    static let waitLimit = Duration.seconds(300)
 
     /// Rules in force.
     var rules: Int
@@ -36,7 +36,7 @@ struct EvaluationHealth: Hashable {
     func verdict(now: Timestamp) -> Verdict {
         guard rules > 0 else { return .noRules }
         guard let through else { return .notYet }
-        return now - through > Self.patience ? .late(through: through) : .upToDate(through: through)
+        return now - through > Self.waitLimit ? .late(through: through) : .upToDate(through: through)
     }
 }
 

@@ -33,7 +33,7 @@ struct NowPage {
         let title = firing.isEmpty ? (overdue == 0 ? "All quiet" : "\(overdue) waiting") : "\(firing.count) firing"
         frame = PageFrame(
             title: "\(title) · Pushwatch",
-            mood: firing.isEmpty ? .calm : .alarmed,
+            state: firing.isEmpty ? .calm : .alarmed,
             refreshSeconds: 30,
             person: reader.name,
             now: now

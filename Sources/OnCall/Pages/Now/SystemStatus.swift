@@ -2,7 +2,7 @@ import Alerting
 import Delivery
 import PushContract
 
-/// What on-call keeps an eye on besides alerts and traffic.
+/// What on-call watches in addition to alerts and traffic.
 struct SystemStatus {
     struct Rule: Hashable {
         var name: String

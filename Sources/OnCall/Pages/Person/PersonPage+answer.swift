@@ -22,7 +22,7 @@ extension SearchPage {
         case .person(let uid): return PageResponse.seeOther(PersonPath.path(uid: uid))
         case .people(let sendId, let uids):
             return call.html(.search, SearchPage(sendId: sendId, uids: uids, reader: call.name, now: call.now))
-        case .nobody: return call.html(.search, SearchPage(nobody: call.name, now: call.now), status: .notFound)
+        case .noMatch: return call.html(.search, SearchPage(noMatch: call.name, now: call.now), status: .notFound)
         }
     }
 }

@@ -13,7 +13,7 @@ struct PersonStore: Sendable {
         case person(String)
         /// A send to several people.
         case people(sendId: String, uids: [String])
-        case nobody
+        case noMatch
     }
 
     private let pool: PostgresPool
@@ -22,8 +22,8 @@ struct PersonStore: Sendable {
 
     func find(_ term: SearchTerm, now: Timestamp) async throws -> Match {
         switch term {
-        case .nothing: .nobody
-        case .token(let hashes): try await owner(ofToken: hashes).map(Match.person) ?? .nobody
+        case .nothing: .noMatch
+        case .token(let hashes): try await owner(ofToken: hashes).map(Match.person) ?? .noMatch
         case .name(let name): try await find(named: name, now: now)
         }
     }
@@ -45,7 +45,7 @@ struct PersonStore: Sendable {
         ).map { try $0.decode(String.self) }
         if uids.count > 1 { return .people(sendId: name, uids: uids) }
         if let uid = uids.first { return .person(uid) }
-        return try await AttemptStore(pool).find(attemptId: name).map { .person($0.uid) } ?? .nobody
+        return try await AttemptStore(pool).find(attemptId: name).map { .person($0.uid) } ?? .noMatch
     }
 
     private func owner(ofToken hashes: [String]) async throws -> String? {

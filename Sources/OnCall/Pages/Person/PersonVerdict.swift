@@ -38,7 +38,7 @@ enum PersonVerdict {
         let when = DurationText.ago(attempt.attemptedAt, now: now)
         let provider = ProviderName.text(attempt.provider)
         switch attempt.status {
-        case .queued: return "The last push was reported as queued \(when), and never what came of it."
+        case .queued: return "The last push was reported as queued \(when), and never with an outcome."
         case .sent:
             return "The last push was accepted by \(provider) \(when); \(provider) does not report whether the device showed it."
         case .failed, .deactivated:

@@ -22,7 +22,7 @@ struct SearchPage {
         hasPeople = true
     }
 
-    init(nobody reader: String, now: Timestamp) {
+    init(noMatch reader: String, now: Timestamp) {
         frame = PageFrame(title: "Nobody found · Pushwatch", isAnswer: true, person: reader, now: now)
         heading = "Nobody found"
         advice =

@@ -7,7 +7,7 @@ struct RulesPage {
     struct Row {
         let name: String
         let severity: String
-        let says: String
+        let meaning: String
         let state: String
         let isFiring: Bool
         let ruleStatus: String
@@ -46,7 +46,7 @@ struct RulesPage {
 
     init(_ data: RulesData, reader: PageReader, now: Timestamp) {
         let firing = data.entries.filter { $0.firing > 0 }.count
-        frame = PageFrame(title: "Rules · Pushwatch", mood: firing > 0 ? .alarmed : .calm, person: reader.name, now: now)
+        frame = PageFrame(title: "Rules · Pushwatch", state: firing > 0 ? .alarmed : .calm, person: reader.name, now: now)
         isFiring = firing > 0
         headline =
             "\(data.entries.count) \(data.entries.count == 1 ? "rule" : "rules"), "
@@ -65,7 +65,7 @@ struct RulesPage {
         return Row(
             name: rule.name,
             severity: rule.severity.rawValue,
-            says: says(rule),
+            meaning: meaning(rule),
             state: entry.firing > 0 ? "firing" : "quiet",
             isFiring: entry.firing > 0,
             ruleStatus: entry.ruleStatus.map { "\(NumberText.percent($0.share)) of \(NumberText.percent($0.threshold))" } ?? "–",
@@ -83,7 +83,7 @@ struct RulesPage {
     }
 
     /// `provider_5xx above 5 % for 15 min, by provider`
-    private static func says(_ rule: AlertRule) -> String {
+    private static func meaning(_ rule: AlertRule) -> String {
         let by = rule.by.isEmpty ? "" : ", by \(rule.by.map(\.rawValue).joined(separator: " and "))"
         return rule.condition.summary(\.words) + by
     }

@@ -20,7 +20,7 @@ extension PageTemplate {
         <th scope="col" class="n">Alerts</th></tr></thead>
         <tbody>
         {{#rules}}<tr><td>{{#runbook}}<a href="{{.}}">{{/runbook}}{{name}}{{#runbook}}</a>{{/runbook}}\
-        <span class="detail">{{severity}}: {{says}}</span>{{{strip}}}<span class="detail">{{backtest}}</span></td>\
+        <span class="detail">{{severity}}: {{meaning}}</span>{{{strip}}}<span class="detail">{{backtest}}</span></td>\
         <td class="line" data-name="Now">{{ruleStatus}}{{#meter}} <meter min="0" max="100" low="50" high="80" optimum="0" value="{{.}}">{{.}} % of the threshold</meter>{{/meter}}\
         {{#detail}}<span class="detail">{{.}}</span>{{/detail}}</td>\
         <td data-name="State"><span class="whole{{#isFiring}} warn{{/isFiring}}">{{state}}</span></td>\

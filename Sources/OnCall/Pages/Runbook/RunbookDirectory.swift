@@ -6,7 +6,7 @@ package struct RunbookDirectory: Sendable {
     /// A runbook is a page or two; anything larger is not one.
     private static let sizeLimit = 256 * 1_024
 
-    /// - Parameter directory: the alerts directory; runbooks lie in its `runbooks/`.
+    /// - Parameter directory: the alerts directory; runbooks are in its `runbooks/`.
     package init(alertsDirectory directory: String) { self.directory = directory }
 
     /// The text of `runbooks/<name>`; nil when there is none, or the name is not that of a plain file.

@@ -1,7 +1,7 @@
 import PushContract
 import ServiceKit
 
-/// Decides on channel management and broadcasts: the checks, the book of channels, then the faults.
+/// Decides on channel management and broadcasts: the checks, the registered channels, then the faults.
 ///
 /// Apple manages channels at hosts of their own; here the paths alone distinguish them. A fault rule's `tokens` name channels.
 struct APNsChannelRequestHandler: Sendable {
@@ -31,7 +31,7 @@ struct APNsChannelRequestHandler: Sendable {
         throw APNsRefusal(.topicMismatch, "team \(provider.teamId) does not own \(bundle)")
     }
 
-    /// Checks everything; what it gives back changes the book and cannot fail.
+    /// Checks everything; what it returns changes the channels and cannot fail.
     private func plan(
         _ asked: ChannelRequest,
         _ request: SimulatedRequest,

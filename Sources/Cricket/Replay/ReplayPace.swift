@@ -1,5 +1,5 @@
 /// How fast a match is played again.
-package struct ReplayTempo: Sendable, Hashable {
+package struct ReplayPace: Sendable, Hashable {
     /// Between two deliveries, in match time.
     package var millisecondsPerBall: Int64 = 40_000
     /// Between two innings, in match time.
