@@ -173,6 +173,7 @@ struct QueueDeliveries: DeliveryKind {
             """
             UPDATE pushCircuits h SET nextProbeAt = clock_timestamp()
             WHERE circuitId = ANY(\(fresh.sorted())) AND closedAt IS NULL AND kind = 'refused' AND nextProbeAt > clock_timestamp()
+              AND refusals - probes < \(CircuitDecision.firstProbes)
               AND (SELECT count(*) FROM (
                   SELECT FROM pushScheduled s WHERE s.circuitId = h.circuitId AND s.attemptNumber > 1 LIMIT \(CircuitDecision.firstProbes)
               ) refused) < \(CircuitDecision.firstProbes)

@@ -54,7 +54,8 @@ struct GateEvidence: Sendable {
     mutating func accept(_ key: Key, operationKey: String, at now: Timestamp) {
         accepted[key] = max(now, accepted[key] ?? now)
         if !refused.isEmpty { refused[operationKey] = nil }
-        if !refusedRuns.isEmpty { refusedRuns[key] = nil }
+        guard !refusedRuns.isEmpty else { return }
+        for refusal in [RefusalScope.topic, .platform, .credential] { refusedRuns[GateEvidence.scope(key, of: refusal)] = nil }
     }
 
     /// Another process saw this circuit's scope accepted.
@@ -86,8 +87,9 @@ struct GateEvidence: Sendable {
         let isContradicted = accepted.contains { other, at in
             at > since && other.credential == key.credential && GateEvidence.concerns(outcome, key.scope, other.scope)
         }
-        refusedRuns[key, default: []].insert(operationKey)
-        if refusedRuns[key]?.count ?? 0 >= GateEvidence.refusedRun { return .scope }
+        let run = GateEvidence.scope(key, of: outcome)
+        refusedRuns[run, default: []].insert(operationKey)
+        if refusedRuns[run]?.count ?? 0 >= GateEvidence.refusedRun { return .scope }
         let times = (before?.times ?? 0) + (isContradicted ? 1 : 0)
         if refused.count >= GateEvidence.memory { refused.removeAll() }
         refused[operationKey] = Refused(at: now, times: times)
@@ -108,6 +110,18 @@ struct GateEvidence: Sendable {
         guard run.pushes.count >= GateEvidence.outagePushes else { return false }
         return run.count >= GateEvidence.outageRun
             || (run.count >= GateEvidence.shortRun && now - run.since >= GateEvidence.shortRunTime)
+    }
+
+    /// What a refusal of this kind concerns.
+    private static func scope(_ key: Key, of refusal: RefusalScope) -> Key {
+        switch refusal {
+        case .topic: return key
+        case .platform:
+            var key = key
+            key.scope.topic = nil
+            return key
+        default: return whole(key)
+        }
     }
 
     /// An outage is of all platforms and topics of a credential.
