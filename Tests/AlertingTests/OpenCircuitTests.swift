@@ -116,7 +116,7 @@ struct OpenCircuitTests {
             guard Psql.isInstalled else { return }
             let answer = try Psql.run(alert.reproduceSQL, at: url)
             #expect(answer.status == 0, "\(answer.text)")
-            #expect(answer.text.contains("com.example.scores|production|InvalidProviderToken"), "\(answer.text)")
+            #expect(answer.text.contains("com.example.scores|production|auth|InvalidProviderToken"), "\(answer.text)")
             #expect(answer.text.split(separator: "\n").count { $0.contains("InvalidProviderToken") } == 10, "\(answer.text)")
         }
     }
