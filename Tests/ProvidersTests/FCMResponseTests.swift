@@ -83,9 +83,13 @@ import Testing
         #expect(outcome.isThrottled)
     }
 
-    @Test("RetryInfo counts like Retry-After; the longer one does", arguments: [("30s", nil, 30), ("1.5s", "10", 10), ("20s", "10", 20), ("x", nil, 60)])
+    @Test(
+        "RetryInfo counts like Retry-After; the longer one does",
+        arguments: [("30s", nil, 30), ("1.5s", "10", 10), ("20s", "10", 20), ("x", nil, 60)]
+    )
     func retryInfo(delay: String, header: String?, seconds: Int) {
-        let body = #"{"error":{"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"\#(delay)"}]}}"#
+        let info = #"{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"\#(delay)"}"#
+        let body = #"{"error":{"status":"RESOURCE_EXHAUSTED","details":[\#(info)]}}"#
         let headers = header.map { [(name: "retry-after", value: $0)] } ?? []
         let answer = FCMResponse(OutboundResponse(status: 429, headers: headers, body: Array(body.utf8)), now: Samples.moment)
         #expect(answer.outcome(latency: .zero, target: Samples.target(.fcm)).retryAfter == .seconds(seconds))
