@@ -2,7 +2,7 @@ import Foundation
 package import Logging
 import PushContract
 import ServiceKit
-package import ServiceLifecycle
+import ServiceLifecycle
 import Synchronization
 
 /// Writes a row every two seconds, on a connection of its own, and says whether that works: readiness means that the next write would

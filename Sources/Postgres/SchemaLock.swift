@@ -1,4 +1,4 @@
-package import PushContract
+import PushContract
 
 /// Who changes the schema of a database in use takes turns: migrations, grants to roles, partitions made ahead.
 ///

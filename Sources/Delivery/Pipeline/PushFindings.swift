@@ -1,5 +1,5 @@
-package import Providers
-package import PushContract
+import Providers
+import PushContract
 
 /// What the outcome of a push says beyond the push itself: about its token, the credential and the provider's rate limits.
 package struct PushFindings: Sendable {

@@ -1,5 +1,3 @@
-package import PushContract
-
 /// How urgent a delivery is among those of its app. Each class has queues of its own, so that none waits behind another.
 package enum DeliveryClass: String, Sendable, Hashable, Codable, CaseIterable {
     /// Claimed first, on reserved places, and never throttled.

@@ -1,5 +1,5 @@
 import Providers
-package import PushContract
+import PushContract
 
 /// What this process has lately seen of providers' answers, by scope and credential: whether a failure is the provider's, the credential's,
 /// or the delivery's own. Pure; bounded by the scopes in use and by `memory`.
