@@ -12,30 +12,15 @@ extension WholeService {
             "SIGSTOP under load, the standby is promoted: every post is answered within 10 s, posts flow again within 30 s, nothing is lost"
         )
         func promoted() async throws {
-            try await withTestDirectory { directory in
-                let primary = ScratchCluster(in: directory + "/primary", settings: ["wal_level": "replica", "max_wal_senders": "4"])
-                defer { primary.crash() }
-                try await primary.start()
-                let standby = try await primary.makeStandby(in: directory + "/standby")
-                defer { standby.stopBlocking(.immediate) }
-                let admin = try await PostgresConnection.connect(PostgresConfiguration(url: primary.url))
-                try await admin.executeScript("ALTER SYSTEM SET synchronous_standby_names = '*'")
-                try await admin.executeScript("SELECT pg_reload_conf()")
-                try await eventually("the standby is synchronous") {
-                    try await admin.query("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")[0].decode(Int.self) == 1
-                }
-                let server = try await ServerProcess.start(database: primary.url(orElse: standby.port), arguments: ["--migrate"])
-                try await server.waitUntilReady()
+            try await SynchronousStandby.with { pair in
+                let server = pair.server
                 let load = PostingLoad(url: server.api.url)
                 try await load.run(posters: 8) {
                     try await load.progress(400)
-                    try primary.freeze()
-                    defer { primary.thaw() }
+                    try pair.primary.freeze()
+                    defer { pair.primary.thaw() }
                     let stopped = ContinuousClock.now
-                    try await withPool(standby.tcpURL) { pool in
-                        let isPromoted = try await pool.query("SELECT pg_promote(true, 60)")[0].decode(Bool.self)
-                        #expect(isPromoted)
-                    }
+                    try await pair.promote()
                     try await eventually("readiness says so") {
                         let answer = try await server.api.get("/health/ready")
                         return answer.status == 503 && answer.text.contains("database")
@@ -48,10 +33,7 @@ extension WholeService {
                 }
                 print("the slowest post took \(load.slowest)")
                 #expect(load.slowest < .seconds(10))
-                try await withPool(standby.tcpURL) { pool in
-                    try await FaultReport(fault: "primary stopped, standby promoted", times: 1, load: load).expectNothingLost(on: pool)
-                }
-                #expect(try await server.terminate().code == 0)
+                try await pair.expectNothingLost("primary stopped, standby promoted", load)
             }
         }
 

@@ -1,8 +1,3 @@
-import Foundation
-import LocalPostgres
-import Postgres
-import PushContract
-import TestDatabase
 import Testing
 
 extension WholeService {
@@ -10,40 +5,17 @@ extension WholeService {
     struct PromotedStandbyTests {
         @Test("the primary dies under load, the standby is promoted: the server finds it, and what was acknowledged is there")
         func promoted() async throws {
-            try await withTestDirectory { directory in
-                let primary = ScratchCluster(in: directory + "/primary", settings: ["wal_level": "replica", "max_wal_senders": "4"])
-                defer { primary.crash() }
-                try await primary.start()
-                let standby = try await primary.makeStandby(in: directory + "/standby")
-                defer { standby.stopBlocking(.immediate) }
-                // Said only to this server, so that the other one does not wait for a standby when it is the primary.
-                let admin = try await PostgresConnection.connect(PostgresConfiguration(url: primary.url))
-                try await admin.executeScript("ALTER SYSTEM SET synchronous_standby_names = '*'")
-                try await admin.executeScript("SELECT pg_reload_conf()")
-                try await eventually("the standby is synchronous") {
-                    try await admin.query("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")[0].decode(Int.self) == 1
-                }
-                let server = try await ServerProcess.start(
-                    database: primary.url(orElse: standby.port),
-                    arguments: ["--migrate"]
-                )
-                try await server.waitUntilReady()
-                let load = PostingLoad(url: server.api.url)
+            try await SynchronousStandby.with { pair in
+                let load = PostingLoad(url: pair.server.api.url)
                 try await load.run(posters: 8) {
                     try await load.progress(800)
-                    primary.crash()
+                    pair.primary.crash()
                     try await eventually("attempts are refused") { load.refusals[503] ?? 0 > 0 }
-                    try await withPool(standby.tcpURL) { pool in
-                        let isPromoted = try await pool.query("SELECT pg_promote(true, 60)")[0].decode(Bool.self)
-                        #expect(isPromoted)
-                    }
-                    try await server.waitUntilReady()
+                    try await pair.promote()
+                    try await pair.server.waitUntilReady()
                     try await load.progress(800)
                 }
-                try await withPool(standby.tcpURL) { pool in
-                    try await FaultReport(fault: "standby promoted", times: 1, load: load).expectNothingLost(on: pool)
-                }
-                #expect(try await server.terminate().code == 0)
+                try await pair.expectNothingLost("standby promoted", load)
             }
         }
     }

@@ -131,17 +131,18 @@ package final class SendDispatcher: Service, Sendable {
     /// One look at the queue: makes due what is due, reaps now and then, divides the free places, claims.
     func round(_ queueClaims: inout QueueClaims, now: ContinuousClock.Instant = .now) async throws -> Round {
         var round = Round()
-        if queueClaims.isSweepDue(configuration.sweep, now: now) {
+        let isSweep = queueClaims.isSweepDue(configuration.sweep, now: now)
+        if isSweep {
             try await reap()
             queueClaims.throttles = try await throttles.current()
-            round.deliveries += try await claimProbes()
+            round.deliveries += try await claimProbes(of: try await store.refresh(pipeline.gate))
             queueClaims.cursors = [:]
             queueClaims.sweptAt = now
         }
-        try await release()
+        try await release(isSweep: isSweep)
         round.isMoreWaiting = try await store.promote() >= 1000
         let queues = try await store.queues(cursors: queueClaims.cursors).filter { $0.hasWork && allowed($0.queue) > 0 }.map(\.queue)
-        let byCredential = Dictionary(grouping: queues, by: { credential(of: $0) })
+        let byCredential = Dictionary(grouping: queues, by: { credential($0.scope) })
         let division = places.divide(among: Set(byCredential.keys), now: now)
         // Critical queues of all credentials first.
         var grants: [(credential: SendPlaces.Credential, queue: SendQueue, grant: QueueScheduler.Grant)] = []
@@ -158,23 +159,22 @@ package final class SendDispatcher: Service, Sendable {
             queueClaims[credential].claimed(claimed.count, of: grant)
             round.deliveries += claimed
             let isFull = claimed.count == min(limit, configuration.claimLimit)
-            round.isMoreWaiting = round.isMoreWaiting || isFull && !claimed.isEmpty && places.hasRoom(credential)
+            round.isMoreWaiting = round.isMoreWaiting || isFull && !claimed.isEmpty && places.hasFreePlaces(credential)
         }
         return round
     }
 
-    /// The credential that a queue's deliveries are sent with.
-    private func credential(of queue: SendQueue) -> SendPlaces.Credential {
-        let scope = PushScope(provider: queue.provider, app: queue.app, environment: queue.environment, platform: .ios)
-        return SendPlaces.Credential(provider: queue.provider, environment: queue.environment, name: pipeline.credential(for: scope))
+    /// The credential that pushes of this scope are sent with.
+    private func credential(_ scope: PushScope) -> SendPlaces.Credential {
+        SendPlaces.Credential(provider: scope.provider, environment: scope.environment, name: pipeline.credential(for: scope))
     }
 
-    /// Makes ready what a circuit blocked that has closed, and begins slowly after an outage.
-    private func release() async throws {
+    /// Makes ready what a circuit blocked that has closed, and begins slowly after an outage. A sweep also finds what was blocked after
+    /// its circuit had closed, or before this process started.
+    private func release(isSweep: Bool) async throws {
         let closed = pipeline.gate.takeClosed()
-        guard !closed.isEmpty else { return }
-        for circuit in closed where circuit.scope.kind.isOutage {
-            let scope = circuit.scope
+        guard isSweep || !closed.isEmpty else { return }
+        for scope in closed where scope.kind.isOutage {
             places.restart(SendPlaces.Credential(provider: scope.provider, environment: scope.environment, name: scope.credential))
         }
         while try await store.requeueUnblocked() == 5000 {}
@@ -192,23 +192,15 @@ package final class SendDispatcher: Service, Sendable {
         }
     }
 
-    /// Reads circuits and pauses, makes due what is not blocked any more, and takes the turns of probes that are due.
-    private func claimProbes() async throws -> [ClaimedDelivery] {
-        let circuits = try await store.refresh(pipeline.gate)
-        while try await store.requeueUnblocked() == 5000 {}
+    /// Takes the turns of probes that are due.
+    private func claimProbes(of circuits: [Circuit]) async throws -> [ClaimedDelivery] {
         var probes: [ClaimedDelivery] = []
         for circuit in circuits {
-            let scope = PushScope(
-                provider: circuit.scope.provider,
-                app: circuit.scope.app,
-                environment: circuit.scope.environment,
-                platform: circuit.scope.platform ?? .ios
-            )
-            let credential = pipeline.credential(for: scope)
+            let credential = pipeline.credential(for: PushScope(circuit.scope))
             let interval = CircuitDecision.probeInterval(circuit, delays: configuration.delays, random: Double.random(in: 0...1))
             guard try await store.reserveProbe(circuit, credential: credential, interval: interval) else { continue }
             if let probe = try await store.claimProbe(of: circuit, lease: configuration.lease, worker: configuration.worker) {
-                places.enter(probe, self.credential(of: probe), now: .now)
+                places.enter(probe, self.credential(probe.scope), now: .now)
                 probes.append(probe)
             } else {
                 // It blocks nothing, so nothing can be a probe: the next delivery is one.
@@ -240,23 +232,8 @@ package final class SendDispatcher: Service, Sendable {
         if let throttle { try await throttles.refund(limit - claimed.count, to: throttle) }
         if let last = claimed.last { queueClaims.cursors[queue.id] = last.seq + 1 }
         SendMetrics.claimed.increment(by: claimed.count)
-        for delivery in claimed { places.enter(delivery, credential(of: delivery), now: .now) }
+        for delivery in claimed { places.enter(delivery, credential(delivery.scope), now: .now) }
         return claimed
-    }
-
-    /// The credential that a delivery is sent with: its token may have moved to the other environment since it was queued.
-    private func credential(of delivery: ClaimedDelivery) -> SendPlaces.Credential {
-        let scope = PushScope(
-            provider: delivery.provider,
-            app: delivery.app,
-            environment: delivery.environment,
-            platform: delivery.platform
-        )
-        return SendPlaces.Credential(
-            provider: delivery.provider,
-            environment: delivery.environment,
-            name: pipeline.credential(for: scope)
-        )
     }
 
     /// Writes outcomes as long as `body` handles deliveries. For tests.

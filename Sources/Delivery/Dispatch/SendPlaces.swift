@@ -105,7 +105,7 @@ final class SendPlaces: Sendable {
     }
 
     /// Whether a credential has at least half of its places free.
-    func hasRoom(_ credential: Credential) -> Bool {
+    func hasFreePlaces(_ credential: Credential) -> Bool {
         state.withLock { state in state.uses[credential].map { $0.inFlight < max(1, $0.capacity / 2) } ?? true }
     }
 

@@ -199,6 +199,11 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         guard case .message(let message, _) = content else { return (.success(content), nil) }
         push.identity.pushType = message.pushType.rawValue
         guard push.identity.provider == .apns else { return (.success(content), nil) }
+        if message.topic != nil {
+            // Senders can make up any number of topics: such a push is judged for itself alone.
+            push.hasOwnTopic = true
+            return (.success(content), nil)
+        }
         return (.success(content), message.apnsTopic(of: push.identity.app))
     }
 

@@ -47,6 +47,9 @@ package struct ClaimedDelivery: Sendable {
 }
 
 extension ClaimedDelivery {
+    /// Its token may have moved to the other environment since it was queued.
+    var scope: PushScope { PushScope(provider: provider, app: app, environment: environment, platform: platform) }
+
     init(_ row: Row, cipher: TokenCipher) throws {
         let key = try row.decode(
             (

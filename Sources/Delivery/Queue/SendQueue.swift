@@ -17,4 +17,6 @@ package struct SendQueue: Sendable, Hashable {
     }
 
     package var isCritical: Bool { deliveryClass == .critical }
+
+    var scope: PushScope { PushScope(provider: provider, app: app, environment: environment, platform: .ios) }
 }

@@ -58,18 +58,13 @@ struct GateEvidence: Sendable {
         for refusal in [RefusalScope.topic, .platform, .credential] { refusedRuns[GateEvidence.scope(key, of: refusal)] = nil }
     }
 
-    /// Another process saw this circuit's scope accepted.
+    /// A probe of another process was accepted, and closed this circuit.
     mutating func accept(_ circuit: CircuitScope, at closed: Timestamp) {
         guard circuit.kind == .refused else { return }
         let platforms = circuit.platform.map { [$0] } ?? (circuit.provider == .apns ? [.ios] : Platform.allCases)
         for platform in platforms {
-            let scope = PushScope(
-                provider: circuit.provider,
-                app: circuit.app,
-                environment: circuit.environment,
-                platform: platform,
-                topic: circuit.topic
-            )
+            var scope = PushScope(circuit)
+            scope.platform = platform
             let key = Key(scope: scope, credential: circuit.credential)
             accepted[key] = max(closed, accepted[key] ?? closed)
         }
@@ -88,8 +83,10 @@ struct GateEvidence: Sendable {
             at > since && other.credential == key.credential && GateEvidence.concerns(outcome, key.scope, other.scope)
         }
         let run = GateEvidence.scope(key, of: outcome)
-        refusedRuns[run, default: []].insert(operationKey)
-        if refusedRuns[run]?.count ?? 0 >= GateEvidence.refusedRun { return .scope }
+        var pushes = refusedRuns[run, default: []]
+        if pushes.count < GateEvidence.refusedRun { pushes.insert(operationKey) }
+        refusedRuns[run] = pushes
+        if pushes.count == GateEvidence.refusedRun { return .scope }
         let times = (before?.times ?? 0) + (isContradicted ? 1 : 0)
         if refused.count >= GateEvidence.memory { refused.removeAll() }
         refused[operationKey] = Refused(at: now, times: times)

@@ -27,6 +27,17 @@ package struct PushScope: Sendable, Hashable {
         )
     }
 
+    /// Of the pushes that a circuit blocks.
+    init(_ circuit: CircuitScope) {
+        self.init(
+            provider: circuit.provider,
+            app: circuit.app,
+            environment: circuit.environment,
+            platform: circuit.platform ?? .ios,
+            topic: circuit.topic
+        )
+    }
+
     /// Of pushes through APNs.
     package init(apns place: AppEnvironment) {
         self.init(provider: .apns, app: place.app, environment: place.environment, platform: .ios)

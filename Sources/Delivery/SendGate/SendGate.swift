@@ -29,8 +29,8 @@ package final class SendGate: Sendable {
         /// Where something waits because of a circuit.
         var waiting: Set<AppEnvironment> = []
         var evidence = GateEvidence()
-        /// Circuits that closed, here or elsewhere, since somebody last asked.
-        var closed: [Circuit] = []
+        /// Of circuits that closed, here or elsewhere, since `takeClosed` was last called.
+        var closed: Set<CircuitScope> = []
     }
 
     /// A push without a lease that a circuit blocks is tried again after this.
@@ -97,8 +97,8 @@ package final class SendGate: Sendable {
     /// Whether `takeClosed` has something to say.
     var hasClosed: Bool { state.withLock { !$0.closed.isEmpty } }
 
-    /// Circuits that closed since this was last asked.
-    func takeClosed() -> [Circuit] {
+    /// Scopes of circuits that closed since the last call.
+    func takeClosed() -> Set<CircuitScope> {
         state.withLock { state in
             defer { state.closed = [] }
             return state.closed
@@ -113,12 +113,24 @@ package final class SendGate: Sendable {
         }
     }
 
-    /// - Parameter offset: of the database's clock against this machine's.
-    func replace(circuits: [Circuit], pauses: [RateLimitPause], offset: Duration) {
+    /// Those of the circuits known here that are not among `open`.
+    func missing(from open: [Circuit]) -> [Int64] {
+        let open = Set(open.map(\.id))
+        return state.withLock { $0.circuits.map(\.id).filter { !open.contains($0) } }
+    }
+
+    /// - Parameters:
+    ///   - probed: missing circuits that an accepted probe closed. Of the others, which a person closed or which blocked nothing, nobody
+    ///     knows that their scope is accepted.
+    ///   - offset: of the database's clock against this machine's.
+    func replace(circuits: [Circuit], probed: Set<Int64> = [], pauses: [RateLimitPause], offset: Duration) {
         state.withLock { state in
             let open = Set(circuits.map(\.id))
             let now = Timestamp.now()
-            for circuit in state.circuits where !open.contains(circuit.id) { state.close(circuit, at: now) }
+            for circuit in state.circuits where !open.contains(circuit.id) {
+                state.closed.insert(circuit.scope)
+                if probed.contains(circuit.id) { state.evidence.accept(circuit.scope, at: now) }
+            }
             state.circuits = circuits
             state.pauses = pauses
             state.offset = offset
@@ -131,8 +143,7 @@ package final class SendGate: Sendable {
         guard !report.opened.isEmpty || !report.paused.isEmpty || !report.closed.isEmpty else { return }
         state.withLock { state in
             let opened = Set(report.opened.map(\.id))
-            let now = Timestamp.now()
-            for circuit in state.circuits where report.closed.contains(circuit.id) { state.close(circuit, at: now) }
+            for circuit in state.circuits where report.closed.contains(circuit.id) { state.closed.insert(circuit.scope) }
             state.circuits.removeAll { opened.contains($0.id) || report.closed.contains($0.id) }
             state.circuits += report.opened
             state.probes.subtract(report.closed)
@@ -146,11 +157,8 @@ package final class SendGate: Sendable {
 
 /// For pushes that no queue holds: where nothing is to be claimed, and whose turn a probe is.
 extension SendGate {
-    /// Where nothing is to be claimed for pushes through APNs, and whether this process has the turn of a probe.
-    package func blocked(
-        credential: (AppEnvironment) -> String,
-        now: Timestamp
-    ) -> (appEnvironments: Set<AppEnvironment>, hasProbes: Bool) {
+    /// Where nothing is to be claimed for pushes through APNs.
+    package func blocked(credential: (AppEnvironment) -> String, now: Timestamp) -> Set<AppEnvironment> {
         let (circuits, pauses, probes, offset) = state.withLock { ($0.apnsCircuits, $0.pauses, $0.probes, $0.offset) }
         var appEnvironments: Set<AppEnvironment> = []
         for circuit in circuits where !probes.contains(circuit.id) && circuit.scope.credential == credential(circuit.scope.appEnvironment) {
@@ -159,7 +167,7 @@ extension SendGate {
         for pause in pauses where pause.provider == .apns && pause.until > now + offset {
             for environment in PushEnvironment.allCases { appEnvironments.insert(AppEnvironment(app: pause.app, environment: environment)) }
         }
-        return (appEnvironments, !probes.isEmpty)
+        return appEnvironments
     }
 
     /// Circuits of APNs for which somebody should make an attempt now, and whether something is known to wait for it.
@@ -186,12 +194,6 @@ extension SendGate {
 }
 
 extension SendGate.State {
-    /// A closed circuit says that its scope is accepted.
-    fileprivate mutating func close(_ circuit: Circuit, at now: Timestamp) {
-        closed.append(circuit)
-        evidence.accept(circuit.scope, at: now)
-    }
-
     /// By this machine's clock.
     fileprivate func pausedUntil(_ scope: PushScope, now: Timestamp) -> Timestamp? {
         let pause = pauses.first { $0.provider == scope.provider && $0.app == scope.app && $0.until > now + offset }

@@ -39,9 +39,19 @@ extension SendStore {
     @discardableResult
     package func refresh(_ gate: SendGate) async throws -> [Circuit] {
         let circuits = try await circuits()
+        let probed = try await closedByProbe(gate.missing(from: circuits))
         let (pauses, at) = try await pausesWithDatabaseTime()
-        gate.replace(circuits: circuits, pauses: pauses, offset: at.map { $0 - .now() } ?? .zero)
+        gate.replace(circuits: circuits, probed: probed, pauses: pauses, offset: at.map { $0 - .now() } ?? .zero)
         return circuits
+    }
+
+    /// Those of these circuits that an accepted probe has closed.
+    private func closedByProbe(_ ids: [Int64]) async throws -> Set<Int64> {
+        guard !ids.isEmpty else { return [] }
+        let rows = try await pool.query(
+            "SELECT circuitId FROM pushCircuits WHERE circuitId = ANY(\(ids)) AND closedBy = \(CircuitQueries.probe)"
+        )
+        return Set(try rows.map { try $0.decode(Int64.self) })
     }
 
     /// Takes the turn of making a probe: false when somebody else has it. Moves the next turn on by `interval`.
@@ -87,8 +97,8 @@ extension SendStore {
         try await pool.execute(
             """
             WITH freed AS MATERIALIZED (
-                SELECT s.deliveryId, q.class FROM pushCircuits h
-                CROSS JOIN LATERAL (SELECT queue, class FROM pushQueues WHERE app = h.app AND provider = h.provider ORDER BY class) q
+                SELECT s.deliveryId FROM pushCircuits h
+                CROSS JOIN LATERAL (SELECT queue FROM pushQueues WHERE app = h.app AND provider = h.provider ORDER BY class) q
                 CROSS JOIN LATERAL (
                     SELECT deliveryId FROM pushScheduled WHERE circuitId = h.circuitId AND queue = q.queue
                     ORDER BY attemptNumber, deliveryId LIMIT \(limit) FOR UPDATE SKIP LOCKED
@@ -108,121 +118,6 @@ extension SendStore {
     func deleteClosedCircuits() async throws {
         try await pool.execute("DELETE FROM pushRateLimitPauses WHERE pausedUntil < clock_timestamp() - interval '1 hour'")
         try await pool.execute("DELETE FROM pushCircuits WHERE closedAt < clock_timestamp() - interval '45 days'")
-    }
-}
-
-/// Circuits and pauses inside the transaction that writes outcomes.
-enum CircuitQueries {
-    static let columns = """
-        circuitId, kind, provider, app, environment, platform, topic, credential, cause, since, lastRefusedAt, refusals, probes, nextProbeAt,
-        probedWith
-        """
-    static let pauseColumns = "provider, app, cause, since, pausedUntil, requestedUntil, number"
-
-    /// Opens circuits, or counts further refusals of those that are open. In one order, as two transactions may open the same ones.
-    static func open(_ openings: [CircuitOpening], on connection: BlockingConnection) throws -> [CircuitScope: Circuit] {
-        var counts: [CircuitScope: (opening: CircuitOpening, refusals: Int64)] = [:]
-        for opening in openings { counts[opening.scope, default: (opening, 0)].refusals += 1 }
-        let rows = counts.values.sorted { $0.opening.scope.key < $1.opening.scope.key }
-        guard !rows.isEmpty else { return [:] }
-        let scopes = rows.map(\.opening.scope)
-        let circuits = try connection.query(
-            """
-            INSERT INTO pushCircuits AS h
-                (kind, provider, app, environment, platform, topic, credential, cause, since, lastRefusedAt, refusals, nextProbeAt)
-            SELECT kind::circuitKind, provider::pushProvider, app, environment::pushEnvironment, platform, topic, credential, cause,
-                clock_timestamp(), clock_timestamp(), refusals, clock_timestamp() + wait * interval '1 second'
-            FROM unnest(\(scopes.map(\.kind.rawValue)), \(scopes.map(\.provider.rawValue)), \(scopes.map(\.app)),
-                \(scopes.map(\.environment.rawValue)), \(scopes.map { $0.platform?.rawValue ?? "" }), \(scopes.map { $0.topic ?? "" }),
-                \(scopes.map(\.credential)), \(rows.map(\.opening.cause)), \(rows.map(\.refusals)),
-                \(rows.map(\.opening.probeAfter.inSeconds)))
-                AS t(kind, provider, app, environment, platform, topic, credential, cause, refusals, wait)
-            ON CONFLICT (kind, provider, app, environment, platform, topic, credential) WHERE closedAt IS NULL
-            DO UPDATE SET refusals = h.refusals + excluded.refusals, lastRefusedAt = excluded.lastRefusedAt, cause = excluded.cause
-            RETURNING \(raw: columns)
-            """
-        ).map(Circuit.init)
-        return Dictionary(uniqueKeysWithValues: circuits.map { ($0.scope, $0) })
-    }
-
-    /// Closes circuits; how many were open. The retries of an outage do not wait for their time any more.
-    @discardableResult
-    static func close(_ ids: Set<Int64>, by name: String = "probe", on connection: BlockingConnection) throws -> Int {
-        guard !ids.isEmpty else { return 0 }
-        let rows = try connection.query(
-            """
-            UPDATE pushCircuits SET closedAt = clock_timestamp(), closedBy = \(name)
-            WHERE circuitId = ANY(\(ids.sorted())) AND closedAt IS NULL
-            RETURNING circuitId, kind <> 'refused'
-            """
-        )
-        let outages = try rows.compactMap { row in
-            let (id, isOutage) = try row.decode((Int64, Bool).self)
-            return isOutage ? id : nil
-        }
-        if !outages.isEmpty {
-            try connection.execute(
-                """
-                UPDATE pushScheduled s SET runAt = clock_timestamp()
-                FROM pushCircuits h JOIN pushQueues q ON q.app = h.app AND q.provider = h.provider AND q.environment = h.environment
-                WHERE h.circuitId = ANY(\(outages)) AND s.queue = q.queue AND s.circuitId IS NULL
-                  AND s.reasonCode IN ('provider_5xx', 'network') AND s.runAt > clock_timestamp()
-                """
-            )
-        }
-        return rows.count
-    }
-
-    /// A probe that ended without a try has proved nothing: the next one may go at once.
-    static func rescheduleProbe(_ ids: Set<Int64>, on connection: BlockingConnection) throws {
-        guard !ids.isEmpty else { return }
-        try connection.execute(
-            "UPDATE pushCircuits SET nextProbeAt = clock_timestamp() WHERE circuitId = ANY(\(ids.sorted())) AND closedAt IS NULL"
-        )
-    }
-
-    /// Pauses queues, or makes their pauses longer.
-    static func pause(_ requests: [RateLimitRequest], delays: RetryDelays, on connection: BlockingConnection) throws -> [RateLimitPause] {
-        let ordered = requests.sorted { ($0.provider.rawValue, $0.app) < ($1.provider.rawValue, $1.app) }
-        // All at once, in the order of the rows: two transactions may want the same ones.
-        _ = try connection.query(KeyLock.take(.pause, ordered.map { "\($0.provider.rawValue):\($0.app)" }))
-        var pauses: [RateLimitPause] = []
-        for group in ordered.grouped(by: { "\($0.provider.rawValue) \($0.app)" }) {
-            let (provider, app) = (group[0].provider, group[0].app)
-            let now = try connection.query("SELECT clock_timestamp()")[0].decode(Timestamp.self)
-            let current = try connection.query(
-                """
-                SELECT \(raw: pauseColumns), clock_timestamp() FROM pushRateLimitPauses
-                WHERE provider = \(provider.rawValue)::pushProvider AND app = \(app)
-                """
-            ).first.map { try RateLimitPause.read($0).pause }
-            let next = group.reduce(current) { RateLimitDecision.next($1, after: $0, delays: delays, now: now) }
-            guard let next, next != current else { continue }
-            try connection.execute(
-                """
-                INSERT INTO pushRateLimitPauses (provider, app, cause, since, pausedUntil, requestedUntil, number)
-                VALUES (\(provider.rawValue), \(app), \(next.cause), \(next.since), \(next.until), \(next.requestedUntil), \(next.number))
-                ON CONFLICT (provider, app) DO UPDATE SET cause = excluded.cause, since = excluded.since,
-                    pausedUntil = excluded.pausedUntil, requestedUntil = excluded.requestedUntil, number = excluded.number
-                """
-            )
-            pauses.append(next)
-        }
-        return pauses
-    }
-}
-
-extension Array {
-    /// Runs of equal keys.
-    fileprivate func grouped(by key: (Element) -> String) -> [[Element]] {
-        Dictionary(grouping: self, by: key).sorted { $0.key < $1.key }.map(\.value)
-    }
-}
-
-extension CircuitScope {
-    fileprivate var key: String {
-        [kind.rawValue, provider.rawValue, app, environment.rawValue, platform?.rawValue ?? "", topic ?? "", credential]
-            .joined(separator: "\n")
     }
 }
 

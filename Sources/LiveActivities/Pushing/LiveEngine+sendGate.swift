@@ -26,6 +26,6 @@ extension LiveEngine {
 
     /// Where no request about channels is to be claimed now.
     func blocked(now: Timestamp) -> Set<AppEnvironment> {
-        pipeline.gate.blocked(credential: { credential(of: $0) }, now: now).appEnvironments
+        pipeline.gate.blocked(credential: { credential(of: $0) }, now: now)
     }
 }

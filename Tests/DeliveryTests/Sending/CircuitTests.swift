@@ -193,6 +193,22 @@ struct CircuitTests {
         }
     }
 
+    @Test("a topic that the message names itself is the message's own fault")
+    func ownTopic() async throws {
+        try await SendingBench.with { bench in
+            for number in 1...6 {
+                try await bench.register("user-\(number)", "phone", token: SendingBench.token(number))
+                let topic = number <= 4 ? #", "topic": "com.example.made-up-\#(number)""# : ""
+                try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "user-\#(number)", "title": "Goal"\#(topic)}"#)
+            }
+            let sender = ScriptedProvider()
+            sender.answer { message, _ in message.topic == nil ? nil : .apns(400, "TopicDisallowed") }
+            try await bench.dispatch(sender, slowly)
+            #expect(try await states(bench, 6) == [.retrying, .retrying, .retrying, .retrying, .sent, .sent])
+            #expect(try await bench.store.circuits().isEmpty)
+        }
+    }
+
     @Test("what is blocked can be cancelled, and expires in its time")
     func endings() async throws {
         try await SendingBench.with { bench in
@@ -226,6 +242,30 @@ struct CircuitTests {
             #expect(try await bench.store.backlog().blocked == 3)
             #expect(try await bench.store.circuits().map(\.id) != [circuit.id])
             #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("an accepted probe elsewhere speaks for the credential; a person who closes a circuit does not", arguments: ["probe", "ann"])
+    func closedElsewhere(by name: String) async throws {
+        try await SendingBench.with { bench in
+            try await prepare(bench, 1)
+            try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [Self.refused]]), slowly)
+            let gate = SendGate()
+            let circuit = try #require(try await bench.store.refresh(gate).first)
+            #expect(try await bench.store.closeCircuit(circuit.id, by: name))
+            try await bench.store.refresh(gate)
+            let scope = PushScope(circuit.scope)
+            let verdict = gate.assess(
+                Self.refused,
+                scope,
+                hasOwnTopic: false,
+                credential: "key-1",
+                operationKey: "another",
+                now: .now()
+            )
+            #expect(verdict.ownRefusals == (name == "probe" ? 1 : 0))
+            #expect((verdict.opening == nil) == (name == "probe"))
+            #expect(gate.takeClosed() == [circuit.scope])
         }
     }
 
