@@ -10,7 +10,7 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench",
         abstract: "Measure Pushwatch on this machine.",
         subcommands: [
-            Ingest.self, Overload.self, Send.self, Drain.self, Rules.self, Labels.self, Alert.self, Live.self, Pages.self,
+            Ingest.self, Overload.self, Isolation.self, Send.self, Drain.self, Rules.self, Labels.self, Alert.self, Live.self, Pages.self,
             BenchClientCommand.self, BenchServeCommand.self, List.self,
         ]
     )

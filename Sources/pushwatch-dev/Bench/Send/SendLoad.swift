@@ -13,6 +13,11 @@ struct SendLoad: Sendable {
 
     let url: String
     let key: String
+    /// The JSON of a send, by its number and the name of the run.
+    var element: @Sendable (_ number: Int, _ run: String) -> String = { number, run in
+        #"{"sendId":"\#(run)-\#(number)","uid":"user-\#(number)","token":"\#(SendLoad.token)","provider":"apns","app":"\#(SendLoad.app)","#
+            + #""title":"\#(SendLoad.title)","body":"\#(SendLoad.body)"}"#
+    }
     private let client: CurlClient
 
     init(port: Int, key: String) {
@@ -59,10 +64,7 @@ struct SendLoad: Sendable {
     }
 
     private func post(_ numbers: Range<Int>, run: String) async throws {
-        let elements = numbers.map { number in
-            #"{"sendId":"\#(run)-\#(number)","uid":"user-\#(number)","token":"\#(SendLoad.token)","provider":"apns","app":"\#(SendLoad.app)","#
-                + #""title":"\#(SendLoad.title)","body":"\#(SendLoad.body)"}"#
-        }
+        let elements = numbers.map { element($0, run) }
         let request = OutboundRequest(
             url: url,
             headers: [("authorization", "Bearer \(key)"), ("content-type", "application/json")],
