@@ -59,6 +59,8 @@ struct UpCommand: AsyncParsableCommand {
     private func serve(_ installation: LocalInstallation, metrics: MetricsRegistry, logger: Logger) async throws {
         var simulation = SimulatorConfiguration(directory: installation.directory)
         simulation.credentials = try SimulatorCredentials.kept(in: installation.directory)
+        // A request is 2 KB: the default would grow by 20 MB over the first hours.
+        simulation.keptRequests = 1_000
         let simulator = try ProviderSimulator(configuration: simulation, logger: logger)
         let sink = WebhookSink(logger: logger)
         if !empty { simulator.setFaults([FaultRule(.fcm, status: 503, reason: "UNAVAILABLE", share: 0.35)]) }
