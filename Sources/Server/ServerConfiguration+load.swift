@@ -84,7 +84,7 @@ extension ServerConfiguration {
         alertsDirectory = settings.text(.alertsDirectory) ?? alertsDirectory
         alertsLag = try settings.number(.alertsLag, 0...600).map { .seconds($0) } ?? alertsLag
         webhookURL = settings.text(.webhookURL)
-        webhookSecret = try settings.secret(.webhookSecret)
+        webhookSecret = try settings.webhookSecret()
         alertsHeartbeatURL = try settings.url(.alertsHeartbeatURL)
         apns = try settings.apns()
         fcm = settings.fcm()

@@ -1,3 +1,4 @@
+import Alerting
 package import Attempts
 package import Delivery
 package import HTTPServer
@@ -97,7 +98,7 @@ package struct ServerConfiguration: Sendable {
     package var alertsDirectory = "alerts"
     package var alertsLag: Duration = .seconds(60)
     package var webhookURL: String?
-    var webhookSecret: String?
+    var webhookSecret: WebhookSecret?
     var alertsHeartbeatURL: String?
     package var apns: APNs?
     package var fcm: FCM?

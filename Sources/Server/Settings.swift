@@ -1,3 +1,4 @@
+import Alerting
 import Configuration
 import Foundation
 
@@ -59,6 +60,15 @@ struct Settings {
             throw ConfigurationError("\(key.environmentName) must have at least \(length) characters.")
         }
         return secret
+    }
+
+    func webhookSecret() throws(ConfigurationError) -> WebhookSecret? {
+        guard let secret = try secret(.webhookSecret) else { return nil }
+        do {
+            return try WebhookSecret(secret)
+        } catch {
+            throw ConfigurationError("\(ConfigurationKey.webhookSecret.environmentName): \(error).")
+        }
     }
 
     private func secretFromFile(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {

@@ -28,7 +28,7 @@ struct RulesCommand: AsyncParsableCommand {
         func run() async throws {
             var report = RuleCheck.report(alertsDirectory: location.directory)
             let receivers = "\(location.directory)/receivers.yml"
-            report.findings += ReceiverFile.check(path: receivers, environment: ProcessInfo.processInfo.environment)
+            report.findings += ReceiverFile.check(path: receivers, environment: ProcessInfo.processInfo.environment, rules: report.rules)
             if history.isGiven, !report.hasErrors {
                 let rules = report.rules
                 report.findings = try await (report.findings + history.withBacktest { try await $0.healthFindings(rules, onProgress: $1) })

@@ -133,6 +133,93 @@ struct BuiltInAlertTests {
         }
     }
 
+    @Test(
+        "a receiver that cannot be reached is a ticket after minutes, and a page through another when it holds pages",
+        arguments: [Severity.page, .ticket]
+    )
+    func receiverUnreachable(_ severity: Severity) async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let receivers = [ReceiverConfiguration.webhook("team", url: "http://team"), .webhook("chat", url: "http://chat")]
+            try await fireOnce(pool, receivers: receivers, clock: clock)
+            try await pool.execute("UPDATE alerts SET severity = \(severity.rawValue)")
+            let isDown = Mutex(true)
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { request in
+                if request.url == "http://team" && isDown.withLock({ $0 }) {
+                    throw OutboundFailure(.notWritten, .connect, detail: "refused")
+                }
+                return OutboundResponse(status: 200, headers: [], body: [], connectionId: 0, latency: .zero, httpVersion: .http1)
+            }
+            try await notifier.deliverDue()
+            let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock, leaseDuration: .seconds(60))
+            func open() async throws -> [Alert] { try await AlertStore.open(rule: "ReceiverUnreachable", on: pool) }
+            func pass(after wait: Duration, minutes: Int) async throws {
+                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+                clock.advance(wait)
+                try await evaluator.evaluate(minutes: minutes)
+            }
+            let limit = severity == .page ? ReceiverOutage.pageAfter : ReceiverOutage.ticketAfter
+            try await pass(after: limit - .seconds(60), minutes: 36)
+            #expect(try await open().isEmpty)
+            try await pass(after: .seconds(60), minutes: 37)
+            let alert = try #require(try await open().first)
+            #expect(alert.labels["receiver"] == "team" && alert.severity == severity)
+            #expect(alert.annotations["summary"]?.contains("refused") == true, "\(alert.annotations)")
+            #expect(try await receiversNotified(pool, of: alert.id) == ["chat"])
+            _ = try await pool.query(Query(text: alert.reproduceSQL))
+            isDown.withLock { $0 = false }
+            clock.advance(.seconds(400))
+            try await notifier.deliverDue()
+            try await pass(after: .seconds(60), minutes: 38)
+            #expect(try await open().isEmpty)
+        }
+    }
+
+    @Test("notifications for a name that is not configured wait, are reported, and are delivered once it is")
+    func notConfigured() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let team = ReceiverConfiguration.webhook("team", url: "http://team")
+            let chat = ReceiverConfiguration.webhook("chat", url: "http://chat")
+            try await fireOnce(pool, receivers: [team, chat], clock: clock)
+            let answer: AlertHTTP = { _ in
+                OutboundResponse(status: 200, headers: [], body: [], connectionId: 0, latency: .zero, httpVersion: .http1)
+            }
+            func deliver(_ receivers: [ReceiverConfiguration]) async throws {
+                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+                try await Notifier.forTest(pool, receivers: receivers, clock: clock, send: answer).deliverDue()
+            }
+            func evaluate(minutes: Int) async throws {
+                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+                try await RuleEvaluator.forTest(pool, receivers: [chat], clock: clock).evaluate(minutes: minutes)
+            }
+            func states() async throws -> [String] {
+                try await pool.query(
+                    """
+                    SELECT receiver || ' ' || n.state FROM notifications n JOIN alerts USING (alertId)
+                    WHERE rule <> 'ReceiverUnreachable' ORDER BY 1
+                    """
+                ).map { try $0.decode(String.self) }
+            }
+            try await deliver([chat])
+            #expect(try await states() == ["chat delivered", "team pending"])
+            clock.advance(ReceiverOutage.pageAfter)
+            try await evaluate(minutes: 36)
+            let alert = try #require(try await AlertStore.open(rule: "ReceiverUnreachable", on: pool).first)
+            #expect(alert.annotations["summary"]?.contains("no receiver of this name is configured") == true)
+            try await deliver([team, chat])
+            #expect(try await states() == ["chat delivered", "team delivered"])
+            // Nothing of it waits for ever.
+            try await pool.execute("UPDATE notifications SET state = 'pending', settledAt = NULL WHERE receiver = 'team'")
+            try await pool.execute(
+                "UPDATE alerts SET state = 'resolved', resolvedAt = \(clock.now - .seconds(90_000)) WHERE rule <> 'ReceiverUnreachable'"
+            )
+            clock.advance(.seconds(60))
+            try await evaluate(minutes: 37)
+            #expect(try await states() == ["chat delivered", "team undelivered"])
+        }
+    }
+
     private func receiversNotified(_ pool: PostgresPool, of id: UUID) async throws -> [String] {
         try await pool.query("SELECT receiver FROM notifications WHERE alertId = \(id) ORDER BY 1").map { try $0.decode(String.self) }
     }

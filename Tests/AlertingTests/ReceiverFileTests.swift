@@ -8,6 +8,7 @@ import Testing
 
 @Suite("alerts/receivers.yml")
 struct ReceiverFileTests {
+    private static let secret = "whsec_" + Data(count: 24).base64EncodedString()
     private let text = """
         receivers:
           - name: on-call
@@ -22,8 +23,8 @@ struct ReceiverFileTests {
 
     @Test("receivers, routes, and values from the environment")
     func reads() throws {
-        let set = try ReceiverFile.parse(text, environment: ["ROOM": "r1", "SECRET": "s1"])
-        var hook = ReceiverConfiguration.webhook("on-call", url: "https://example.org/r1", secret: "s1")
+        let set = try ReceiverFile.parse(text, environment: ["ROOM": "r1", "SECRET": Self.secret])
+        var hook = try ReceiverConfiguration.webhook("on-call", url: "https://example.org/r1", secret: WebhookSecret(Self.secret))
         hook.policy.grouping = NotificationGrouping()
         #expect(set.receivers == [hook, ReceiverConfiguration(LogReceiver(name: "quiet"))])
         #expect(set.names(for: .page) == ["on-call", "quiet"])
@@ -35,18 +36,83 @@ struct ReceiverFileTests {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let path = root.appendingPathComponent("alerts/receivers.example.yml").path
         let environment = [
-            "ALERT_WEBHOOK_SECRET": "s", "PAGERDUTY_ROUTING_KEY": String(repeating: "k", count: 32), "SMTP_PASSWORD": "p",
+            "ALERT_WEBHOOK_SECRET": Self.secret, "PAGERDUTY_ROUTING_KEY": String(repeating: "k", count: 32), "SMTP_PASSWORD": "p",
             "SLACK_BOT_TOKEN": "xoxb-1", "SLACK_WEBHOOK_URL": "https://hooks.slack.com/services/T/B/x", "NTFY_TOPIC": "t",
         ]
         let set = try ReceiverFile.read(path: path, environment: environment)
         #expect(set.receivers.map(\.name) == ["on-call", "pagerduty", "slack", "slack-app", "alertmanager", "mail", "phone", "log"])
-        #expect(set.names(for: .page) == ["on-call", "pagerduty", "slack", "alertmanager", "log"])
+        #expect(set.names(for: .page) == ["on-call", "pagerduty", "slack-app", "alertmanager", "log"])
         #expect(set.names(for: .ticket) == ["slack", "mail", "log"])
-        #expect(set.names(for: .info, rule: "AuthBroken", labels: ["provider": "apns"]) == ["slack", "mail", "phone", "log"])
+        #expect(set.names(for: .info, rule: "PushAuthBroken", labels: ["provider": "apns"]) == ["slack", "mail", "phone", "log"])
         // Where its secrets are not, each is a warning with its line.
-        let findings = ReceiverFile.check(path: path, environment: [:])
+        let findings = ReceiverFile.check(
+            path: path,
+            environment: [:],
+            rules: RuleCheck.report(alertsDirectory: root.path + "/alerts").rules
+        )
         #expect(findings.count == 6 && findings.allSatisfy { $0.severity == .warning })
-        #expect(findings.first?.position.line == 10)
+        #expect(findings.first?.position.line == 11)
+    }
+
+    @Test(
+        "what no alert takes, and whom no alert reaches, is an error",
+        arguments: [
+            ("[{ rule: [Auth*], receivers: [phone] }]", "", ":5:1: error: no rule is called 'Auth*', so this route matches nothing"),
+            ("[{ rule: [Slow], severity: [page], receivers: [phone] }]", "", "no rule of this route has the severity page"),
+            ("[{ labels: { team: web }, receivers: [phone] }]", "", "no alert of this route has the label team with 'web'"),
+            ("[{ labels: { region: eu }, receivers: [phone] }]", "", "no alert of this route has the label region with 'eu'"),
+            (
+                "[{ severity: [page, critical], receivers: [log] }, { severity: [ticket], receivers: [phone] }]", "fallback: [log]",
+                "some alerts of severity page reach no receiver that notifies people: EvaluatorDataGap, Failing"
+            ),
+            // Pages of other providers go to the fallback.
+            (
+                "[{ labels: { provider: apns }, receivers: [phone] }]", "fallback: [log]",
+                "severity page reach no receiver that notifies people"
+            ),
+            ("[{ severity: [page, critical], receivers: [phone] }]", "fallback: [phone]", "no alert reaches the receiver 'log'"),
+            ("[{ receivers: [log, phone] }]", "", nil),
+            (
+                "[{ severity: [page, critical], receivers: [phone] }, { labels: { provider: fcm }, receivers: [log] }]",
+                "fallback: [phone]", nil
+            ),
+            ("[{ severity: [ticket], receivers: [log] }]", "fallback: [log, phone]", nil),
+        ] as [(String, String, String?)]
+    )
+    func deadRoutes(_ routes: String, _ fallback: String, _ expected: String?) throws {
+        func rule(_ name: String, _ severity: String) -> String {
+            """
+                  - alert: \(name)
+                    ratio: { reason: [auth], above: 1% }
+                    for: 10m
+                    by: [provider]
+                    labels: { severity: \(severity), team: push }
+                    annotations: { summary: s, meaning: m, action: a, runbook: "https://example.org" }
+            """
+        }
+        let rules = "groups:\n  - name: g\n    rules:\n" + rule("Failing", "page") + "\n" + rule("Slow", "ticket") + "\n"
+        let read = RuleSet.read([SourceText(path: "x.yml", text: rules)]) { _ in true }
+        #expect(read.findings.isEmpty, "\(read.findings)")
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("routes-\(UUID().uuidString).yml")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try "receivers:\n  - { name: log, log: {} }\n  - { name: phone, ntfy: { topic: t } }\nroutes:\n  \(routes)\n\(fallback)\n"
+            .write(to: file, atomically: true, encoding: .utf8)
+        let findings = ReceiverFile.check(path: file.path, environment: [:], rules: read.rules).map(\.description)
+        if let expected {
+            #expect(findings.contains { $0.contains(expected) }, "\(findings)")
+        } else {
+            #expect(findings.isEmpty, "\(findings)")
+        }
+    }
+
+    @Test(
+        "a webhook secret that the official libraries would read differently is an error",
+        arguments: ["plain text", "whsec_%%%", "whsec_QUJD"]
+    )
+    func secrets(_ secret: String) {
+        let file = "receivers: [{ name: a, webhook: { url: \"https://example.org\", secret: \"\(secret)\" } }]"
+        let fault = #expect(throws: ReceiverFile.Fault.self) { try ReceiverFile.parse(file) }
+        #expect(fault?.message.contains("whsec_ followed by 24 to 64 bytes in base64") == true)
     }
 
     @Test("routes by severity, rule and labels, each of which must fit, and the fallback")
@@ -166,7 +232,12 @@ struct ReceiverFileTests {
     func broken() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("receivers-\(UUID().uuidString).yml").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let receiverRegistry = ReceiverRegistry(fixed: [.log], file: path, environment: ["ROOM": "r1", "SECRET": "s1"], logger: .silent)
+        let receiverRegistry = ReceiverRegistry(
+            fixed: [.log],
+            file: path,
+            environment: ["ROOM": "r1", "SECRET": Self.secret],
+            logger: .silent
+        )
         #expect(receiverRegistry.set.receivers.map(\.name) == ["log"])
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         receiverRegistry.refresh()
@@ -181,7 +252,12 @@ struct ReceiverFileTests {
     func gone() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("receivers-\(UUID().uuidString).yml").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let receiverRegistry = ReceiverRegistry(fixed: [.log], file: path, environment: ["ROOM": "r1", "SECRET": "s1"], logger: .silent)
+        let receiverRegistry = ReceiverRegistry(
+            fixed: [.log],
+            file: path,
+            environment: ["ROOM": "r1", "SECRET": Self.secret],
+            logger: .silent
+        )
         #expect(receiverRegistry.fault == nil, "there need be none")
         for lose in [{ try FileManager.default.removeItem(atPath: path) }, { try Data().write(to: URL(filePath: path)) }] {
             try text.write(toFile: path, atomically: true, encoding: .utf8)

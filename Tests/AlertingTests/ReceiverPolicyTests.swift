@@ -276,7 +276,7 @@ struct ReceiverPolicyTests {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("policy-\(UUID().uuidString).yml")
         defer { try? FileManager.default.removeItem(at: directory) }
         try "receivers:\n  - name: a\n    log: {}\n    \(line)\n".write(to: directory, atomically: true, encoding: .utf8)
-        let findings = ReceiverFile.check(path: directory.path, environment: [:])
+        let findings = ReceiverFile.check(path: directory.path, environment: [:], rules: [])
         #expect(findings.count == 1 && findings[0].message.contains(message), "\(findings)")
     }
 }

@@ -47,7 +47,7 @@ struct WebhookReceiverTests {
         )
     }
 
-    private func request(_ kind: AlertNotification.Kind, secret: String? = nil) throws -> OutboundRequest {
+    private func request(_ kind: AlertNotification.Kind, secret: WebhookSecret? = nil) throws -> OutboundRequest {
         let receiver = WebhookReceiver(name: "on-call", url: "https://hooks.example.org/x", secret: secret)
         guard case .request(let request) = try receiver.action(for: Self.message(kind), now: Timestamp(seconds: 1_767_614_400)) else {
             throw CancellationError()
@@ -79,10 +79,11 @@ struct WebhookReceiverTests {
         #expect(json["groupKey"] as? String == #"{}:{alertname="ProviderUnavailable", provider="fcm"}"#)
     }
 
-    @Test("the signature is the one Standard Webhooks describes")
-    func signature() throws {
+    @Test("the signature is the one Standard Webhooks describes, with and without the prefix of the secret", arguments: [true, false])
+    func signature(hasPrefix: Bool) throws {
         let key = Data((0..<24).map { UInt8($0) })
-        let request = try request(.firing, secret: "whsec_" + key.base64EncodedString())
+        let text = (hasPrefix ? "whsec_" : "") + key.base64EncodedString()
+        let request = try request(.firing, secret: WebhookSecret(text))
         let id = try #require(header("webhook-id", request))
         #expect(id == "0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b-1")
         #expect(header("webhook-timestamp", request) == "1767614400")

@@ -4,16 +4,29 @@ package enum BuiltInAlert: String, Sendable, Hashable, CaseIterable {
     case dataGap = "EvaluatorDataGap"
     /// A receiver rejected a notification permanently.
     case notificationsDeadLettered = "NotificationsDeadLettered"
+    /// A receiver has not accepted a notification for minutes.
+    case receiverUnreachable = "ReceiverUnreachable"
     /// An API key reports more values of a label than are counted apart.
     case labelsFolded = "LabelsFolded"
 
     /// Part of their alerts, as a rule's version is.
     package static let version = "built-in/1"
 
+    /// Of its alerts.
+    package var severities: Set<Severity> {
+        switch self {
+        case .dataGap: [.page]
+        case .notificationsDeadLettered: Set(Severity.allCases)
+        case .receiverUnreachable: [.page, .ticket]
+        case .labelsFolded: [.ticket]
+        }
+    }
+
     package var runbook: String {
         switch self {
         case .dataGap: "runbooks/evaluator-data-gap.md"
         case .notificationsDeadLettered: "runbooks/notifications-dead-lettered.md"
+        case .receiverUnreachable: "runbooks/receiver-unreachable.md"
         case .labelsFolded: "runbooks/labels-folded.md"
         }
     }

@@ -61,6 +61,26 @@ enum BuiltInAlertFactory {
         )
     }
 
+    static func receiverUnreachable(_ outage: ReceiverOutage, _ severity: Severity, now: Timestamp) -> Alert {
+        let messages = outage.waiting == 1 ? "a notification waits" : "\(outage.waiting) notifications wait"
+        let name = outage.receiver.replacing("'", with: "''")
+        return alert(
+            .receiverUnreachable,
+            severity: severity,
+            labels: ["receiver": outage.receiver],
+            since: Minute(outage.waitingSince),
+            now: now,
+            summary: "Receiver \(outage.receiver) does not accept notifications, \(messages): \(outage.lastError ?? "no answer")",
+            meaning: severity == .page
+                ? "The people behind \(outage.receiver) have not been notified of a page. It is retried until the receiver accepts it."
+                : "The people behind \(outage.receiver) are notified late. Everything is retried until the receiver accepts it.",
+            action: "Look at the alerts page for what waits; check the receiver's address, its network and its configuration in "
+                + "alerts/receivers.yml.",
+            sql:
+                "SELECT createdAt, kind, attempts, nextAttemptAt, lastError, alertId FROM notifications WHERE receiver = '\(name)' AND state = 'pending' ORDER BY 1;"
+        )
+    }
+
     static func labelsFolded(_ author: FoldedLabelStore.Author, now: Timestamp) -> Alert {
         let name = author.name.replacing("'", with: "''")
         let labels = author.labels.joined(separator: ", ")
@@ -122,6 +142,8 @@ extension Alert {
     var key: String {
         switch rule {
         case BuiltInAlert.notificationsDeadLettered.rawValue: labels["receiver"].map { "receiver=\($0)" } ?? group.description
+        case BuiltInAlert.receiverUnreachable.rawValue:
+            labels["receiver"].map { "receiver=\($0),severity=\(severity)" } ?? group.description
         case BuiltInAlert.labelsFolded.rawValue: labels["key"].map { "key=\($0)" } ?? group.description
         default: group.description
         }

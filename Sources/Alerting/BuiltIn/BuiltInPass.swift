@@ -14,17 +14,30 @@ struct BuiltInPass {
     /// Returns the alerts that began and ended.
     func run() async throws -> [Alert] {
         let silences = try await SilenceStore.current(at: now, on: pool).filter { $0.isActive(at: now) }
+        let openUnreachable = try await AlertStore.open(rule: BuiltInAlert.receiverUnreachable.rawValue, on: pool)
         let openDeadLettered = try await AlertStore.open(rule: BuiltInAlert.notificationsDeadLettered.rawValue, on: pool)
         let failures = try await failures(openDeadLettered)
-        let failing = Set(failures.map(\.receiver))
+        let outages = try await outages()
+        let failing = Set(failures.map(\.receiver)).union(outages.map(\.outage.receiver))
         var begun = failures.filter { failure in !openDeadLettered.contains { $0.labels["receiver"] == failure.receiver } }
             .map { BuiltInAlertFactory.notificationsDeadLettered($0, now: now) }
-        var ended = openDeadLettered.filter { !failing.contains($0.labels["receiver"] ?? "") }.map { over($0, at: now) }
+        let refusing = Set(failures.map(\.receiver))
+        var ended = openDeadLettered.filter { !refusing.contains($0.labels["receiver"] ?? "") }.map { over($0, at: now) }
+        // A ticket that becomes a page is another alert, which others are notified of.
+        begun += outages.filter { outage in !openUnreachable.contains { $0.concerns(outage) } }
+            .map { BuiltInAlertFactory.receiverUnreachable($0.outage, $0.severity, now: now) }
+        ended += openUnreachable.filter { alert in !outages.contains { alert.concerns($0) } }.map { over($0, at: now) }
         let gap = try await dataGap()
         let folded = try await labelsFolded()
         begun += gap.begun + folded.begun
         ended += gap.ended + folded.ended
         for index in begun.indices { begun[index].silencedBy = silences.first { $0.matches(begun[index].labels) }?.id }
+        try await NotificationStore.giveUp(
+            notFor: receivers.receivers.map(\.name),
+            resolvedBefore: now - .seconds(86_400),
+            now: now,
+            on: pool
+        )
         try await write(begun, ended, failing: failing)
         return begun + ended
     }
@@ -35,6 +48,13 @@ struct BuiltInPass {
         let configured = Set(receivers.receivers.map(\.name))
         return try await BuiltInStore.receiverFailures(known, now: now, on: pool).filter {
             configured.contains($0.receiver) && $0.isFiring(wasFiring: known.contains($0.receiver), at: now)
+        }
+    }
+
+    /// The receivers that have not taken what waits for them for minutes.
+    private func outages() async throws -> [(outage: ReceiverOutage, severity: Severity)] {
+        try await BuiltInStore.receiverOutages(receivers.receivers.map(\.name), on: pool).compactMap { outage in
+            outage.severity(at: now).map { (outage, $0) }
         }
     }
 
@@ -80,5 +100,11 @@ struct BuiltInPass {
             }
             for alert in ended { try await writer.resolve(alert, minute: minute) }
         }
+    }
+}
+
+extension Alert {
+    fileprivate func concerns(_ outage: (outage: ReceiverOutage, severity: Severity)) -> Bool {
+        labels["receiver"] == outage.outage.receiver && severity == outage.severity
     }
 }

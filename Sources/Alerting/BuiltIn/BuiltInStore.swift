@@ -29,6 +29,32 @@ enum BuiltInStore {
         return gap
     }
 
+    /// What waits although its delivery was attempted, and what waits for receivers that are not configured.
+    static func receiverOutages(_ configured: [String], on session: any PostgresSession) async throws -> [ReceiverOutage] {
+        try await session.query(
+            """
+            SELECT o.receiver, min(o.createdAt), min(o.createdAt) FILTER (WHERE e.severity IN ('critical', 'page')), count(*),
+                   (array_agg(o.lastError ORDER BY o.attempts DESC))[1]
+            FROM notifications o JOIN alerts e USING (alertId)
+            WHERE o.state = 'pending' AND e.rule <> \(TestNotification.rule)
+              AND (o.attempts > 0 OR (NOT o.receiver = ANY(\(configured)) AND e.silencedBy IS NULL))
+            GROUP BY o.receiver
+            ORDER BY o.receiver
+            """
+        ).map {
+            let (receiver, waitingSince, pageWaitingSince, waiting, error) = try $0.decode(
+                (String, Timestamp, Timestamp?, Int64, String?).self
+            )
+            return ReceiverOutage(
+                receiver: receiver,
+                waitingSince: waitingSince,
+                pageWaitingSince: pageWaitingSince,
+                waiting: waiting,
+                lastError: configured.contains(receiver) ? error : NotificationStore.notConfigured
+            )
+        }
+    }
+
     /// Receivers that refused a message within the horizon, or have an open alert about it.
     static func receiverFailures(_ open: Set<String>, now: Timestamp, on session: any PostgresSession) async throws -> [ReceiverFailure] {
         try await session.query(

@@ -106,7 +106,8 @@ struct NotificationClaim {
                        max(messageId) AS messageId, min(createdAt) AS createdAt,
                        bool_and(nextAttemptAt <= \(now) OR kind IN ('acknowledged', 'repeated')) AS isDue,
                        bool_or(coalesce(leaseUntil > clock_timestamp(), false)) AS isLeased
-                FROM notifications WHERE state = 'pending'
+                -- Notifications of a receiver that is not configured wait until it is.
+                FROM notifications WHERE state = 'pending' AND receiver = ANY(\(receivers.receivers.map(\.name)))
                 GROUP BY alertId, receiver
             ) waiting JOIN alerts e USING (alertId)
         )

@@ -90,6 +90,24 @@ enum NotificationStore {
         )
     }
 
+    static let notConfigured = "no receiver of this name is configured"
+
+    /// Gives up what waits for receivers that are not configured, so long after its alert resolved that other notifications are given up, too.
+    static func giveUp(
+        notFor configured: [String],
+        resolvedBefore end: Timestamp,
+        now: Timestamp,
+        on session: any PostgresSession
+    ) async throws {
+        try await session.execute(
+            """
+            UPDATE notifications o SET state = 'undelivered', settledAt = \(now), lastError = \(notConfigured)
+            FROM alerts e
+            WHERE e.alertId = o.alertId AND o.state = 'pending' AND NOT o.receiver = ANY(\(configured)) AND e.resolvedAt < \(end)
+            """
+        )
+    }
+
     /// How many messages wait, and since when the oldest does that waits for nothing but its delivery: a page, or one that was tried.
     static func waiting(on session: any PostgresSession) async throws -> (count: Int, oldest: Timestamp?) {
         let rows = try await session.query(

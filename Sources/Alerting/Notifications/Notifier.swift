@@ -184,9 +184,9 @@ package final class Notifier: Service, Sendable {
     private func attempt(_ claimed: [ClaimedNotification]) async -> (outcomes: [NotificationOutcome], messageId: String?) {
         let name = claimed[0].message.receiver
         guard let configured = receivers.set.receivers.first(where: { $0.name == name }) else {
-            let error = "this receiver is no longer configured"
-            let deadLettered = NotificationOutcome(result: .deadLettered, latency: .zero, error: error, nextAttemptAt: now())
-            return (claimed.map { _ in deadLettered }, nil)
+            // It was removed since the claim.
+            let outcome = NotificationOutcome(result: .retry, latency: .zero, error: NotificationStore.notConfigured, nextAttemptAt: now())
+            return (claimed.map { _ in outcome }, nil)
         }
         let attempt = NotificationAttempt(
             receiver: configured.receiver,

@@ -5,7 +5,8 @@ package import PushContract
 
 /// A marked alert through every receiver, to verify that notifications reach on-call.
 ///
-/// It passes through alert, transitions, notifications and notifier as every alert does; only the evaluator and the routes are skipped.
+/// It passes through alert, transitions, notifications and the notifier of a running service as every alert does; only the evaluator and the
+/// routes are skipped.
 package enum TestNotification {
     package static let rule = "PushwatchTestNotification"
 
@@ -68,6 +69,23 @@ package enum TestNotification {
                 error: error
             )
         }
+    }
+
+    /// Whether a running service delivers notifications.
+    package static func isDelivering(on session: any PostgresSession) async throws -> Bool {
+        try await session.query(
+            "SELECT EXISTS (SELECT FROM alertLeases WHERE name = \(Notifier.leaseName) AND expiresAt > clock_timestamp())"
+        )[0].decode(Bool.self)
+    }
+
+    /// Withdraws what was not delivered in time: a notification that arrives after the test would only surprise.
+    package static func withdraw(_ id: UUID, at now: Timestamp, on session: any PostgresSession) async throws {
+        try await session.execute(
+            """
+            UPDATE notifications SET state = 'superseded', settledAt = \(now)
+            WHERE alertId = \(id) AND state = 'pending' AND coalesce(leaseUntil < clock_timestamp(), true)
+            """
+        )
     }
 
     /// Receivers with notifications since then.

@@ -23,9 +23,9 @@ package enum ProcessMetrics {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")).map { Double($0.count) }
     }
 
+    /// POSIX fixes the unit of `clock` at a microsecond.
     private static func processorSeconds() -> Double? {
-        var time = timespec()
-        guard clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { return nil }
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        let microseconds = clock()
+        return microseconds < 0 ? nil : Double(microseconds) / 1e6
     }
 }

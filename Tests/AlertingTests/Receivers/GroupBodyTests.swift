@@ -31,7 +31,13 @@ struct GroupBodyTests {
 
     @Test("webhook: Alertmanager's body with several alerts, and what all of them have in common")
     func webhook() throws {
-        let request = try request(WebhookReceiver(name: "on-call", url: "https://hooks.example.org/x", secret: "s"))
+        let request = try request(
+            WebhookReceiver(
+                name: "on-call",
+                url: "https://hooks.example.org/x",
+                secret: WebhookSecret(Data(count: 24).base64EncodedString())
+            )
+        )
         #expect(request.headers.contains { $0.name == "webhook-id" && $0.value == Self.group.id })
         #expect(request.headers.contains { $0.name == "webhook-signature" })
         try Golden.expect(json: request.body, "webhook-group.json")

@@ -23,19 +23,34 @@ package enum ReceiverFile {
     }
 
     /// Findings about a file where its secrets are not available: `${NAME}` without a value is a warning here. None when there is no file.
-    package static func check(path: String, environment: [String: String]) -> [Finding] {
+    ///
+    /// - Parameter rules: whose alerts the routes are for.
+    package static func check(path: String, environment: [String: String], rules: [AlertRule]) -> [Finding] {
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         let missing = ReceiverYAML.MissingNames()
+        var findings: [Finding] = []
         do {
-            _ = try set(ReceiverYAML(path: path, environment: environment, missing: missing), try text(of: path))
+            let text = try text(of: path)
+            let set = try set(ReceiverYAML(path: path, environment: environment, missing: missing), text)
+            findings = try routeFindings(set, rules: rules, text, path: path)
         } catch let fault as Fault {
             return [Finding(.error, at: SourcePosition(file: path, line: fault.line ?? 1, column: 1), fault.message)]
         } catch {
             return [Finding(.error, at: SourcePosition(file: path, line: 1, column: 1), "\(error)")]
         }
-        return missing.names.map {
-            Finding(.warning, at: SourcePosition(file: path, line: $0.line, column: 1), "the environment here has no \($0.name)")
+        return findings
+            + missing.names.map {
+                Finding(.warning, at: SourcePosition(file: path, line: $0.line, column: 1), "the environment here has no \($0.name)")
+            }
+    }
+
+    private static func routeFindings(_ set: ReceiverSet, rules: [AlertRule], _ text: String, path: String) throws -> [Finding] {
+        let check = RouteCheck(set, rules: rules)
+        let lines = try Yams.compose(yaml: text)?.mapping?["routes"]?.sequence?.map { $0.mark?.line ?? 1 } ?? []
+        let dead = zip(set.routes, lines).compactMap { route, line in
+            check.problem(of: route).map { Finding(.error, at: SourcePosition(file: path, line: line, column: 1), $0) }
         }
+        return dead + check.faults().map { Finding(.error, at: SourcePosition(file: path, line: 1, column: 1), $0) }
     }
 
     /// The routing, where the secrets are not available. Nil when there is no file; throws when it is broken.

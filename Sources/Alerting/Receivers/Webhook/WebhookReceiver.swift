@@ -6,12 +6,12 @@ package import PushContract
 package struct WebhookReceiver: AlertReceiver {
     package let name: String
     private let url: String
-    private let secret: String?
+    private let secret: WebhookSecret?
     /// From sending to the end of the answer.
     static let timeout = Duration.seconds(10)
 
-    /// With a `secret` requests are signed after Standard Webhooks. `whsec_` + base64, or any text.
-    package init(name: String, url: String, secret: String? = nil) {
+    /// With a `secret` requests are signed as Standard Webhooks defines.
+    package init(name: String, url: String, secret: WebhookSecret? = nil) {
         self.name = name
         self.url = url
         self.secret = secret
@@ -22,7 +22,7 @@ package struct WebhookReceiver: AlertReceiver {
     /// A query may hold a token.
     package var secrets: [String] {
         let query = url.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init)
-        return [secret, query].compactMap { $0 }
+        return [secret?.text, query].compactMap { $0 }
     }
 
     package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
@@ -39,7 +39,7 @@ package struct WebhookReceiver: AlertReceiver {
             ("Content-Type", "application/json"), ("User-Agent", "Pushwatch"), ("webhook-id", id),
             ("webhook-timestamp", String(now.seconds)),
         ]
-        if let signature = secret.map(WebhookSignature.init(secret:)) {
+        if let signature = secret.map(WebhookSignature.init) {
             headers.append(("webhook-signature", signature.header(id: id, timestamp: now.seconds, body: body)))
         }
         return .request(OutboundRequest(method: "POST", url: url, headers: headers, body: Array(body), timeout: Self.timeout))

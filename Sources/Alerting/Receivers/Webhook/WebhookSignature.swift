@@ -5,10 +5,7 @@ import Foundation
 struct WebhookSignature: Sendable {
     private let key: SymmetricKey
 
-    init(secret: String) {
-        let encoded = secret.hasPrefix("whsec_") ? Data(base64Encoded: String(secret.dropFirst(6))) : nil
-        key = SymmetricKey(data: encoded ?? Data(secret.utf8))
-    }
+    init(_ secret: WebhookSecret) { key = SymmetricKey(data: secret.key) }
 
     /// `v1,` and the code in base64.
     func header(id: String, timestamp: Int64, body: Data) -> String {

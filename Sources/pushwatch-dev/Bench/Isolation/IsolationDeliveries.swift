@@ -68,7 +68,7 @@ struct IsolationDeliveries {
         try await pool.query(
             """
             SELECT count(*) FROM pushSends s JOIN pushDeliveries d USING (sendId) JOIN pushFinished f USING (deliveryId)
-            WHERE s.sendId LIKE \(run + "-%") AND (\(name?.rawValue) IS NULL OR s.class::text = \(name?.rawValue))
+            WHERE s.sendId LIKE \(run + "-%") AND (\(name?.rawValue)::text IS NULL OR s.class::text = \(name?.rawValue))
             """
         )[0].decode(Int.self)
     }

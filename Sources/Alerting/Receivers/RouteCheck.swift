@@ -1,0 +1,90 @@
+import AlertRules
+
+/// Finds routes that lead nowhere: they match no alert, or an alert reaches nobody.
+struct RouteCheck {
+    /// What is known of the alerts of one rule before they fire.
+    private struct Kind {
+        var rule: String
+        var severity: Severity
+        /// Labels with one value, and labels whose value depends on the alert.
+        var labels: [String: String?]
+
+        func mayHave(_ label: String, _ pattern: String) -> Bool {
+            guard let value = labels[label] else { return false }
+            return value.map { Wildcard.matches($0, pattern) } ?? true
+        }
+
+        func has(_ label: String, _ pattern: String) -> Bool {
+            guard let value = labels[label], let value else { return false }
+            return Wildcard.matches(value, pattern)
+        }
+    }
+
+    private let set: ReceiverSet
+    private let kinds: [Kind]
+
+    init(_ set: ReceiverSet, rules: [AlertRule]) {
+        self.set = set
+        let written = rules.map { rule in
+            var labels: [String: String?] = rule.labels.mapValues { $0 }
+            for dimension in rule.by { labels.updateValue(nil, forKey: dimension.rawValue) }
+            return Kind(rule: rule.name, severity: rule.severity, labels: labels)
+        }
+        let builtIn = BuiltInAlert.allCases.flatMap { alert in
+            alert.severities.map { Kind(rule: alert.rawValue, severity: $0, labels: ["receiver": nil, "key": nil]) }
+        }
+        kinds = (written + builtIn).map { kind in
+            var kind = kind
+            kind.labels["alertname"] = kind.rule
+            kind.labels["severity"] = kind.severity.rawValue
+            return kind
+        }
+    }
+
+    /// Why no alert takes this route; nil when some may.
+    func problem(of route: AlertRoute) -> String? {
+        if let name = route.rules.first(where: { pattern in !kinds.contains { Wildcard.matches($0.rule, pattern) } }) {
+            return "no rule is called '\(name)', so this route matches nothing"
+        }
+        let named = kinds.filter { kind in route.rules.isEmpty || route.rules.contains { Wildcard.matches(kind.rule, $0) } }
+        let candidates = named.filter { route.severities.isEmpty || route.severities.contains($0.severity) }
+        guard !candidates.isEmpty else {
+            let severities = route.severities.map(\.rawValue).sorted().joined(separator: " or ")
+            return "no rule of this route has the severity \(severities), so it matches nothing"
+        }
+        for (label, pattern) in route.labels.sorted(by: { $0.key < $1.key })
+        where !candidates.contains(where: { $0.mayHave(label, pattern) }) {
+            return "no alert of this route has the label \(label) with '\(pattern)', so it matches nothing"
+        }
+        return nil
+    }
+
+    /// Urgent alerts that notify nobody, and receivers that no alert reaches.
+    func faults() -> [String] {
+        guard !set.receivers.isEmpty else { return [] }
+        let people = Set(set.receivers.filter { $0.receiver.reachesPeople }.map(\.name))
+        var problems: [String] = []
+        for severity in [Severity.critical, .page] {
+            let silent = kinds.filter { $0.severity == severity && people.isDisjoint(with: receivers(of: $0).every) }
+            guard !silent.isEmpty else { continue }
+            let rules = silent.map(\.rule).sorted().joined(separator: ", ")
+            problems.append("some alerts of severity \(severity.rawValue) reach no receiver that notifies people: \(rules)")
+        }
+        let reached = Set(kinds.flatMap { receivers(of: $0).every + receivers(of: $0).some })
+        problems += set.receivers.map(\.name).filter { !reached.contains($0) }.map { "no alert reaches the receiver '\($0)'" }
+        return problems
+    }
+
+    /// Where all alerts of a rule go, and where some of them go, depending on their labels.
+    private func receivers(of kind: Kind) -> (every: [String], some: [String]) {
+        let routes = set.routes.filter { route in
+            (route.severities.isEmpty || route.severities.contains(kind.severity))
+                && (route.rules.isEmpty || route.rules.contains { Wildcard.matches(kind.rule, $0) })
+                && route.labels.allSatisfy { kind.mayHave($0.key, $0.value) }
+        }
+        let every = routes.filter { $0.labels.allSatisfy { kind.has($0.key, $0.value) } }.flatMap(\.receivers)
+        // An alert that no route matches goes to the fallback.
+        let others = set.fallback.isEmpty ? set.receivers.map(\.name) : set.fallback
+        return (every.isEmpty ? others : every, routes.flatMap(\.receivers))
+    }
+}
