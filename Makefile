@@ -36,7 +36,7 @@ test: build-tests ## Install what is missing and run every test
 	@bash scripts/test.sh
 
 .PHONY: verify
-verify: ## The tests that take longer than .ci/run allows: soak, limits, soak-send, fuzz, planted, cookbook, extend-check (90 minutes)
+verify: ## The tests that take longer than .ci/run allows: soak, limits, soak-send, fuzz, planted, client, cookbook, extend-check (90 minutes)
 	@bash scripts/verify.sh
 
 .PHONY: conformance
@@ -67,6 +67,10 @@ cookbook: bootstrap ## The analysts' queries on many attempts, with plan cost an
 .PHONY: planted
 planted: ## Plant each defect that a test covers, and see that test fail
 	@bash scripts/plant.sh all
+
+.PHONY: planted-client
+planted-client: ## Plant a defect into each rule of the client, and see a vector fail (at least 95 %)
+	@bash scripts/plant.sh client
 
 .PHONY: extend-check
 extend-check: ## Apply seven extensions to a copy of the tree, build them, and count the places each touches

@@ -55,7 +55,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let package = Package(
     name: "pushwatch",
-    platforms: [.macOS(.v15), .iOS(.v18)],
+    platforms: [.macOS(.v15), .iOS("16.2")],
     products: [
         .library(name: "PushContract", targets: ["PushContract"]),
         .library(name: "PushClient", targets: ["PushClient"]),

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Packs a release: DIRECTORY/pushwatch-VERSION-OS-ARCH.tar.gz, with its SHA-256 next to it.
 # usage: scripts/dist.sh [PROGRAMS [DIRECTORY]]     (PROGRAMS: the directory of both programs; without it a release is built; DIRECTORY is dist/)
-# In it: pushwatch and pushwatch-dev (stripped, Swift's own libraries inside), sql/, alerts/, live-activities/, matches/, dashboards/, docs/, a systemd unit,
+# In it: pushwatch and pushwatch-dev (stripped, Swift's own libraries inside), sql/, alerts/, live-activities/, matches/, dashboards/, docs/, vectors/, a systemd unit,
 # a settings example, and what makes an image of it. docs/operations.md says how to install it; DistTests look into it.
 # What stays outside: libpq, libcurl, libsimdjson, zlib, libcmark-gfm and the C library, so that the system's updates of them count.
 set -euo pipefail
@@ -26,6 +26,8 @@ for program in pushwatch pushwatch-dev; do
     echo "$program $(du -h --apparent-size "$place/$name/bin/$program" | cut -f1)"
 done
 cp -R sql alerts live-activities matches dashboards docs deploy README.md CHANGELOG.md compose.yaml "$place/$name/"
+# What a client of another platform must pass (docs/parity.md).
+cp -R Tests/Vectors "$place/$name/vectors"
 # The image of a release holds the program that is there; the Dockerfile of the sources builds one.
 mv "$place/$name/deploy/docker/Dockerfile" "$place/$name/Dockerfile"
 rmdir "$place/$name/deploy/docker"

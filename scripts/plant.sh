@@ -3,8 +3,9 @@
 # test to fail. Exit 1 when a defect goes unnoticed, or when an edit no longer applies to the sources (then update it below).
 #
 # It works on .build/planted (or PLANTED_IN), a copy of the tree with its own build, and never changes the tree itself.
-# usage: scripts/plant.sh all | check | NAME…        names: ack-before-commit rollup-outside rollup-outside-fresh rotation-unlocked
-# keys-unsorted. `check` only checks that every edit applies to its file; it builds nothing.
+# usage: scripts/plant.sh all | check | client [NAME…] | NAME…        names: ack-before-commit rollup-outside rollup-outside-fresh
+# rotation-unlocked keys-unsorted. `check` only checks that every edit applies to its file; it builds nothing. `client` plants the defects
+# of scripts/client-mutants.txt into a package of the client alone, runs the vectors, and expects at least 95 % of them to be caught.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -53,12 +54,86 @@ plan() {
     [ -f "$file" ] || { echo "$1: no file $source in Sources/Attempts" >&2; exit 2; }
 }
 
+# A defect of the client's rules: sets file and edit.
+plan_client() {
+    read -r _ source edit < <(grep "^$1 " scripts/client-mutants.txt) || { echo "unknown defect: $1" >&2; exit 2; }
+    file=$(find Sources/PushClient Sources/PushContract -name "$source")
+    [ -f "$file" ] || { echo "$1: no file $source in Sources/PushClient" >&2; exit 2; }
+}
+
+# The client and its tests as a package of their own, which builds in seconds.
+client_package() {
+    cat <<'PACKAGE'
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let package = Package(
+    name: "pushwatch",
+    platforms: [.macOS(.v15), .iOS("16.2")],
+    dependencies: [.package(url: "https://github.com/apple/swift-crypto", "4.5.2"..<"5.0.0")],
+    targets: [
+        .target(name: "PushContract", dependencies: [crypto], swiftSettings: strict),
+        .target(name: "PushClient", dependencies: ["PushContract"], swiftSettings: strict),
+        .testTarget(name: "PushClientTests", dependencies: ["PushClient", "PushContract", crypto], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)
+PACKAGE
+}
+
+client() {
+    local planted=0 caught=0 name before
+    scratch=${PLANTED_IN:-$root/.build/planted-client}
+    copy_tree "$scratch"
+    client_package >"$scratch/Package.swift"
+    vectors='PushClientTests\.(ContractVectorTests|TraceVectorTests|ClientTraceTests)'
+    cd "$scratch"
+    swift build --build-tests >build.log 2>&1 || { tail -20 build.log; exit 1; }
+    swift test --skip-build --disable-xctest --filter "$vectors" >vectors.log 2>&1 || { echo "vectors fail without a defect; see $scratch/vectors.log"; exit 1; }
+    for name in "$@"; do
+        plan_client "$name"
+        cp "$file" original
+        perl -0pi -e "$edit" "$file"
+        planted=$((planted + 1))
+        if cmp -s original "$file"; then
+            echo "$name: the edit does not apply to $file"
+        elif ! swift build --build-tests >build.log 2>&1; then
+            echo "$name: does not build: $(grep -m 1 'error:' build.log)"
+        elif timeout 120 swift test --skip-build --disable-xctest --filter "$vectors" >"$name.log" 2>&1; then
+            echo "$name: NOT caught"
+        else
+            caught=$((caught + 1))
+            echo "$name: caught"
+        fi
+        cp original "$file"
+    done
+    cd "$root"
+    echo "$caught of $planted planted defects of the client are caught by the vectors"
+    [ $((caught * 100)) -ge $((planted * 95)) ]
+}
+
 every=(ack-before-commit rollup-outside rollup-outside-fresh rotation-unlocked keys-unsorted)
 names=("$@")
 [ "${1:-}" != all ] || names=("${every[@]}")
-[ ${#names[@]} -gt 0 ] || { sed -n 2,8p "$0"; exit 2; }
+[ ${#names[@]} -gt 0 ] || { sed -n 2,9p "$0"; exit 2; }
 bad=0
+mapfile -t every_client < <(grep -v '^#' scripts/client-mutants.txt | cut -d ' ' -f 1)
+if [ "$1" = client ]; then
+    shift
+    [ $# -gt 0 ] || set -- "${every_client[@]}"
+    client "$@"
+    exit
+fi
 if [ "$1" = check ]; then
+    for name in "${every_client[@]}"; do
+        plan_client "$name"
+        ! perl -0pe "$edit" "$file" | cmp -s - "$file" || { echo "$name: the edit does not apply to $file"; bad=1; }
+    done
     for name in "${every[@]}"; do
         plan "$name"
         [ "$(perl -0pe "$edit" "$file" | cksum)" != "$(cksum <"$file")" ] || { echo "$name: the edit does not apply to $file"; bad=1; }

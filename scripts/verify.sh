@@ -13,17 +13,18 @@ run() {
         soak-send) make soak-send MINUTES="${SEND_MINUTES:-10}" ;;
         fuzz) make fuzz MINUTES="${FUZZ_MINUTES:-4}" ;;
         planted) make planted ;;
+        client) bash scripts/plant.sh client ;;
         cookbook) make cookbook ROWS="${ROWS:-5000000}" ;;
         extend-check) make extend-check ;;
         *)
-            echo "unknown step: $1 (soak limits soak-send fuzz planted cookbook extend-check)" >&2
+            echo "unknown step: $1 (soak limits soak-send fuzz planted client cookbook extend-check)" >&2
             exit 2
             ;;
     esac
 }
 
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(soak limits soak-send fuzz planted cookbook extend-check)
+[ ${#steps[@]} -gt 0 ] || steps=(soak limits soak-send fuzz planted client cookbook extend-check)
 logs=.build/verify
 mkdir -p "$logs"
 bad=0

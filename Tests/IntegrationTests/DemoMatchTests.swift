@@ -94,6 +94,48 @@ extension WholeService {
             }
         }
 
+        @Test(
+            "one 410 for a push token in mid-match: start token, card and follow survive, and the new token is registered at the next foreground"
+        )
+        func refusedToken() async throws {
+            try await withMatchDay { day in
+                try await day.beginMatch { matchId in
+                    let phone = day.phone(0)
+                    func shown() async -> ShownActivity? { await phone.activities.first { $0.matchId == matchId } }
+                    try await eventually("the card is updated") { await shown().map { $0.updates > 1 } ?? false }
+                    let card = try #require(await shown())
+                    let startToken = try TokenHash.apns(await phone.startToken).rawValue
+                    await phone.losePushToken()
+                    let token = try TokenHash.apns(await phone.pushToken).rawValue
+                    let sent = try await day.server.api.post("/sends", text: #"{"sendId": "refused", "uid": "fan-0", "title": "Hello"}"#)
+                    #expect(sent.status == 202, "\(sent.text)")
+                    try await eventually("the new token is registered") {
+                        try await day.pool.query(
+                            """
+                            SELECT count(*) FROM devices
+                            WHERE userId = 'fan-0' AND pushTokenHash = \(token) AND pushToStartTokenHash = \(startToken)
+                            """
+                        )[0].decode(Int.self) == 1
+                    }
+                    let deactivated = try await day.pool.query(
+                        "SELECT count(*) FROM notificationDeliveryAttempts WHERE uid = 'fan-0' AND status = 'deactivated' AND pushType = 'alert'"
+                    )
+                    #expect(try deactivated[0].decode(Int.self) == 1, "the provider refused the old token")
+                    let deviceId = await phone.deviceId
+                    #expect(!phone.transport.sent.contains { $0.method == "DELETE" && $0.path == "/devices/\(deviceId)" })
+                    let ended = try await day.pool.query(
+                        "SELECT count(*) FROM liveActivities WHERE userId = 'fan-0' AND matchId = \(matchId) AND status = 'ended'"
+                    )
+                    #expect(try ended[0].decode(Int.self) == 0)
+                    let follows = try await day.pool.query("SELECT count(*) FROM follows WHERE userId = 'fan-0' AND matchId = \(matchId)")
+                    #expect(try follows[0].decode(Int.self) == 1)
+                    let now = try #require(await shown(), "the card is still there")
+                    #expect(now.activityId == card.activityId)
+                    try await eventually("the card goes on") { await shown().map { $0.updates > now.updates } ?? false }
+                }
+            }
+        }
+
         private func alerts(_ day: MatchDay) -> [RecordedRequest] {
             day.simulator.requests(provider: .apns).filter { $0.header("apns-push-type") == "alert" }
         }
@@ -142,7 +184,10 @@ extension WholeService {
                 "SELECT userId, string_agg(DISTINCT endReason, ',') FROM liveActivities WHERE matchId = \(matchId) GROUP BY 1"
             )
             let byUser = Dictionary(uniqueKeysWithValues: try reasons.map { try $0.decode((String, String).self) })
-            #expect(byUser["fan-4"] == "user_dismissed")
+            // A swipe while the app is suspended invalidates the token, and is reported when the app is opened.
+            #expect(["user_dismissed", "token_invalid", "token_invalid,user_dismissed"].contains(byUser["fan-4"]))
+            let kept = try await day.pool.query("SELECT count(*) FROM follows WHERE matchId = \(matchId) AND userId = 'fan-4'")
+            #expect(try kept[0].decode(Int.self) == 0, "a swipe is an unfollow")
             #expect(byUser["fan-0"] == "match_end" && byUser["fan-1"] == "match_end")
             #expect(byUser["fan-6"] == nil && byUser["fan-7"] == nil && byUser["fan-9"] == nil)
             #expect(try await day.pool.query("SELECT count(*) FROM devices WHERE userId = 'fan-7'")[0].decode(Int.self) == 0)

@@ -121,6 +121,25 @@ struct EndTests {
         }
     }
 
+    @Test("L-10: a swipe that the app reports after an update was refused is an unfollow, and the activity does not come back")
+    func lateDismissal() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.apns.answer(LiveBench.updateToken(1), .apns(410, "Unregistered"))
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(try await bench.states().first == "ended/token_invalid")
+            bench.clock.advance(.seconds(300))
+            #expect(try await bench.dismiss("ann", "phone", instance: 1) == .unfollow(1))
+            #expect(try await bench.follows.follows(of: "ann", now: bench.now).isEmpty)
+            bench.apns.forget()
+            try await bench.score(runs: 3)
+            try await bench.run()
+            #expect(bench.apns.calls("start").isEmpty)
+        }
+    }
+
     @Test("C-23: an activity that the app ended as stale comes back with the next real change, not before")
     func stale() async throws {
         try await LiveBench.with { bench in

@@ -7,8 +7,8 @@ import Testing
 struct ActivityTests {
     private let start = Timestamp(seconds: 1_000_000)
 
-    private func activity(_ id: String, match: String = "m1", instance: Int? = 1) -> SystemActivity {
-        SystemActivity(activityId: id, matchId: match, instance: instance)
+    private func activity(_ id: String, match: String = "m1", instance: Int? = 1, contentDate: Timestamp? = nil) -> SystemActivity {
+        SystemActivity(activityId: id, subject: .match(match), instance: instance, contentDate: contentDate)
     }
 
     @Test("L-18: activities that a push started are adopted, those of before a relaunch restored, and the vanished reported")
@@ -17,37 +17,44 @@ struct ActivityTests {
         #expect(manager.adopt(activity("a"), now: start).isEmpty)
         #expect(manager.adopt(activity("a"), now: start).isEmpty)
         let steps = manager.restore([activity("b", match: "m2")], now: start + .seconds(60))
-        #expect(steps == [.report(matchId: "m1", instance: 1, .system)])
+        #expect(steps == [.report(.match("m1"), instance: 1, .system)])
         #expect(manager.tracked.map(\.activityId) == ["b"])
-        #expect(manager.isActive("m2") && !manager.isActive("m1"))
+        #expect(manager.isActive(.match("m2")) && !manager.isActive(.match("m1")))
     }
 
-    @Test("L-18: half an hour without an update ends an activity, reported as stale and not as a swipe")
+    @Test("L-18: content older than half an hour ends an activity, reported as stale and not as a swipe")
     func stale() {
         var manager = LifecycleManager()
-        _ = manager.adopt(activity("a"), now: start)
-        manager.updated("a", now: start + .seconds(600))
-        #expect(manager.check(now: start + .seconds(2399)).isEmpty)
-        #expect(manager.check(now: start + .seconds(2400)) == [.end(activityId: "a")])
-        #expect(manager.check(now: start + .seconds(2401)).isEmpty)
-        #expect(manager.gone("a", isDismissed: true) == [.report(matchId: "m1", instance: 1, .stale)])
+        let shown = activity("a", contentDate: start)
+        #expect(manager.check([shown], now: start + .seconds(1799)).isEmpty)
+        #expect(manager.check([shown], now: start + .seconds(1800)) == [.end(activityId: "a")])
+        #expect(manager.check([shown], now: start + .seconds(1801)).isEmpty)
+        #expect(manager.gone("a", isDismissed: true) == [.report(.match("m1"), instance: 1, .stale)])
+    }
+
+    @Test("L-18: an activity that pushes kept up to date is not stale, however long the app was suspended")
+    func fresh() {
+        var manager = LifecycleManager()
+        _ = manager.adopt(activity("a", contentDate: start), now: start)
+        #expect(manager.check([activity("a", contentDate: start + .seconds(1800))], now: start + .seconds(1860)).isEmpty)
+        #expect(manager.check([activity("a")], now: start + .seconds(9000)).isEmpty, "content without a date is not judged")
     }
 
     @Test("L-10: a swipe is an unfollow; the app's own end, though it looks the same, is none")
     func swipe() {
         var manager = LifecycleManager()
         _ = manager.adopt(activity("a"), now: start)
-        #expect(manager.gone("a", isDismissed: true) == [.report(matchId: "m1", instance: 1, .user), .unfollow(matchId: "m1")])
+        #expect(manager.gone("a", isDismissed: true) == [.report(.match("m1"), instance: 1, .user), .unfollow(matchId: "m1")])
         _ = manager.adopt(activity("b"), now: start)
         #expect(manager.end("b", cause: .system) == [.end(activityId: "b")])
-        #expect(manager.gone("b", isDismissed: true) == [.report(matchId: "m1", instance: 1, .system)])
+        #expect(manager.gone("b", isDismissed: true) == [.report(.match("m1"), instance: 1, .system)])
     }
 
     @Test("an activity that a push or its age ended is no swipe either")
     func ended() {
         var manager = LifecycleManager()
         _ = manager.adopt(activity("a"), now: start)
-        #expect(manager.gone("a", isDismissed: false) == [.report(matchId: "m1", instance: 1, .system)])
+        #expect(manager.gone("a", isDismissed: false) == [.report(.match("m1"), instance: 1, .system)])
     }
 
     @Test("a replacement is adopted first, and then the older one of the match ends")
@@ -56,8 +63,8 @@ struct ActivityTests {
         _ = manager.adopt(activity("a"), now: start)
         _ = manager.adopt(activity("other", match: "m2"), now: start)
         #expect(manager.adopt(activity("b", instance: 2), now: start) == [.end(activityId: "a")])
-        #expect(manager.isActive("m1"))
-        #expect(manager.gone("a", isDismissed: true) == [.report(matchId: "m1", instance: 1, .system)])
+        #expect(manager.isActive(.match("m1")))
+        #expect(manager.gone("a", isDismissed: true) == [.report(.match("m1"), instance: 1, .system)])
     }
 
     private func hash(_ number: Int) throws -> TokenHash { try TokenHash.apns(String(repeating: "0", count: 60) + "\(1000 + number)") }
@@ -73,14 +80,14 @@ struct ActivityTests {
     @Test("L-13 L-17: a token is posted when it is new, not when it is the one the server has, and again after a rotation")
     func dedupes() throws {
         var manager = TokenManager()
-        let kind = OperationKind.activityToken(matchId: "m1", instance: 1)
-        #expect(manager.updateToken(try hash(1), matchId: "m1", instance: 1) != nil)
+        let kind = OperationKind.activityToken(.match("m1"), instance: 1)
+        #expect(manager.updateToken(try hash(1), of: .match("m1"), instance: 1) != nil)
         manager.confirmed(try #require(confirmed(kind, try hash(1))))
-        #expect(manager.updateToken(try hash(1), matchId: "m1", instance: 1) == nil)
-        #expect(manager.updateToken(try hash(2), matchId: "m1", instance: 1)?.kind == kind)
-        #expect(manager.updateToken(try hash(1), matchId: "m2", instance: 1) != nil)
-        manager.forget(matchId: "m1")
-        #expect(manager.updateToken(try hash(1), matchId: "m1", instance: 2) != nil)
+        #expect(manager.updateToken(try hash(1), of: .match("m1"), instance: 1) == nil)
+        #expect(manager.updateToken(try hash(2), of: .match("m1"), instance: 1)?.kind == kind)
+        #expect(manager.updateToken(try hash(1), of: .match("m2"), instance: 1) != nil)
+        manager.forget(.match("m1"))
+        #expect(manager.updateToken(try hash(1), of: .match("m1"), instance: 2) != nil)
     }
 
     @Test("P-2.3: a start token is sent only when Live Activities are allowed and somebody is signed in")
@@ -138,13 +145,37 @@ struct ActivityTests {
         #expect(!PushDevice(deviceId: "d", platform: .android, app: "a", osVersion: version, appVersion: "1").hasStartTokens)
     }
 
-    @Test("L-19: follows are shown at once, and a second tap changes nothing")
+    private func operation(_ kind: OperationKind, settledBy status: Int? = nil) -> PendingOperation? {
+        var queue = PendingOperations()
+        _ = queue.enqueue(kind, uid: "u", operationId: "op", now: start)
+        if let status {
+            _ = queue.take(now: start) { _ in true }
+            _ = queue.settle("op", .answered(status: status), now: start)
+        }
+        return queue.operations.first
+    }
+
+    @Test("L-19: follows are shown immediately, and a second tap changes nothing")
     func follows() {
         var manager = FollowManager()
-        #expect(manager.follow("m1") == .follow(matchId: "m1"))
-        #expect(manager.follow("m1") == nil)
+        #expect(manager.follow("m1") == true)
+        #expect(manager.follow("m1") == false)
         #expect(manager.matchIds == ["m1"])
-        #expect(manager.unfollow("m1") == .unfollow(matchId: "m1"))
-        #expect(manager.unfollow("m1") == nil)
+        manager.unfollow("m1")
+        #expect(manager.matchIds.isEmpty)
+    }
+
+    @Test("the server's list of follows is taken over, except for what it does not know yet")
+    func followsAreReadBack() throws {
+        var manager = FollowManager()
+        _ = manager.follow("gone")
+        let waiting = [
+            try #require(operation(.follow(matchId: "new"))), try #require(operation(.unfollow(matchId: "left"))),
+            try #require(operation(.dismissal(.match("swiped"), instance: 1, cause: .user))),
+            try #require(operation(.dismissal(.match("other"), instance: 1, cause: .system))),
+            try #require(operation(.follow(matchId: "refused"), settledBy: 403)),
+        ]
+        manager.readBack(["other", "left", "swiped"], unconfirmed: waiting)
+        #expect(manager.matchIds == ["other", "new"])
     }
 }

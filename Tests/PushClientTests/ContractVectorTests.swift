@@ -56,7 +56,7 @@ struct ContractVectorTests {
     @Test("T-10 T-11 T-12 T-13: tries follow the schedule for 24 hours, then the operation needs attention; unregister as register")
     func schedule() throws {
         for vector in try VectorFile.load("retry.schedule").vectors {
-            let kind: OperationKind = vector.input["kind"]?.string == "unregister" ? .unregister : .register
+            let kind = try VectorOperation.kind(vector.input["kind"]?.string ?? "register")
             let run = ScheduleRun(kind: kind, answers: vector.input["answers"]?.array ?? [])
             if let tries = vector.expect["tries"] { #expect(run.tries == tries.array.compactMap(\.int), "\(vector.id)") }
             if let first = vector.expect["firstTries"] {
@@ -68,13 +68,32 @@ struct ContractVectorTests {
         }
     }
 
-    @Test("L-21: the bell shows one of four states")
+    @Test("each answer of the server means the same for each operation on every platform")
+    func verdicts() throws {
+        for vector in try VectorFile.load("answer.verdict").vectors {
+            let kind = try VectorOperation.kind(vector.input["operation"]?.string ?? "")
+            let result: OperationResult =
+                vector.input["status"].map {
+                    .answered(
+                        status: $0.int ?? 0,
+                        code: vector.input["code"]?.string,
+                        retryAfter: vector.input["retryAfter"]?.int
+                    )
+                } ?? .unanswered
+            #expect(try ScheduleRun.verdict(result, of: kind) == vector.expect["verdict"]?.string, "\(vector.id)")
+            if let reason = vector.expect["reasonCode"] { #expect(result.reasonCode.rawValue == reason.string, "\(vector.id)") }
+        }
+    }
+
+    @Test("L-21: the bell shows the follow, what has not reached the server, and whether an activity runs")
     func bell() throws {
         for vector in try VectorFile.load("bell.state").vectors {
+            let unconfirmed = vector.input["unconfirmed"]?.string
             let bell = FollowButton.state(
                 isFollowed: vector.input["isFollowed"]?.bool ?? false,
                 areActivitiesAllowed: vector.input["areActivitiesAllowed"]?.bool ?? false,
-                isInFlight: vector.input["isInFlight"]?.bool ?? false
+                isActivityRunning: vector.input["isActivityRunning"]?.bool ?? false,
+                unconfirmed: try unconfirmed.map { try #require(FollowButton.Unconfirmed(rawValue: $0), "\(vector.id)") }
             )
             #expect(bell.rawValue == vector.expect["bell"]?.string, "\(vector.id)")
         }
@@ -95,10 +114,28 @@ struct ContractVectorTests {
     }
 }
 
-/// An operation tried on the clock of its schedule, answered as told and then never again.
-private struct ScheduleRun {
+/// An operation tried on the clock of its schedule, answered as scripted and then never again.
+struct ScheduleRun {
     var tries: [Int] = []
     var needsAttentionAt: Int?
+
+    /// What the first answer means: a word, and the wait before the next attempt.
+    static func verdict(_ result: OperationResult, of kind: OperationKind) throws -> String {
+        var queue = PendingOperations()
+        _ = queue.enqueue(kind, uid: "u", operationId: "op", now: Timestamp(seconds: 0))
+        _ = queue.take(now: Timestamp(seconds: 0)) { _ in true }
+        let settlement = queue.settle("op", result, now: Timestamp(seconds: 0))
+        let next = try #require(queue.operations.first?.nextAttemptAt ?? Timestamp(seconds: -1))
+        return switch settlement {
+        case .success: "success"
+        case .retry: "retry \(next.seconds)"
+        case .waitingForSession: "waitForSession"
+        case .needsAttention: "needsAttention"
+        case .needsRegistration: "registerFirst \(next.seconds)"
+        case .activityEnded: "endActivity"
+        case .unknown: "unknown"
+        }
+    }
 
     init(kind: OperationKind, answers: [JSON]) {
         var queue = PendingOperations()

@@ -33,15 +33,16 @@ struct PushClientTests {
         await first.launch()
         await first.signedIn(uid: "ann")
         await first.pushTokenReceived(token)
-        let id = bench.transport.sent.last?.requestId
+        let id = bench.transport.sent.last { $0.method == "POST" }?.requestId
         bench.transport.answer = { _ in PushResponse(status: 200, body: Array(#"{"unregisterSecret": "pwd_x"}"#.utf8)) }
         let second = bench.client()
         await second.launch()
         await second.signedIn(uid: "ann")
         // The raw token is not on disk: the try waits for the system's callback.
-        #expect(bench.transport.sent.count == 1)
+        func posts() -> [PushRequest] { bench.transport.sent.filter { $0.method == "POST" } }
+        #expect(posts().count == 1)
         await second.pushTokenReceived(token)
-        #expect(bench.transport.sent.count == 2 && bench.transport.sent.last?.requestId == id)
+        #expect(posts().count == 2 && posts().last?.requestId == id)
         #expect(await second.operations.isEmpty)
         #expect(bench.storage.secret(of: "ann") == "pwd_x")
     }
@@ -58,7 +59,7 @@ struct PushClientTests {
         #expect(await client.operations.map(\.kind) == [.unregister])
         bench.transport.answer = ClientBench.registered
         await client.signedIn(uid: "bob")
-        let calls = bench.transport.sent.suffix(2)
+        let calls = bench.transport.sent.filter { $0.method != "GET" }.suffix(2)
         #expect(calls.map(\.method) == ["DELETE", "POST"])
         #expect(calls.first?.credential == .secret("pwd_secret") && calls.last?.credential == .session(uid: "bob"))
         #expect(await client.operations.isEmpty)
@@ -79,8 +80,16 @@ struct PushClientTests {
         }
         let before = bench.transport.sent.count
         await client.foreground()
-        #expect(bench.transport.sent.dropFirst(before).map(\.method) == ["GET", "DELETE", "POST"])
-        #expect(bench.system.asked == 2)
+        #expect(
+            bench.transport.sent.dropFirst(before).map { "\($0.method) \($0.path)" } == [
+                "GET /devices/device", "DELETE /devices/\(token)", "GET /user/follow/match",
+            ]
+        )
+        #expect(bench.system.now.asked == 2)
+        let other = String(repeating: "ef", count: 32)
+        bench.transport.answer = { ClientBench.registered($0) }
+        await client.pushTokenReceived(other)
+        #expect(bench.transport.sent.last.map { "\($0.method) \($0.path)" } == "POST /devices")
     }
 
     @Test("a stream that is silent is no reason to clear: the property is read, and without a value nothing is sent")
@@ -91,7 +100,7 @@ struct PushClientTests {
         await client.signedIn(uid: "ann")
         await client.pushTokenReceived(token)
         #expect(!bench.transport.sent.contains { $0.path.hasSuffix("push-to-start-token") })
-        bench.system.startToken = startToken
+        bench.system.now.startToken = startToken
         let hash = try TokenHash.apns(startToken)
         bench.transport.answer = { request in
             guard request.method == "GET" else { return ClientBench.registered(request) }
@@ -111,7 +120,7 @@ struct PushClientTests {
         await client.signedIn(uid: "ann")
         await client.pushTokenReceived(token)
         let other = String(startToken.reversed())
-        bench.system.startTokens = ["MatchActivityAttributes": startToken, "PagerActivityAttributes": other]
+        bench.system.now.startTokens = ["MatchActivityAttributes": startToken, "PagerActivityAttributes": other]
         await client.foreground()
         func posted() -> [String] {
             bench.transport.sent.filter { $0.path == "/devices/push-to-start-token" }.compactMap { request in
@@ -142,12 +151,12 @@ struct PushClientTests {
         await client.follow("m1")
         bench.transport.answer = { _ in nil }
         await client.unfollow("m1")
-        #expect(await client.followButton(of: "m1") == .pending)
+        #expect(await client.followButton(of: "m1") == .unfollowWaiting)
         bench.transport.answer = { _ in PushResponse(status: 204) }
         let next = bench.client()
         await next.launch()
         await next.signedIn(uid: "ann")
-        #expect(bench.transport.sent.last.map { "\($0.method) \($0.path)" } == "DELETE /user/follow/match/m1")
+        #expect(bench.transport.sent.last { $0.method != "GET" }.map { "\($0.method) \($0.path)" } == "DELETE /user/follow/match/m1")
         #expect(await next.operations.isEmpty)
         #expect(await next.followButton(of: "m1") == .notFollowing)
     }
@@ -168,7 +177,7 @@ struct PushClientTests {
         await client.launch()
         await client.signedIn(uid: "ann")
         bench.transport.answer = { _ in nil }
-        await client.activityAppeared(SystemActivity(activityId: "a", matchId: "m1", instance: 2, updateToken: token))
+        await client.activityAppeared(SystemActivity(activityId: "a", subject: .match("m1"), instance: 2, updateToken: token))
         #expect(bench.transport.sent.last?.path == "/matches/m1/activity-token")
         let tries = bench.transport.sent.count
         await client.work()
@@ -189,18 +198,104 @@ struct PushClientTests {
         await client.launch()
         await client.signedIn(uid: "ann")
         bench.transport.answer = { _ in PushResponse(status: 409, body: Array(#"{"code": "activity_ended"}"#.utf8)) }
-        await client.activityAppeared(SystemActivity(activityId: "a", matchId: "m1", instance: 1, updateToken: token))
-        #expect(bench.system.ended == ["a"])
+        await client.activityAppeared(SystemActivity(activityId: "a", subject: .match("m1"), instance: 1, updateToken: token))
+        #expect(bench.system.now.ended == ["a"])
         #expect(await client.operations.isEmpty)
     }
 
-    @Test("state that cannot be read counts as none")
+    @Test("state that cannot be read counts as none, and is reported")
     func damagedState() async {
         let bench = ClientBench()
         bench.storage.save(Array("{broken".utf8))
         let client = bench.client()
         await client.launch()
         #expect(await client.operations.isEmpty)
+        #expect(bench.events == [.stateUnreadable])
+    }
+
+    @Test("failures reach the callback with the operation, its attempt, status, code and reason, and with no token")
+    func failures() async throws {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        bench.transport.answer = { _ in PushResponse(status: 403, body: Array(#"{"code": "forbidden"}"#.utf8)) }
+        await client.pushTokenReceived(token)
+        guard case .attemptFailed(let operation, let status, let code, let reason)? = bench.events.first else {
+            Issue.record("no failure was reported: \(bench.events)")
+            return
+        }
+        #expect(operation.kind == .register && status == 403 && code == "forbidden" && reason == .auth)
+        guard case .needsAttention(let refused)? = bench.events.last else {
+            Issue.record("nothing needs attention: \(bench.events)")
+            return
+        }
+        #expect(refused.operationId == operation.operationId)
+        let line = "attempt failed: register \(operation.operationId), attempt 1, status 403, code forbidden, reason auth"
+        #expect(bench.events.map(\.description) == [line, "operation needs attention: register \(operation.operationId)"])
+        await client.pushTokenReceived("not a token")
+        #expect(bench.events.last == .tokenMalformed)
+        await client.foreground()
+        #expect(bench.events.contains(.readFailed(path: "/user/follow/match", status: 403)))
+        #expect(!bench.events.contains { $0.description.contains(token) })
+    }
+
+    @Test("a state that cannot be stored is reported")
+    func unsavedState() async {
+        struct FullDisk: PushStorage {
+            struct Failure: Error {}
+            func load() -> [UInt8]? { nil }
+            func save(_ bytes: [UInt8]) throws { throw Failure() }
+        }
+        let events = Mutex(0)
+        let client = PushwatchClient(
+            device: PushDevice(deviceId: "device", app: "a", osVersion: "18.2", appVersion: "1"),
+            system: ScriptedSystem(),
+            transport: ScriptedTransport(),
+            storage: FullDisk(),
+            secrets: MemoryStorage(),
+            events: { event in if case .stateNotSaved = event { events.withLock { $0 += 1 } } }
+        )
+        await client.launch()
+        #expect(events.withLock { $0 } > 0)
+    }
+
+    @Test("a list of follows that was made before the user's last tap is not taken over")
+    func lateList() async {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        bench.transport.whileAnswering = { request in
+            if request.method == "GET", request.path == "/user/follow/match" { await client.follow("m1") }
+        }
+        bench.transport.answer = { request in
+            request.path == "/user/follow/match" && request.method == "GET"
+                ? PushResponse(status: 200, body: Array(#"{"matches": ["m2"]}"#.utf8)) : ClientBench.registered(request)
+        }
+        await client.foreground()
+        #expect(await client.followedMatches == ["m1"])
+        await client.foreground()
+        #expect(await client.followedMatches == ["m2"])
+    }
+
+    @Test("what apps link runs from iOS 16.2: the package says so, and nothing of it imports Synchronization")
+    func platforms() throws {
+        let package = try String(contentsOf: VectorFile.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+        #expect(package.contains(#".iOS("16.2")"#) && package.contains(".macOS(.v15)"))
+        var checked = 0
+        for target in ["PushContract", "PushClient"] {
+            let files = FileManager.default.enumerator(
+                at: VectorFile.root.appendingPathComponent("Sources/\(target)").resolvingSymlinksInPath(),
+                includingPropertiesForKeys: nil
+            )
+            while let file = files?.nextObject() as? URL {
+                guard file.pathExtension == "swift" else { continue }
+                checked += 1
+                #expect(try !String(contentsOf: file, encoding: .utf8).contains("import Synchronization"), "\(file.lastPathComponent)")
+            }
+        }
+        #expect(checked > 30)
     }
 
     @Test("a file keeps the state as a whole")
@@ -213,86 +308,4 @@ struct PushClientTests {
         try storage.save([4])
         #expect(storage.load() == [4])
     }
-}
-
-/// A client with a scripted server and a system that says what it is told.
-private final class ClientBench: Sendable {
-    let storage = MemoryStorage()
-    let transport = ScriptedTransport()
-    let system = StillSystem()
-    private let clock = Mutex(Timestamp(seconds: 1_000_000))
-    private let counter = Mutex(0)
-
-    func advance(by seconds: Int64) { clock.withLock { $0 = $0 + .seconds(seconds) } }
-
-    static func registered(_ request: PushRequest) -> PushResponse {
-        PushResponse(status: 200, body: Array((request.path == "/devices" ? #"{"unregisterSecret": "pwd_secret"}"# : "{}").utf8))
-    }
-
-    func client() -> PushwatchClient {
-        PushwatchClient(
-            device: PushDevice(deviceId: "device", app: "a", osVersion: "18.2", appVersion: "1"),
-            system: system,
-            transport: transport,
-            storage: storage,
-            secrets: storage,
-            now: { self.clock.withLock { $0 } },
-            newId: {
-                self.counter.withLock { counter in
-                    counter += 1
-                    return "op-\(counter)"
-                }
-            }
-        )
-    }
-}
-
-private final class ScriptedTransport: PushTransport {
-    private let calls = Mutex<[PushRequest]>([])
-    private let script = Mutex<@Sendable (PushRequest) -> PushResponse?>({ ClientBench.registered($0) })
-
-    var sent: [PushRequest] { calls.withLock { $0 } }
-
-    var answer: @Sendable (PushRequest) -> PushResponse? {
-        get { script.withLock { $0 } }
-        set { script.withLock { $0 = newValue } }
-    }
-
-    func send(_ request: PushRequest) async -> PushResponse? {
-        calls.withLock { $0.append(request) }
-        return answer(request)
-    }
-}
-
-private final class StillSystem: PushSystem {
-    private struct State {
-        var startToken: String?
-        var startTokens: [String: String] = [:]
-        var asked = 0
-        var ended: [String] = []
-    }
-
-    private let state = Mutex(State())
-
-    var startToken: String? {
-        get { state.withLock { $0.startToken } }
-        set { state.withLock { $0.startToken = newValue } }
-    }
-
-    var startTokens: [String: String] {
-        get { state.withLock { $0.startTokens } }
-        set { state.withLock { $0.startTokens = newValue } }
-    }
-    var asked: Int { state.withLock { $0.asked } }
-    var ended: [String] { state.withLock { $0.ended } }
-
-    func askPermission() async -> PushPermission { .authorized }
-    func readPermission() async -> PushPermission { .authorized }
-    func askForPushToken() async { state.withLock { $0.asked += 1 } }
-    func areActivitiesAllowed() async -> Bool { true }
-    func pushToStartToken() async -> String? { startToken }
-    func pushToStartTokens() async -> [String: String] { startTokens }
-    func activities() async -> [SystemActivity] { [] }
-    func requestActivity(matchId: String) async -> SystemActivity? { nil }
-    func endActivity(_ activityId: String) async { state.withLock { $0.ended.append(activityId) } }
 }

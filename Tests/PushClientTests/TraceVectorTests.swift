@@ -32,23 +32,14 @@ struct TraceVectorTests {
         let data = try JSONEncoder().encode(run.lifecycle)
         #expect(try JSONDecoder().decode(TokenLifecycle.self, from: data) == run.lifecycle)
         let text = String(decoding: data, as: UTF8.self)
-        #expect(text.contains("op-1") && text.contains(TraceRun.hash("A").rawValue) && !text.contains(TraceRun.token("A")))
+        #expect(text.contains("op-1") && text.contains(VectorToken.hash("A").rawValue) && !text.contains(VectorToken.raw("A")))
     }
 }
 
 /// A token lifecycle driven by the words of the trace vectors.
-private struct TraceRun {
+struct TraceRun {
     var lifecycle = TokenLifecycle()
     private var ids = 0
-
-    static func token(_ letter: String) -> String {
-        String(repeating: letter.utf8.first.map { String($0, radix: 16) } ?? "00", count: 32)
-    }
-
-    static func hash(_ letter: String) -> TokenHash {
-        guard let hash = try? TokenHash.apns(token(letter)) else { fatalError("a made token is not a token") }
-        return hash
-    }
 
     mutating func perform(_ text: String, at now: Timestamp) throws -> [String] {
         let words = text.split(separator: " ").map(String.init)
@@ -74,33 +65,27 @@ private struct TraceRun {
         case "foreground": return .foreground
         case "session": return .sessionEstablished(uid: words[1])
         case "permission": return .permission(try #require(PushPermission(rawValue: words[1])))
-        case "token": return .tokenCallback(Self.hash(words[1]))
+        case "token": return .tokenCallback(VectorToken.hash(words[1]))
         case "online": return .connectivityUp
         case "signOut": return .signOut
         case "pushDisabled": return .pushDisabled
         case "pushEnabled": return .pushEnabled
-        case "serverState": return .serverTokenState(Self.hash(words[1]), try #require(ReasonCode(rawValue: words[2])))
+        case "serverState": return .serverTokenState(VectorToken.hash(words[1]), try #require(ReasonCode(rawValue: words[2])))
         case "deviceUnknown": return .deviceUnknown
         case "restart": return .processRestart
-        case "queue": return .queue(try kind(words[1]), words.count > 2 ? Self.hash(words[2]) : nil)
+        case "queue": return .queue(try VectorOperation.kind(words[1]), words.count > 2 ? VectorToken.hash(words[2]) : nil)
         case "answer": return .result(operationId: words[1], result(words))
+        case "retry": return .retry(operationId: words.count > 1 ? words[1] : nil)
+        case "discard": return .discard(operationId: words[1])
         case "tick": return .tick
         default: throw VectorFault(description: "unknown stimulus \(words[0])")
         }
     }
 
     private func result(_ words: [String]) -> OperationResult {
-        Int(words[2]).map { .answered(status: $0, code: words.count > 3 ? words[3] : nil) } ?? .unanswered
-    }
-
-    private func kind(_ word: String) throws -> OperationKind {
-        switch word {
-        case "startToken": .startToken()
-        case "activityToken": .activityToken(matchId: "m1", instance: 1)
-        case "follow": .follow(matchId: "m1")
-        case "unfollow": .unfollow(matchId: "m1")
-        default: throw VectorFault(description: "unknown operation \(word)")
-        }
+        guard let status = Int(words[2]) else { return .unanswered }
+        let wait = words.dropFirst(3).compactMap(Int.init).first
+        return .answered(status: status, code: words.dropFirst(3).first { Int($0) == nil }, retryAfter: wait)
     }
 
     private func describe(_ effect: TokenLifecycle.Effect) -> String {
@@ -109,29 +94,16 @@ private struct TraceRun {
         case .readPermission: "readPermission"
         case .askForToken: "askForToken"
         case .enqueued(let operation):
-            (["enqueue", operation.operationId, name(operation.kind), operation.uid] + [operation.tokenHash.map(letter)].compactMap { $0 })
+            (["enqueue", operation.operationId, operation.kind.name, operation.uid]
+                + [operation.tokenHash.map(VectorToken.letter)].compactMap { $0 })
                 .joined(separator: " ")
         case .attempt(let operation): "attempt \(operation.operationId) \(operation.attemptNumber)"
         case .success(let operation): "success \(operation.operationId)"
         case .needsAttention(let operation): "needsAttention \(operation.operationId)"
         case .cancelled(let operation): "cancel \(operation.operationId)"
-        case .setLastSubmitted(let hash): "setLastSubmitted \(letter(hash))"
-        case .endActivity(let matchId): "endActivity \(matchId)"
+        case .setLastSubmitted(let hash): "setLastSubmitted \(VectorToken.letter(hash))"
+        case .endActivity(let subject): "endActivity \(subject.name)"
         case .clearLocal: "clearLocal"
         }
     }
-
-    private func name(_ kind: OperationKind) -> String {
-        switch kind {
-        case .register: "register"
-        case .unregister: "unregister"
-        case .startToken: "startToken"
-        case .activityToken: "activityToken"
-        case .dismissal: "dismissal"
-        case .follow: "follow"
-        case .unfollow: "unfollow"
-        }
-    }
-
-    private func letter(_ hash: TokenHash) -> String { ["A", "B", "C", "S", "U"].first { Self.hash($0) == hash } ?? "?" }
 }

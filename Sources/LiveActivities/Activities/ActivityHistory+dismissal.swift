@@ -32,6 +32,10 @@ extension ActivityHistory {
     package func verdict(onDismissal cause: DismissalCause, instance named: Int?, now: Timestamp) -> DismissalVerdict {
         guard let latest else { return .ignored(.unknownActivity) }
         guard let current = named.map({ instance($0) }) ?? active ?? pending ?? latest else { return .ignored(.unknownActivity) }
+        // A swipe invalidates the token, and a suspended app reports it when it runs again: an update may have been refused by then.
+        if named != nil, cause == .user, active == nil, current.status == .ended, current.endReason == .tokenInvalid {
+            return .unfollow(current.number)
+        }
         if current.status == .ended {
             let isRecent = current.endedAt.map { now - $0 <= ActivityHistory.ownWindow } ?? false
             return .ignored(isRecent && current.number == latest.number ? .afterOwnEnd : .oldInstance)

@@ -10,11 +10,14 @@ package final class FollowerFleet: Sendable {
         var setup: SimulatedPhone.Setup
         /// So long after following a match the system hands out new tokens, once a match.
         var rotatesAfter: Duration?
+        /// How often they open the app while they follow a match.
+        var opensEvery = Duration.seconds(120)
     }
 
     private struct Followed {
         var matchId: String
         var since: Timestamp
+        var openedAt: Timestamp
         var hasRotated = false
     }
 
@@ -42,7 +45,7 @@ package final class FollowerFleet: Sendable {
     /// From now on this is the match to follow.
     package func turn(to matchId: String) { state.withLock { $0.current = matchId } }
 
-    /// What its owner does with a phone: opens the app when there is a match to follow, and follows it.
+    /// What its owner does with a phone: opens the app when there is a match to follow, follows it, leaves the app and opens it now and then.
     package func live(_ phone: SimulatedPhone) async {
         let name = phone.name
         guard let fan = fans[name] else { return }
@@ -54,11 +57,16 @@ package final class FollowerFleet: Sendable {
             // The last match is over, and its card goes when the next one is there.
             for old in await phone.followed where old != matchId { await phone.unfollow(old) }
             await phone.follow(matchId)
-            state.withLock { $0.followed[name] = Followed(matchId: matchId, since: moment) }
+            await phone.leave()
+            state.withLock { $0.followed[name] = Followed(matchId: matchId, since: moment, openedAt: moment) }
         } else if let followed, !followed.hasRotated, let after = fan.rotatesAfter, moment - followed.since >= after {
             await phone.rotateTokens()
             await phone.rotateUpdateToken(of: matchId)
             state.withLock { $0.followed[name]?.hasRotated = true }
+        } else if let followed, moment - followed.openedAt >= fan.opensEvery {
+            await phone.open()
+            await phone.leave()
+            state.withLock { $0.followed[name]?.openedAt = moment }
         }
     }
 }
@@ -80,8 +88,9 @@ extension FollowerFleet {
             setup.boot = boot
             setup.behaviour.startBudget = startBudget
             setup.behaviour.tapsAllowAfter = second * (2 + number)
-            // Number 1 holds two phones.
+            // Number 1 has two phones.
             var fan = Fan(uid: uid(number == 11 ? 1 : number), setup: setup)
+            fan.opensEvery = second * 45
             switch number {
             case 3: fan.rotatesAfter = second * 90
             case 4: fan.setup.behaviour.dismissesAfter = second * 75

@@ -9,11 +9,13 @@ struct PhoneIdentity: Sendable, Hashable {
     var installation = 0
     /// Counts changes of all tokens.
     var tokenGeneration = 0
+    /// Counts changes of the push token alone.
+    var pushTokenChanges = 0
 
     init(name: String) { self.name = name }
 
     var deviceId: String { identifier("device", installation) }
-    var pushToken: String { hex("push", 32) }
+    var pushToken: String { hex(pushTokenChanges == 0 ? "push" : "push-\(pushTokenChanges)", 32) }
     /// Longer than push tokens, as Apple's are.
     var startToken: String { hex("start", 80) }
 

@@ -1,4 +1,5 @@
 import PushClient
+import PushContract
 import Synchronization
 
 /// The operating system as the client on a simulated phone sees it. Answers at once where the phone knows; what the phone has to do comes
@@ -7,6 +8,7 @@ final class PhoneSystem: PushSystem {
     enum Request: Sendable {
         case pushToken
         case end(activityId: String)
+        case show(SystemActivity, ActivityRequest)
     }
 
     private struct State {
@@ -16,11 +18,19 @@ final class PhoneSystem: PushSystem {
         var startToken: String?
         var shown: [SystemActivity] = []
         var requests: [Request] = []
+        var isInForeground = false
+        var started = 0
     }
 
     private let state: Mutex<State>
 
-    init(behaviour: PhoneBehaviour) { state = Mutex(State(behaviour: behaviour)) }
+    private let name: String
+
+    /// - Parameter name: Distinguishes the activities that its app starts from those of other phones.
+    init(behaviour: PhoneBehaviour, name: String) {
+        state = Mutex(State(behaviour: behaviour))
+        self.name = name
+    }
 
     var prompts: Int { state.withLock { $0.prompts } }
 
@@ -32,6 +42,11 @@ final class PhoneSystem: PushSystem {
     var shown: [SystemActivity] {
         get { state.withLock { $0.shown } }
         set { state.withLock { $0.shown = newValue } }
+    }
+
+    var isInForeground: Bool {
+        get { state.withLock { $0.isInForeground } }
+        set { state.withLock { $0.isInForeground = newValue } }
     }
 
     func set(_ behaviour: PhoneBehaviour) { state.withLock { $0.behaviour = behaviour } }
@@ -58,8 +73,20 @@ final class PhoneSystem: PushSystem {
 
     func activities() async -> [SystemActivity] { shown }
 
-    /// Started by the server alone: what the phones are to show.
-    func requestActivity(matchId: String) async -> SystemActivity? { nil }
+    /// In the foreground only, as on a phone.
+    func requestActivity(_ request: ActivityRequest) async -> SystemActivity? {
+        state.withLock { state in
+            guard state.isInForeground, state.behaviour.allowsActivities else { return nil }
+            state.started += 1
+            let activity = SystemActivity(
+                activityId: "\(name)-started-\(state.started)",
+                subject: .match(request.attributes.matchId),
+                contentDate: Timestamp(seconds: request.state.updatedAt)
+            )
+            state.requests.append(.show(activity, request))
+            return activity
+        }
+    }
 
     func endActivity(_ activityId: String) async { state.withLock { $0.requests.append(.end(activityId: activityId)) } }
 }

@@ -12,7 +12,7 @@ extension SimulatedPhone {
         }
         switch aps["event"]?.string {
         case "start": await start(aps)
-        case "update": await update(aps, push)
+        case "update": update(aps, push)
         case "end": await end(aps, push)
         default: break
         }
@@ -43,16 +43,12 @@ extension SimulatedPhone {
         }
         show(activity)
         tally.starts += 1
-        // A push that starts an activity wakes the app in the background.
-        if client == nil { await launch() }
-        if let uid { await client?.signedIn(uid: uid) }
-        await client?.activityAppeared(SystemActivity(activity))
-        await settle()
+        await wake { await $0.activityAppeared(SystemActivity(activity)) }
     }
 
-    private func update(_ aps: JSONValue, _ push: RecordedRequest) async {
+    /// Changes what is shown, and wakes nobody.
+    private func update(_ aps: JSONValue, _ push: RecordedRequest) {
         let stamp = aps["timestamp"]?.integer ?? 0
-        var updated: [String] = []
         for index in activities.indices where isFor(activities[index], push) && activities[index].dismissalAt == nil {
             // The system keeps the newest content.
             guard stamp >= activities[index].timestamp else { continue }
@@ -60,9 +56,8 @@ extension SimulatedPhone {
             activities[index].contentState = aps["content-state"]
             activities[index].updates += 1
             tally.updates += 1
-            updated.append(activities[index].activityId)
         }
-        for activityId in updated { await client?.activityUpdated(activityId) }
+        system.shown = activities.map(SystemActivity.init)
     }
 
     private func end(_ aps: JSONValue, _ push: RecordedRequest) async {
@@ -85,8 +80,9 @@ extension SystemActivity {
     init(_ activity: ShownActivity) {
         self.init(
             activityId: activity.activityId,
-            matchId: activity.matchId,
+            subject: .match(activity.matchId),
             instance: activity.instance,
+            contentDate: Timestamp(seconds: activity.timestamp),
             updateToken: activity.updateToken
         )
     }

@@ -7,7 +7,7 @@ extension SimulatedPhone {
     package func step() async {
         for push in mailbox.takeAll() { await receive(push) }
         await passTime()
-        await client?.work()
+        if isInForeground { await client?.work() }
         await settle()
     }
 
@@ -34,7 +34,8 @@ extension SimulatedPhone {
         activities[index].updateToken = token
         network.route(token: token, to: mailbox)
         system.shown = activities.map(SystemActivity.init)
-        await client?.updateTokenReceived(token, activityId: activities[index].activityId)
+        let activityId = activities[index].activityId
+        await wake { await $0.updateTokenReceived(token, activityId: activityId) }
     }
 
     func show(_ activity: ShownActivity) {
@@ -47,6 +48,6 @@ extension SimulatedPhone {
         let activity = activities.remove(at: index)
         retire(activity.updateToken)
         system.shown = activities.map(SystemActivity.init)
-        await client?.activityGone(activityId, isDismissed: isDismissed)
+        await report(.gone(activityId: activityId, isDismissed: isDismissed))
     }
 }

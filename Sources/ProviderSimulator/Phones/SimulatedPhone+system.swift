@@ -1,24 +1,29 @@
+import Foundation
 import PushClient
 import PushContract
+import ServiceKit
 
 /// What the system does on the phone: it starts the app's process, hands out tokens and takes them back.
 extension SimulatedPhone {
-    /// New tokens, as after a system update. The old ones are dead.
-    func rotateTokens() async {
+    /// New tokens, as after a system update: the phone has restarted. The old ones are dead.
+    func rotateTokens() {
+        kill()
         retireTokens()
         identity.tokenGeneration += 1
         routeTokens()
         system.startToken = startTokenIfAny
-        guard client != nil else { return }
-        await client?.pushTokenReceived(pushToken)
-        if let token = startTokenIfAny { await client?.startTokenReceived(token) }
-        await settle()
     }
 
-    func updateSystem(to version: String) async {
+    func updateSystem(to version: String) {
         setup.osVersion = version
-        kill()
-        await rotateTokens()
+        rotateTokens()
+    }
+
+    /// APNs gives up the push token, and the system has another when it is asked.
+    package func losePushToken() {
+        retire(pushToken)
+        identity.pushTokenChanges += 1
+        routeTokens()
     }
 
     /// Deletes the app and installs it again: another device id, new tokens, an empty disk. The keychain stays, as on a phone.
@@ -31,7 +36,7 @@ extension SimulatedPhone {
         uid = nil
         identity.installation += 1
         disk = MemoryStorage()
-        system = PhoneSystem(behaviour: setup.behaviour)
+        system = PhoneSystem(behaviour: setup.behaviour, name: setup.name + setup.boot)
         routeTokens()
     }
 
@@ -79,8 +84,25 @@ extension SimulatedPhone {
             case .pushToken:
                 if setup.behaviour.permission.allowsRegistration { await client.pushTokenReceived(pushToken) }
             case .end(let activityId): await remove(activityId, isDismissed: true)
+            case .show(let activity, let request): await show(activity, request)
             }
         }
+    }
+
+    /// An activity that the app started: it has an update token without a tap on Allow.
+    private func show(_ activity: SystemActivity, _ request: ActivityRequest) async {
+        var shown = ShownActivity(
+            activityId: activity.activityId,
+            matchId: request.attributes.matchId,
+            instance: nil,
+            startedAt: now(),
+            byPush: false,
+            timestamp: request.state.updatedAt
+        )
+        shown.contentState = (try? JSONEncoder().encode(request.state)).flatMap { JSONValue(bytes: Array($0)) }
+        show(shown)
+        tally.starts += 1
+        if let index = activities.firstIndex(where: { $0.activityId == activity.activityId }) { await issueUpdateToken(index) }
     }
 
     var startTokenIfAny: String? {

@@ -5,6 +5,9 @@ package import PushContract
 ///
 /// It does nothing by itself: `step()` lets it look at its pushes, at the time, and at its queue. With an injected clock it behaves the same
 /// each time. `PhoneFleet` steps many of them as a service.
+///
+/// The app on it is running only while it is open. After `leave()` the system suspends it: it then runs only for what wakes an app (a push
+/// that starts an activity, a new update token), and sees everything else when it is opened again.
 package actor SimulatedPhone {
     package struct Setup: Sendable {
         /// Distinguishes phones; tokens and ids follow from it.
@@ -32,6 +35,10 @@ package actor SimulatedPhone {
     var disk = MemoryStorage()
     var client: PushwatchClient?
     var system: PhoneSystem
+    /// The app is open.
+    private(set) var isInForeground = false
+    /// What the system has to report to a suspended app.
+    var unseen: [PhoneReport] = []
     var uid: String?
     var identity: PhoneIdentity
     var serial = 0
@@ -61,7 +68,7 @@ package actor SimulatedPhone {
         self.simulator = simulator
         network = simulator.phones
         self.now = now
-        system = PhoneSystem(behaviour: setup.behaviour)
+        system = PhoneSystem(behaviour: setup.behaviour, name: setup.name + setup.boot)
         identity = PhoneIdentity(name: setup.name)
     }
 
@@ -74,9 +81,12 @@ package actor SimulatedPhone {
 
     /// Opens the app: a cold launch if it does not run, else the foreground.
     package func open(as user: String? = nil) async {
+        isInForeground = true
+        system.isInForeground = true
         if client == nil {
             await launch()
         } else {
+            await reportUnseen()
             await client?.foreground()
         }
         if let user, user != uid {
@@ -88,8 +98,18 @@ package actor SimulatedPhone {
         await settle()
     }
 
+    /// Leaves the app, which the system suspends.
+    package func leave() {
+        isInForeground = false
+        system.isInForeground = false
+    }
+
     /// The system removes the app from memory.
-    package func kill() { client = nil }
+    package func kill() {
+        leave()
+        client = nil
+        unseen = []
+    }
 
     package func signOut() async {
         await client?.signOut()
@@ -97,8 +117,9 @@ package actor SimulatedPhone {
         await settle()
     }
 
-    package func follow(_ matchId: String) async {
-        await client?.follow(matchId)
+    /// - Parameter startsHere: The app starts the activity itself if the match is live.
+    package func follow(_ matchId: String, startsHere: Bool = false) async {
+        await client?.follow(matchId, startsHere: startsHere)
         await settle()
     }
 
@@ -118,7 +139,7 @@ package actor SimulatedPhone {
         await settle()
     }
 
-    /// In the system's settings; the app hears of it when it is opened next.
+    /// In the system's settings; the app reads it when it is opened next.
     func setBehaviour(_ behaviour: PhoneBehaviour) {
         setup.behaviour = behaviour
         system.set(behaviour)
@@ -126,7 +147,7 @@ package actor SimulatedPhone {
 
     func setOnline(_ isOnline: Bool) async {
         transport.setOnline(isOnline)
-        if isOnline { await client?.connectivityRestored() }
+        if isOnline, isInForeground { await client?.connectivityRestored() }
         await settle()
     }
 

@@ -1,4 +1,5 @@
-/// The matches that the user follows, shown immediately: stored on the device, confirmed through the queue. A value.
+/// The matches that the user follows, shown immediately: stored on the device, confirmed through the queue, and compared with the server's
+/// list. A value.
 public struct FollowManager: Codable, Sendable, Hashable {
     /// The followed matches.
     public private(set) var matchIds: Set<String> = []
@@ -6,18 +7,44 @@ public struct FollowManager: Codable, Sendable, Hashable {
     /// No match is followed.
     public init() {}
 
-    /// The user follows a match. Returns what to queue; nil if nothing changes.
-    public mutating func follow(_ matchId: String) -> OperationKind? {
-        matchIds.insert(matchId).inserted ? .follow(matchId: matchId) : nil
+    /// The user follows a match. Returns whether that is new.
+    public mutating func follow(_ matchId: String) -> Bool { matchIds.insert(matchId).inserted }
+
+    /// The user stops following a match, or dismissed its activity.
+    public mutating func unfollow(_ matchId: String) { matchIds.remove(matchId) }
+
+    /// The server confirmed an operation.
+    public mutating func confirmed(_ kind: OperationKind) {
+        switch kind {
+        case .follow(let matchId, _): matchIds.insert(matchId)
+        case .unfollow(let matchId): matchIds.remove(matchId)
+        default: break
+        }
     }
 
-    /// The user stops following a match. Returns what to queue; nil if nothing changes.
-    public mutating func unfollow(_ matchId: String) -> OperationKind? {
-        matchIds.remove(matchId) == nil ? nil : .unfollow(matchId: matchId)
+    /// The server refused an operation: what it has is unchanged.
+    public mutating func refused(_ kind: OperationKind) {
+        switch kind {
+        case .follow(let matchId, _): matchIds.remove(matchId)
+        case .unfollow(let matchId): matchIds.insert(matchId)
+        default: break
+        }
     }
 
-    /// The dismissal was already reported to the server.
-    public mutating func dismissed(_ matchId: String) { matchIds.remove(matchId) }
+    /// Takes over the server's list, except for what the user changed and the server does not know yet.
+    ///
+    /// - Parameter operations: The user's unconfirmed operations, oldest first.
+    public mutating func readBack(_ matches: [String], unconfirmed operations: [PendingOperation]) {
+        matchIds = Set(matches)
+        for operation in operations where operation.state != .needsAttention {
+            switch operation.kind {
+            case .follow(let matchId, _): matchIds.insert(matchId)
+            case .unfollow(let matchId): matchIds.remove(matchId)
+            case .dismissal(.match(let matchId), _, .user): matchIds.remove(matchId)
+            default: break
+            }
+        }
+    }
 
     /// Sign-out.
     public mutating func clear() { matchIds = [] }

@@ -8,14 +8,12 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
     public struct Tracked: Codable, Sendable, Hashable {
         /// The system's id.
         public var activityId: String
-        /// The match it shows.
-        public var matchId: String
+        /// What it is about.
+        public var subject: ActivitySubject
         /// The number of the server's start; nil if the app started it.
         public var instance: Int?
         /// When it became known here.
         public var adoptedAt: Timestamp
-        /// When new content last arrived.
-        public var lastUpdateAt: Timestamp
         /// Set before the app ends it.
         public var endCause: DismissalCause?
     }
@@ -25,12 +23,13 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         /// Remove it from the screen.
         case end(activityId: String)
         /// Report its end to the server.
-        case report(matchId: String, instance: Int?, DismissalCause)
+        case report(ActivitySubject, instance: Int?, DismissalCause)
         /// The user does not want the match any more.
         case unfollow(matchId: String)
     }
 
-    /// An activity without an update for this long is ended on the device.
+    /// An activity whose content is this old is ended on the device. Pushes that change it do not wake the app, so only the date of the
+    /// content counts. The `stale-date` of the server's pushes is the same moment.
     public static let staleAfter = Duration.seconds(1800)
 
     /// What is on the screen, oldest first.
@@ -45,30 +44,23 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         let missing = tracked.filter { !ids.contains($0.activityId) }
         tracked.removeAll { !ids.contains($0.activityId) }
         // The app was not running, so the cause is unknown: the system may have ended it.
-        let reports = missing.map { Step.report(matchId: $0.matchId, instance: $0.instance, $0.endCause ?? .system) }
-        return reports + present.flatMap { adopt($0, now: now) } + check(now: now)
+        let reports = missing.map { Step.report($0.subject, instance: $0.instance, $0.endCause ?? .system) }
+        return reports + check(present, now: now)
     }
 
-    /// An activity appeared: the app requested it, or a push started it. An older one of the same match is ended after the new one exists.
+    /// An activity appeared: the app requested it, or a push started it. An older one of the same subject is ended after the new one exists.
     public mutating func adopt(_ activity: SystemActivity, now: Timestamp) -> [Step] {
         if tracked.contains(where: { $0.activityId == activity.activityId }) { return [] }
-        let older = tracked.filter { $0.matchId == activity.matchId && $0.endCause == nil }
+        let older = tracked.filter { $0.subject == activity.subject && $0.endCause == nil }
         tracked.append(
             Tracked(
                 activityId: activity.activityId,
-                matchId: activity.matchId,
+                subject: activity.subject,
                 instance: activity.instance,
-                adoptedAt: now,
-                lastUpdateAt: now
+                adoptedAt: now
             )
         )
         return older.flatMap { end($0.activityId, cause: .system) }
-    }
-
-    /// New content arrived.
-    public mutating func updated(_ activityId: String, now: Timestamp) {
-        guard let index = tracked.firstIndex(where: { $0.activityId == activityId }) else { return }
-        tracked[index].lastUpdateAt = max(tracked[index].lastUpdateAt, now)
     }
 
     /// The app ends an activity; the cause is set first, so that the system's report is not mistaken for a dismissal.
@@ -78,9 +70,9 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         return [.end(activityId: activityId)]
     }
 
-    /// The same for all activities of a match, or for all.
-    public mutating func endAll(matchId: String? = nil, cause: DismissalCause) -> [Step] {
-        tracked.filter { matchId == nil || $0.matchId == matchId }.flatMap { end($0.activityId, cause: cause) }
+    /// The same for all activities of a subject, or for all.
+    public mutating func endAll(_ subject: ActivitySubject? = nil, cause: DismissalCause) -> [Step] {
+        tracked.filter { subject == nil || $0.subject == subject }.flatMap { end($0.activityId, cause: cause) }
     }
 
     /// The system reports that an activity ended.
@@ -90,15 +82,18 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         guard let index = tracked.firstIndex(where: { $0.activityId == activityId }) else { return [] }
         let activity = tracked.remove(at: index)
         let cause = activity.endCause ?? (isDismissed ? .user : .system)
-        let report = Step.report(matchId: activity.matchId, instance: activity.instance, cause)
-        return cause == .user ? [report, .unfollow(matchId: activity.matchId)] : [report]
+        let report = Step.report(activity.subject, instance: activity.instance, cause)
+        guard cause == .user, let matchId = activity.subject.matchId else { return [report] }
+        return [report, .unfollow(matchId: matchId)]
     }
 
-    /// Ends activities without an update for half an hour. Call at each foreground.
-    public mutating func check(now: Timestamp) -> [Step] {
-        tracked.filter { $0.endCause == nil && now - $0.lastUpdateAt >= Self.staleAfter }.flatMap { end($0.activityId, cause: .stale) }
+    /// Compares with what is on the screen at a foreground: unknown activities are adopted, those with content older than half an hour ended.
+    public mutating func check(_ present: [SystemActivity], now: Timestamp) -> [Step] {
+        let adopted = present.flatMap { adopt($0, now: now) }
+        let stale = present.filter { activity in activity.contentDate.map { now - $0 >= Self.staleAfter } ?? false }
+        return adopted + stale.flatMap { end($0.activityId, cause: .stale) }
     }
 
-    /// Whether an activity of this match is on the screen.
-    public func isActive(_ matchId: String) -> Bool { tracked.contains { $0.matchId == matchId && $0.endCause == nil } }
+    /// Whether an activity of this subject is on the screen.
+    public func isActive(_ subject: ActivitySubject) -> Bool { tracked.contains { $0.subject == subject && $0.endCause == nil } }
 }

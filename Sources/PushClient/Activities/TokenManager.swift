@@ -17,6 +17,7 @@ public struct TokenManager: Codable, Sendable, Hashable {
     /// By the name of the attributes type; absent in the state of older versions.
     private var typedStartTokens: [String: TokenHash]?
     private var startTokenUser: String?
+    /// By the subject's name.
     private var updateTokens: [String: TokenHash] = [:]
 
     /// The state of a new installation.
@@ -34,9 +35,9 @@ public struct TokenManager: Codable, Sendable, Hashable {
     }
 
     /// An activity's update token: sent unless the server has it.
-    public func updateToken(_ hash: TokenHash, matchId: String, instance: Int?) -> Submission? {
-        guard updateTokens[matchId] != hash else { return nil }
-        return Submission(kind: .activityToken(matchId: matchId, instance: instance), tokenHash: hash)
+    public func updateToken(_ hash: TokenHash, of subject: ActivitySubject, instance: Int?) -> Submission? {
+        guard updateTokens[subject.name] != hash else { return nil }
+        return Submission(kind: .activityToken(subject, instance: instance), tokenHash: hash)
     }
 
     /// The server has it.
@@ -50,7 +51,9 @@ public struct TokenManager: Codable, Sendable, Hashable {
             } else {
                 startToken = operation.tokenHash
             }
-        case .activityToken(let matchId, _): updateTokens[matchId] = operation.tokenHash
+        case .activityToken(let subject, _): updateTokens[subject.name] = operation.tokenHash
+        // The server forgets start tokens with their device.
+        case .unregister: (startToken, typedStartTokens) = (nil, nil)
         default: break
         }
     }
@@ -62,7 +65,7 @@ public struct TokenManager: Codable, Sendable, Hashable {
     }
 
     /// The activity has ended; its token is no longer used.
-    public mutating func forget(matchId: String) { updateTokens[matchId] = nil }
+    public mutating func forget(_ subject: ActivitySubject) { updateTokens[subject.name] = nil }
 
     /// Sign-out.
     public mutating func clear() { self = TokenManager() }

@@ -17,53 +17,40 @@ struct OperationRequest {
                 requestId: operation.operationId
             )
         }
+        func delete(_ path: String, _ credential: PushRequest.Credential) -> PushRequest {
+            PushRequest(method: "DELETE", path: path, body: nil, credential: credential, requestId: operation.operationId)
+        }
         switch operation.kind {
         case .register: return token.map { request("POST", "/devices", Registration(device, token: $0)) }
-        case .unregister:
-            return PushRequest(
-                method: "DELETE",
-                path: "/devices/" + Self.escaped(device.deviceId),
-                body: nil,
-                credential: secret.map { .secret($0) } ?? session,
-                requestId: operation.operationId
-            )
+        case .unregister: return delete("/devices/" + Self.escaped(device.deviceId), secret.map { .secret($0) } ?? session)
+        case .unregisterToken: return token.map { delete("/devices/" + Self.escaped($0), session) }
         case .startToken(let attributesType):
             return token.map { token in
-                request(
-                    "POST",
-                    "/devices/push-to-start-token",
-                    StartToken(
-                        deviceId: device.deviceId,
-                        pushToStartToken: token,
-                        attributesType: attributesType,
-                        osVersion: device.osVersion
-                    )
+                let body = StartToken(
+                    deviceId: device.deviceId,
+                    pushToStartToken: token,
+                    attributesType: attributesType,
+                    osVersion: device.osVersion
                 )
+                return request("POST", "/devices/push-to-start-token", body)
             }
-        case .activityToken(let matchId, let instance):
+        case .activityToken(let subject, let instance):
             return token.map { token in
-                request(
-                    "POST",
-                    "/matches/\(Self.escaped(matchId))/activity-token",
-                    ActivityToken(deviceId: device.deviceId, updateToken: token, instance: instance)
+                let body = ActivityToken(
+                    activityId: subject.activityId,
+                    deviceId: device.deviceId,
+                    updateToken: token,
+                    instance: instance
                 )
+                return request("POST", subject.path + "/activity-token", body)
             }
-        case .dismissal(let matchId, let instance, let cause):
-            return request(
-                "POST",
-                "/matches/\(Self.escaped(matchId))/activity-dismissed",
-                Dismissal(deviceId: device.deviceId, instance: instance, cause: cause)
-            )
-        case .follow(let matchId):
-            return request("POST", "/user/follow/match", Follow(matchId: matchId, deviceId: device.deviceId))
-        case .unfollow(let matchId):
-            return PushRequest(
-                method: "DELETE",
-                path: "/user/follow/match/" + Self.escaped(matchId),
-                body: nil,
-                credential: session,
-                requestId: operation.operationId
-            )
+        case .dismissal(let subject, let instance, let cause):
+            let body = Dismissal(activityId: subject.activityId, deviceId: device.deviceId, instance: instance, cause: cause)
+            return request("POST", subject.path + "/activity-dismissed", body)
+        case .follow(let matchId, let startsHere):
+            let body = Follow(matchId: matchId, deviceId: device.deviceId, startsHere: startsHere ? true : nil)
+            return request("POST", "/user/follow/match", body)
+        case .unfollow(let matchId): return delete("/user/follow/match/" + Self.escaped(matchId), session)
         }
     }
 
@@ -100,12 +87,14 @@ struct OperationRequest {
     }
 
     private struct ActivityToken: Encodable {
+        var activityId: String?
         var deviceId: String
         var updateToken: String
         var instance: Int?
     }
 
     private struct Dismissal: Encodable {
+        var activityId: String?
         var deviceId: String
         var instance: Int?
         var cause: DismissalCause
@@ -114,5 +103,6 @@ struct OperationRequest {
     private struct Follow: Encodable {
         var matchId: String
         var deviceId: String
+        var startsHere: Bool?
     }
 }

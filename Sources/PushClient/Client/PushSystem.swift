@@ -17,8 +17,8 @@ public protocol PushSystem: Sendable {
     func pushToStartTokens() async -> [String: String]
     /// The activities on the screen.
     func activities() async -> [SystemActivity]
-    /// Starts an activity from the app, in the foreground; nil if the system refuses.
-    func requestActivity(matchId: String) async -> SystemActivity?
+    /// Starts an activity from the app (`Activity.request`), which the system allows in the foreground only; nil if it refuses.
+    func requestActivity(_ request: ActivityRequest) async -> SystemActivity?
     /// Removes it from the screen.
     func endActivity(_ activityId: String) async
 }

@@ -15,16 +15,31 @@ extension PushwatchClient {
         case .readPermission: await take(.permission(await system.readPermission()))
         case .askForToken: await system.askForPushToken()
         case .attempt(let operation): await attempt(operation)
-        case .success(let operation): state.tokens.confirmed(operation)
-        case .endActivity(let matchId):
-            state.tokens.forget(matchId: matchId)
-            await perform(state.activities.endAll(matchId: matchId, cause: .system))
+        case .success(let operation):
+            state.tokens.confirmed(operation)
+            settleFollow(of: operation) { state.follows.confirmed(operation.kind) }
+        case .needsAttention(let operation):
+            report(.needsAttention(operation))
+            settleFollow(of: operation) { state.follows.refused(operation.kind) }
+        case .endActivity(let subject):
+            state.tokens.forget(subject)
+            await perform(state.activities.endAll(subject, cause: .system))
         case .clearLocal:
             state.tokens.clear()
             state.follows.clear()
-        case .enqueued, .needsAttention, .cancelled, .setLastSubmitted: break
+        case .enqueued, .cancelled, .setLastSubmitted: break
         }
         save()
+    }
+
+    /// The follows on the device are those of the signed-in user, and a newer wish of theirs is what counts.
+    private func settleFollow(of operation: PendingOperation, _ change: () -> Void) {
+        guard let matchId = operation.kind.followedMatch, operation.uid == state.lifecycle.registration.uid else { return }
+        followChanges += 1
+        let isLast = !operations.contains {
+            $0.uid == operation.uid && $0.operationId != operation.operationId && $0.kind.followedMatch == matchId
+        }
+        if isLast { change() }
     }
 
     private func attempt(_ operation: PendingOperation) async {
@@ -34,13 +49,33 @@ extension PushwatchClient {
             secret: secrets.secret(of: operation.uid)
         )
         guard let request, let response = await transport.send(request) else {
+            report(.attemptFailed(operation, status: nil, code: nil, OperationResult.unanswered.reasonCode))
             await take(.result(operationId: operation.operationId, .unanswered))
             return
         }
         let document = ServerResponse(response)
-        if (200..<300).contains(response.status) { note(document, of: operation) }
+        let isAccepted = (200..<300).contains(response.status)
+        if isAccepted { note(document, of: operation) }
         let result = OperationResult.answered(status: response.status, code: document?.code, retryAfter: response.retryAfter)
+        if OperationVerdict(result, of: operation.kind) != .success {
+            report(.attemptFailed(operation, status: response.status, code: document?.code, result.reasonCode))
+        }
         await take(.result(operationId: operation.operationId, result))
+        if isAccepted, case .follow(let matchId, startsHere: true) = operation.kind, operation.uid == state.lifecycle.registration.uid {
+            await startActivity(ActivityRequest(matchId: matchId, phase: document?.phase, state: FollowedState(response)?.displayState))
+        }
+    }
+
+    /// Starts the activity of a match that is still followed and shows none.
+    private func startActivity(_ request: ActivityRequest?) async {
+        guard let request, case let matchId = request.attributes.matchId, state.follows.matchIds.contains(matchId),
+            !state.activities.isActive(.match(matchId))
+        else { return }
+        if let activity = await system.requestActivity(request) {
+            await activityAppeared(activity)
+        } else {
+            report(.activityNotStarted(matchId: matchId))
+        }
     }
 
     /// Stores or deletes the unregister secret after a confirmed operation.
@@ -60,11 +95,12 @@ extension PushwatchClient {
         for step in steps {
             switch step {
             case .end(let activityId): await system.endActivity(activityId)
-            case .report(let matchId, let instance, let cause):
-                state.tokens.forget(matchId: matchId)
-                await take(.queue(.dismissal(matchId: matchId, instance: instance, cause: cause), nil))
+            case .report(let subject, let instance, let cause):
+                state.tokens.forget(subject)
+                await take(.queue(.dismissal(subject, instance: instance, cause: cause), nil))
             case .unfollow(let matchId):
-                state.follows.dismissed(matchId)
+                state.follows.unfollow(matchId)
+                followChanges += 1
                 save()
             }
         }
@@ -73,14 +109,7 @@ extension PushwatchClient {
     /// An app cannot see the answers of providers; the server reports them.
     func fetchDeviceState() async {
         guard let submitted = state.lifecycle.registration.lastSubmitted else { return }
-        let request = PushRequest(
-            method: "GET",
-            path: "/devices/" + OperationRequest.escaped(device.deviceId),
-            body: nil,
-            credential: .session(uid: submitted.uid),
-            requestId: newId()
-        )
-        guard let response = await transport.send(request) else { return }
+        guard let response = await read("/devices/" + OperationRequest.escaped(device.deviceId), uid: submitted.uid) else { return }
         let document = ServerResponse(response)
         if response.status == 404, document?.code == "device_not_registered" { return await take(.deviceUnknown) }
         guard response.status == 200, let document else { return }
@@ -88,6 +117,24 @@ extension PushwatchClient {
         if let token = document.pushToken, token.state == "inactive", let reason = token.reasonCode {
             await take(.serverTokenState(token.tokenHash, reason))
         }
+    }
+
+    /// The user may have followed and unfollowed on other devices, and follows end with their matches.
+    func fetchFollows() async {
+        guard let uid = state.lifecycle.registration.uid else { return }
+        let changes = followChanges
+        guard let response = await read("/user/follow/match", uid: uid), response.status == 200,
+            let matches = ServerResponse(response)?.matches, changes == followChanges, uid == state.lifecycle.registration.uid
+        else { return }
+        state.follows.readBack(matches, unconfirmed: operations.filter { $0.uid == uid })
+        save()
+    }
+
+    private func read(_ path: String, uid: String) async -> PushResponse? {
+        let request = PushRequest(method: "GET", path: path, body: nil, credential: .session(uid: uid), requestId: newId())
+        let response = await transport.send(request)
+        if response?.status != 200 { report(.readFailed(path: path, status: response?.status)) }
+        return response
     }
 
     /// The streams may not have yielded; the properties have the current tokens.
@@ -103,7 +150,10 @@ extension PushwatchClient {
 
     func save() {
         // A failed save is repeated with the next change.
-        guard let data = try? JSONEncoder().encode(state) else { return }
-        try? storage.save(Array(data))
+        do {
+            try storage.save(Array(JSONEncoder().encode(state)))
+        } catch {
+            report(.stateNotSaved("\(error)"))
+        }
     }
 }

@@ -22,7 +22,10 @@ public actor PushwatchClient {
     let secrets: any SecretStorage
     let now: @Sendable () -> Timestamp
     let newId: @Sendable () -> String
+    private let events: @Sendable (ClientEvent) -> Void
     var state: State
+    /// Counts the user's follows and unfollows, and their confirmations: a list that the server made before is out of date.
+    var followChanges = 0
     /// Raw tokens by their hashes; never stored.
     var rawTokens: [TokenHash: String] = [:]
 
@@ -31,6 +34,7 @@ public actor PushwatchClient {
     ///   - secrets: Stores unregister secrets: the keychain.
     ///   - now: The wall clock.
     ///   - newId: Creates operation ids, unique for the installation; random UUIDs by default.
+    ///   - events: Called with each failure, for the app's own log or its screens. The client logs them to the system's log as well.
     public init(
         device: PushDevice,
         system: any PushSystem,
@@ -38,7 +42,8 @@ public actor PushwatchClient {
         storage: any PushStorage,
         secrets: any SecretStorage,
         now: @escaping @Sendable () -> Timestamp = { .now() },
-        newId: (@Sendable () -> String)? = nil
+        newId: (@Sendable () -> String)? = nil,
+        events: @escaping @Sendable (ClientEvent) -> Void = { _ in }
     ) {
         self.device = device
         self.system = system
@@ -47,7 +52,16 @@ public actor PushwatchClient {
         self.secrets = secrets
         self.now = now
         self.newId = newId ?? { UUID().uuidString.lowercased() }
-        state = storage.load().flatMap { try? JSONDecoder().decode(State.self, from: Data($0)) } ?? State()
+        self.events = events
+        let stored = storage.load()
+        let state = stored.flatMap { try? JSONDecoder().decode(State.self, from: Data($0)) }
+        self.state = state ?? State()
+        if stored != nil, state == nil { report(.stateUnreadable) }
+    }
+
+    nonisolated func report(_ event: ClientEvent) {
+        ClientLog.write(event)
+        events(event)
     }
 
     // MARK: Events of the app
@@ -63,19 +77,22 @@ public actor PushwatchClient {
     /// The app came to the foreground.
     public func foreground() async {
         await take(.foreground)
-        await perform(state.activities.check(now: now()))
+        await perform(state.activities.check(await system.activities(), now: now()))
         await fetchDeviceState()
+        await fetchFollows()
         await lookAtActivityTokens()
     }
 
-    /// A user signed in.
+    /// A user signed in, or the app found their session after a launch.
     public func signedIn(uid: String) async {
         await take(.sessionEstablished(uid: uid))
+        await fetchFollows()
         await lookAtActivityTokens()
     }
 
-    /// Call before the session is discarded, so that operations attempted immediately can still use it. Ends activities and deletes follows
-    /// on the device.
+    /// Call before the session is discarded: what the server must still learn (unfollows, the end of the registration) is attempted with it
+    /// now. What fails is completed later: the unregistration with the device's secret, the others when the user signs in again. Ends
+    /// activities and deletes follows on the device.
     public func signOut() async {
         await perform(state.activities.endAll(cause: .system))
         await take(.signOut)
@@ -94,7 +111,7 @@ public actor PushwatchClient {
 
     /// The system provided the push token or a new one. An invalid one is ignored.
     public func pushTokenReceived(_ token: String) async {
-        guard let hash = try? TokenHash.of(token, provider: device.provider) else { return }
+        guard let hash = try? TokenHash.of(token, provider: device.provider) else { return report(.tokenMalformed) }
         rawTokens[hash] = token
         await take(.tokenCallback(hash))
         await lookAtActivityTokens()
@@ -108,7 +125,7 @@ public actor PushwatchClient {
         // The token belongs to a device, which exists only after the push token is registered.
         let mayRegister = state.lifecycle.registration.permission.allowsRegistration
         let isAllowed = await system.areActivitiesAllowed() && device.hasStartTokens && mayRegister
-        guard let hash = try? TokenHash.apns(token) else { return }
+        guard let hash = try? TokenHash.apns(token) else { return report(.tokenMalformed) }
         rawTokens[hash] = token
         let submission = state.tokens.startToken(
             hash,
@@ -122,11 +139,12 @@ public actor PushwatchClient {
 
     /// `pushTokenUpdates` of an activity yielded.
     public func updateTokenReceived(_ token: String, activityId: String) async {
-        guard let hash = try? TokenHash.apns(token),
-            let activity = state.activities.tracked.first(where: { $0.activityId == activityId && $0.endCause == nil })
-        else { return }
+        guard let hash = try? TokenHash.apns(token) else { return report(.tokenMalformed) }
+        guard let activity = state.activities.tracked.first(where: { $0.activityId == activityId && $0.endCause == nil }) else {
+            return
+        }
         rawTokens[hash] = token
-        let submission = state.tokens.updateToken(hash, matchId: activity.matchId, instance: activity.instance)
+        let submission = state.tokens.updateToken(hash, of: activity.subject, instance: activity.instance)
         guard let submission else { return }
         await take(.queue(submission.kind, submission.tokenHash))
     }
@@ -140,12 +158,6 @@ public actor PushwatchClient {
         save()
     }
 
-    /// New content arrived for an activity.
-    public func activityUpdated(_ activityId: String) {
-        state.activities.updated(activityId, now: now())
-        save()
-    }
-
     /// An activity ended.
     ///
     /// - Parameter isDismissed: Whether the user removed it, rather than a push or its age ended it.
@@ -153,30 +165,42 @@ public actor PushwatchClient {
         await perform(state.activities.gone(activityId, isDismissed: isDismissed))
     }
 
-    /// The user follows a match.
-    public func follow(_ matchId: String) async {
-        guard let kind = state.follows.follow(matchId) else { return }
-        await take(.queue(kind, nil))
+    /// The user follows a match. Nothing happens without a signed-in user.
+    ///
+    /// - Parameter startsHere: The app is in the foreground and starts the activity itself if the match is live (`Activity.request`); the
+    ///   server then sends no start to this device for ten minutes. Call it again to bring back an activity that is missing.
+    public func follow(_ matchId: String, startsHere: Bool = false) async {
+        guard state.lifecycle.registration.uid != nil else { return }
+        let isNew = state.follows.follow(matchId)
+        let startsHere = startsHere && !state.activities.isActive(.match(matchId))
+        let startsNow = startsHere ? await system.areActivitiesAllowed() : false
+        guard isNew || startsNow || unconfirmedFollow(of: matchId) != nil else { return }
+        followChanges += 1
+        await take(.queue(.follow(matchId: matchId, startsHere: startsNow), nil))
     }
 
-    /// The user stops following a match.
+    /// The user stops following a match. Sent even if it is not followed here, so that a second tap repairs what went wrong.
     public func unfollow(_ matchId: String) async {
-        await perform(state.activities.endAll(matchId: matchId, cause: .system))
-        guard let kind = state.follows.unfollow(matchId) else { return }
-        await take(.queue(kind, nil))
+        guard state.lifecycle.registration.uid != nil else { return }
+        await perform(state.activities.endAll(.match(matchId), cause: .system))
+        state.follows.unfollow(matchId)
+        followChanges += 1
+        await take(.queue(.unfollow(matchId: matchId), nil))
     }
 
     /// The state of the follow button of a match.
     public func followButton(of matchId: String) async -> FollowButton {
-        let isInFlight = state.lifecycle.queue.operations.contains { operation in
-            [.queued, .inFlight].contains(operation.state)
-                && (operation.kind == .follow(matchId: matchId) || operation.kind == .unfollow(matchId: matchId))
-        }
+        let areAllowed = await system.areActivitiesAllowed()
         return .state(
             isFollowed: state.follows.matchIds.contains(matchId),
-            areActivitiesAllowed: await system.areActivitiesAllowed(),
-            isInFlight: isInFlight
+            areActivitiesAllowed: areAllowed,
+            isActivityRunning: state.activities.isActive(.match(matchId)),
+            unconfirmed: unconfirmedFollow(of: matchId)
         )
+    }
+
+    private func unconfirmedFollow(of matchId: String) -> FollowButton.Unconfirmed? {
+        FollowButton.Unconfirmed(operations, uid: state.lifecycle.registration.uid, matchId: matchId)
     }
 
     // MARK: The queue
@@ -196,8 +220,14 @@ public actor PushwatchClient {
     /// Attempts the operations that are due.
     public func work() async { await take(.tick) }
 
-    /// Attempts all waiting operations now, regardless of the schedule.
-    public func retryNow() async { await take(.connectivityUp) }
+    /// Attempts all waiting operations now, regardless of the schedule, and those that need attention.
+    public func retryNow() async { await take(.retry(operationId: nil)) }
+
+    /// Attempts an operation that needs attention again, for another 24 hours.
+    public func retry(_ operationId: String) async { await take(.retry(operationId: operationId)) }
+
+    /// Gives up an operation, unless it is in flight: the server keeps what it has.
+    public func discard(_ operationId: String) async { await take(.discard(operationId: operationId)) }
 
     /// Attempts operations whenever they are due, until the task is cancelled.
     public func run(clock: any Clock<Duration> = ContinuousClock()) async {

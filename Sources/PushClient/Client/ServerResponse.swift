@@ -18,11 +18,25 @@ struct ServerResponse: Decodable {
     var pushToStartTokens: [String: Token]?
     var unregisterSecret: String?
     var code: String?
+    /// Of the list of follows.
+    var matches: [String]?
+    /// Of a follow.
+    var phase: String?
 
     var usableStartTokens: [String: TokenHash] { (pushToStartTokens ?? [:]).compactMapValues(\.usableHash) }
 
     init?(_ response: PushResponse) {
         guard let document = try? JSONDecoder().decode(ServerResponse.self, from: Data(response.body)) else { return nil }
+        self = document
+    }
+}
+
+/// The state of a match in the answer to a follow.
+struct FollowedState: Decodable {
+    var displayState: UnifiedDisplayState?
+
+    init?(_ response: PushResponse) {
+        guard let document = try? JSONDecoder().decode(FollowedState.self, from: Data(response.body)) else { return nil }
         self = document
     }
 }

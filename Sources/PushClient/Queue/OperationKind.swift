@@ -4,47 +4,86 @@ import PushContract
 public enum OperationKind: Codable, Sendable, Hashable {
     /// `POST /devices`.
     case register
-    /// `DELETE /devices/{deviceId}`.
+    /// `DELETE /devices/{deviceId}`: the device with everything of it.
     case unregister
+    /// `DELETE /devices/{pushToken}`: that token alone, which its provider has refused.
+    case unregisterToken
     /// `POST /devices/push-to-start-token`: for activities of this type; nil: of every type without its own token.
     case startToken(attributesType: String? = nil)
-    /// `POST /matches/{matchId}/activity-token`.
-    case activityToken(matchId: String, instance: Int?)
-    /// `POST /matches/{matchId}/activity-dismissed`.
-    case dismissal(matchId: String, instance: Int?, cause: DismissalCause)
-    /// `POST /user/follow/match`.
-    case follow(matchId: String)
+    /// `POST /matches/{matchId}/activity-token`, or `POST /live-activities/{attributesType}/activity-token`.
+    case activityToken(ActivitySubject, instance: Int?)
+    /// `POST /matches/{matchId}/activity-dismissed`, or `POST /live-activities/{attributesType}/activity-dismissed`.
+    case dismissal(ActivitySubject, instance: Int?, cause: DismissalCause)
+    /// `POST /user/follow/match`; `startsHere` if the app starts the activity itself.
+    case follow(matchId: String, startsHere: Bool = false)
     /// `DELETE /user/follow/match/{matchId}`.
     case unfollow(matchId: String)
+
+    /// Its name in logs and vectors.
+    public var name: String {
+        switch self {
+        case .register: "register"
+        case .unregister: "unregister"
+        case .unregisterToken: "unregisterToken"
+        case .startToken: "startToken"
+        case .activityToken: "activityToken"
+        case .dismissal: "dismissal"
+        case .follow: "follow"
+        case .unfollow: "unfollow"
+        }
+    }
 
     /// Operations with the same ordering key are attempted one at a time, in order.
     var orderingKey: OrderingKey {
         switch self {
-        case .register, .unregister, .startToken: .device
-        case .activityToken(let matchId, _), .dismissal(let matchId, _, _): .activity(matchId)
-        case .follow(let matchId), .unfollow(let matchId): .follow(matchId)
+        case .register, .unregister, .unregisterToken, .startToken: .device
+        case .activityToken(let subject, _), .dismissal(let subject, _, _): .activity(subject)
+        case .follow(let matchId, _), .unfollow(let matchId): .follow(matchId)
         }
     }
 
-    /// Whether the operation needs a registered device.
+    /// Whether it concerns the device's registration and its tokens.
     var isOfRegistration: Bool {
         switch self {
-        case .register, .startToken: true
+        case .register, .unregisterToken, .startToken: true
         default: false
         }
     }
 
-    enum OrderingKey: Hashable { case device, activity(String), follow(String) }
+    /// Whether it is about the device that signs out, which `unregister` covers. What the user decided concerns their other devices too.
+    var isDroppedAtSignOut: Bool {
+        switch self {
+        case .register, .unregisterToken, .startToken, .activityToken: true
+        case .dismissal(_, _, let cause): cause != .user
+        case .unregister, .follow, .unfollow: false
+        }
+    }
+
+    /// The contract's 24 hours are for tokens. What the user decided is retried until the server has it.
+    var hasRetryWindow: Bool {
+        switch self {
+        case .follow, .unfollow, .dismissal: false
+        case .register, .unregister, .unregisterToken, .startToken, .activityToken: true
+        }
+    }
+
+    /// The match of a follow or unfollow.
+    var followedMatch: String? {
+        switch self {
+        case .follow(let matchId, _), .unfollow(let matchId): matchId
+        default: nil
+        }
+    }
+
+    enum OrderingKey: Hashable { case device, activity(ActivitySubject), follow(String) }
 
     /// Whether `newer`, queued later for the same user, replaces this one while it waits.
     func isSuperseded(by newer: OperationKind) -> Bool {
         switch (self, newer) {
-        case (.register, .register): true
+        case (.register, .register), (.unregister, .unregister), (.unregisterToken, .unregisterToken): true
         case (.startToken(let old), .startToken(let new)): old == new
         case (.activityToken(let old, _), .activityToken(let new, _)): old == new
-        case (.follow(let old), .unfollow(let new)), (.unfollow(let old), .follow(let new)): old == new
-        case (.follow(let old), .follow(let new)), (.unfollow(let old), .unfollow(let new)): old == new
-        default: false
+        default: followedMatch != nil && followedMatch == newer.followedMatch
         }
     }
 }

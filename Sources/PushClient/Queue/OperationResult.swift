@@ -1,9 +1,21 @@
+public import PushContract
+
 /// The result of one attempt of an operation.
 public enum OperationResult: Sendable, Hashable {
     /// An answer of the server: its status, the problem's `code`, and `Retry-After` in seconds.
     case answered(status: Int, code: String? = nil, retryAfter: Int? = nil)
     /// No answer: offline, DNS, TLS, reset, timeout.
     case unanswered
+
+    /// The bucket of a failed attempt, as an attempt of the contract names it.
+    public var reasonCode: ReasonCode {
+        switch self {
+        case .unanswered, .answered(status: 408, _, _): .network
+        case .answered(status: 401, _, _), .answered(status: 403, _, _): .auth
+        case .answered(status: 500...599, _, _): .provider5xx
+        case .answered: .unknown
+        }
+    }
 }
 
 /// The meaning of an answer for an operation.
@@ -36,7 +48,7 @@ enum OperationVerdict: Hashable {
     private static func missing(_ kind: OperationKind, code: String?) -> OperationVerdict {
         switch kind {
         // What was to be deleted does not exist.
-        case .unregister, .unfollow, .dismissal: .success
+        case .unregister, .unregisterToken, .unfollow, .dismissal: .success
         case .startToken, .activityToken: code == "device_not_registered" ? .registerFirst : .giveUp
         case .register, .follow: .giveUp
         }

@@ -107,6 +107,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         case .success: return .success(operations.remove(at: index))
         case .endActivity: return .activityEnded(operations.remove(at: index))
         case .giveUp:
+            operations[index].failures += 1
             operations[index].state = .needsAttention
             operations[index].nextAttemptAt = nil
             return .needsAttention(operations[index])
@@ -116,7 +117,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         case .registerFirst:
             _ = reschedule(index, after: nil, now: now)
             // Immediately after the registration; if the server still does not know the device, on the schedule.
-            if operations[index].failures == 1 { operations[index].nextAttemptAt = now }
+            if operations[index].failures - operations[index].earlierFailures == 1 { operations[index].nextAttemptAt = now }
             return .needsRegistration(operations[index])
         case .retry(let wait): return reschedule(index, after: wait, now: now)
         }
@@ -125,26 +126,16 @@ public struct PendingOperations: Codable, Sendable, Hashable {
     private mutating func reschedule(_ index: Int, after wait: Duration?, now: Timestamp) -> Settlement {
         operations[index].failures += 1
         operations[index].state = .queued
-        let step = RetrySchedule.next(
-            enqueuedAt: operations[index].enqueuedAt,
-            failures: operations[index].failures,
-            failedAt: now,
-            retryAfter: wait
-        )
-        switch step {
-        case .retry(let at): operations[index].nextAttemptAt = at
-        case .needsAttention: operations[index].nextAttemptAt = nil
-        }
+        operations[index].nextAttemptAt = operations[index].nextAttempt(failedAt: now, retryAfter: wait)
         return .retry(operations[index])
     }
 
-    /// Moves an operation before all others of its ordering key that are not in flight.
+    /// Moves an operation before all others, but not before one of its ordering key that is in flight.
     mutating func moveFirst(_ operationId: String) {
         guard let index = operations.firstIndex(where: { $0.operationId == operationId }) else { return }
         let operation = operations.remove(at: index)
-        let place =
-            operations.firstIndex { $0.kind.orderingKey == operation.kind.orderingKey && $0.state != .inFlight } ?? operations.endIndex
-        operations.insert(operation, at: place)
+        let last = operations.lastIndex { $0.kind.orderingKey == operation.kind.orderingKey && $0.state == .inFlight }
+        operations.insert(operation, at: last.map { $0 + 1 } ?? 0)
     }
 
     /// Makes all waiting operations due now: the app came to the foreground, the network is back, or the user asked. Schedule and window
@@ -165,12 +156,27 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         }
     }
 
+    /// Attempts operations that need attention again, with a window of their own: the user asked.
+    ///
+    /// - Parameter operationId: Nil: all of them.
+    public mutating func retry(_ operationId: String?, now: Timestamp) {
+        let now = advance(to: now)
+        for index in operations.indices where operations[index].state == .needsAttention {
+            guard operationId == nil || operations[index].operationId == operationId else { continue }
+            operations[index].state = .queued
+            operations[index].enqueuedAt = now
+            operations[index].earlierFailures = operations[index].failures
+            operations[index].nextAttemptAt = now
+        }
+    }
+
     /// Marks the operations that have been retried for 24 hours, and returns them.
     public mutating func expire(now: Timestamp) -> [PendingOperation] {
         let now = advance(to: now)
         var expired: [PendingOperation] = []
         for index in operations.indices {
-            guard [.queued, .waitingForSession].contains(operations[index].state), operations[index].windowEnd <= now else { continue }
+            guard [.queued, .waitingForSession].contains(operations[index].state) else { continue }
+            guard let end = operations[index].windowEnd, end <= now else { continue }
             operations[index].state = .needsAttention
             operations[index].nextAttemptAt = nil
             expired.append(operations[index])
@@ -191,7 +197,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
     public var nextWake: Timestamp? {
         operations.compactMap { operation in
             switch operation.state {
-            case .queued: min(operation.nextAttemptAt ?? operation.windowEnd, operation.windowEnd)
+            case .queued: [operation.nextAttemptAt, operation.windowEnd].compactMap(\.self).min()
             case .waitingForSession: operation.windowEnd
             case .inFlight, .needsAttention: nil
             }

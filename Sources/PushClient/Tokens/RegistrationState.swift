@@ -9,6 +9,8 @@ public struct RegistrationState: Codable, Sendable, Hashable {
         case foreground
         case sessionEstablished(uid: String)
         case permission(PushPermission)
+        /// The user withdrew the permission in the system's settings: push is disabled.
+        case permissionWithdrawn(mayBeRegistered: Bool)
         /// The system's callback with the current token.
         case tokenReceived(TokenHash)
         /// - Parameter mayBeRegistered: Whether a registration waits or is in flight, and may have reached the server.
@@ -33,7 +35,10 @@ public struct RegistrationState: Codable, Sendable, Hashable {
         /// Request the token from the system.
         case askForToken
         case register(uid: String, TokenHash)
+        /// Unregister the device.
         case unregister(uid: String, TokenHash?)
+        /// Unregister this token alone: the device keeps its start tokens, activities and follows.
+        case unregisterToken(uid: String, TokenHash)
         /// Delete the user's local data.
         case clearLocal
     }
@@ -62,7 +67,7 @@ public struct RegistrationState: Codable, Sendable, Hashable {
     /// Valid within this process: known after the system has provided it.
     public private(set) var tokenHash: TokenHash?
     private var hasAskedPermission = false
-    private var awaitsFirstRegistration = false
+    private var awaitsRegistration = false
 
     /// The state of a new installation.
     public init() {}
@@ -73,11 +78,15 @@ public struct RegistrationState: Codable, Sendable, Hashable {
         case .launch: return launch()
         case .foreground:
             let isOld = lastSubmitted.map { now - $0.at > Self.touchInterval } ?? false
-            return registration(force: isOld)
+            return [.readPermission] + registration(force: isOld)
         case .sessionEstablished(let uid):
             self.uid = uid
             return registration(force: false)
         case .permission(let permission): return changed(permission)
+        case .permissionWithdrawn(let mayBeRegistered):
+            permission = .denied
+            defer { lastSubmitted = nil }
+            return unregistration(mayBeRegistered)
         case .tokenReceived(let hash):
             tokenHash = hash
             return registration(force: false)
@@ -103,7 +112,7 @@ public struct RegistrationState: Codable, Sendable, Hashable {
 
     private mutating func launch() -> [Step] {
         tokenHash = nil
-        awaitsFirstRegistration = true
+        awaitsRegistration = true
         defer { hasAskedPermission = true }
         return hasAskedPermission ? [.readPermission] : [.askPermission]
     }
@@ -112,6 +121,8 @@ public struct RegistrationState: Codable, Sendable, Hashable {
         let wasAllowed = permission.allowsRegistration
         permission = new
         guard new.allowsRegistration, isPushEnabled else { return [] }
+        // Nothing changed: the permission is read at every foreground.
+        if wasAllowed, tokenHash != nil { return registration(force: false) }
         // A known token was not allowed to be used before; an unknown one arrives with the callback.
         return [.askForToken] + registration(force: !wasAllowed)
     }
@@ -119,8 +130,8 @@ public struct RegistrationState: Codable, Sendable, Hashable {
     private mutating func registration(force: Bool) -> [Step] {
         guard let uid, let tokenHash, permission.allowsRegistration, isPushEnabled else { return [] }
         let isNew = lastSubmitted?.tokenHash != tokenHash || lastSubmitted?.uid != uid
-        guard force || awaitsFirstRegistration || isNew else { return [] }
-        awaitsFirstRegistration = false
+        guard force || awaitsRegistration || isNew else { return [] }
+        awaitsRegistration = false
         return [.register(uid: uid, tokenHash)]
     }
 
@@ -130,9 +141,11 @@ public struct RegistrationState: Codable, Sendable, Hashable {
     }
 
     /// Only a token that is no longer registered is worth a new registration; an invalid one is a fault of our configuration, which another
-    /// token would share.
+    /// token would share. The refused one is not registered again unless the system provides it again.
     private mutating func invalidated(_ hash: TokenHash, _ reason: ReasonCode) -> [Step] {
         guard reason == .tokenNotRegistered, let uid, hash == lastSubmitted?.tokenHash else { return [] }
-        return [.unregister(uid: uid, hash), .askForToken] + registration(force: true)
+        if tokenHash == hash { tokenHash = nil }
+        awaitsRegistration = true
+        return [.unregisterToken(uid: uid, hash), .askForToken] + registration(force: true)
     }
 }

@@ -23,6 +23,10 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         /// Another operation, for activities and follows.
         case queue(OperationKind, TokenHash?)
         case result(operationId: String, OperationResult)
+        /// The user retries an operation that needs attention; nil: all of them, and everything that waits.
+        case retry(operationId: String?)
+        /// The user gives up an operation that waits or needs attention.
+        case discard(operationId: String)
         /// Time passed.
         case tick
     }
@@ -39,8 +43,8 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         case needsAttention(PendingOperation)
         case cancelled(PendingOperation)
         case setLastSubmitted(TokenHash)
-        /// End the activity of this match on the device, since the server has none.
-        case endActivity(matchId: String)
+        /// End the activity of this subject on the device, since the server has none.
+        case endActivity(ActivitySubject)
         case clearLocal
     }
 
@@ -76,17 +80,31 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
             queue.wake(now: now)
             effects += apply(.foreground, now, newId)
         case .sessionEstablished(let uid):
+            // Another user without a sign-out before: the last one is signed out.
+            if let last = registration.uid, last != uid { effects += leave(now, newId) { .signOut(mayBeRegistered: $0) } }
             queue.release(uid: uid, now: now)
             effects += apply(.sessionEstablished(uid: uid), now, newId)
+        case .permission(.denied) where registration.permission.allowsRegistration:
+            effects += leave(now, newId) { .permissionWithdrawn(mayBeRegistered: $0) }
         case .permission(let permission): effects += apply(.permission(permission), now, newId)
         case .tokenCallback(let hash): effects += apply(.tokenReceived(hash), now, newId)
         case .connectivityUp: queue.wake(now: now)
-        case .signOut: effects += leave(now, newId) { .signOut(mayBeRegistered: $0) }
+        case .signOut:
+            // The last moment with a session.
+            queue.wake(now: now)
+            effects += leave(now, newId) { .signOut(mayBeRegistered: $0) }
         case .pushDisabled: effects += leave(now, newId) { .pushDisabled(mayBeRegistered: $0) }
         case .pushEnabled: effects += apply(.pushEnabled, now, newId)
         case .serverTokenState(let hash, let reason): effects += apply(.tokenInvalidated(hash, reason), now, newId)
         case .deviceUnknown: effects += apply(.deviceUnknown, now, newId)
-        case .processRestart: queue.restart(now: now)
+        case .processRestart:
+            queue.restart(now: now)
+            // Raw tokens are in memory only, and the server knows already that this one is refused.
+            effects += queue.cancel { $0.kind == .unregisterToken }.map(Effect.cancelled)
+        case .retry(let operationId):
+            if operationId == nil { queue.wake(now: now) }
+            queue.retry(operationId, now: now)
+        case .discard(let operationId): effects += queue.cancel { $0.operationId == operationId }.map(Effect.cancelled)
         case .queue(let kind, let hash):
             if let uid = registration.uid { effects += enqueue(kind, uid: uid, hash, now, newId) }
         case .result(let operationId, let result): effects += settle(operationId, result, now, newId)
@@ -105,14 +123,14 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         if isKept { usersWithSecret.insert(uid) } else { usersWithSecret.remove(uid) }
     }
 
-    /// The user signs out or disables push: a registration that was not sent is dropped, one that may have reached the server is undone.
+    /// The user signs out, disables push or withdraws the permission: a registration that was not sent is dropped, one that may have reached the server is undone.
     private mutating func leave(_ now: Timestamp, _ newId: () -> String, _ event: (Bool) -> RegistrationState.Event) -> [Effect] {
         guard let uid = registration.uid else { return apply(event(false), now, newId) }
         let mayBeRegistered = queue.operations.contains { $0.uid == uid && $0.kind == .register }
         let event = event(mayBeRegistered)
         let cancelled = queue.cancel { operation in
             guard operation.uid == uid else { return false }
-            if case .signOut = event { return operation.kind != .unregister }
+            if case .signOut = event { return operation.kind.isDroppedAtSignOut }
             return operation.kind.isOfRegistration
         }
         return cancelled.map(Effect.cancelled) + apply(event, now, newId)
@@ -126,6 +144,7 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
             case .askForToken: [.askForToken]
             case .clearLocal: [.clearLocal]
             case .register(let uid, let hash): enqueue(.register, uid: uid, hash, now, newId)
+            case .unregisterToken(let uid, let hash): enqueue(.unregisterToken, uid: uid, hash, now, newId)
             case .unregister(let uid, let hash): enqueue(.unregister, uid: uid, hash, now, newId)
             }
         }
@@ -155,8 +174,8 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         case .needsAttention(let operation): return [.needsAttention(operation)]
         case .needsRegistration: return registerFirst(now, newId)
         case .activityEnded(let operation):
-            guard case .activityToken(let matchId, _) = operation.kind else { return [.cancelled(operation)] }
-            return [.cancelled(operation), .endActivity(matchId: matchId)]
+            guard case .activityToken(let subject, _) = operation.kind else { return [.cancelled(operation)] }
+            return [.cancelled(operation), .endActivity(subject)]
         case .retry, .waitingForSession, .unknown: return []
         }
     }
