@@ -43,15 +43,15 @@ enum Make {
     }
 
     /// `provider_5xx` above 5 % for 15 m.
-    static func outage(_ change: (inout RatioCondition) -> Void = { _ in }) -> AlertRule {
-        var ratio = RatioCondition(reasons: ["provider_5xx"], above: Fraction(5, 100), for: RuleDuration(minutes: 15))
+    static func outage(version: RatioCondition.Version = .two, _ change: (inout RatioCondition) -> Void = { _ in }) -> AlertRule {
+        var ratio = RatioCondition(reasons: ["provider_5xx"], above: Fraction(5, 100), for: RuleDuration(minutes: 15), version: version)
         change(&ratio)
         return rule(.ratio(ratio))
     }
 
     /// `auth` above 1 % for 10 m.
-    static func auth() -> AlertRule {
-        rule(.ratio(RatioCondition(reasons: ["auth"], above: Fraction(1, 100), for: RuleDuration(minutes: 10))))
+    static func auth(version: RatioCondition.Version = .two) -> AlertRule {
+        rule(.ratio(RatioCondition(reasons: ["auth"], above: Fraction(1, 100), for: RuleDuration(minutes: 10), version: version)))
     }
 
     /// `token_not_registered` above 3 × its weekly baseline.
@@ -76,6 +76,11 @@ enum Make {
     /// All transitions of one rule over one history.
     static func transitions(_ rule: AlertRule, _ history: GroupHistory) -> [Transition] {
         RuleEvaluation.fold(rule, history, from: AlertState(asOf: history.total.first - 1), through: history.total.end - 1).transitions
+    }
+
+    /// Everything that happens, with the minutes that have closed by then: `fired 75`.
+    static func story(_ rule: AlertRule, _ runs: [(minutes: Int, attempts: Int64, bad: Int64)]) -> [String] {
+        transitions(rule, history(runs)).map { "\($0.kind.rawValue) \($0.minute + 1 - start)" }
     }
 
     /// Minutes from the start at which the alert fires (the number of minutes that have closed by then).

@@ -1,7 +1,7 @@
 import AlertRules
 import Testing
 
-@Suite("ratio/1")
+@Suite("ratio: what both versions have in common")
 struct RatioDecisionTests {
     @Test("a step above the threshold fires when its 15th minute closes", arguments: [6, 8, 10, 100] as [Int64])
     func step(percent: Int64) throws {
@@ -22,13 +22,6 @@ struct RatioDecisionTests {
     @Test("nothing fires before the 15th minute, whatever the height of the step", arguments: [6, 8, 10, 100] as [Int64])
     func oneMinuteEarlier(percent: Int64) {
         #expect(Make.firings(Make.outage(), [(60, 100, 0), (14, 100, percent)]) == [])
-    }
-
-    @Test("a small step that ends after 14 minutes never fires; a steep one is bridged by the smooth window")
-    func fourteenMinutes() {
-        #expect(Make.firings(Make.outage(), [(60, 100, 0), (14, 100, 6), (60, 100, 0)]) == [])
-        #expect(Make.firings(Make.outage(), [(60, 100, 0), (14, 100, 50), (60, 100, 0)]) == [75])
-        #expect(Make.firings(Make.outage(), [(60, 100, 0), (9, 100, 50), (60, 100, 0)]) == [])
     }
 
     @Test("exactly the threshold never fires, and the least bit above does")
@@ -82,43 +75,6 @@ struct RatioDecisionTests {
     func halfOutage() {
         let runs = [(60, 0), (5, 20), (5, 0), (5, 20), (5, 0), (5, 20)].map { (minutes: $0.0, attempts: Int64(20), bad: Int64($0.1)) }
         #expect(Make.firings(Make.outage(), runs) == [75])
-    }
-
-    @Test("it resolves after recovery, with the worst window and the numbers of now")
-    func resolves() throws {
-        let transitions = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (20, 100, 50), (20, 100, 6), (60, 100, 0)]))
-        let resolved = try #require(transitions.last)
-        #expect(transitions.map(\.kind) == [.fired, .resolved])
-        #expect(resolved.reason == .recovered)
-        #expect(resolved.startsAt == transitions[0].startsAt && resolved.firedAt == transitions[0].firedAt)
-        // The older half of ten minutes may hold three minutes at 6 %: 18 of 500 are below 4 %.
-        #expect(resolved.minute + 1 - Make.start == 107)
-        #expect(try #require(resolved.endsAt) - Make.start == 100)
-        #expect(resolved.evidence.worst.counts == AttemptCounts(attempts: 1500, bad: 750))
-        #expect(resolved.evidence.observed.counts == AttemptCounts(attempts: 1000, bad: 18))
-    }
-
-    @Test("no traffic holds the alert; real good traffic resolves it")
-    func silence() {
-        let unresolved = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (20, 100, 50), (1440, 0, 0)]))
-        #expect(unresolved.map(\.kind) == [.fired])
-        let trickle = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (20, 100, 50), (100, 0, 0), (60, 3, 0)]))
-        #expect(trickle.map(\.kind) == [.fired])
-        let back = Make.transitions(Make.outage(), Make.history([(60, 100, 0), (20, 100, 50), (100, 0, 0), (60, 100, 0)]))
-        #expect(back.map(\.kind) == [.fired, .resolved])
-        #expect(back.last.map { $0.minute + 1 - Make.start } == 186)
-    }
-
-    @Test("resolve_within lets low traffic resolve, from good minutes after the last breach only")
-    func stretchedResolve() throws {
-        let rule = Make.outage { $0.resolveWithin = RuleDuration(minutes: 120) }
-        let runs: [(minutes: Int, attempts: Int64, bad: Int64)] = [(60, 2, 0), (30, 2, 2), (120, 2, 0)]
-        #expect(Make.transitions(Make.outage(), Make.history(runs)).map(\.kind) == [.fired])
-        let transitions = Make.transitions(rule, Make.history(runs))
-        #expect(transitions.map(\.kind) == [.fired, .resolved])
-        let resolved = try #require(transitions.last)
-        #expect(resolved.evidence.observed.counts == AttemptCounts(attempts: 40, bad: 0))
-        #expect(try #require(resolved.endsAt) - Make.start >= 90)
     }
 
     @Test("minutes are judged by themselves and by their neighbours")

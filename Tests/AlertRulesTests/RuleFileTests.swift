@@ -24,8 +24,9 @@ struct RuleFileTests {
         #expect(ratio == RatioCondition(reasons: ["provider_5xx"], above: Fraction(1, 20), for: RuleDuration(minutes: 15)))
         #expect(ratio.smooth.minutes == 5 && ratio.quorum == Fraction(4, 5) && ratio.minBad == 10 && ratio.minBadSmooth == 2)
         #expect(ratio.guardConfidence == .percent99 && ratio.guardAt == Fraction(4, 100))
-        #expect(ratio.resolveAfter.minutes == 10 && ratio.resolveAt == Fraction(4, 100) && ratio.minAttemptsToClear == 20)
-        #expect(ratio.resolveWithin.minutes == 10 && ratio.of.allowed == [.eventType: ["send"]])
+        #expect(ratio.resolveAfter.minutes == 10 && ratio.resolveAt == Fraction(4, 100) && ratio.minAttemptsToClear == 5)
+        #expect(ratio.version == .two && ratio.reopenWithin.minutes == 120)
+        #expect(ratio.resolveWithin.minutes == 120 && ratio.of.allowed == [.eventType: ["send"]])
         #expect(rule.by == [] && rule.severity == .page && rule.ruleGroup == "g")
         #expect(rule.source == SourcePosition(file: "r.yml", line: 4, column: 9))
     }
@@ -46,7 +47,7 @@ struct RuleFileTests {
         let set = read(
             "ratio:",
             "  { reason: [auth, network], above: 0.5%, of: { eventType: [send, register], provider: apns }, smooth: 2m, quorum: 90%, min_bad: 5,",
-            "    min_bad_smooth: 1, guard: off, guard_at: 0.4%, resolve_after: 20m, resolve_at: 0.3%, min_n_clear: 9, resolve_within: 1h30m }",
+            "    min_bad_smooth: 1, guard: off, guard_at: 0.4%, resolve_after: 20m, resolve_at: 0.3%, min_n_clear: 9, resolve_within: 1h30m, reopen_within: off }",
             "for: 10m",
             "by: [platform, app]",
             "labels: { severity: ticket, team: push }",
@@ -92,7 +93,7 @@ struct RuleFileTests {
         ),
         ratio(
             "smoth: 2m",
-            "8:11: error: ratio.smoth: unknown key 'smoth'; did you mean 'smooth'? known: reason, status, above, of, smooth,"
+            "8:11: error: ratio.smoth: unknown key 'smoth'; did you mean 'smooth'? known: version, reason, status, above, of, smooth,"
         ),
         ratio("smooth: 11m", "8:19: error: ratio.smooth: 11m is longer than 'for' (10m)"),
         ratio("smooth: 90s", "8:19: error: ratio.smooth: '90s' is not a duration in whole minutes such as 15m, 2h or 7d"),

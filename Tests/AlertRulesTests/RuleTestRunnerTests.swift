@@ -18,7 +18,7 @@ struct RuleTestRunnerTests {
     func passes() {
         let report = one(
             "100x60 100/6x30 100x30",
-            "{ group: { provider: fcm }, fires: 75m, resolves: 97m, starts: 1h, ends: 90m, severity: page }"
+            "{ group: { provider: fcm }, fires: 75m, resolves: 100m, starts: 1h, ends: 90m, severity: page }"
         )
         #expect(report.passed, "\(report.text)")
         #expect(report.text == "ok   Down: n\n1 rule tests, 0 failed")

@@ -2,7 +2,7 @@ import AlertRules
 import Testing
 
 /// Noise, as in the reference's simulations (alerting §2.2): the figures there are medians and false alarms a week.
-@Suite("ratio/1 in noise")
+@Suite("ratio in noise")
 struct SimulationTests {
     private func noise(_ random: inout Seeded, minutes: Int, rate: Int64, share: (Int) -> Double) -> [AttemptCounts] {
         (0..<minutes).map { minute in

@@ -24,9 +24,9 @@ struct BacktestReportTests {
         let expected = """
             2026-01-05 12:00 UTC … 2026-01-06 12:00 UTC: 1d
 
-            ProviderUnavailable  2 alerts, 99 min  [page]
+            ProviderUnavailable  2 alerts, 100 min  [page]
               provider=fcm ·····█▌················█
-                provider=fcm  since 2026-01-05 17:00 UTC, fired 2026-01-05 17:15 UTC, resolved 2026-01-05 18:09 UTC, 54 min, worst 20 % (page)
+                provider=fcm  since 2026-01-05 17:00 UTC, fired 2026-01-05 17:15 UTC, resolved 2026-01-05 18:10 UTC, 55 min, worst 20 % (page)
                 provider=fcm  since 2026-01-06 11:00 UTC, fired 2026-01-06 11:15 UTC, still firing, 45 min, worst 20 % (page)
 
             1 rules, 2 alerts, 2 of them would have paged
@@ -39,8 +39,8 @@ struct BacktestReportTests {
         let object = try #require(try JSONSerialization.jsonObject(with: Data(report.json().utf8)) as? [String: Any])
         let rule = try #require((object["rules"] as? [[String: Any]])?.first)
         let alert = try #require((rule["alerts"] as? [[String: Any]])?.first)
-        #expect(object["since"] as? String == "2026-01-05T12:00:00Z" && rule["minutes"] as? Int == 99)
-        #expect(alert["firedAt"] as? String == "2026-01-05T17:15:00Z" && alert["minutes"] as? Int == 54)
+        #expect(object["since"] as? String == "2026-01-05T12:00:00Z" && rule["minutes"] as? Int == 100)
+        #expect(alert["firedAt"] as? String == "2026-01-05T17:15:00Z" && alert["minutes"] as? Int == 55)
         #expect((alert["evidence"] as? [String: Any])?["observedText"] as? String == "20 %")
     }
 
@@ -57,7 +57,7 @@ struct BacktestReportTests {
         let parser = XMLParser(data: Data(report.svg.utf8))
         #expect(parser.parse(), "\(String(describing: parser.parserError))")
         #expect(report.svg.components(separatedBy: "<rect class=\"page\"").count == 3)
-        #expect(report.svg.contains("ProviderUnavailable: 2 alerts, 99 min, severity page"))
+        #expect(report.svg.contains("ProviderUnavailable: 2 alerts, 100 min, severity page"))
     }
 
     @Test("an alert that one version splits in two: the second half is gained")

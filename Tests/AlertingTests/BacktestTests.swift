@@ -41,11 +41,11 @@ struct BacktestTests {
         }
 
         static func backtest(_ results: [RuleBacktest.Result]) throws -> [Decided] {
-            try results.flatMap(\.alerts).flatMap { [$0.fired, $0.resolved].compactMap { $0 } }.map {
+            try results.flatMap(\.alerts).flatMap { [$0.fired] + $0.interruptions + [$0.resolved].compactMap { $0 } }.map {
                 Decided(
                     rule: $0.rule,
                     group: $0.group.description,
-                    kind: $0.kind == .fired ? "firing" : "resolved",
+                    kind: $0.kind == .fired ? "firing" : $0.kind.rawValue,
                     reason: $0.reason.rawValue,
                     minute: $0.minute - Traffic.start,
                     evidence: try JSONParser.evidence(JSONParser.text($0.evidence))
@@ -128,8 +128,13 @@ struct BacktestTests {
             try await traffic.add(60..<90, attempts: 100, bad: 0)
             try await traffic.add(90..<120, attempts: 100, bad: 50)
             let backtest = RuleBacktest(span: BacktestSpan(since: Traffic.start, last: Traffic.start + 119), on: pool)
-            func rule(above: Fraction, for minutes: Int = 15) -> AlertRule {
-                let condition = RatioCondition(reasons: ["provider_5xx"], above: above, for: RuleDuration(minutes: minutes))
+            func rule(above: Fraction, for minutes: Int = 15, version: RatioCondition.Version = .one) -> AlertRule {
+                let condition = RatioCondition(
+                    reasons: ["provider_5xx"],
+                    above: above,
+                    for: RuleDuration(minutes: minutes),
+                    version: version
+                )
                 return Rules.make("ProviderUnavailable", .ratio(condition), by: [.provider])
             }
             let old = rule(above: Fraction(5, 100))
@@ -141,6 +146,8 @@ struct BacktestTests {
             #expect(slower.rules.map(\.moved.count) == [2])
             let gone = try await RuleSetDifference.between([old], [], backtest)
             #expect(gone.rules.map(\.lost.count) == [2] && gone.text.contains("removed"))
+            let second = try await RuleSetDifference.between([old], [rule(above: Fraction(5, 100), version: .two)], backtest)
+            #expect(second.rules.map(\.moved.count) == [1] && second.rules.map(\.lost.count) == [1], "two alerts of ratio/1 are one")
             let same = try await RuleSetDifference.between([old], [old], backtest)
             #expect(same.isEmpty && same.rules.isEmpty)
         }

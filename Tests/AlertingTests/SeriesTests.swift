@@ -19,7 +19,7 @@ struct SeriesTests {
 
     private func decided(_ result: RuleBacktest.Result) -> [Recorded] {
         result.alerts.flatMap { [$0.fired, $0.resolved].compactMap { $0 } }.map {
-            Recorded(group: $0.group.description, kind: $0.kind == .fired ? "firing" : "resolved", minute: $0.minute - Traffic.start)
+            Recorded(group: $0.group.description, kind: $0.kind == .fired ? "firing" : $0.kind.rawValue, minute: $0.minute - Traffic.start)
         }.sorted { $0.minute < $1.minute }
     }
 

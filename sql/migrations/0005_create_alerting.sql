@@ -100,7 +100,7 @@ COMMENT ON TABLE alerts IS 'One row per alert: one rule and group from firing to
 CREATE TABLE alertTransitions (
     alertId     uuid        NOT NULL REFERENCES alerts,
     seq         integer     NOT NULL,
-    kind        text        NOT NULL CHECK (kind IN ('firing', 'acknowledged', 'repeated', 'resolved')),
+    kind        text        NOT NULL CHECK (kind IN ('firing', 'acknowledged', 'repeated', 'reopened', 'resolved')),
     reason      text        NOT NULL,
     -- The complete minute that caused the transition.
     minute      timestamptz NOT NULL,
@@ -120,7 +120,7 @@ CREATE TABLE notifications (
     alertId       uuid        NOT NULL,
     receiver      text        NOT NULL,
     seq           integer     NOT NULL,
-    kind          text        NOT NULL CHECK (kind IN ('firing', 'acknowledged', 'repeated', 'resolved')),
+    kind          text        NOT NULL CHECK (kind IN ('firing', 'acknowledged', 'repeated', 'reopened', 'resolved')),
     -- pending       to be delivered
     -- delivered     accepted by the receiver
     -- deadLettered  rejected permanently
@@ -144,7 +144,7 @@ CREATE TABLE notifications (
 );
 
 CREATE INDEX notifications_pending ON notifications (nextAttemptAt) WHERE state = 'pending';
-CREATE UNIQUE INDEX notifications_once ON notifications (alertId, receiver, kind) WHERE kind <> 'repeated';
+CREATE UNIQUE INDEX notifications_once ON notifications (alertId, receiver, kind) WHERE kind IN ('firing', 'acknowledged');
 
 COMMENT ON TABLE notifications IS 'One row per transition and receiver that is to be notified of it.';
 

@@ -1,7 +1,7 @@
 /// What a rule watches for, and how that is decided. Each kind has a folder of its own; `ConditionKind.all` lists them.
 protocol Condition: Sendable, Hashable {
     /// Name and version of the definition; part of the evidence.
-    static var definition: String { get }
+    var definition: String { get }
     /// Where its minutes come from.
     var source: SeriesSource { get }
     /// The reason codes that count as bad.

@@ -5,7 +5,7 @@ package struct RuleCondition: Sendable {
     init(_ base: any Condition) { self.base = base }
 
     /// Name and version of the definition; part of the evidence.
-    package var definition: String { type(of: base).definition }
+    package var definition: String { base.definition }
     /// Where a rule's minutes come from.
     package var source: SeriesSource { base.source }
     /// The reason codes that count as bad.

@@ -7,14 +7,24 @@ package struct FiringAlert: Sendable, Hashable, Codable {
     /// The newest minute at which the condition was met in full.
     package var lastSet: Minute
     package var evidence: Evidence
+    /// The counts that met the condition at `lastSet`: what a recovery must contradict. Empty for what is not a share.
+    package var proven = AttemptCounts()
     /// A baseline's shares as they were at the start, by which the alert is resolved.
     package var frozenShares: [FrozenShare]
 
-    package init(startsAt: Minute, firedAt: Minute, lastSet: Minute, evidence: Evidence, frozenShares: [FrozenShare]) {
+    package init(
+        startsAt: Minute,
+        firedAt: Minute,
+        lastSet: Minute,
+        evidence: Evidence,
+        proven: AttemptCounts = AttemptCounts(),
+        frozenShares: [FrozenShare]
+    ) {
         self.startsAt = startsAt
         self.firedAt = firedAt
         self.lastSet = lastSet
         self.evidence = evidence
+        self.proven = proven
         self.frozenShares = frozenShares
     }
 }
@@ -30,6 +40,18 @@ package struct FrozenShare: Sendable, Hashable, Codable {
     }
 }
 
+/// An alert that has recovered and may be opened again.
+package struct ClosedAlert: Sendable, Hashable, Codable {
+    package var alert: FiringAlert
+    /// The closed minute that proved recovery.
+    package var at: Minute
+
+    package init(_ alert: FiringAlert, at minute: Minute) {
+        self.alert = alert
+        at = minute
+    }
+}
+
 /// The state of one rule and group: a function of the data alone.
 ///
 /// It may be stored as a checkpoint; folding on from it gives what folding from the beginning gives.
@@ -38,9 +60,12 @@ package struct AlertState: Sendable, Hashable, Codable {
     package var asOf: Minute?
     /// Nil when the alert is not firing.
     package var open: FiringAlert?
+    /// The alert that ended last, as long as the rule opens it again.
+    package var closed: ClosedAlert?
 
-    package init(asOf: Minute? = nil, open: FiringAlert? = nil) {
+    package init(asOf: Minute? = nil, open: FiringAlert? = nil, closed: ClosedAlert? = nil) {
         self.asOf = asOf
         self.open = open
+        self.closed = closed
     }
 }

@@ -14,6 +14,7 @@ struct AlertStateMachine {
             minute = minute + 1
         }
         fold.state.asOf = max(last, state.asOf ?? last)
+        if let closed = fold.state.closed, last - closed.at >= decision.reopenWithin { fold.state.closed = nil }
         return fold
     }
 
@@ -25,6 +26,9 @@ struct AlertStateMachine {
             return resolveIfRecovered(&fold, at: minute)
         }
         guard var alert = fold.state.open else {
+            if let closed = fold.state.closed, minute - closed.at <= decision.reopenWithin {
+                return reopen(&fold, closed.alert, onset, at: minute)
+            }
             return fire(&fold, onset, at: minute)
         }
         if alert.evidence.level == .learning, onset.level == .reference {
@@ -32,6 +36,7 @@ struct AlertStateMachine {
             return fire(&fold, onset, at: minute)
         }
         alert.lastSet = minute
+        alert.proven = onset.provenCounts
         alert.evidence.openCircuits = onset.openCircuits.isEmpty ? nil : onset.openCircuits
         fold.state.open = alert
         updateWorst(&fold, at: minute)
@@ -45,6 +50,26 @@ struct AlertStateMachine {
         }
         let endsAt = max(good.window.first, alert.lastSet + 1)
         resolve(&fold, alert, reason: .recovered, window: good, endsAt: endsAt, at: minute)
+        if decision.reopenWithin > 0 { fold.state.closed = ClosedAlert(alert, at: minute) }
+    }
+
+    /// The same alert goes on with its beginning and its worst window.
+    private func reopen(_ fold: inout Fold, _ closed: FiringAlert, _ onset: EvaluatedWindow, at minute: Minute) {
+        var alert = closed
+        alert.lastSet = minute
+        alert.proven = onset.provenCounts
+        alert.evidence.level = onset.level
+        alert.evidence.openCircuits = onset.openCircuits.isEmpty ? nil : onset.openCircuits
+        if onset.isWorse(than: alert.evidence) {
+            alert.evidence.worst = onset.window
+            alert.evidence.worstExpected = onset.expected
+        }
+        fold.state.open = alert
+        fold.state.closed = nil
+        var evidence = alert.evidence
+        evidence.observed = onset.window
+        evidence.expected = onset.expected
+        fold.transitions.append(transition(.reopened, .conditionMet, alert, evidence, endsAt: nil, at: minute))
     }
 
     private func fire(_ fold: inout Fold, _ onset: EvaluatedWindow, at minute: Minute) {
@@ -63,9 +88,11 @@ struct AlertStateMachine {
             firedAt: minute + 1,
             lastSet: minute,
             evidence: evidence,
+            proven: onset.provenCounts,
             frozenShares: onset.level == .learning ? [] : decision.sharesToFreeze(at: minute)
         )
         fold.state.open = alert
+        fold.state.closed = nil
         fold.transitions.append(transition(.fired, .conditionMet, alert, evidence, endsAt: nil, at: minute))
     }
 

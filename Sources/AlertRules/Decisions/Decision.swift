@@ -10,6 +10,8 @@ protocol Decision {
     func sharesToFreeze(at minute: Minute) -> [FrozenShare]
     /// reset(t): non-nil when enough good attempts were seen.
     func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
+    /// Minutes after its end within which an alert that fires again is the same alert; 0: never.
+    var reopenWithin: Int { get }
     /// Non-nil when a person has accepted the level: the window at that time.
     func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
     /// The window to compare with the worst so far; nil when it contains too little to decide.
@@ -22,6 +24,7 @@ protocol Decision {
 
 extension Decision {
     func sharesToFreeze(at minute: Minute) -> [FrozenShare] { [] }
+    var reopenWithin: Int { 0 }
     func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
 
     /// What `counts`, those of the minute or of the window that ends with it, say for themselves.
@@ -37,6 +40,9 @@ struct EvaluatedWindow {
     var expected: Double?
     /// Credentials that have been refused for long enough.
     var openCircuits: [OpenCircuit] = []
+
+    /// The counts by which a share was proven.
+    var provenCounts: AttemptCounts { level == .threshold ? window.counts : AttemptCounts() }
 
     /// A larger share, or a larger multiple of what was expected, than the evidence's worst window.
     func isWorse(than evidence: Evidence) -> Bool {

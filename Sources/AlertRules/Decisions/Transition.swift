@@ -1,7 +1,9 @@
-/// An alert that began or ended.
+/// An alert that began, ended or began again.
 package struct Transition: Sendable, Hashable, Codable {
     package enum Kind: String, Sendable, Hashable, Codable {
         case fired, resolved
+        /// The condition is met again soon after the end: the same alert goes on.
+        case reopened
     }
 
     package enum Reason: String, Sendable, Hashable, Codable {

@@ -92,7 +92,9 @@ package enum RuleTestRunner {
 
     private static func alerts(_ transitions: [Transition], of test: RuleTest) -> [ObservedAlert] {
         transitions.filter { $0.kind == .fired }.map { fired in
-            let resolved = transitions.first { $0.kind == .resolved && $0.group == fired.group && $0.firedAt == fired.firedAt }
+            // An alert that was opened again ends when it ends at last.
+            let newest = transitions.last { $0.group == fired.group && $0.firedAt == fired.firedAt }
+            let resolved = newest?.kind == .resolved ? newest : nil
             return ObservedAlert(
                 group: fired.group,
                 fires: fired.firedAt - RuleTest.start,

@@ -34,6 +34,20 @@ package enum AlertStore {
         try await read("WHERE state = 'firing' AND rule = \(rule) ORDER BY groupKey", session)
     }
 
+    /// The alert of each group that ended last.
+    static func newestResolved(rule: String, groups: [GroupKey], on session: any PostgresSession) async throws -> [Alert] {
+        try await read(
+            """
+            WHERE alertId IN (
+                SELECT DISTINCT ON (groupKey) alertId FROM alerts
+                WHERE state = 'resolved' AND rule = \(rule) AND groupKey = ANY(\(groups.map(\.description)))
+                ORDER BY groupKey, resolvedAt DESC
+            )
+            """,
+            session
+        )
+    }
+
     /// How many are firing, by severity.
     static func openCounts(on session: any PostgresSession) async throws -> [Severity: Int] {
         let rows = try await session.query("SELECT severity, count(*) FROM alerts WHERE state = 'firing' GROUP BY 1")

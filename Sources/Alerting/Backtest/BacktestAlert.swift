@@ -3,6 +3,8 @@ package import AlertRules
 /// An alert as it would have been, had the rule been in force all the time.
 package struct BacktestAlert: Sendable, Hashable {
     package var fired: Transition
+    /// The ends after which the same alert was opened again, and when that was.
+    package var interruptions: [Transition] = []
     /// Nil when it still fires at the end of the backtest.
     package var resolved: Transition?
     /// The newest minute at which its condition was met.
@@ -46,19 +48,28 @@ package struct BacktestAlert: Sendable, Hashable {
 
     /// Pairs the transitions of one rule, which fires at the end in the groups that are `open`.
     static func pairs(_ transitions: [Transition], open states: [GroupKey: AlertState]) -> [BacktestAlert] {
-        var open: [GroupKey: Transition] = [:]
+        var open: [GroupKey: BacktestAlert] = [:]
         var alerts: [BacktestAlert] = []
         for transition in transitions {
             switch transition.kind {
-            case .fired: open[transition.group] = transition
+            case .fired: open[transition.group] = BacktestAlert(fired: transition, resolved: nil, lastSet: transition.lastSet)
+            case .reopened:
+                guard let index = alerts.lastIndex(where: { $0.group == transition.group }) else { continue }
+                var alert = alerts.remove(at: index)
+                alert.interruptions += [alert.resolved, transition].compactMap { $0 }
+                alert.resolved = nil
+                open[transition.group] = alert
             case .resolved:
-                if let fired = open.removeValue(forKey: transition.group) {
-                    alerts.append(BacktestAlert(fired: fired, resolved: transition, lastSet: transition.lastSet))
-                }
+                guard var alert = open.removeValue(forKey: transition.group) else { continue }
+                alert.resolved = transition
+                alert.lastSet = transition.lastSet
+                alerts.append(alert)
             }
         }
-        alerts += open.values.map { fired in
-            BacktestAlert(fired: fired, resolved: nil, lastSet: states[fired.group]?.open?.lastSet ?? fired.lastSet)
+        alerts += open.values.map { alert in
+            var alert = alert
+            alert.lastSet = states[alert.group]?.open?.lastSet ?? alert.lastSet
+            return alert
         }
         return alerts.sorted { ($0.firedAt, $0.group) < ($1.firedAt, $1.group) }
     }

@@ -7,6 +7,8 @@ enum AlertChange: Sendable {
     /// `receivers`: the receivers to notify, unless it is silenced. Set once it is known what explains the alert.
     case fire(Alert, Transition, receivers: [String])
     case resolve(Alert, minute: Minute)
+    /// It has ended and goes on: those who were notified of the end are notified that it fires again; the others as of one that begins.
+    case reopen(Alert, minute: Minute, receivers: [String])
     /// `isDue`: a silence or its cause ended while the alert still fires, so it is notified now.
     case update(Alert, isDue: Bool)
 }
@@ -21,21 +23,25 @@ struct AlertChanges {
     var accepted: [GroupKey: String] = [:]
     /// Firing alerts as stored, by group.
     private(set) var open: [GroupKey: Alert]
+    /// The alert of each group that ended last, where it may be opened again.
+    private var closed: [GroupKey: Alert]
     private(set) var changes: [AlertChange] = []
     private var touched: Set<GroupKey> = []
 
-    init(rule: AlertRule, open: [Alert], last: Minute, now: Timestamp, lag: Duration) {
+    init(rule: AlertRule, open: [Alert], closed: [Alert] = [], last: Minute, now: Timestamp, lag: Duration) {
         self.rule = rule
         self.last = last
         self.now = now
         self.lag = lag
         self.open = Dictionary(open.map { ($0.group, $0) }, uniquingKeysWith: { first, _ in first })
+        self.closed = Dictionary(closed.map { ($0.group, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     mutating func apply(_ transition: Transition, frozen: [FrozenShare]) {
         switch transition.kind {
         case .fired: fire(transition, frozen: frozen)
         case .resolved: resolve(transition)
+        case .reopened: reopen(transition, frozen: frozen)
         }
     }
 
@@ -86,6 +92,7 @@ struct AlertChanges {
         alert.evidence = transition.evidence
         alert.annotations = rule.annotations.rendered(transition.facts)
         if transition.reason == .accepted { alert.annotations["accepted"] = accepted[transition.group] ?? "" }
+        closed[transition.group] = alert
         changes.append(.resolve(alert, minute: transition.minute))
     }
 
@@ -97,6 +104,21 @@ struct AlertChanges {
         open[group] = alert
         guard alert != stored else { return }
         changes.append(.update(alert, isDue: stored.isMuted && !alert.isMuted))
+    }
+
+    /// The newest alert of the group goes on. When it is not stored any more, the transition begins one.
+    private mutating func reopen(_ transition: Transition, frozen: [FrozenShare]) {
+        guard open[transition.group] == nil else { return }
+        guard var alert = closed.removeValue(forKey: transition.group) else { return fire(transition, frozen: frozen) }
+        alert.state = .firing
+        alert.endsAt = nil
+        alert.resolvedAt = nil
+        alert.resolvedReason = nil
+        alert.evidence = transition.evidence
+        alert.annotations = rule.annotations.rendered(transition.facts)
+        open[transition.group] = alert
+        touched.insert(transition.group)
+        changes.append(.reopen(alert, minute: transition.minute, receivers: []))
     }
 
     /// Label order is the receivers' concern; a group's value wins over a label of the same name.

@@ -12,7 +12,7 @@ struct AlertWriter {
     /// `receivers`: the receivers to notify now, unless the alert is silenced.
     func fire(_ alert: Alert, reason: Transition.Reason, minute: Minute, receivers: [String]) async throws {
         try await insert(alert)
-        try await record(alert, seq: 1, kind: .firing, reason: reason.rawValue, minute: minute)
+        try await record(alert, seq: 1, kind: Alert.State.firing.rawValue, reason: reason.rawValue, minute: minute)
         if alert.silencedBy == nil { try await enqueue(alert.id, receivers: receivers) }
     }
 
@@ -28,7 +28,7 @@ struct AlertWriter {
             """
         )
         let seq = try await AlertStore.nextSeq(alert.id, in: transaction)
-        try await record(alert, seq: seq, kind: .resolved, reason: alert.resolvedReason ?? "", minute: minute)
+        try await record(alert, seq: seq, kind: Alert.State.resolved.rawValue, reason: alert.resolvedReason ?? "", minute: minute)
         if alert.silencedBy != nil {
             try await transaction.execute(
                 """
@@ -40,10 +40,42 @@ struct AlertWriter {
         try await transaction.execute(
             """
             INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
-            SELECT alertId, receiver, \(seq), 'resolved', 'pending', \(now), \(now)
-            FROM notifications WHERE alertId = \(alert.id) AND kind = 'firing' AND state <> 'superseded'
+            SELECT DISTINCT alertId, receiver, \(seq), 'resolved', 'pending', \(now), \(now)
+            FROM notifications WHERE alertId = \(alert.id) AND kind IN ('firing', 'reopened') AND state <> 'superseded'
             """
         )
+    }
+
+    /// Receivers that have not been notified of the end yet are not notified of it any more; those that have get one update.
+    func reopen(_ alert: Alert, minute: Minute, receivers: [String]) async throws {
+        try await transaction.execute(
+            """
+            UPDATE alerts
+            SET state = 'firing', endsAt = NULL, resolvedAt = NULL, resolvedReason = NULL,
+                evidence = \(try AlertJSON.text(alert.evidence)), annotations = \(try AlertJSON.text(alert.annotations)),
+                silencedBy = \(alert.silencedBy), suppressedBy = \(try alert.suppressedBy.map { try AlertJSON.text($0) }), updatedAt = \(now)
+            WHERE alertId = \(alert.id)
+            """
+        )
+        let seq = try await AlertStore.nextSeq(alert.id, in: transaction)
+        try await record(alert, seq: seq, kind: "reopened", reason: Transition.Reason.conditionMet.rawValue, minute: minute)
+        try await transaction.execute(
+            """
+            UPDATE notifications SET state = 'superseded', settledAt = \(now)
+            WHERE alertId = \(alert.id) AND kind = 'resolved' AND state = 'pending' AND coalesce(leaseUntil <= clock_timestamp(), true)
+            """
+        )
+        guard alert.silencedBy == nil else { return }
+        try await transaction.execute(
+            """
+            INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
+            SELECT alertId, receiver, \(seq), 'reopened', 'pending', \(now), \(now)
+            FROM notifications
+            WHERE alertId = \(alert.id) AND kind = 'resolved' AND state IN ('pending', 'delivered')
+              AND seq = (SELECT max(seq) FROM alertTransitions WHERE alertId = \(alert.id) AND kind = 'resolved')
+            """
+        )
+        try await enqueue(alert.id, receivers: receivers)
     }
 
     /// What changes while alerts go on.
@@ -101,14 +133,14 @@ struct AlertWriter {
     private func record(
         _ alert: Alert,
         seq: Int32,
-        kind: Alert.State,
+        kind: String,
         reason: String,
         minute: Minute
     ) async throws {
         try await transaction.execute(
             """
             INSERT INTO alertTransitions (alertId, seq, kind, reason, minute, evidence, annotations, epoch, recordedAt)
-            VALUES (\(alert.id), \(seq), \(kind.rawValue), \(reason), \(minute.timestamp), \(try AlertJSON.text(alert.evidence)),
+            VALUES (\(alert.id), \(seq), \(kind), \(reason), \(minute.timestamp), \(try AlertJSON.text(alert.evidence)),
                     \(try AlertJSON.text(alert.annotations)), \(lease.epoch), \(now))
             """
         )

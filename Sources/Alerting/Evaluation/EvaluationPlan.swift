@@ -65,17 +65,21 @@ struct EvaluationPlanning {
         quiet.remove(history.group)
         let state = checkpoint.states[history.group] ?? AlertState(asOf: base)
         guard let begin = begin(state, history) else {
-            // What was emitted until then is not emitted again.
-            if let asOf = state.asOf, asOf > last - recompute { plan.states[history.group] = state }
+            // What was emitted until then is not emitted again, and what ended may go on.
+            var kept = state
+            kept.asOf = max(state.asOf ?? base, last - recompute)
+            if state.closed != nil || kept.asOf != last - recompute { plan.states[history.group] = kept }
             return
         }
         let fold = RuleEvaluation.fold(rule, history, from: begin, through: last)
         let newest = fold.transitions.last?.minute
         let settled = min(last, [newest, last - recompute, state.asOf].compactMap { $0 }.max() ?? last)
         var kept = AlertState(asOf: settled)
-        if newest != nil || state.open != nil { kept = RuleEvaluation.fold(rule, history, from: begin, through: settled).state }
+        if newest != nil || state.open != nil || state.closed != nil {
+            kept = RuleEvaluation.fold(rule, history, from: begin, through: settled).state
+        }
         // A group that does not fire as of the moment from which groups without a state are folded needs none.
-        if kept.open != nil || fold.state.open != nil || settled != last - recompute && !history.total.isEmpty {
+        if kept.open != nil || kept.closed != nil || fold.state.open != nil || settled != last - recompute && !history.total.isEmpty {
             plan.states[history.group] = kept
         }
         if let open = fold.state.open {
@@ -90,7 +94,7 @@ struct EvaluationPlanning {
         let least = rule.condition.leastBad
         guard state.open == nil, least > 0 else { return state }
         guard history.total.counts.bad >= least, let bad = history.total.firstBad else { return nil }
-        return AlertState(asOf: state.asOf.map { max($0, min(bad - 1, last)) })
+        return AlertState(asOf: state.asOf.map { max($0, min(bad - 1, last)) }, closed: state.closed)
     }
 
     /// With the groups that have a state and no minutes: they keep firing.

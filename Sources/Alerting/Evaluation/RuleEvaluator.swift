@@ -228,6 +228,8 @@ package final class RuleEvaluator: Service, Sendable {
                 logger.warning("alert firing", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
             case .resolve(let alert, _):
                 logger.notice("alert resolved", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
+            case .reopen(let alert, _, _):
+                logger.warning("alert firing again", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
             case .update: break
             }
         }

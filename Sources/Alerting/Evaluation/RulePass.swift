@@ -86,7 +86,9 @@ struct RulePass {
         last: Minute
     ) async throws -> [AlertChange] {
         let open = try await AlertStore.open(rule: rule.name, on: pool)
-        var changes = AlertChanges(rule: rule, open: open, last: last, now: now, lag: configuration.lag)
+        let reopened = plan.transitions.filter { $0.kind == .reopened }.map(\.group)
+        let closed = reopened.isEmpty ? [] : try await AlertStore.newestResolved(rule: rule.name, groups: reopened, on: pool)
+        var changes = AlertChanges(rule: rule, open: open, closed: closed, last: last, now: now, lag: configuration.lag)
         for one in taken { changes.accepted[one.accepted.group] = one.accepted.summary }
         if checkpoint.asOf == nil { changes.resolveUnconfirmed(Set(plan.open.keys)) }
         for transition in plan.transitions {
@@ -138,6 +140,11 @@ struct RulePass {
         _ silences: [AlertSilence],
         _ causes: SuppressionCandidates
     ) async throws -> [AlertChange] {
+        let changes = changes.map { change in
+            guard case .reopen(let alert, let minute, _) = change else { return change }
+            let (muted, names) = muted(alert, at: minute, silences, causes)
+            return .reopen(muted, minute: minute, receivers: names)
+        }
         let begun = changes.compactMap { change in if case .fire(_, let transition, _) = change { transition } else { nil } }
         guard !begun.isEmpty else { return changes }
         let impacts = try await impacts(begun)
@@ -149,7 +156,8 @@ struct RulePass {
                 alert.affected = impact.devices
             }
             alert.backlog = backlog
-            return enriched(alert, transition, silences, causes)
+            let (muted, names) = muted(alert, at: transition.minute, silences, causes)
+            return .fire(muted, transition, receivers: names)
         }
     }
 
@@ -173,18 +181,19 @@ struct RulePass {
         return impacts
     }
 
-    private func enriched(
+    /// The alert with what mutes it, and the receivers to notify.
+    private func muted(
         _ alert: Alert,
-        _ transition: Transition,
+        at minute: Minute,
         _ silences: [AlertSilence],
         _ causes: SuppressionCandidates
-    ) -> AlertChange {
+    ) -> (Alert, receivers: [String]) {
         var alert = alert
         alert.silencedBy = silences.first { $0.matches(alert.labels) }?.id
         let names = receivers.names(for: alert)
-        let suppression = causes.suppression(of: alert, lastSet: transition.minute, at: transition.minute, receivers: names)
+        let suppression = causes.suppression(of: alert, lastSet: minute, at: minute, receivers: names)
         alert.suppressedBy = suppression?.suppressedBy
-        return .fire(alert, transition, receivers: suppression?.unnotified ?? names)
+        return (alert, suppression?.unnotified ?? names)
     }
 
     private func commit(
@@ -209,6 +218,7 @@ struct RulePass {
             case .fire(let alert, let transition, let names):
                 try await writer.fire(alert, reason: transition.reason, minute: transition.minute, receivers: names)
             case .resolve(let alert, let minute): try await writer.resolve(alert, minute: minute)
+            case .reopen(let alert, let minute, let names): try await writer.reopen(alert, minute: minute, receivers: names)
             case .update(let alert, let isDue):
                 if isDue { try await writer.enqueue(alert.id, receivers: receivers.names(for: alert)) }
             }

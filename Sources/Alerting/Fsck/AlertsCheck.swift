@@ -10,8 +10,8 @@ struct AlertsCheck: FsckCheck {
         (
             """
             SELECT alert.alertId::text, alert.state FROM alerts AS alert LEFT JOIN LATERAL (
-                SELECT kind FROM alertTransitions AS transition
-                WHERE transition.alertId = alert.alertId AND kind IN ('firing', 'resolved') ORDER BY seq DESC LIMIT 1
+                SELECT CASE kind WHEN 'reopened' THEN 'firing' ELSE kind END AS kind FROM alertTransitions AS transition
+                WHERE transition.alertId = alert.alertId AND kind IN ('firing', 'reopened', 'resolved') ORDER BY seq DESC LIMIT 1
             ) AS last ON true
             WHERE last.kind IS DISTINCT FROM alert.state ORDER BY 1 LIMIT 100
             """,

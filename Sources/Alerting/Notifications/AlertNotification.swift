@@ -15,6 +15,8 @@ package struct AlertNotification: Sendable, Hashable {
         case acknowledged
         /// It still fires.
         case repeated
+        /// It fires again soon after its end: the same alert goes on, which is no new page.
+        case reopened
         case resolved
     }
 

@@ -53,7 +53,7 @@ extension AlertReceiver {
     package var supersededPolicy: SupersededPolicy { .sendResolved }
 
     /// Acknowledgements are sent only where they change something.
-    package var events: Set<AlertNotification.Event> { [.fired, .repeated, .resolved] }
+    package var events: Set<AlertNotification.Event> { [.fired, .repeated, .reopened, .resolved] }
 
     package func thread(in response: OutboundResponse) -> String? { nil }
 

@@ -27,7 +27,9 @@ extension ClaimedNotification {
                 Timestamp?, String?, Int64, String, String?, String, Bool, String?, String?, Int, String, Int, String?, String?
             ).self
         )
-        let event = AlertNotification.Event(rawValue: kindText) ?? .fired
+        let stored = AlertNotification.Event(rawValue: kindText) ?? .fired
+        // To a receiver that was never notified that it fires, it begins.
+        let event = stored == .reopened && firstState != "delivered" ? .fired : stored
         let kind: AlertNotification.Kind = event == .resolved ? .resolved : .firing
         let isOver = kind == .resolved
         message = AlertNotification(

@@ -1,5 +1,5 @@
 extension AbsenceCondition: Condition {
-    static let definition = "absence/1"
+    var definition: String { "absence/1" }
 
     var source: SeriesSource { .attempts }
     var reasons: [String] { Self.reasons }

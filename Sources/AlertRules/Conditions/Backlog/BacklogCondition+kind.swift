@@ -1,5 +1,5 @@
 extension BacklogCondition: Condition {
-    static let definition = "backlog/1"
+    var definition: String { "backlog/1" }
 
     var source: SeriesSource { .backlog }
     var reasons: [String] { [] }

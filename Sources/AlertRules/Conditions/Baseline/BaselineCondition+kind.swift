@@ -1,5 +1,5 @@
 extension BaselineCondition: Condition {
-    static let definition = "baseline/1"
+    var definition: String { "baseline/1" }
 
     var source: SeriesSource { .attempts }
     var threshold: Fraction { above }

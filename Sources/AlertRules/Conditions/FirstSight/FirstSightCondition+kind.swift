@@ -1,5 +1,5 @@
 extension FirstSightCondition: Condition {
-    static let definition = "first-sight/1"
+    var definition: String { "first-sight/1" }
 
     var source: SeriesSource { .codes }
     var reasons: [String] { ["unknown"] }

@@ -1,10 +1,10 @@
 extension RatioCondition: Condition {
-    static let definition = "ratio/1"
+    var definition: String { "ratio/\(version.rawValue)" }
 
     var source: SeriesSource { .attempts }
     var threshold: Fraction { above }
     var level: Evidence.Level { .threshold }
-    var lookback: Int { max(duration.minutes + smooth.minutes, resolveWithin.minutes) }
+    var lookback: Int { max(duration.minutes + 2 * smooth.minutes, resolveWithin.minutes) }
     var scenarioShare: Double? { above.double }
     var leastBad: Int64 { minBlocked == nil ? minBad : 0 }
 
@@ -21,6 +21,7 @@ extension RatioCondition: Condition {
             "min_n_clear=\(minAttemptsToClear)", "resolve_within=\(resolveWithin.minutes)",
         ] + (statuses.isEmpty ? [] : ["status=\(statuses.joined(separator: ","))"])
             + (minBlocked.map { ["min_blocked=\($0)"] } ?? [])
+            + (version == .one ? [] : ["reopen_within=\(reopenWithin.minutes)"])
     }
 
     func decision(_ history: GroupHistory, from first: Minute, through last: Minute) -> any Decision {

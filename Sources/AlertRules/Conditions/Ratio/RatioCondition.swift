@@ -1,7 +1,13 @@
-/// `ratio/1`: a share of bad attempts above a threshold, sustained.
+/// `ratio/2`: a share of bad attempts above a threshold, sustained, and over on evidence as strong as that which fired it.
 ///
-/// Defaults are those of the reference (§2.2); `resolveWithin` is an addition and off by default.
+/// Defined in docs/alert-semantics.md. `ratio/1` is kept for backtests: `version: 1`.
 package struct RatioCondition: Sendable, Hashable {
+    package enum Version: Int64, Sendable, Hashable, CaseIterable {
+        case one = 1
+        case two
+    }
+
+    package var version: Version
     package var reasons: [String]
     /// With statuses, only an attempt that ended in one of them is bad: `deactivated` are failures that switched a token off.
     package var statuses: [String] = []
@@ -22,24 +28,39 @@ package struct RatioCondition: Sendable, Hashable {
     package var guardConfidence: WilsonBound? = .percent99
     /// The share the lower confidence bound must exceed.
     package var guardAt: Fraction
-    package var resolveAfter = RuleDuration(minutes: 10)
+    /// The shortest good run.
+    package var resolveAfter: RuleDuration
     /// The share at or below which a minute run counts as good.
     package var resolveAt: Fraction
-    /// Attempts each half of the resolve window must contain before "good" is believed.
-    package var minAttemptsToClear: Int64 = 20
-    /// How far the resolve window may stretch, after the last breach, to find that many attempts in low traffic.
+    /// Attempts each half of the good run must contain.
+    package var minAttemptsToClear: Int64
+    /// The longest good run. It begins after the newest minute at which the condition was met.
     package var resolveWithin: RuleDuration
+    /// How long after its end an alert that fires again is the same alert; zero: never.
+    package var reopenWithin: RuleDuration
     /// Also fires when a credential was refused throughout `duration` and at least this many pushes wait for it: those are not attempted,
     /// so they are in no share. Nil considers attempts only.
     package var minBlocked: Int64?
 
-    package init(reasons: [String], above: Fraction, for duration: RuleDuration) {
+    package init(reasons: [String], above: Fraction, for duration: RuleDuration, version: Version = .two) {
+        self.version = version
         self.reasons = reasons.sorted()
         self.above = above
         self.duration = duration
         smooth = RuleDuration(minutes: max(1, duration.minutes / 3))
         guardAt = above * Fraction(4, 5)
         resolveAt = above * Fraction(4, 5)
-        resolveWithin = resolveAfter
+        switch version {
+        case .one:
+            resolveAfter = RuleDuration(minutes: 10)
+            resolveWithin = resolveAfter
+            minAttemptsToClear = 20
+            reopenWithin = RuleDuration(minutes: 0)
+        case .two:
+            resolveAfter = RuleDuration(minutes: max(10, duration.minutes / 2))
+            resolveWithin = RuleDuration(minutes: min(1440, 12 * resolveAfter.minutes))
+            minAttemptsToClear = 5
+            reopenWithin = RuleDuration(minutes: 120)
+        }
     }
 }

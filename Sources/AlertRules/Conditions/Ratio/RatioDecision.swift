@@ -1,9 +1,10 @@
-/// `ratio/1` over one group (§2.2).
+/// `ratio/1` or `ratio/2` over one group, and the credentials that its attempts need.
 struct RatioDecision: Decision {
     let condition: RatioCondition
     let series: MinuteSeries
     let circuits: CircuitMinutes
-    let verdicts: RatioVerdicts
+    private let verdicts: RatioVerdicts
+    private let test: any RatioTest
 
     /// Ready to decide about every minute from `first` to `last`.
     init(
@@ -16,10 +17,18 @@ struct RatioDecision: Decision {
         self.condition = condition
         self.series = series
         self.circuits = circuits
-        verdicts = RatioVerdicts(condition, series: series, from: first - (condition.duration.minutes - 1), through: last)
+        let before = condition.duration.minutes - 1 + condition.smooth.minutes - 1
+        verdicts = RatioVerdicts(condition, series: series, from: first - before, through: last)
+        let minutes = RatioMinutes(condition: condition, series: series, verdicts: verdicts)
+        switch condition.version {
+        case .one: test = Ratio1Test(minutes)
+        case .two: test = Ratio2Test(minutes)
+        }
     }
 
     private var length: Int { condition.duration.minutes }
+
+    var reopenWithin: Int { condition.reopenWithin.minutes }
 
     func decides(at minute: Minute) -> Bool { true }
 
@@ -36,22 +45,7 @@ struct RatioDecision: Decision {
     }
 
     private func shareOnset(at minute: Minute) -> EvaluatedWindow? {
-        guard verdicts[minute] == .breach, verdicts[minute - (length - 1)] == .breach, hasQuorum(at: minute) else { return nil }
-        let window = series.evidence(endingAt: minute, minutes: length)
-        guard window.counts.bad >= condition.minBad, window.counts.isAbove(condition.above), passesGuard(window.counts) else { return nil }
-        return EvaluatedWindow(level: .threshold, window: window)
-    }
-
-    /// At least half of the window can be judged, and the quorum of those minutes breaches.
-    private func hasQuorum(at minute: Minute) -> Bool {
-        let (breaches, evaluable) = verdicts.window(endingAt: minute, minutes: length)
-        let quorum = condition.quorum
-        return 2 * evaluable >= length && Int64(breaches) * quorum.denominator >= quorum.numerator * Int64(evaluable)
-    }
-
-    private func passesGuard(_ counts: AttemptCounts) -> Bool {
-        guard let bound = condition.guardConfidence else { return true }
-        return bound.lowerBound(counts) > condition.guardAt.double
+        test.onset(at: minute).map { EvaluatedWindow(level: .threshold, window: $0) }
     }
 
     func start(of onset: EvaluatedWindow, at minute: Minute) -> Minute {
@@ -61,25 +55,7 @@ struct RatioDecision: Decision {
     func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         // Waiting pushes were not attempted, so good attempts of others prove nothing about them.
         if condition.minBlocked != nil, circuits.isWaiting(at: minute) { return nil }
-        var minutes = condition.resolveAfter.minutes
-        while true {
-            let stretched = minutes > condition.resolveAfter.minutes || alert.evidence.level == .blocked
-            // A stretched window must not reach back over a minute at which the condition was met.
-            if stretched, minute - (minutes - 1) <= alert.lastSet { return nil }
-            if let good = clear(at: minute, minutes: minutes) {
-                return good ? EvaluatedWindow(level: .threshold, window: series.evidence(endingAt: minute, minutes: minutes)) : nil
-            }
-            if minutes >= condition.resolveWithin.minutes { return nil }
-            minutes = min(minutes * 2, condition.resolveWithin.minutes)
-        }
-    }
-
-    /// Whether both halves of the window are good; nil when one contains too few attempts to decide.
-    private func clear(at minute: Minute, minutes: Int) -> Bool? {
-        let newer = series.window(endingAt: minute, minutes: minutes / 2)
-        let older = series.window(endingAt: minute - minutes / 2, minutes: minutes - minutes / 2)
-        guard min(newer.attempts, older.attempts) >= condition.minAttemptsToClear else { return nil }
-        return !newer.isAbove(condition.resolveAt) && !older.isAbove(condition.resolveAt)
+        return test.recovery(of: alert, at: minute).map { EvaluatedWindow(level: .threshold, window: $0) }
     }
 
     func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {

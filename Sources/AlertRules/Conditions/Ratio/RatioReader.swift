@@ -1,9 +1,9 @@
 /// Reads `ratio:` with its `for:`.
 struct RatioReader {
     static let keys = [
-        "reason", "status", "above", "of", "smooth", "quorum", "min_bad", "min_bad_smooth", "guard", "guard_at", "resolve_after",
+        "version", "reason", "status", "above", "of", "smooth", "quorum", "min_bad", "min_bad_smooth", "guard", "guard_at", "resolve_after",
         "resolve_at",
-        "min_n_clear", "resolve_within", "min_blocked",
+        "min_n_clear", "resolve_within", "reopen_within", "min_blocked",
     ]
     private static let tiny = Fraction(1, 1_000_000)
     private static let all = Fraction(1, 1)
@@ -16,8 +16,9 @@ struct RatioReader {
         let above = above(ratio)
         let duration = duration()
         let of = FilterReader(condition: ratio).filter()
+        let version = ratio.count("version", in: 1...2).flatMap(RatioCondition.Version.init) ?? .two
         guard let above, let duration, !reasons.isEmpty else { return nil }
-        var condition = RatioCondition(reasons: reasons, above: above, for: duration)
+        var condition = RatioCondition(reasons: reasons, above: above, for: duration, version: version)
         condition.of = of
         condition.statuses = statuses(ratio)
         readEvidence(ratio, &condition)
@@ -81,7 +82,15 @@ struct RatioReader {
 
     private func readResolve(_ ratio: MappingReader, _ condition: inout RatioCondition) {
         if let duration = ratio.duration("resolve_after") { condition.resolveAfter = duration }
-        condition.resolveWithin = condition.resolveAfter
+        if ratio.has("resolve_after") {
+            let longest = condition.version == .one ? condition.resolveAfter.minutes : min(1440, 12 * condition.resolveAfter.minutes)
+            condition.resolveWithin = RuleDuration(minutes: longest)
+        }
+        if ratio.isText("reopen_within", "off") {
+            condition.reopenWithin = RuleDuration(minutes: 0)
+        } else if let duration = ratio.duration("reopen_within", in: 1...1440) {
+            condition.reopenWithin = duration
+        }
         if let duration = ratio.duration("resolve_within") { condition.resolveWithin = duration }
         if let share = ratio.share("resolve_at", in: Fraction(0, 1)...Self.all) { condition.resolveAt = share }
         if let count = ratio.count("min_n_clear", in: 1...1_000_000_000) { condition.minAttemptsToClear = count }
@@ -102,6 +111,9 @@ struct RatioReader {
         }
         if condition.resolveWithin < condition.resolveAfter || condition.resolveWithin.minutes > 1440 {
             ratio.error("resolve_within", "\(condition.resolveWithin) must be from 'resolve_after' (\(condition.resolveAfter)) to 1d")
+        }
+        if condition.version == .one, condition.reopenWithin.minutes > 0 {
+            ratio.error("reopen_within", "ratio/1 opens no alert again; remove the key, or 'version: 1'")
         }
         if condition.minBlocked != nil { checkMinBlocked(ratio, condition) }
         if condition.minBadSmooth > condition.minBad {

@@ -1,5 +1,5 @@
 extension ReregistrationCondition: Condition {
-    static let definition = "reregistration/1"
+    var definition: String { "reregistration/1" }
 
     var source: SeriesSource { .reregistrations }
     var reasons: [String] { ["token_not_registered"] }

@@ -17,7 +17,7 @@ package struct AlertmanagerReceiver: AlertReceiver {
     package var secrets: [String] { [cluster.password, cluster.credentials].compactMap { $0 } }
     package var repeatsItself: Bool { true }
     package var supersededPolicy: SupersededPolicy { .sendNothing }
-    package var events: Set<AlertNotification.Event> { [.fired, .resolved] }
+    package var events: Set<AlertNotification.Event> { [.fired, .reopened, .resolved] }
 
     package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
         .requests(try cluster.requests([AlertmanagerAlert(message, now: now)]))

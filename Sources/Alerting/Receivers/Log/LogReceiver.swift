@@ -20,7 +20,12 @@ package struct LogReceiver: AlertReceiver {
             "since": "\(message.startsAt)", "url": "\(message.pageURL)",
         ]
         switch message.kind {
-        case .firing: return .log(message.severity.pages ? .error : .warning, "FIRING \(summary)", metadata)
+        case .firing:
+            return .log(
+                message.severity.pages ? .error : .warning,
+                message.event == .reopened ? "FIRING AGAIN \(summary)" : "FIRING \(summary)",
+                metadata
+            )
         case .resolved: return .log(.notice, "RESOLVED \(summary)", metadata)
         }
     }

@@ -56,7 +56,7 @@ struct NtfyMessage: Encodable {
     }
 
     static func priority(_ message: AlertNotification) -> Int {
-        guard message.kind == .firing else { return message.severity.pages ? 3 : 2 }
+        guard message.kind == .firing, message.event != .reopened else { return message.severity.pages ? 3 : 2 }
         switch message.severity {
         case .critical: return 5
         case .page: return 4

@@ -94,5 +94,5 @@ struct PagerDutyEvent: Encodable {
         message.group.isEmpty ? "all" : message.group.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
     }
 
-    private static func host(_ url: String) -> String { URL(string: url)?.host() ?? "pushwatch" }
+    static func host(_ url: String) -> String { URL(string: url)?.host() ?? "pushwatch" }
 }

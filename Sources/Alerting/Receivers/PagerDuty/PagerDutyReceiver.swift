@@ -4,7 +4,8 @@ package import PushContract
 
 /// Opens and resolves incidents through PagerDuty's Events API v2.
 ///
-/// PagerDuty repeats by itself, so an alert is triggered once. An alert that ended before its notification was sent opens no incident.
+/// PagerDuty repeats by itself, so an alert is triggered once. A trigger after a resolve would open a new incident, so an alert that fires again
+/// is a change event, which pages nobody. An alert that ended before its notification was sent opens no incident.
 package struct PagerDutyReceiver: AlertReceiver {
     package static let standardURL = "https://events.pagerduty.com/v2/enqueue"
 
@@ -22,13 +23,25 @@ package struct PagerDutyReceiver: AlertReceiver {
     package var secrets: [String] { [routingKey] }
     package var repeatsItself: Bool { true }
     package var supersededPolicy: SupersededPolicy { .sendNothing }
-    package var events: Set<AlertNotification.Event> { [.fired, .acknowledged, .resolved] }
+    package var events: Set<AlertNotification.Event> { [.fired, .acknowledged, .reopened, .resolved] }
 
     package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
+        if message.event == .reopened {
+            return .request(try request(PagerDutyChange(message, routingKey: routingKey).data(), to: changeURL))
+        }
         let action: PagerDutyEvent.Action = message.kind == .resolved ? .resolve : message.event == .acknowledged ? .acknowledge : .trigger
-        let body = try PagerDutyEvent(message, action: action, routingKey: routingKey).data()
+        return .request(try request(PagerDutyEvent(message, action: action, routingKey: routingKey).data(), to: url))
+    }
+
+    /// `/v2/change/enqueue` next to `/v2/enqueue`.
+    private var changeURL: String {
+        let suffix = "/enqueue"
+        return url.hasSuffix(suffix) ? url.dropLast(suffix.count) + "/change" + suffix : url
+    }
+
+    private func request(_ body: Data, to url: String) throws -> OutboundRequest {
         let headers = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
-        return .request(OutboundRequest(method: "POST", url: url, headers: headers, body: Array(body), timeout: Self.timeout))
+        return OutboundRequest(method: "POST", url: url, headers: headers, body: Array(body), timeout: Self.timeout)
     }
 
     /// Accepted is 202 and nothing else: another 2xx does not come from PagerDuty.

@@ -41,6 +41,7 @@ struct AlertText {
         switch message.event {
         case .acknowledged: "ACKNOWLEDGED" + (message.acknowledgedBy.map { " by \($0)" } ?? "")
         case .repeated: "STILL FIRING"
+        case .reopened: "FIRING AGAIN"
         case .fired, .resolved: "FIRING"
         }
     }

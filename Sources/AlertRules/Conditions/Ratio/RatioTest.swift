@@ -1,0 +1,31 @@
+/// What the versions of `ratio` differ in: when a share sets the condition, and when it is over.
+protocol RatioTest {
+    init(_ minutes: RatioMinutes)
+    /// The window when the condition is met in full at a closed minute.
+    func onset(at minute: Minute) -> WindowCounts?
+    /// The good run that proves recovery.
+    func recovery(of alert: FiringAlert, at minute: Minute) -> WindowCounts?
+}
+
+/// The minutes of one group with what each says: what all versions have in common.
+struct RatioMinutes {
+    let condition: RatioCondition
+    let series: MinuteSeries
+    let verdicts: RatioVerdicts
+
+    var length: Int { condition.duration.minutes }
+
+    /// At least half of the window can be judged, and the quorum of those minutes breaches.
+    func hasQuorum(at minute: Minute) -> Bool {
+        let (breaches, evaluable) = verdicts.window(endingAt: minute, minutes: length)
+        let quorum = condition.quorum
+        return 2 * evaluable >= length && Int64(breaches) * quorum.denominator >= quorum.numerator * Int64(evaluable)
+    }
+
+    /// The share is above the threshold, and so certainly that few attempts are not taken for many.
+    func isProven(_ counts: AttemptCounts) -> Bool {
+        guard counts.isAbove(condition.above) else { return false }
+        guard let bound = condition.guardConfidence else { return true }
+        return bound.lowerBound(counts) > condition.guardAt.double
+    }
+}

@@ -1,0 +1,93 @@
+import AlertRules
+import Alerting
+import Foundation
+import HTTPClient
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@Suite("An alert that fires again soon after its end")
+struct ReopeningTests {
+    /// Fires at minute 34, resolves at 44, fires again at 74 and resolves at 84.
+    private func evaluate(
+        _ pool: PostgresPool,
+        _ receivers: [ReceiverConfiguration],
+        _ clock: HandClock,
+        after: (Int) async throws -> Void
+    ) async throws {
+        let traffic = try await Traffic(pool)
+        for (minutes, bad) in [(0..<20, Int64(0)), (20..<35, 50), (35..<60, 0), (60..<75, 50), (75..<100, 0)] {
+            try await traffic.add(minutes, attempts: 100, bad: bad)
+        }
+        let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock)
+        for minute in [20, 40, 50, 75, 100] {
+            clock.set((Traffic.start + minute).timestamp + .seconds(60))
+            try await evaluator.evaluate(minutes: minute)
+            #expect(evaluator.faults == [:])
+            try await after(minute)
+        }
+        #expect(
+            try await Recorded.transitions(pool).map(\.description) == [
+                "provider=fcm firing @34", "provider=fcm resolved @44", "provider=fcm reopened @74", "provider=fcm resolved @84",
+            ]
+        )
+        #expect(try await pool.query("SELECT count(*) FROM alerts")[0].decode(Int.self) == 1)
+    }
+
+    private func kinds(_ pool: PostgresPool) async throws -> [String] {
+        try await pool.query("SELECT kind || ' ' || state FROM notifications ORDER BY seq").map { try $0.decode(String.self) }
+    }
+
+    @Test("who was notified of its end gets one update that it fires again, and is notified of its end at last")
+    func update() async throws {
+        try await withDatabase { pool in
+            let hook = Hook([])
+            let client = TestHTTP()
+            try await withHook(hook) { url in
+                let clock = HandClock()
+                let receivers = [ReceiverConfiguration.webhook("on-call", url: url)]
+                let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: client.send)
+                try await evaluate(pool, receivers, clock) { _ in try await notifier.deliverDue() }
+                #expect(hook.got.map(\.status) == ["firing", "resolved", "firing", "resolved"])
+                #expect(try await kinds(pool) == ["firing delivered", "resolved delivered", "reopened delivered", "resolved delivered"])
+            }
+        }
+    }
+
+    @Test("who was not notified of its end yet is not notified of it any more, nor that it goes on")
+    func unnoticed() async throws {
+        try await withDatabase { pool in
+            let hook = Hook([])
+            let client = TestHTTP()
+            try await withHook(hook) { url in
+                let clock = HandClock()
+                let receivers = [ReceiverConfiguration.webhook("on-call", url: url)]
+                let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: client.send)
+                try await evaluate(pool, receivers, clock) { minute in
+                    // Nothing is sent between its end and its beginning again.
+                    if minute != 50 { try await notifier.deliverDue() }
+                }
+                #expect(hook.got.map(\.status) == ["firing", "resolved"])
+                #expect(try await kinds(pool) == ["firing delivered", "resolved superseded", "resolved delivered"])
+            }
+        }
+    }
+
+    @Test("PagerDuty gets a change event, which opens no incident; text says that it fires again")
+    func receivers() throws {
+        var message = Messages.firing
+        message.event = .reopened
+        let receiver = PagerDutyReceiver(name: "pd", routingKey: String(repeating: "k", count: 32))
+        guard case .request(let request) = try receiver.action(for: message, now: Traffic.start.timestamp) else {
+            Issue.record("no request")
+            return
+        }
+        #expect(request.url == "https://events.pagerduty.com/v2/change/enqueue")
+        let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body ?? [])) as? [String: Any])
+        #expect(body["event_action"] == nil && body["dedup_key"] == nil && body["routing_key"] != nil)
+        let payload = try #require(body["payload"] as? [String: Any])
+        #expect((payload["summary"] as? String)?.hasPrefix("FIRING AGAIN: ") == true)
+        #expect(receiver.events.contains(.reopened))
+    }
+}
