@@ -4,7 +4,7 @@
 /// one kind may take turns for nothing; kinds share none, and where a transaction locks several kinds it does so in the order below.
 package enum KeyLock {
     package enum Kind: Int, Sendable, CaseIterable {
-        case deviceToken, activity, updateToken, pause
+        case token, activity, pause
     }
 
     /// Rows of each kind; sql/migrations/0001 makes as many.

@@ -25,6 +25,20 @@ package struct ProviderCode: Sendable, Hashable {
     /// The row of a code; nil for a code that is not in the table.
     package static func row(_ source: Source, _ code: String) -> ProviderCode? { byCode[source]?[code] }
 
+    /// The buckets that a report with this code may carry, the mapping's own first; nil for a code that the mapping does not know.
+    ///
+    /// "Reason code mapping: APNs `BadDeviceToken`, FCM `messaging/invalid-registration-token` -> `token_invalid` …" (seed 002).
+    package static func reasonCodes(of code: String, provider: Provider) -> [ReasonCode]? {
+        let row =
+            switch provider {
+            case .apns: row(.apns, code)
+            case .fcm: row(.fcm, code) ?? row(.firebaseAdmin, code)
+            }
+        guard let reason = row?.classification?.reasonCode else { return nil }
+        // A report does not say whether a field violation named the token: `ReasonMapping.fcm`.
+        return row?.code == "INVALID_ARGUMENT" ? [reason, .tokenInvalid] : [reason]
+    }
+
     private static let byCode = Dictionary(grouping: table, by: \.source).mapValues { rows in
         Dictionary(uniqueKeysWithValues: rows.map { ($0.code, $0) })
     }

@@ -23,7 +23,7 @@ struct KeysCommand: AsyncParsableCommand {
             discussion: """
                   pushwatch keys create --name ingest --scope attempts:write --quota-per-minute 6000
 
-                Scopes: \(Scope.allScopes.map(\.rawValue).joined(separator: ", ")).
+                Scopes: \(Scope.grantable.map(\.rawValue).joined(separator: ", ")).
                 """
         )
 

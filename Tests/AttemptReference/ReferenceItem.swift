@@ -19,6 +19,7 @@ struct ReferenceItem {
         let status = word("status", ["queued", "sent", "failed", "deactivated"], isRequired: true)
         let reason = reasonCode(status)
         let code = text("providerErrorCode", 0...200)
+        if let reason, let code, let provider, status == "failed" || status == "deactivated" { checkMapping(reason, code, provider) }
         let at = moment(earliest, latest)
         let requestId = visible("requestId", isRequired: true)
         let app = text("app", 1...200)
@@ -121,6 +122,15 @@ struct ReferenceItem {
             return nil
         }
         return word("reasonCode", ["token_invalid", "token_not_registered", "provider_5xx", "network", "auth", "unknown"])
+    }
+
+    /// By the table of the seed and its continuation, row by row.
+    private mutating func checkMapping(_ reason: String, _ code: String, _ provider: String) {
+        let sources: [ProviderCode.Source] = provider == "apns" ? [.apns] : [.fcm, .firebaseAdmin]
+        let rows = ProviderCode.table.filter { sources.contains($0.source) && Array($0.code.utf8) == Array(code.utf8) }
+        guard let own = rows.first?.classification?.reasonCode.rawValue, own != reason else { return }
+        if code == "INVALID_ARGUMENT", reason == "token_invalid" { return }
+        fault("reason_code_mismatch", "reasonCode")
     }
 
     private mutating func moment(_ earliest: Timestamp, _ latest: Timestamp) -> Timestamp? {

@@ -15,7 +15,7 @@ struct AnalystLockTests {
             let start = ContinuousClock.now
             try await database.attempts.maintenance.ensurePartitions(forDays: [Sample.now.day + 2])
             try await migrate(database.url)
-            try await database.pool.withTransaction { try await $0.execute(KeyLock.take(.deviceToken, ["sha256:1"])) }
+            try await database.pool.withTransaction { try await $0.execute(KeyLock.take(.token, ["sha256:1"])) }
             #expect(ContinuousClock.now - start < .seconds(20))
         }
     }

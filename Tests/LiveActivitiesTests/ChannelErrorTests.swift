@@ -44,7 +44,7 @@ struct ChannelErrorTests {
             bench.apns.channels.answer("create", .apns(503, "ServiceUnavailable"), .apns(503, "ServiceUnavailable"))
             try await bench.score(runs: 1)
             try await bench.phone("ann", "phone", 1)
-            try await bench.phone("old", "phone", 2, osVersion: "17.5")
+            try await bench.phone("old", "phone-old", 2, osVersion: "17.5")
             for user in ["ann", "old"] { try await bench.follow(user) }
             try await bench.run()
             #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(2)], "older systems do not wait")
@@ -132,14 +132,14 @@ struct ChannelErrorTests {
     func gone() async throws {
         try await ChannelTests.with { bench in
             try await bench.listening("ann", "phone", 1)
-            try await bench.listening("bob", "phone", 2)
-            try await bench.postToken("bob", "phone", 2)
+            try await bench.listening("bob", "phone-bob", 2)
+            try await bench.postToken("bob", "phone-bob", 2)
             bench.apns.channels.removeAll()
             bench.apns.forget()
             try await bench.score(runs: 4)
             try await bench.run()
             try await bench.run()
-            #expect(try await bench.states("bob") == ["active"])
+            #expect(try await bench.states("bob", "phone-bob") == ["active"])
             #expect(bench.apns.calls("update").map(\.token) == [LiveBench.updateToken(2)])
             #expect(try await bench.states("ann").first == "ended/token_invalid")
             let refused = try await bench.count(

@@ -15,8 +15,8 @@ struct ChannelTests {
         try await ChannelTests.with { bench in
             let second = bench.another(owner: "second") { $0.channels.mode = .own }
             try await bench.phone("ann", "phone", 1)
-            try await bench.phone("bob", "phone", 2)
-            try await bench.phone("old", "phone", 3, osVersion: "17.5")
+            try await bench.phone("bob", "phone-bob", 2)
+            try await bench.phone("old", "phone-old", 3, osVersion: "17.5")
             for user in ["ann", "bob", "old"] { try await bench.follow(user) }
             try await bench.score(runs: 1)
             async let one: Void = bench.run()
@@ -34,7 +34,7 @@ struct ChannelTests {
             #expect(starts[LiveBench.startToken(3)]?.integer("input-push-token") == 1)
             // It is there with its start: no token will tell of it.
             #expect(try await bench.states("ann") == ["active"])
-            #expect(try await bench.states("old") == ["pending"])
+            #expect(try await bench.states("old", "phone-old") == ["pending"])
             let answered = try await bench.engine.stores.orchestrator.starts(since: bench.now - .seconds(60))
             #expect(answered.unanswered == 0, "no token is missed from those that listen")
         }
@@ -51,7 +51,7 @@ struct ChannelTests {
             try await bench.run(all: false)
             #expect(bench.apns.calls("start").map { $0.aps.text("input-push-channel") } == ["channel-1=="])
             bench.clock.advance(.milliseconds(100))
-            try await bench.phone("bob", "phone", 2)
+            try await bench.phone("bob", "phone-bob", 2)
             try await bench.pool.execute("UPDATE devices SET app = 'com.example.other' WHERE userId = 'bob'")
             try await bench.follow("bob")
             try await bench.run(all: false)
@@ -67,13 +67,13 @@ struct ChannelTests {
         try await ChannelTests.with { bench in
             try await bench.score(runs: 1)
             for number in 1...5 {
-                try await bench.phone("user\(number)", "phone", number)
+                try await bench.phone("user\(number)", "phone\(number)", number)
                 try await bench.follow("user\(number)")
             }
-            try await bench.phone("old", "phone", 9, osVersion: "17.5")
+            try await bench.phone("old", "phone-old", 9, osVersion: "17.5")
             try await bench.follow("old")
             try await bench.run()
-            try await bench.postToken("old", "phone", 9)
+            try await bench.postToken("old", "phone-old", 9)
             try await bench.run()
             bench.apns.forget()
             bench.apns.channels.forget()
@@ -141,8 +141,8 @@ struct ChannelTests {
     func unfollow() async throws {
         try await ChannelTests.with { bench in
             try await bench.listening("ann", "phone", 1)
-            try await bench.listening("bob", "phone", 2)
-            #expect(try await bench.postToken("bob", "phone", 2) == .rotate(1))
+            try await bench.listening("bob", "phone-bob", 2)
+            #expect(try await bench.postToken("bob", "phone-bob", 2) == .rotate(1))
             bench.apns.forget()
             bench.apns.channels.forget()
             try await bench.score(runs: 5)
@@ -164,7 +164,7 @@ struct ChannelTests {
             try await bench.score(runs: 7)
             try await bench.run()
             for number in 2...4 {
-                try await bench.phone("user\(number)", "phone", number)
+                try await bench.phone("user\(number)", "phone\(number)", number)
                 try await bench.follow("user\(number)")
             }
             // Their starts were made with the state before: claimed, and then the match went on.
@@ -212,7 +212,7 @@ struct ChannelTests {
             await bench.engine.release()
             let off = bench.another(owner: "off")
             bench.apns.channels.forget()
-            try await bench.phone("eve", "phone", 5)
+            try await bench.phone("eve", "phone-eve", 5)
             try await bench.follow("eve")
             try await bench.score(runs: 2)
             try await off.runUntilIdle()

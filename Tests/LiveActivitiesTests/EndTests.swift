@@ -15,7 +15,7 @@ struct EndTests {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
             try await bench.running("ann", "phone", 1)
-            try await bench.running("bob", "phone", 2)
+            try await bench.running("bob", "phone-bob", 2)
             bench.apns.forget()
             bench.clock.advance(.seconds(2))
             try await bench.score(phase: "ended", runs: 99, event: ("match_end", 1), alert: "RR won")
@@ -47,14 +47,14 @@ struct EndTests {
             try await bench.phone("ann", "tablet", 2)
             try await bench.run()
             try await bench.postToken("ann", "tablet", 2)
-            try await bench.running("bob", "phone", 3)
+            try await bench.running("bob", "phone-bob", 3)
             bench.apns.forget()
             try await bench.follows.unfollow(userId: "ann", matchId: "m1", now: bench.now)
             try await bench.run()
             #expect(Set(bench.apns.calls("end").map(\.token)) == [LiveBench.updateToken(1), LiveBench.updateToken(2)])
             #expect(try await bench.states("ann") == ["ended/user_unfollow"])
             #expect(try await bench.states("ann", "tablet") == ["ended/user_unfollow"])
-            #expect(try await bench.states("bob") == ["active"])
+            #expect(try await bench.states("bob", "phone-bob") == ["active"])
             // Off the screen at once, and later than anything that was shown.
             let end = bench.apns.calls("end")[0]
             #expect(end.aps.integer("dismissal-date") < end.timestamp)

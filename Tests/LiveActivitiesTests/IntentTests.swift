@@ -54,7 +54,7 @@ struct IntentTests {
     func lifetime() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
-            for number in 1...3 { try await bench.running("user\(number)", "phone", number) }
+            for number in 1...3 { try await bench.running("user\(number)", "phone\(number)", number) }
             try await bench.follows.unfollow(userId: "user3", matchId: "m1", now: bench.now)
             try await bench.phone("eve", "tablet", 9)
             try await bench.follow("eve")
@@ -170,7 +170,7 @@ struct IntentTests {
     }
 
     private static func intent(_ number: Int) throws -> AttemptIdentity {
-        ActivityKey(subject: "m1", userId: "user\(number)", deviceId: "phone", instance: 1).attempt(
+        ActivityKey(subject: "m1", userId: "user\(number)", deviceId: "phone\(number)", instance: 1).attempt(
             "state:1:1",
             tokenHash: try PushToken(LiveBench.updateToken(number), provider: .apns).hash,
             app: "com.example.app",

@@ -14,7 +14,7 @@ struct LiveSendGateTests {
     func hold() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
-            for number in 1...6 { try await bench.running("user\(number)", "phone", number) }
+            for number in 1...6 { try await bench.running("user\(number)", "phone\(number)", number) }
             bench.apns.forget()
             for number in 1...6 { bench.apns.answer(LiveBench.updateToken(number), .apns(403, "InvalidProviderToken")) }
             try await bench.score(runs: 2)
@@ -87,7 +87,7 @@ struct LiveSendGateTests {
     func pause() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
-            for number in 1...3 { try await bench.running("user\(number)", "phone", number) }
+            for number in 1...3 { try await bench.running("user\(number)", "phone\(number)", number) }
             bench.apns.forget()
             var wait = PushOutcome.apns(503, "ServiceUnavailable")
             wait.retryAfter = .seconds(120)
@@ -112,7 +112,7 @@ struct LiveSendGateTests {
     func limiter() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
-            for number in 1...30 { try await bench.running("user\(number)", "phone", number) }
+            for number in 1...30 { try await bench.running("user\(number)", "phone\(number)", number) }
             for number in 1...30 { bench.apns.answer(LiveBench.updateToken(number), .apns(410, "Unregistered")) }
             try await bench.score(runs: 2)
             try await bench.run(all: false)
@@ -139,7 +139,7 @@ struct LiveSendGateTests {
     func startTokenLimiter() async throws {
         try await LiveBench.with { bench in
             for number in 1...30 {
-                try await bench.phone("user\(number)", "phone", number)
+                try await bench.phone("user\(number)", "phone\(number)", number)
                 try await bench.follow("user\(number)")
                 bench.apns.answer(LiveBench.startToken(number), .apns(410, "Unregistered"))
             }

@@ -103,7 +103,7 @@ struct QueuedPushTests {
     func newest() async throws {
         try await LiveBench.with { bench in
             try await bench.phone("ann", "phone", 1)
-            try await bench.phone("bob", "phone", 2)
+            try await bench.phone("bob", "phone-bob", 2)
             for user in ["ann", "bob"] { try await bench.follow(user) }
             try await bench.score(runs: 1)
             _ = try await bench.engine.turn(all: true)

@@ -30,7 +30,7 @@ struct ShutdownTests {
     func unanswered() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
-            for number in 1...3 { try await bench.running("user\(number)", "phone", number) }
+            for number in 1...3 { try await bench.running("user\(number)", "phone\(number)", number) }
             try await bench.phone("eve", "tablet", 4)
             try await bench.follow("eve")
             let rows = try await bench.count("SELECT count(*) FROM notificationDeliveryAttempts WHERE pushType = 'liveactivity'")

@@ -13,7 +13,7 @@ struct StartTests {
     func twoTriggers() async throws {
         try await LiveBench.with { bench in
             try await bench.phone("ann", "phone", 1)
-            try await bench.phone("bob", "phone", 2)
+            try await bench.phone("bob", "phone-bob", 2)
             // Bob follows before the match, Ann while it is on.
             try await bench.follow("bob")
             try await bench.score(phase: "scheduled", runs: 0)
@@ -25,10 +25,10 @@ struct StartTests {
             try await bench.follow("ann")
             try await bench.run()
             #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(2), LiveBench.startToken(1)])
-            #expect(try await bench.postToken("bob", "phone", 2) == .adopt(1, replacing: nil))
+            #expect(try await bench.postToken("bob", "phone-bob", 2) == .adopt(1, replacing: nil))
             #expect(try await bench.postToken("ann", "phone", 1) == .adopt(1, replacing: nil))
             #expect(try await bench.states("ann") == ["active"])
-            #expect(try await bench.states("bob") == ["active"])
+            #expect(try await bench.states("bob", "phone-bob") == ["active"])
         }
     }
 

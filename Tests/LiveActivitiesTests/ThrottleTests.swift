@@ -14,7 +14,7 @@ struct ThrottleTests {
     func throttled() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
-            for number in 1...8 { try await bench.running("user\(number)", "phone", number) }
+            for number in 1...8 { try await bench.running("user\(number)", "phone\(number)", number) }
             try await ThrottleStore(pool: bench.pool).set([throttle(bench)])
             bench.apns.forget()
             try await bench.score(runs: 2)
@@ -49,7 +49,7 @@ struct ThrottleTests {
     func others() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
-            for number in 1...4 { try await bench.running("user\(number)", "phone", number) }
+            for number in 1...4 { try await bench.running("user\(number)", "phone\(number)", number) }
             var other = throttle(bench)
             other.app = "com.example.other"
             var fcm = throttle(bench)

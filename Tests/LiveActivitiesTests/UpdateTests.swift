@@ -15,9 +15,9 @@ struct UpdateTests {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
             try await bench.running("ann", "phone", 1)
-            try await bench.running("bob", "phone", 2)
+            try await bench.running("bob", "phone-bob", 2)
             try await bench.follows.unfollow(userId: "bob", matchId: "m1", now: bench.now)
-            try await bench.phone("eve", "phone", 3)
+            try await bench.phone("eve", "phone-eve", 3)
             try await bench.follow("eve")
             try await bench.run()
             bench.apns.forget()
@@ -34,7 +34,7 @@ struct UpdateTests {
     func identical() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
-            for number in 1...12 { try await bench.running("user\(number)", "phone", number) }
+            for number in 1...12 { try await bench.running("user\(number)", "phone\(number)", number) }
             bench.apns.forget()
             for runs in 2...4 {
                 bench.clock.advance(.seconds(2))
@@ -70,7 +70,7 @@ struct UpdateTests {
     func newcomer() async throws {
         try await LiveBench.with { bench in
             try await bench.phone("ann", "phone", 1)
-            try await bench.phone("bob", "phone", 2)
+            try await bench.phone("bob", "phone-bob", 2)
             try await bench.follow("ann")
             try await bench.follow("bob")
             try await bench.score(runs: 1)
@@ -81,7 +81,7 @@ struct UpdateTests {
             try await bench.score(runs: 2)
             try await bench.run()
             #expect(bench.apns.calls("update").map(\.token) == [LiveBench.updateToken(1)])
-            try await bench.postToken("bob", "phone", 2)
+            try await bench.postToken("bob", "phone-bob", 2)
             try await bench.run()
             #expect(bench.apns.calls("update").map(\.token) == [LiveBench.updateToken(1), LiveBench.updateToken(2)])
         }

@@ -191,7 +191,7 @@ CREATE TABLE writerHeartbeats (
 -- cannot lock them, as they could an advisory lock.
 CREATE TABLE keyLocks (slot integer PRIMARY KEY);
 
-INSERT INTO keyLocks SELECT generate_series(0, 4095);
+INSERT INTO keyLocks SELECT generate_series(0, 3071);
 
 COMMENT ON TABLE keyLocks IS 'Locked, never changed.';
 

@@ -26,10 +26,11 @@ CREATE TABLE devices (
     provider                pushProvider     NOT NULL,
     environment             pushEnvironment  NOT NULL,
     app                     text COLLATE "C" NOT NULL,
-    pushToken               text             NOT NULL,
+    -- Null after the token moved to another device or was unregistered. A token that a provider refused stays: that may be undone.
+    pushToken               text,
     pushTokenHash           text COLLATE "C" NOT NULL,
     tokenState              deviceTokenState NOT NULL,
-    -- Why the token is not active: the provider's code, or 'moved'.
+    -- Why the token is not active: the provider's code, 'moved' or 'unregistered'.
     tokenStateCause         text,
     tokenStateSince         timestamptz      NOT NULL,
     -- The push-to-start token of an app that does not name its attributes type. It starts activities of every type without a token of its
@@ -56,7 +57,8 @@ CREATE TABLE devices (
     unregisterSecrets       bytea[]          NOT NULL DEFAULT '{}',
     -- Null: the environment that the app reported was not in doubt.
     environmentTrial        environmentTrial,
-    PRIMARY KEY (userId, deviceId)
+    PRIMARY KEY (userId, deviceId),
+    CHECK (pushToken IS NOT NULL OR tokenState = 'inactive')
 );
 
 -- A token has one owner. Also finds the device of a token.
@@ -98,6 +100,22 @@ CREATE UNIQUE INDEX deviceStartTokens_owner ON deviceStartTokens (tokenHash, app
 
 COMMENT ON TABLE deviceStartTokens IS 'Push-to-start tokens by attributes type.';
 COMMENT ON COLUMN deviceStartTokens.token IS 'The encrypted token. Never to be granted to analysts, logged or shown.';
+
+-- Tokens of any kind that a provider called dead, whether they were registered or only named by a send. A row is deleted when an app
+-- registers the token again, and after 180 days.
+CREATE TABLE deadTokens (
+    tokenHash text COLLATE "C" NOT NULL,
+    provider  pushProvider     NOT NULL,
+    app       text COLLATE "C" NOT NULL,
+    -- The provider's code.
+    cause     text             NOT NULL,
+    since     timestamptz      NOT NULL,
+    PRIMARY KEY (tokenHash, provider, app)
+);
+
+CREATE INDEX deadTokens_since ON deadTokens USING brin (since);
+
+COMMENT ON TABLE deadTokens IS 'Tokens that a provider called dead. Nothing is sent to them until an app registers them again.';
 
 -- Input of the alert rules with the condition `reregistration`.
 CREATE TABLE deviceReregistrationHours (

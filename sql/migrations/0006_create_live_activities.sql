@@ -258,3 +258,22 @@ CREATE TABLE activityChannelOrphans (
 );
 
 COMMENT ON TABLE activityChannelOrphans IS 'Broadcast channels at the provider that belong to no subject.';
+
+-- Every token by its hash: its kind, whose it is, and since when it is in its state. A dead token that belongs to no device has no kind.
+CREATE VIEW tokenRegistry AS
+SELECT pushTokenHash AS tokenHash, provider, app, 'push' AS kind, userId, deviceId, NULL AS subject, tokenState AS state,
+    tokenStateCause AS cause, tokenStateSince AS since
+FROM devices
+UNION ALL
+SELECT pushToStartTokenHash, 'apns', app, 'pushToStart', userId, deviceId, NULL, pushToStartTokenState, pushToStartTokenCause,
+    pushToStartTokenSince
+FROM devices WHERE pushToStartTokenHash IS NOT NULL
+UNION ALL
+SELECT tokenHash, 'apns', app, 'pushToStart', userId, deviceId, attributesType, state, cause, since FROM deviceStartTokens
+UNION ALL
+SELECT updateTokenHash, 'apns', app, 'update', userId, deviceId, matchId, 'active', NULL, tokenRegisteredAt
+FROM liveActivities WHERE status = 'active' AND updateTokenHash IS NOT NULL
+UNION ALL
+SELECT tokenHash, provider, app, NULL, NULL, NULL, NULL, 'inactive', cause, since FROM deadTokens;
+
+COMMENT ON VIEW tokenRegistry IS 'What is known of each token: kind, owner, app, state and since when.';

@@ -41,6 +41,8 @@ INSERT INTO analystColumns (relation, columns) VALUES
         osVersion, appVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt, pushToStartTokenHash, pushToStartTokenState,
         pushToStartTokenCause, pushToStartTokenSince, pushToStartRegisteredAt, environmentTrial'),
     ('deviceStartTokens', 'userId, deviceId, attributesType, app, tokenHash, state, cause, since, registeredAt'),
+    ('deadTokens', 'tokenHash, provider, app, cause, since'),
+    ('tokenRegistry', 'tokenHash, provider, app, kind, userId, deviceId, subject, state, cause, since'),
     ('deviceReregistrationHours', 'hour, provider, app, devices, reregistered'),
     ('tokenOutcomes', 'provider, app, environment, credential, minute, writerSlot, total, ambiguous, gone'),
     ('deactivationLimiters', 'limiterId, provider, app, environment, credential, openedAt, windowFrom, total, ambiguous, gone, cause,

@@ -61,11 +61,12 @@ BEGIN
                     WHEN target.isAlerting THEN 'SELECT'
                     ELSE 'SELECT, INSERT, UPDATE, DELETE' END
                 WHEN 'pushwatch_sender' THEN CASE
+                    WHEN target.name = 'tokenregistry' THEN 'SELECT'
                     WHEN target.isView THEN NULL
                     WHEN target.name = 'keylocks' THEN 'SELECT, UPDATE'
                     WHEN target.name IN ('schemamigrations', 'ledgerstate') THEN 'SELECT'
                     WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups') THEN 'SELECT, INSERT, UPDATE'
-                    WHEN target.name IN ('devices', 'devicestarttokens', 'deactivationlimiters', 'follows', 'writerheartbeats',
+                    WHEN target.name IN ('devices', 'devicestarttokens', 'deadtokens', 'deactivationlimiters', 'follows', 'writerheartbeats',
                             'databaseheartbeats', 'foldedlabeldays')
                         OR target.name ~ '^(push|token|live|activ|match|score|audience)' THEN 'SELECT, INSERT, UPDATE, DELETE'
                     END

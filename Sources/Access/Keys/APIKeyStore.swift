@@ -14,7 +14,7 @@ package struct APIKeyStore: Sendable {
         package var description: String {
             switch self {
             case .unknownScope(let scope):
-                "there is no scope \(scope); there are \(Scope.allScopes.map(\.rawValue).joined(separator: ", "))"
+                "there is no scope \(scope); there are \(Scope.grantable.map(\.rawValue).joined(separator: ", "))"
             case .noScopes: "a key without scopes can do nothing; name at least one"
             case .invalidName: "the name of a key has 1 to 100 characters"
             case .invalidQuota: "the quota is a number of requests a minute, from 1 to \(Int32.max)"

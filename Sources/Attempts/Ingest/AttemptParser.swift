@@ -28,6 +28,8 @@ package final class AttemptParser {
         package var batch = AttemptBatch()
         package var indices: [Int] = []
         package var rejections: [Rejection] = []
+        /// Reason codes that were corrected, by the item's place in the request.
+        var corrections: [Int: ReasonCode] = [:]
         package var itemCount: Int { indices.count + rejections.count }
     }
 
@@ -62,6 +64,7 @@ package final class AttemptParser {
         _ body: UnsafeRawBufferPointer,
         length: Int,
         window: AcceptanceWindow,
+        rules: ReportRules = ReportRules(),
         itemLimit: Int
     ) throws(BodyFault) -> Parsed {
         let (root, count) = try parse(body, length: length, isLine: false, reportsLocation: true)
@@ -78,7 +81,7 @@ package final class AttemptParser {
         }
         for index in 0..<count {
             let bytes = measures ? pushwatch_json_item_bytes(parser, index) : parsed.isSingle ? length : 0
-            readNext(into: &parsed, index: index, window: window, bytes: bytes)
+            readNext(into: &parsed, index: index, AttemptRecordBuilder(window: window, rules: rules), bytes: bytes)
         }
         return parsed
     }
@@ -88,6 +91,7 @@ package final class AttemptParser {
         _ body: UnsafeRawBufferPointer,
         length: Int,
         window: AcceptanceWindow,
+        rules: ReportRules = ReportRules(),
         itemLimit: Int
     ) throws(BodyFault) -> Parsed {
         var parsed = Parsed(isSingle: false)
@@ -99,7 +103,8 @@ package final class AttemptParser {
             if !line[..<end].allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) {
                 guard index < itemLimit else { throw .tooManyItems(limit: itemLimit) }
                 // The bytes after the line serve as its padding: the next lines, then the body's own.
-                readLine(UnsafeRawBufferPointer(rebasing: body[start...]), length: end, into: &parsed, index: index, window: window)
+                let builder = AttemptRecordBuilder(window: window, rules: rules)
+                readLine(UnsafeRawBufferPointer(rebasing: body[start...]), length: end, into: &parsed, index: index, builder)
                 index += 1
             }
             start += end + 1
@@ -113,7 +118,7 @@ package final class AttemptParser {
         length: Int,
         into parsed: inout Parsed,
         index: Int,
-        window: AcceptanceWindow
+        _ builder: AttemptRecordBuilder
     ) {
         guard length <= AttemptParser.maxItemBytes else {
             parsed.rejections.append(Rejection(index: index, attemptId: nil, fault: AttemptParser.tooLarge(length)))
@@ -123,7 +128,7 @@ package final class AttemptParser {
             let reportsLocation = parsed.rejections.count < AttemptParser.locatedErrorLimit
             let (root, _) = try parse(line, length: length, isLine: true, reportsLocation: reportsLocation)
             guard root == PUSHWATCH_JSON_ROOT_OBJECT else { throw .notAnObjectOrArray }
-            readNext(into: &parsed, index: index, window: window)
+            readNext(into: &parsed, index: index, builder)
         } catch {
             let detail: String
             if case .malformed(let reason) = error {
@@ -160,21 +165,27 @@ package final class AttemptParser {
         AttemptFault("item_too_large", field: "", "the item has \(bytes) bytes; at most \(maxItemBytes) are accepted")
     }
 
-    private func readNext(into parsed: inout Parsed, index: Int, window: AcceptanceWindow, bytes: Int = 0) {
+    private func readNext(into parsed: inout Parsed, index: Int, _ builder: AttemptRecordBuilder, bytes: Int = 0) {
         guard pushwatch_json_next(parser, item) == 1 else { return }
         do throws(AttemptFault) {
             if bytes > AttemptParser.maxItemBytes { throw AttemptParser.tooLarge(bytes) }
             try checkShape()
-            try append(to: &parsed.batch, window: window)
+            let values = self.values
+            try builder.append(to: &parsed.batch) { column in AttemptParser.value(values[column.rawValue]) }
             parsed.indices.append(index)
+            if builder.rules.normalizes, let reported = correctedReason(of: parsed.batch) { parsed.corrections[index] = reported }
         } catch {
             parsed.rejections.append(Rejection(index: index, attemptId: attemptIdForAnswer(), fault: error))
         }
     }
 
-    private func append(to batch: inout AttemptBatch, window: AcceptanceWindow) throws(AttemptFault) {
-        let values = self.values
-        try AttemptRecordBuilder(window: window).append(to: &batch) { column in AttemptParser.value(values[column.rawValue]) }
+    /// What the item reported, where something else is stored.
+    private func correctedReason(of batch: AttemptBatch) -> ReasonCode? {
+        guard let stored = batch.records.last?.reasonCode,
+            case .text(let text) = AttemptParser.value(values[AttemptColumn.reasonCode.rawValue])
+        else { return nil }
+        let reported = ReasonCode(rawValue: String(decoding: text, as: UTF8.self))
+        return reported == stored ? nil : reported
     }
 
     private static func value(_ value: pushwatch_json_value) -> AttemptRecordBuilder.Value {

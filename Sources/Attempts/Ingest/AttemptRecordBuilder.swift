@@ -22,6 +22,7 @@ struct AttemptRecordBuilder {
 
     /// From when to when `attemptedAt` is accepted.
     let window: AcceptanceWindow
+    var rules = ReportRules()
 
     func append(to batch: inout AttemptBatch, _ value: (AttemptColumn) -> Value) throws(AttemptFault) {
         try batch.append { batch throws(AttemptFault) in try build(in: &batch, value) }
@@ -35,9 +36,10 @@ struct AttemptRecordBuilder {
         try AttemptRules.check(provider, serves: platform)
         let tokenHash = try required(.tokenHash, value)
         let eventType: EventType = try enumerated(.eventType, value)
+        try rules.check(uid: uid, eventType)
         let status: AttemptStatus = try enumerated(.status, value)
         try AttemptRules.check(hasReason: !value(.reasonCode).isMissing, for: status)
-        let reasonCode: ReasonCode? = status.carriesReason ? try enumerated(.reasonCode, value) : nil
+        let reasonCode = status.carriesReason ? try reasonCode(provider, value) : nil
         let attemptedAt = try moment(value)
         let requestId = try required(.requestId, value)
 
@@ -59,6 +61,12 @@ struct AttemptRecordBuilder {
             environment: value(.environment).isMissing ? nil : try enumerated(.environment, value),
             slots: slots
         )
+    }
+
+    private func reasonCode(_ provider: Provider, _ value: (AttemptColumn) -> Value) throws(AttemptFault) -> ReasonCode {
+        let reported: ReasonCode = try enumerated(.reasonCode, value)
+        guard case .text(let code) = value(.providerErrorCode) else { return reported }
+        return try rules.reasonCode(reported, with: code, from: provider)
     }
 
     private func required(_ column: AttemptColumn, _ value: (AttemptColumn) -> Value) throws(AttemptFault) -> UnsafeBufferPointer<UInt8> {

@@ -9,6 +9,20 @@ enum AttemptResponse {
     struct Single: Encodable, Sendable {
         var attemptId: String
         var result: String
+        var corrected: Correction?
+    }
+
+    /// A reason code that was not the mapping's, for a key with the setting `attempts:normalize`.
+    struct Correction: Encodable, Sendable {
+        var field = "reasonCode"
+        var reported: ReasonCode
+        var stored: ReasonCode?
+
+        init?(_ parsed: AttemptParser.Parsed, at place: Int) {
+            guard let reported = parsed.corrections[parsed.indices[place]] else { return nil }
+            self.reported = reported
+            stored = parsed.batch.records[place].reasonCode
+        }
     }
 
     struct Counts: Encodable, Sendable {
@@ -19,11 +33,12 @@ enum AttemptResponse {
         var rejected = 0
     }
 
-    /// One item that was not plain accepted.
+    /// One item that was not plain accepted as it was reported.
     struct Item: Encodable, Sendable {
         var index: Int
         var attemptId: String?
         var result: String
+        var corrected: Correction?
         var problem: AttemptProblem?
     }
 
@@ -38,13 +53,15 @@ enum AttemptResponse {
             let pointer = rejection.fault.field.isEmpty ? "" : "/\(rejection.fault.field.jsonPointerToken)"
             throw Problem.invalid(rejection.fault.detail + ".", code: rejection.fault.code, pointer: pointer)
         }
-        if results[0] == .accepted { return accepted(parsed.batch.bytes(parsed.batch.records[0][.attemptId])) }
+        let corrected = Correction(parsed, at: 0)
+        if results[0] == .accepted, corrected == nil { return accepted(parsed.batch.bytes(parsed.batch.records[0][.attemptId])) }
         let attemptId = parsed.batch[0].attemptId
         switch results[0] {
         case .accepted, .advanced:
-            return try JSONResponse(Single(attemptId: attemptId, result: results[0].name), status: .created).response()
+            return try JSONResponse(Single(attemptId: attemptId, result: results[0].name, corrected: corrected), status: .created)
+                .response()
         case .duplicate:
-            return try JSONResponse(Single(attemptId: attemptId, result: results[0].name), status: .ok).response()
+            return try JSONResponse(Single(attemptId: attemptId, result: results[0].name, corrected: corrected), status: .ok).response()
         case .conflict(let stored):
             var problem = AttemptProblem(stored: stored)
             problem.requestId = requestId
@@ -74,7 +91,9 @@ enum AttemptResponse {
 
     /// 200 when all is fine, 207 otherwise.
     static func batch(_ parsed: AttemptParser.Parsed, _ results: [AttemptResult]) throws -> Response {
-        if parsed.rejections.isEmpty, results.allSatisfy({ $0 == .accepted }) { return accepted(count: results.count) }
+        if parsed.rejections.isEmpty, parsed.corrections.isEmpty, results.allSatisfy({ $0 == .accepted }) {
+            return accepted(count: results.count)
+        }
         var answer = Batch()
         answer.counts.rejected = parsed.rejections.count
         answer.items = parsed.rejections.map { rejection in
@@ -87,10 +106,11 @@ enum AttemptResponse {
         }
         for (index, result) in results.enumerated() {
             var item = Item(index: parsed.indices[index], attemptId: nil, result: result.name)
+            item.corrected = Correction(parsed, at: index)
             switch result {
             case .accepted:
                 answer.counts.accepted += 1
-                continue
+                if item.corrected == nil { continue }
             case .advanced: answer.counts.advanced += 1
             case .duplicate: answer.counts.duplicate += 1
             case .conflict(let stored):

@@ -15,6 +15,10 @@ package struct AttemptRoutes: Sendable {
 
     /// The most items one request may hold.
     static let itemLimit = 5_000
+    /// The same of an app's user.
+    static let userItemLimit = 100
+    /// For all of them: the labels of users must not be counted apart.
+    static let userAuthor = "app users"
 
     package init(
         ingestor: AttemptIngestor,
@@ -31,17 +35,23 @@ package struct AttemptRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.post("attempts", .scope(.attemptsWrite), use: post)
+        router.post("attempts", .userOrScope(.attemptsWrite), use: post)
         router.get("attempts", .scope(.attemptsRead), use: list)
         router.get("attempts/:attemptId", .scope(.attemptsRead), use: get)
     }
 
     @Sendable
     private func post(_ request: Request, context: PushwatchContext) async throws -> Response {
-        try await post(request, requestId: context.requestId, author: context.requireCaller().name)
+        let caller = try context.requireCaller()
+        return try await post(
+            request,
+            requestId: context.requestId,
+            author: caller.userId == nil ? caller.name : AttemptRoutes.userAuthor,
+            rules: ReportRules(normalizes: caller.scopes.contains(.attemptsNormalize), user: caller.userId)
+        )
     }
 
-    func post(_ request: Request, requestId: String, author: String = "") async throws -> Response {
+    func post(_ request: Request, requestId: String, author: String = "", rules: ReportRules = ReportRules()) async throws -> Response {
         let type = try request.requireContentType("application/json", "application/x-ndjson")
         // Before a byte of the body is read: who is refused should not have had to send it.
         do throws(IngestRefusal) {
@@ -50,7 +60,7 @@ package struct AttemptRoutes: Sendable {
             throw Problem(error)
         }
         var body = try await bodies.read(request, withPadding: AttemptParser.padding)
-        var parsed = try parse(&body, asLines: type == "application/x-ndjson")
+        var parsed = try parse(&body, asLines: type == "application/x-ndjson", rules)
         IngestMetrics.rejected.increment(by: parsed.rejections.count)
         labels.mark(&parsed.batch, author: author)
         let results = parsed.batch.isEmpty ? [] : try await submit(parsed.batch)
@@ -59,16 +69,17 @@ package struct AttemptRoutes: Sendable {
             : AttemptResponse.batch(parsed, results)
     }
 
-    private func parse(_ body: inout [UInt8], asLines: Bool) throws -> AttemptParser.Parsed {
+    private func parse(_ body: inout [UInt8], asLines: Bool, _ rules: ReportRules) throws -> AttemptParser.Parsed {
         let length = body.count
         body.append(contentsOf: repeatElement(0, count: AttemptParser.padding))
         let window = AcceptanceWindow.live(now: now())
+        let itemLimit = rules.user == nil ? AttemptRoutes.itemLimit : AttemptRoutes.userItemLimit
         do {
             return try body.withUnsafeBytes { bytes in
                 try parsers.withParser(forBytes: length) { parser in
                     asLines
-                        ? try parser.parseLines(bytes, length: length, window: window, itemLimit: AttemptRoutes.itemLimit)
-                        : try parser.parseDocument(bytes, length: length, window: window, itemLimit: AttemptRoutes.itemLimit)
+                        ? try parser.parseLines(bytes, length: length, window: window, rules: rules, itemLimit: itemLimit)
+                        : try parser.parseDocument(bytes, length: length, window: window, rules: rules, itemLimit: itemLimit)
                 }
             }
         } catch let fault as AttemptParser.BodyFault {

@@ -17,12 +17,12 @@ package enum Preflight: Sendable {
         case nil: break
         }
         if delivery.tokenFault != nil { return .end(.dead(.unreachable, reason: nil, providerErrorCode: "TokenUnreadable")) }
+        if delivery.tokenState == .inactive { return .end(.dead(.unreachable, reason: nil, providerErrorCode: "TokenInactive")) }
         guard let token = delivery.token else { return .end(.dead(.unreachable, reason: nil, providerErrorCode: "DeviceNotRegistered")) }
         switch delivery.tokenState {
-        case .inactive: return .end(.dead(.unreachable, reason: nil, providerErrorCode: "TokenInactive"))
         case .suspect where now < (delivery.tokenStateSince ?? now) + DeviceTokens.suspectPeriod:
             return .end(.dead(.unreachable, reason: nil, providerErrorCode: "TokenSuspect"))
-        case .suspect, .active, nil: return .send(token)
+        case .suspect, .active, .inactive, nil: return .send(token)
         }
     }
 }

@@ -6,6 +6,37 @@ extension Attempt {
         registration(event, of: device, tokenHash: device.tokenHash, requestId: requestId, at: now)
     }
 
+    /// The telemetry of a registration that was refused.
+    ///
+    /// - Parameter code: of the problem that the app got as the answer.
+    static func refused(_ registration: DeviceRegistration, code: String, requestId: String, at now: Timestamp) -> Attempt {
+        let derived = AttemptID.derive(
+            eventType: .register,
+            uid: registration.userId,
+            platform: registration.platform,
+            provider: registration.provider,
+            tokenHash: registration.token.hash,
+            operationKey: requestId,
+            attemptNumber: 1
+        )
+        return Attempt(
+            attemptId: derived ?? "register:\(requestId)",
+            uid: registration.userId,
+            platform: registration.platform,
+            provider: registration.provider,
+            tokenHash: registration.token.hash,
+            eventType: .register,
+            status: .failed,
+            reasonCode: .tokenInvalid,
+            providerErrorCode: code,
+            attemptedAt: now,
+            requestId: requestId,
+            app: registration.app,
+            environment: registration.environment,
+            appVersion: registration.appVersion
+        )
+    }
+
     /// The same of a start token.
     static func startRegistration(
         _ event: EventType,

@@ -21,7 +21,7 @@ package struct Device: Sendable, Hashable {
     package var app: String
     package var tokenHash: TokenHash
     package var tokenState: TokenState
-    /// Why the token is not active: the provider's code, or "moved".
+    /// Why the token is not active: the provider's code, "moved" or "unregistered".
     package var tokenStateCause: String?
     package var tokenStateSince: Timestamp
     /// Nil when the app never registered one, or cleared it.

@@ -6,7 +6,7 @@ struct DeviceDocument: Encodable, Sendable {
         var tokenHash: String
         var state: TokenState
         var cause: String?
-        /// The bucket of the provider's code; with `token_not_registered` the app unregisters and registers anew.
+        /// The bucket of the provider's code; with `token_not_registered` the app unregisters this token and registers anew.
         var reasonCode: ReasonCode?
         var since: Timestamp
 
@@ -19,7 +19,7 @@ struct DeviceDocument: Encodable, Sendable {
         }
 
         private static func reason(_ cause: String, _ provider: Provider) -> ReasonCode? {
-            guard cause != DeviceQueries.moved else { return nil }
+            guard cause != DeviceQueries.moved, cause != DeviceQueries.unregistered else { return nil }
             return switch provider {
             case .apns: ReasonMapping.apns(status: 400, reason: cause).reasonCode
             case .fcm: ReasonMapping.fcm(status: 400, errorCode: cause, namesToken: true).reasonCode

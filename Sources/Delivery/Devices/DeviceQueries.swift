@@ -3,8 +3,10 @@ import PushContract
 
 /// The registry's SQL.
 enum DeviceQueries {
-    /// The cause of a token that went to another device.
+    /// The cause of a token that went to another device, or whose device went to another user.
     static let moved = "moved"
+    /// The cause of a token that its app has unregistered.
+    static let unregistered = "unregistered"
 
     static let columns = """
         userId, deviceId, platform, provider, environment, app, pushTokenHash, tokenState, tokenStateCause, tokenStateSince,
@@ -12,21 +14,25 @@ enum DeviceQueries {
         appVersion, registrationVersion, registeredAt, lastSeenAt, expiresAt
         """
 
-    /// Locked to the end of the transaction.
-    static func lockToken(_ hash: TokenHash) -> Query { KeyLock.take(.deviceToken, [hash.rawValue]) }
+    /// Locked to the end of the transaction: who registers the token, and who registers the device.
+    static func lock(_ registration: DeviceRegistration) -> Query {
+        KeyLock.take(.token, [registration.token.hash.rawValue, "device " + registration.deviceId])
+    }
 
-    /// A shared phone: the token was another user's, or the app was installed anew and has another deviceId. The start token belongs to
-    /// the same installation, so it leaves with it; the answer holds it as it was.
-    static func takeTokenFromOthers(_ registration: DeviceRegistration, now: Timestamp) -> Query {
+    /// A shared phone: the token or the device was another user's, or the app was installed anew and has another deviceId. The start token
+    /// belongs to the same installation, so it leaves with it; the answer holds it as it was.
+    static func takeFromOthers(_ registration: DeviceRegistration, now: Timestamp) -> Query {
         """
         WITH previous AS MATERIALIZED (
             SELECT userId, deviceId, pushToStartToken, pushToStartTokenHash, pushToStartTokenState FROM devices
-            WHERE pushTokenHash = \(registration.token.hash.rawValue) AND provider = \(registration.provider.rawValue)
-              AND app = \(registration.app) AND tokenState <> 'inactive'
-              AND (userId, deviceId) <> (\(registration.userId), \(registration.deviceId))
+            WHERE app = \(registration.app) AND (userId, deviceId) <> (\(registration.userId), \(registration.deviceId)) AND (
+                (tokenState <> 'inactive' AND pushTokenHash = \(registration.token.hash.rawValue)
+                    AND provider = \(registration.provider.rawValue))
+                OR (deviceId = \(registration.deviceId) AND tokenStateCause IS DISTINCT FROM '\(raw: moved)'))
             ORDER BY userId, deviceId FOR UPDATE
         )
-        UPDATE devices d SET tokenState = 'inactive', tokenStateCause = '\(raw: moved)', tokenStateSince = \(now), pushToStartToken = NULL,
+        UPDATE devices d SET tokenState = 'inactive', tokenStateCause = '\(raw: moved)', tokenStateSince = \(now), pushToken = NULL,
+            pushToStartToken = NULL,
             pushToStartTokenCause = CASE WHEN d.pushToStartTokenState <> 'inactive' THEN '\(raw: moved)' ELSE d.pushToStartTokenCause END,
             pushToStartTokenSince = CASE WHEN d.pushToStartTokenState <> 'inactive' THEN \(now) ELSE d.pushToStartTokenSince END,
             pushToStartTokenState = CASE WHEN d.pushToStartTokenState IS NOT NULL THEN 'inactive'::deviceTokenState END
@@ -71,6 +77,16 @@ enum DeviceQueries {
     }
 
     static func remove(_ which: Query) -> Query { "DELETE FROM devices d WHERE \(which) RETURNING \(raw: columns)" }
+
+    /// The push token alone: the device's start tokens and activities stay. Returns each device as it was before, by its columns.
+    ///
+    /// - Parameter which: the condition on the devices `d`.
+    static func unregisterToken(_ which: Query, now: Timestamp) -> Query {
+        """
+        UPDATE devices d SET tokenState = 'inactive', tokenStateCause = '\(raw: unregistered)', tokenStateSince = \(now), pushToken = NULL
+        WHERE \(which) RETURNING \(raw: columns)
+        """
+    }
 
     static func find(userId: String, deviceId: String, now: Timestamp) -> Query {
         "SELECT \(raw: columns) FROM devices WHERE userId = \(userId) AND deviceId = \(deviceId) AND expiresAt > \(now)"

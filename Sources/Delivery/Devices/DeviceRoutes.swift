@@ -6,7 +6,8 @@ import ServiceKit
 
 /// The registry's calls: for app users, each about their own devices.
 ///
-/// `POST /devices`, `POST /devices/push-to-start-token` (alias `/api/users/live-activity-token`), `GET` and `DELETE /devices/{deviceId}`.
+/// `POST /devices`, `POST /devices/push-to-start-token` (alias `/api/users/live-activity-token`), `GET` and `DELETE /devices/{deviceId}`;
+/// `DELETE /devices/{token}` for one push token.
 package struct DeviceRoutes: Sendable {
     private let store: DeviceStore
     private let reader: BodyReader
@@ -65,15 +66,30 @@ package struct DeviceRoutes: Sendable {
 
     /// 204 also when there is no such device: signing out twice is fine. With the device's own secret an unknown one is 404, which an app
     /// takes for done just the same: either it is gone, or the secret is too old to be known.
+    ///
+    /// Where the path is a token, or the hash of one: its registration alone ends, and an unknown one is 404. "DELETE /devices/:token:
+    /// Unregister a device token" (seed 001).
     private func unregister(_ context: PushwatchContext) async throws -> Response {
-        let deviceId = try context.path("deviceId")
-        if case .deviceSecret(let hash) = try context.requireCaller() {
-            let found = try await store.unregister(deviceId: deviceId, secretHash: hash, requestId: context.requestId, now: now())
-            guard found else { throw StartTokenRefusal.unknownDevice.problem }
+        let name = try context.path("deviceId")
+        let caller = try context.requireCaller()
+        if case .deviceSecret(let hash) = caller {
+            let found = try await store.unregister(deviceId: name, secretHash: hash, requestId: context.requestId, now: now())
+            if found { return Response(status: .noContent) }
+            guard try await unregisterToken(name, .secret(hash: hash), context) else { throw StartTokenRefusal.unknownDevice.problem }
             return Response(status: .noContent)
         }
         let userId = try context.requireUser()
-        _ = try await store.unregister(userId: userId, deviceId: deviceId, requestId: context.requestId, now: now())
+        if try await store.unregister(userId: userId, deviceId: name, requestId: context.requestId, now: now()) {
+            return Response(status: .noContent)
+        }
+        let found = try await unregisterToken(name, .user(userId), context)
+        guard found || !PathToken.isLikely(name) else { throw StartTokenRefusal.unknownToken.problem }
         return Response(status: .noContent)
+    }
+
+    private func unregisterToken(_ name: String, _ owner: DeviceOwner, _ context: PushwatchContext) async throws -> Bool {
+        let hashes = PathToken.hashes(name)
+        guard !hashes.isEmpty else { return false }
+        return try await store.unregister(tokens: hashes, of: owner, requestId: context.requestId, now: now())
     }
 }

@@ -1,3 +1,4 @@
+import HTTPServer
 package import Postgres
 package import PushContract
 
@@ -26,30 +27,52 @@ package struct DeviceStore: Sendable {
         self.onRemoval = onRemoval
     }
 
-    /// Stores the device and takes its tokens from devices that had them, with one `register` attempt; all or nothing.
-    ///
-    /// Registering again reactivates a token that was off or suspect: the app has just been given it. A start token comes along when
-    /// another user signs in on the same device.
+    /// Stores the device, with one `register` attempt that carries the outcome: of a registration that is refused, too, an attempt remains.
     package func register(
         _ registration: DeviceRegistration,
         secret: UnregisterSecret = .generate(),
         requestId: String,
         now: Timestamp
     ) async throws -> Device {
+        do {
+            return try await store(registration, secret: secret, requestId: requestId, now: now)
+        } catch let problem as Problem {
+            let refused = Attempt.refused(registration, code: problem.code, requestId: requestId, at: now)
+            try await transaction { [record] in try record([refused], $0) }
+            throw problem
+        }
+    }
+
+    /// Stores the device and takes its tokens from devices that had them, with one `register` attempt; all or nothing.
+    ///
+    /// Registering again reactivates a token that was off or suspect: the app has just been given it. A start token comes along when
+    /// another user signs in on the same device.
+    private func store(
+        _ registration: DeviceRegistration,
+        secret: UnregisterSecret,
+        requestId: String,
+        now: Timestamp
+    ) async throws -> Device {
         let encrypted = try cipher.encrypt(registration.token, as: .push)
         return try await transaction { [self] connection in
             // Two devices that claim one token at once take turns, else one would fail on the unique index.
-            _ = try connection.query(DeviceQueries.lockToken(registration.token.hash))
+            _ = try connection.query(DeviceQueries.lock(registration))
+            try TokenRegistry.requireKind(
+                .push,
+                of: registration.token.hash,
+                provider: registration.provider,
+                app: registration.app,
+                pointer: "/pushToken",
+                on: connection
+            )
+            try TokenRegistry.revive(registration.token.hash, on: connection)
             try connection.execute(
                 DeviceQueries.removeExpired(userId: registration.userId, deviceId: registration.deviceId, now: now)
             )
-            let previousOwners = try connection.query(DeviceQueries.takeTokenFromOthers(registration, now: now)).map(PreviousOwner.init)
+            let previousOwners = try connection.query(DeviceQueries.takeFromOthers(registration, now: now)).map(PreviousOwner.init)
             let query = DeviceQueries.register(registration, encrypted: encrypted, secret: secret, now: now)
             guard var device = try connection.query(query).first.map(Device.init) else {
                 throw PostgresError(.decoding, "the device was not returned")
-            }
-            if let start = device.startToken, start.state != .inactive, start.hash == device.tokenHash {
-                throw StartTokenRefusal.isStartToken.problem
             }
             if let heir = try inherit(previousOwners, by: device, on: connection, now: now) { device = heir }
             for previousOwner in previousOwners {
@@ -87,6 +110,25 @@ package struct DeviceStore: Sendable {
     /// The same by the secret that a registration of this device was answered with.
     package func unregister(deviceId: String, secretHash: [UInt8], requestId: String, now: Timestamp) async throws -> Bool {
         try await unregister("d.deviceId = \(deviceId) AND \(secretHash) = ANY(d.unregisterSecrets)", requestId: requestId, now: now)
+    }
+
+    /// Removes the registration of a push token, with its `unregister` attempt, and nothing else of its device: start tokens and activities
+    /// stay. False when the caller has no device with this token; a token that is off already stays so.
+    ///
+    /// - Parameter hashes: of the text as each provider canonicalises it.
+    package func unregister(tokens hashes: [TokenHash], of owner: DeviceOwner, requestId: String, now: Timestamp) async throws -> Bool {
+        let which: Query = "\(owner.condition) AND d.pushTokenHash = ANY(\(hashes.map(\.rawValue)))"
+        return try await transaction { [record] connection in
+            guard try !connection.query("SELECT FROM devices d WHERE \(which) ORDER BY d.userId, d.deviceId FOR UPDATE").isEmpty else {
+                return false
+            }
+            let devices = try connection.query(
+                DeviceQueries.unregisterToken("\(which) AND d.tokenState <> 'inactive'", now: now)
+            ).map(Device.init)
+            guard !devices.isEmpty else { return true }
+            try record(devices.map { .registration(.unregister, of: $0, requestId: requestId, at: now) }, connection)
+            return true
+        }
     }
 
     /// - Parameter which: the condition on the devices `d`.

@@ -35,7 +35,24 @@ extension SendStore {
         let claimed = try await pool.query(
             ClaimQueries.claim(queue: queue, cursor: cursor, limit: limit, lease: lease, worker: worker)
         ).map { try ClaimedDelivery($0, cipher: cipher) }
-        return await kinds.completing(claimed)
+        return await kinds.completing(try await markDead(claimed))
+    }
+
+    /// A token that a send names has no device whose state would say that it is dead; the registry knows.
+    func markDead(_ claimed: [ClaimedDelivery]) async throws -> [ClaimedDelivery] {
+        let bare = claimed.indices.filter { claimed[$0].deviceId == nil && claimed[$0].token != nil }
+        guard let first = bare.first else { return claimed }
+        // All of one queue.
+        let hashes = bare.compactMap { claimed[$0].token?.hash.rawValue }
+        let dead = Set(
+            try await pool.query(TokenRegistry.dead(among: hashes, provider: claimed[first].provider, app: claimed[first].app))
+                .map { try $0.decode(String.self) }
+        )
+        var marked = claimed
+        for index in bare where claimed[index].token.map({ dead.contains($0.hash.rawValue) }) ?? false {
+            marked[index].tokenState = .inactive
+        }
+        return marked
     }
 
     /// Moves up to 1,000 deliveries that have become due from scheduled to ready; how many.

@@ -7,6 +7,8 @@ struct TargetResolution {
     private let byUser: [String: [DeviceTarget]]
     private let byDevice: [String: [DeviceTarget]]
     private let owners: [String: String]
+    /// Of the tokens that sends name.
+    private let kinds: [String: TokenKind]
     /// Encrypted bare tokens by their hash.
     private let encrypted: [TokenHash: String]
 
@@ -34,6 +36,7 @@ struct TargetResolution {
         byUser = Dictionary(grouping: try DeviceTargets.of(users: Array(users), on: connection, now: now), by: \.userId)
         byDevice = Dictionary(grouping: try DeviceTargets.of(devices: Array(devices), on: connection, now: now), by: \.deviceId)
         owners = try DeviceTargets.owners(of: Array(hashes), on: connection, now: now)
+        kinds = try TokenRegistry.kinds(of: encrypted.keys.map(\.rawValue), on: connection)
     }
 
     /// The deliveries of a send; throws 422 when there is nobody to send to.
@@ -73,6 +76,7 @@ struct TargetResolution {
             }
             return try reachable(devices, pointer: request.pointer + "/deviceIds").map(NewDelivery.init)
         case .tokens(let tokens, let platform, let provider, let environment, let app):
+            for token in tokens { try checkKind(token, request, pointer: request.pointer + "/tokens") }
             let unique = Dictionary(tokens.map { ($0.hash, $0) }) { first, _ in first }.values.sorted {
                 $0.hash.rawValue < $1.hash.rawValue
             }
@@ -87,6 +91,7 @@ struct TargetResolution {
                 )
             }
         case .token(let token, let uid, let platform, let provider, let environment, let app):
+            try checkKind(token, request, pointer: request.pointer + "/token")
             return [
                 NewDelivery(
                     uid: uid ?? owners[token.hash.rawValue] ?? "anonymous",
@@ -99,6 +104,14 @@ struct TargetResolution {
                 )
             ]
         }
+    }
+
+    /// "The backend must use the correct token type when sending Live Activity push-to-start notifications" (seed 004): what is registered
+    /// as a token of one kind is sent nothing of another.
+    private func checkKind(_ token: PushToken, _ request: SendRequest, pointer: String) throws(Problem) {
+        guard let found = kinds[token.hash.rawValue] else { return }
+        let expected = request.content.tokenKind
+        guard found == expected else { throw TokenKindMismatch(found: found, expected: expected, pointer: pointer).problem }
     }
 
     private func reachable(_ devices: [DeviceTarget], pointer: String) throws(Problem) -> [DeviceTarget] {

@@ -17,8 +17,14 @@ package struct Scope: RawRepresentable, Hashable, Sendable, Codable, CustomStrin
         .attemptsWrite, .attemptsRead, .sendsWrite, .sendsRead, .alertsWrite, .alertsRead, .matchesWrite, .metricsRead,
     ]
 
+    /// A setting of a key rather than a right: reason codes that contradict the mapping are corrected, for senders that cannot change.
+    package static let attemptsNormalize = Scope(rawValue: "attempts:normalize")
+
+    /// What a key can be created with.
+    package static let grantable = allScopes + [.attemptsNormalize]
+
     /// True for the scopes above: creating a key with a misspelt scope is an error, not a key that can do nothing.
-    package var isKnown: Bool { Self.allScopes.contains(self) }
+    package var isKnown: Bool { Self.grantable.contains(self) }
 
     package var description: String { rawValue }
 }

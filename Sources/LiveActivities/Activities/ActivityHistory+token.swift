@@ -14,6 +14,13 @@ package enum TokenVerdict: Sendable, Hashable {
     case activityEnded
     /// Nobody asked for this activity.
     case notFollowing
+
+    var storesToken: Bool {
+        switch self {
+        case .rotate, .adopt, .create: true
+        case .unchanged, .activityEnded, .notFollowing: false
+        }
+    }
 }
 
 extension ActivityHistory {

@@ -37,16 +37,25 @@ extension ActivityStore {
 
     private func attemptPost(_ post: TokenPost, now: Timestamp) async throws -> TokenVerdict? {
         try await pool.performTransaction { [cipher] connection in
+            _ = try connection.query(TokenRegistry.lock(post.token.hash))
             _ = try connection.query(ActivityQueries.lock(subject: post.subject, userId: post.userId, deviceId: post.deviceId))
-            _ = try connection.query(TokenQueries.lock(post.token.hash))
             let known = try connection.query(TokenQueries.device(post, now: now))
-            guard !known.isEmpty else { return nil }
+            guard let app = try known.first?.decode(String.self) else { return nil }
+            try TokenRegistry.requireKind(
+                .update,
+                of: post.token.hash,
+                provider: .apns,
+                app: app,
+                pointer: "/updateToken",
+                on: connection
+            )
             let rows = try connection.query(
                 ActivityQueries.instances(subject: post.subject, userId: post.userId, deviceId: post.deviceId)
             )
             let history = ActivityHistory(try rows.map(ActivityInstance.init))
             let mayStart = try !connection.query(TokenQueries.mayStart(post, latest: history.latest)).isEmpty
             let verdict = history.verdict(on: post.token.hash, instance: post.instance, mayStart: mayStart)
+            if verdict.storesToken { try TokenRegistry.revive(post.token.hash, on: connection) }
             try TokenQueries.apply(verdict, post, encrypted: try cipher.encrypt(post.token, as: .update), on: connection, now: now)
             return verdict
         }
@@ -54,8 +63,6 @@ extension ActivityStore {
 }
 
 private enum TokenQueries {
-    static func lock(_ hash: TokenHash) -> Query { KeyLock.take(.updateToken, [hash.rawValue]) }
-
     static func device(_ post: TokenPost, now: Timestamp) -> Query {
         "SELECT app FROM devices WHERE userId = \(post.userId) AND deviceId = \(post.deviceId) AND expiresAt > \(now)"
     }

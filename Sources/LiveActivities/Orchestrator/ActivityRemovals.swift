@@ -4,12 +4,22 @@ package import PushContract
 
 /// Ends the activities of devices that leave their user, in the transaction in which they do.
 package enum ActivityRemovals {
-    /// By sign-out, another user's sign-in, or age: the push that takes the activity off the screen is in the queue then.
+    /// By sign-out, another user's sign-in, or age: the push that takes the activity off the screen is in the queue then. With the last
+    /// device that signs out, its user's follows end.
     @Sendable
     package static func end(_ removals: [DeviceRemoval], on connection: BlockingConnection, now: Timestamp) throws {
         guard !removals.isEmpty else { return }
         let leaving: Query =
             "(userId, deviceId) IN (SELECT * FROM unnest(\(removals.map(\.userId)), \(removals.map(\.deviceId))))"
         try ActivityEnds.end(leaving, reason: .deviceUnregistered, on: connection, now: now)
+        // A sign-out. Of a user with further devices, the follows are what those have cards for.
+        let signedOut = removals.filter { $0.cause == .unregistered }.map(\.userId)
+        guard !signedOut.isEmpty else { return }
+        try connection.execute(
+            """
+            DELETE FROM follows f WHERE f.userId = ANY(\(signedOut))
+                AND NOT EXISTS (SELECT FROM devices d WHERE d.userId = f.userId AND d.expiresAt > \(now))
+            """
+        )
     }
 }

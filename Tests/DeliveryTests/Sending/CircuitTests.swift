@@ -12,7 +12,7 @@ struct CircuitTests {
     /// Devices 1…count of one app, each with a send waiting.
     private func prepare(_ bench: SendingBench, _ count: Int) async throws {
         for number in 1...count {
-            try await bench.register("user-\(number)", "phone", token: SendingBench.token(number))
+            try await bench.register("user-\(number)", "phone\(number)", token: SendingBench.token(number))
             try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "user-\#(number)", "title": "Goal"}"#)
         }
     }
@@ -114,7 +114,7 @@ struct CircuitTests {
     func topic() async throws {
         try await SendingBench.with { bench in
             for number in 1...8 {
-                try await bench.register("user-\(number)", "phone", token: SendingBench.token(number))
+                try await bench.register("user-\(number)", "phone\(number)", token: SendingBench.token(number))
                 let type = number <= 4 ? "voip" : "alert"
                 try await bench.enqueue(
                     #"{"sendId": "s\#(number)", "uid": "user-\#(number)", "title": "Goal", "pushType": "\#(type)", "priority": "high"}"#

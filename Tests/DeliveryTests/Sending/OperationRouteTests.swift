@@ -56,7 +56,7 @@ struct OperationRouteTests {
             let count = 30
             var scripts: [String: [PushOutcome]] = [:]
             for number in 0..<count {
-                try await bench.register("u\(number)", "phone", token: SendingBench.token(number))
+                try await bench.register("u\(number)", "phone\(number)", token: SendingBench.token(number))
                 try await bench.enqueue(#"{"uid": "u\#(number)", "title": "Goal"}"#)
                 scripts[SendingBench.token(number)] = [.apns(410, "Unregistered")]
             }
@@ -95,7 +95,7 @@ struct OperationRouteTests {
     @Test("an audience is made, added to, taken from, sent to and deleted, and never tells its members")
     func audiences() async throws {
         try await withRoutes { bench, client in
-            for number in 1...3 { try await bench.register("u\(number)", "phone", token: SendingBench.token(number)) }
+            for number in 1...3 { try await bench.register("u\(number)", "phone\(number)", token: SendingBench.token(number)) }
             let made = try await client.call("/audiences/fans", .put, as: "service", #"{"uids": ["u1", "u2"]}"#)
             #expect(made.status == .ok && made.text.contains(#""members":2"#) && !made.text.contains("u1"))
             let added = try await client.call("/audiences/fans/members", .post, as: "service", #"{"uids": ["u2", "u3"]}"#)

@@ -14,7 +14,7 @@ struct SendFsckTests {
 
     private func prepare(_ bench: SendingBench) async throws {
         for number in 1...3 {
-            try await bench.register("u\(number)", "phone", token: SendingBench.token(number))
+            try await bench.register("u\(number)", "phone\(number)", token: SendingBench.token(number))
             try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "u\#(number)", "title": "Goal"}"#)
         }
         let refusal = PushOutcome.apns(503, "ServiceUnavailable")

@@ -24,7 +24,7 @@ struct TokenGuardTests {
     /// Devices with these numbers, registered long enough ago for a 410 to count.
     private func register(_ bench: SendingBench, _ numbers: ClosedRange<Int>) async throws {
         for number in numbers {
-            try await bench.register("u\(number)", "phone", token: SendingBench.token(number), at: .now() - .seconds(3600))
+            try await bench.register("u\(number)", "phone\(number)", token: SendingBench.token(number), at: .now() - .seconds(3600))
         }
     }
 
@@ -101,7 +101,7 @@ struct TokenGuardTests {
             let deferred = try await bench.pool.query("SELECT userId FROM devices WHERE tokenState = 'suspect' ORDER BY userId LIMIT 1")[0]
                 .decode(String.self)
             let number = try #require(Int(deferred.dropFirst()))
-            try await bench.register(deferred, "phone", token: SendingBench.token(number))
+            try await bench.register(deferred, "phone\(number)", token: SendingBench.token(number))
 
             #expect(try await bench.store.deactivationLimiters.confirm(limiter.id, by: "ann") == 29 - off)
             #expect(try await states(bench) == ["active": 61, "inactive": 29])
@@ -126,7 +126,7 @@ struct TokenGuardTests {
 
             try await bench.pool.execute("UPDATE devices SET tokenStateSince = now() - interval '61 minutes' WHERE userId = 'u1'")
             try await send(bench, 1...1, "again", answer: nil)
-            #expect(try await bench.devices.device(userId: "u1", deviceId: "phone", now: .now())?.tokenState == .active)
+            #expect(try await bench.devices.device(userId: "u1", deviceId: "phone1", now: .now())?.tokenState == .active)
         }
     }
 

@@ -11,12 +11,13 @@ extension DeviceStore {
     package func register(_ registration: StartTokenRegistration, requestId: String, now: Timestamp) async throws -> Device {
         let encrypted = try registration.token.map { try cipher.encrypt($0, as: .pushToStart) }
         return try await transaction { [record] connection in
-            if let token = registration.token { _ = try connection.query(DeviceQueries.lockToken(token.hash)) }
+            if let token = registration.token { _ = try connection.query(TokenRegistry.lock(token.hash)) }
             let device = try Self.device(for: registration, on: connection, now: now)
             guard let token = registration.token, let encrypted else {
                 return try Self.clear(device, registration, requestId: requestId, record: record, on: connection, now: now)
             }
-            try Self.check(registration, token, device)
+            try Self.check(registration, token, device, on: connection)
+            try TokenRegistry.revive(token.hash, on: connection)
             try connection.execute(
                 TypedStartTokenQueries.takeFromOthers(
                     token.hash,
@@ -73,14 +74,24 @@ extension DeviceStore {
         return first
     }
 
-    private static func check(_ registration: StartTokenRegistration, _ token: PushToken, _ device: Device) throws(Problem) {
+    private static func check(
+        _ registration: StartTokenRegistration,
+        _ token: PushToken,
+        _ device: Device,
+        on connection: BlockingConnection
+    ) throws {
         guard device.platform == .ios, device.provider == .apns else {
             throw StartTokenRefusal.notIOS(device.provider == .apns ? device.platform.rawValue : "\(device.platform) with FCM").problem
         }
         if let registration = registration.osVersion ?? device.osVersion, let version = OSVersion(registration), version < .pushToStart {
             throw StartTokenRefusal.tooOld(registration).problem
         }
-        guard token.hash != device.tokenHash else { throw StartTokenRefusal.isPushToken.problem }
+        let pointer = registration.form.tokenPointer
+        // Also while it is off.
+        guard token.hash != device.tokenHash else {
+            throw TokenKindMismatch(found: .push, expected: .pushToStart, pointer: pointer).problem
+        }
+        try TokenRegistry.requireKind(.pushToStart, of: token.hash, provider: .apns, app: device.app, pointer: pointer, on: connection)
     }
 
     static func typed(_ device: Device, on connection: BlockingConnection) throws -> [TypedStartToken] {

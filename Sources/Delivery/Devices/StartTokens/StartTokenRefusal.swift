@@ -8,10 +8,7 @@ enum StartTokenRefusal: Sendable {
     case ambiguous(Int)
     case notIOS(String)
     case tooOld(String)
-    /// The device's ordinary token was sent as the start token.
-    case isPushToken
-    /// The start token was sent as the device's ordinary token.
-    case isStartToken
+    case unknownToken
 
     var problem: Problem {
         switch self {
@@ -34,17 +31,13 @@ enum StartTokenRefusal: Sendable {
                 code: "push_to_start_unsupported",
                 pointer: "/osVersion"
             )
-        case .isPushToken:
-            .invalid(
-                "This is the device's pushToken. A start token comes from Activity<…>.pushToStartTokenUpdates and is another one.",
-                code: "token_kind_mixed_up",
-                pointer: "/pushToStartToken"
-            )
-        case .isStartToken:
-            .invalid(
-                "This is the device's push-to-start token. The pushToken comes from didRegisterForRemoteNotifications and is another one.",
-                code: "token_kind_mixed_up",
-                pointer: "/pushToken"
+        case .unknownToken:
+            Problem(
+                status: .notFound,
+                code: "token_not_registered",
+                title: "Not registered",
+                detail:
+                    "You have no device with this push token. Unregister a device by its deviceId, or register its token with POST /devices."
             )
         }
     }

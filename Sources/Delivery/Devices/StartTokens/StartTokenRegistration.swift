@@ -13,6 +13,7 @@ package struct StartTokenRegistration: Sendable {
     package var attributesType: String?
     package var osVersion: String?
     package var appVersion: String?
+    package var form: Form
 
     package init(
         userId: String,
@@ -20,8 +21,10 @@ package struct StartTokenRegistration: Sendable {
         token: PushToken?,
         attributesType: String? = nil,
         osVersion: String? = nil,
-        appVersion: String? = nil
+        appVersion: String? = nil,
+        form: Form = .devices
     ) {
+        self.form = form
         self.userId = userId
         self.attributesType = attributesType
         self.deviceId = deviceId
@@ -38,12 +41,14 @@ package struct StartTokenRegistration: Sendable {
         case alias
 
         var tokenField: String { self == .devices ? "pushToStartToken" : "liveActivityToken" }
+        var tokenPointer: String { "/" + tokenField }
     }
 
     /// Reads the body. The token has to be there: absent is a mistake, `null` clears (an app that was woken in the background has posted
     /// "none yet" over a good token before).
     package init(_ value: JSONValue, userId: String, form: Form) throws(Problem) {
         let name = form.tokenField
+        self.form = form
         var isNull = false
         if case .object(let members) = value, members[name] == .null { isNull = true }
         var fields = try JSONFields(value)

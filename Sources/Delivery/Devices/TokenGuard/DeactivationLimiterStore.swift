@@ -90,10 +90,12 @@ package struct DeactivationLimiterStore: Sendable {
                 UPDATE devices d SET tokenState = 'active', tokenStateCause = NULL, tokenStateSince = clock_timestamp()
                 FROM (SELECT DISTINCT userId, deviceId, tokenHash, registrationVersion FROM due) t
                 WHERE d.userId = t.userId AND d.deviceId = t.deviceId AND d.registrationVersion = t.registrationVersion
-                  AND d.pushTokenHash = t.tokenHash AND d.tokenState <> 'active' AND d.tokenStateCause IS DISTINCT FROM 'moved'
+                  AND d.pushTokenHash = t.tokenHash AND d.tokenState <> 'active' AND d.pushToken IS NOT NULL
                   AND NOT EXISTS (SELECT FROM devices o WHERE o.pushTokenHash = d.pushTokenHash AND o.provider = d.provider
                       AND o.app = d.app AND o.tokenState <> 'inactive' AND (o.userId, o.deviceId) <> (d.userId, d.deviceId))
                 RETURNING 1
+            ), revived AS (
+                DELETE FROM deadTokens x USING due WHERE x.tokenHash = due.tokenHash
             ), marked AS (
                 UPDATE tokenDeactivations t SET undoneAt = clock_timestamp(), undoneBy = \(name)
                 FROM due WHERE t.deactivationId = due.deactivationId
@@ -107,6 +109,7 @@ package struct DeactivationLimiterStore: Sendable {
     package func forget() async throws {
         try await pool.execute("DELETE FROM tokenOutcomes WHERE minute < clock_timestamp() - interval '1 day'")
         try await pool.execute("DELETE FROM tokenDeactivations WHERE deactivatedAt < clock_timestamp() - interval '180 days'")
+        try await pool.execute("DELETE FROM deadTokens WHERE since < clock_timestamp() - interval '180 days'")
     }
 
     private func close(_ id: Int64, as resolution: String, by name: String, on connection: BlockingConnection) throws -> Bool {

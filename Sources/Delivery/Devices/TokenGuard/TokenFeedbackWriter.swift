@@ -40,8 +40,16 @@ package struct TokenFeedbackWriter: Sendable {
             return try body(batch, Dictionary(uniqueKeysWithValues: limiters), connection, now).map { places[$0] }
         }
         let device = try apply([.push, .delivery], DeviceTokens.apply)
-        let start = try apply([.pushToStart], StartTokens.apply)
-        return (Set(device + start), Set(report.deferred.keys), report.opened)
+        // A send that names a token may name a start token.
+        let start = try apply([.pushToStart, .delivery], StartTokens.apply)
+        let off = Set(device + start)
+        let dead = feedbackBatch.indices.filter { place in
+            guard report.deferred[place] == nil else { return false }
+            if case .deactivate = feedbackBatch[place].verdict { return true }
+            return off.contains(place)
+        }
+        try TokenRegistry.noteDead(dead.map { feedbackBatch[$0] }, on: connection, now: now)
+        return (off, Set(report.deferred.keys), report.opened)
     }
 
     /// Counts the feedback; which of it a limiter defers until a person decides.

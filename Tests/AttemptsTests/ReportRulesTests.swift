@@ -1,0 +1,136 @@
+import HTTPServer
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Attempts
+
+@Suite("What is asked of reported attempts")
+struct ReportRulesTests {
+    /// The route, for whom the `Authorization` header names.
+    private func withRoute(_ body: @escaping @Sendable (any TestClientProtocol, PostgresPool) async throws -> Void) async throws {
+        try await withDatabase { pool in
+            let maintenance = PartitionMaintenance(pool: pool, logger: .silent)
+            try await maintenance.maintain()
+            let ingestor = AttemptIngestor(pool: pool, maintenance: maintenance, logger: .silent)
+            let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedReporters()))
+            AttemptRoutes(ingestor: ingestor, store: AttemptStore(pool)).add(to: router)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await ingestor.run() }
+                try await Application(router: router).test(.router) { try await body($0, pool) }
+                group.cancelAll()
+                try? await group.waitForAll()
+            }
+        }
+    }
+
+    private static func report(
+        _ id: String,
+        _ code: String,
+        _ reason: ReasonCode,
+        provider: Provider = .apns,
+        changes: [String: Any?] = [:]
+    ) throws -> ByteBuffer {
+        var values: [String: Any?] = [
+            "status": "failed", "providerErrorCode": code, "reasonCode": reason.rawValue, "provider": provider.rawValue,
+            "platform": provider == .apns ? "ios" : "android",
+        ]
+        values.merge(changes) { $1 }
+        return ByteBuffer(bytes: try Sample.bytes(Sample.json(values, id: id, at: .now())))
+    }
+
+    private static func post(_ client: any TestClientProtocol, as caller: String, _ body: ByteBuffer) async throws -> TestResponse {
+        try await client.execute(
+            uri: "/attempts",
+            method: .post,
+            headers: [.contentType: "application/json", .authorization: caller],
+            body: body
+        )
+    }
+
+    @Test("a reported code that the mapping knows carries its bucket: otherwise 422 with the right one")
+    func mapping() async throws {
+        try await withRoute { client, _ in
+            for (number, (code, reason, provider, right)) in [
+                ("BadDeviceToken", ReasonCode.provider5xx, Provider.apns, "token_invalid"),
+                ("messaging/registration-token-not-registered", .unknown, .fcm, "token_not_registered"),
+                ("UNAVAILABLE", .network, .fcm, "provider_5xx"),
+            ].enumerated() {
+                let answer = try await Self.post(client, as: "service", try Self.report("a\(number)", code, reason, provider: provider))
+                let text = String(buffer: answer.body)
+                #expect(answer.status == .unprocessableContent && text.contains("reason_code_mismatch"))
+                #expect(text.contains("`\(right)`") && text.contains("/reasonCode"))
+            }
+            for (number, (code, reason, provider)) in [
+                ("BadDeviceToken", ReasonCode.tokenInvalid, Provider.apns), ("INVALID_ARGUMENT", .tokenInvalid, .fcm),
+                ("INVALID_ARGUMENT", .unknown, .fcm), ("a code of the sender's own", .network, .fcm), ("UNREGISTERED", .network, .apns),
+            ].enumerated() {
+                let body = try Self.report("b\(number)", code, reason, provider: provider)
+                #expect(try await Self.post(client, as: "service", body).status == .created, "\(code)")
+            }
+        }
+    }
+
+    @Test("a key with attempts:normalize has the bucket corrected, and the answer says so")
+    func normalize() async throws {
+        try await withRoute { client, pool in
+            let answer = try await Self.post(client, as: "normalizing", try Self.report("a", "BadDeviceToken", .provider5xx))
+            #expect(answer.status == .created)
+            let corrected = #""corrected":{"field":"reasonCode","reported":"provider_5xx","stored":"token_invalid"}"#
+            #expect(String(buffer: answer.body).contains(corrected))
+            let item = String(buffer: try Self.report("b", "Unregistered", .unknown))
+            let fine = String(buffer: try Self.report("c", "Unregistered", .tokenNotRegistered))
+            let batch = try await Self.post(client, as: "normalizing", ByteBuffer(string: "[\(fine), \(item)]"))
+            let text = String(buffer: batch.body)
+            #expect(batch.status == .ok && text.contains(#""accepted":2"#) && text.contains(#""index":1"#) && !text.contains(#""index":0"#))
+            let stored = try await pool.query("SELECT reasonCode::text FROM notificationDeliveryAttempts ORDER BY attemptId")
+            #expect(try stored.map { try $0.decode(String.self) } == ["token_invalid", "token_not_registered", "token_not_registered"])
+        }
+    }
+
+    @Test("an app's user reports registrations of their own uid, and nothing else")
+    func users() async throws {
+        try await withRoute { client, pool in
+            func report(_ id: String, _ changes: [String: Any?]) throws -> ByteBuffer {
+                try Self.report(id, "offline", .network, changes: changes)
+            }
+            for event in ["register", "unregister"] {
+                let body = try report(event, ["eventType": event, "uid": "ann"])
+                #expect(try await Self.post(client, as: "ann", body).status == .created)
+            }
+            for (changes, pointer) in [
+                (["eventType": "register", "uid": "bob"], "/uid"), (["eventType": "send", "uid": "ann"], "/eventType"),
+            ] {
+                let answer = try await Self.post(client, as: "ann", try report("x", changes))
+                #expect(answer.status == .unprocessableContent && String(buffer: answer.body).contains(#""pointer":"\#(pointer)""#))
+            }
+            let queued = try Self.report(
+                "queued",
+                "",
+                .network,
+                changes: ["eventType": "register", "uid": "ann", "status": "queued", "reasonCode": nil, "providerErrorCode": nil]
+            )
+            #expect(try await Self.post(client, as: "ann", queued).status == .created)
+            let rows = try await pool.query("SELECT DISTINCT uid FROM notificationDeliveryAttempts")
+            #expect(try rows.map { try $0.decode(String.self) } == ["ann"])
+            let read = try await client.execute(uri: "/attempts?uid=ann", method: .get, headers: [.authorization: "ann"])
+            #expect(read.status == .forbidden)
+        }
+    }
+}
+
+private struct NamedReporters: Authenticator {
+    func authenticate(_ request: Request) async throws -> Caller? {
+        switch request.headers[.authorization] {
+        case nil: nil
+        case "service": .key(id: "k", name: "service", scopes: Set(Scope.allScopes))
+        case "normalizing": .key(id: "n", name: "normalizing", scopes: [.attemptsWrite, .attemptsNormalize])
+        case let name?: .user(userId: name)
+        }
+    }
+}

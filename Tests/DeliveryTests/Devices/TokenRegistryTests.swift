@@ -1,0 +1,115 @@
+import Delivery
+import HTTPTypes
+import HummingbirdTesting
+import Postgres
+import PushContract
+import Testing
+
+@Suite("One registry of tokens")
+struct TokenRegistryTests {
+    private static func device(_ deviceId: String, _ token: String) -> String {
+        #"{"deviceId": "\#(deviceId)", "platform": "ios", "app": "com.example.app", "osVersion": "18.2", "pushToken": "\#(token)"}"#
+    }
+
+    private static func start(_ deviceId: String, _ token: String) -> String {
+        #"{"deviceId": "\#(deviceId)", "pushToStartToken": "\#(token)"}"#
+    }
+
+    @Test("a push token that is anybody's start token is 422, and a start token that is anybody's push token")
+    func kinds() async throws {
+        try await RegistryBench.with { bench in
+            try await bench.withRoutes { client in
+                let (push, start) = (RegistryBench.token(1), RegistryBench.startToken(1))
+                #expect(try await client.call(.post, "/devices", as: "ann", Self.device("phone", push)).status == .ok)
+                #expect(try await client.call(.post, "/devices", as: "bob", Self.device("bobs", RegistryBench.token(2))).status == .ok)
+                let path = "/devices/push-to-start-token"
+                #expect(try await client.call(.post, path, as: "ann", Self.start("phone", start)).status == .ok)
+                for (answer, pointer) in [
+                    (try await client.call(.post, "/devices", as: "bob", Self.device("bobs", start)), "/pushToken"),
+                    (try await client.call(.post, path, as: "bob", Self.start("bobs", push)), "/pushToStartToken"),
+                    (
+                        try await client.call(.post, "/api/users/live-activity-token", as: "bob", #"{"liveActivityToken": "\#(push)"}"#),
+                        "/liveActivityToken"
+                    ),
+                ] {
+                    #expect(answer.status == .unprocessableContent)
+                    #expect(answer.string("code") == "token_kind_mixed_up")
+                    #expect(answer.string("pointer") == pointer)
+                }
+                #expect(try await bench.device("bob", "bobs")?.tokenState == .active)
+            }
+        }
+    }
+
+    @Test("DELETE with a push token, or its hash, ends that token's registration and leaves the start token; an unknown token is 404")
+    func deleteByToken() async throws {
+        try await RegistryBench.with { bench in
+            try await bench.register("ann", "phone", token: 1, os: "18.2")
+            try await bench.registerStart("ann", "phone", start: 1)
+            let (token, hash) = (RegistryBench.token(1), try TokenHash.apns(RegistryBench.token(1)).rawValue)
+            try await bench.withRoutes { client in
+                #expect(try await client.call(.delete, "/devices/\(token)", as: "bob").status == .notFound)
+                #expect(try await client.call(.delete, "/devices/\(RegistryBench.token(7))", as: "ann").status == .notFound)
+                #expect(try await bench.pushTargets(of: ["ann"]).count == 1)
+                #expect(try await client.call(.delete, "/devices/\(token)", as: "ann").status == .noContent)
+                #expect(try await client.call(.delete, "/devices/\(hash)", as: "ann").status == .noContent)
+                let device = try await client.call(.get, "/devices/phone", as: "ann")
+                #expect(device.string("pushToken", "state") == "inactive" && device.string("pushToken", "cause") == "unregistered")
+                #expect(device.string("pushToStartToken", "state") == "active")
+            }
+            #expect(try await bench.pushTargets(of: ["ann"]).isEmpty)
+            #expect(try await bench.starts(of: ["ann"]).count == 1)
+            #expect(bench.removals.all.isEmpty)
+            #expect(try await bench.attempts() == ["register ann", "register ann liveactivity", "unregister ann"])
+            try await bench.register("ann", "phone", token: 1)
+            #expect(try await bench.pushTargets(of: ["ann"]).count == 1)
+        }
+    }
+
+    @Test("the device's secret unregisters its token as well as its device")
+    func secret() async throws {
+        try await RegistryBench.with { bench in
+            let secret = UnregisterSecret.generate()
+            try await bench.register("ann", "phone", token: 1, secret: secret)
+            try await bench.withRoutes { client in
+                let unknown = try await client.call(.delete, "/devices/\(RegistryBench.token(2))", as: secret.text)
+                #expect(unknown.status == .notFound)
+                let known = try await client.call(.delete, "/devices/\(RegistryBench.token(1))", as: secret.text)
+                #expect(known.status == .noContent)
+            }
+            #expect(try await bench.pushTargets(of: ["ann"]).isEmpty)
+        }
+    }
+
+    @Test("another user who signs in on a device takes it over, also with another push token; the old row keeps no token")
+    func takeOver() async throws {
+        try await RegistryBench.with { bench in
+            try await bench.register("ann", "phone", token: 1, os: "18.2")
+            try await bench.registerStart("ann", "phone", start: 1)
+            try await bench.register("bob", "phone", token: 2, os: "18.2")
+            #expect(try await bench.device("ann", "phone")?.tokenStateCause == "moved")
+            #expect(try await bench.count("devices WHERE pushToken IS NULL AND userId = 'ann'") == 1)
+            #expect(try await bench.pushTargets(of: ["ann", "bob"]).map(\.userId) == ["bob"])
+            #expect(try await bench.starts(of: ["ann", "bob"]).map(\.userId) == ["bob"])
+            #expect(bench.removals.all == [DeviceRemoval(userId: "ann", deviceId: "phone", cause: .moved)])
+        }
+    }
+
+    @Test("a registration that is refused leaves a failed attempt with the problem's code")
+    func refusedRegistration() async throws {
+        try await RegistryBench.with { bench in
+            try await bench.register("ann", "phone", token: 1)
+            try await bench.registerStart("ann", "phone", start: 1)
+            try await bench.withRoutes { client in
+                let body = Self.device("bobs", RegistryBench.startToken(1))
+                let answer = try await client.call(.post, "/devices", as: "bob", body)
+                #expect(answer.status == .unprocessableContent)
+            }
+            let rows = try await bench.pool.query(
+                "SELECT status::text, reasonCode::text, providerErrorCode FROM notificationDeliveryAttempts WHERE uid = 'bob'"
+            ).map { try $0.decode((String, String?, String?).self) }
+            #expect(rows.count == 1)
+            #expect(rows.first.map { [$0.0, $0.1, $0.2] } == ["failed", "token_invalid", "token_kind_mixed_up"])
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Delivery
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import Postgres
+import PushContract
+import Testing
+
+@testable import LiveActivities
+
+@Suite("Kinds of token and Live Activities")
+struct TokenKindTests {
+    @Test("an activity token that is a push or start token is 422, and a push token that is an active update token")
+    func mixedUp() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            try await bench.score(runs: 1)
+            try await bench.running("ann", "phone", 1)
+            for token in [LiveBench.token(1), LiveBench.startToken(1)] {
+                let body = #"{"deviceId": "phone", "updateToken": "\#(token)"}"#
+                let answer = try await routes.call("/matches/m1/activity-token", .post, as: "ann", body)
+                #expect(answer.status == .unprocessableContent)
+                #expect(String(buffer: answer.body).contains("token_kind_mixed_up"))
+            }
+            #expect(try await bench.history().latest?.tokenHash == TokenHash.apns(LiveBench.updateToken(1)))
+            let problem = await #expect(throws: (any Error).self) {
+                try await BenchParts.register("bob", "bobs", token: LiveBench.updateToken(1), bench)
+            }
+            #expect(problem.map { "\($0)".contains("token_kind_mixed_up") } == true)
+        }
+    }
+
+    @Test("one 410 for a push token in mid-match: unregistering that token leaves the card, its updates and the start token")
+    func goneInMidMatch() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running("ann", "phone", 1)
+            bench.apns.forget()
+            let hash = try TokenHash.apns(LiveBench.token(1))
+            #expect(try await bench.devices.unregister(tokens: [hash], of: .user("ann"), requestId: "gone", now: bench.now))
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.token) == [LiveBench.updateToken(1)])
+            #expect(try await bench.states("ann", "phone") == ["active"])
+            try await bench.follow("ann", "m2")
+            try await bench.score("m2", runs: 1)
+            try await bench.run()
+            #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(1)])
+        }
+    }
+
+    @Test("the last device that signs out takes its user's follows along; of a user with another device they stay")
+    func signOut() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1)
+            try await bench.phone("ann", "tablet", 2)
+            try await bench.follow("ann")
+            _ = try await bench.devices.unregister(userId: "ann", deviceId: "phone", requestId: "out", now: bench.now)
+            #expect(try await bench.follows.follows(of: "ann", now: bench.now) == ["m1"])
+            _ = try await bench.devices.unregister(userId: "ann", deviceId: "tablet", requestId: "out", now: bench.now)
+            #expect(try await bench.follows.follows(of: "ann", now: bench.now).isEmpty)
+        }
+    }
+}
+
+extension BenchParts {
+    fileprivate static func register(_ userId: String, _ deviceId: String, token: String, _ bench: LiveBench) async throws {
+        let registration = DeviceRegistration(
+            userId: userId,
+            deviceId: deviceId,
+            token: try PushToken(token, provider: .apns),
+            platform: .ios,
+            provider: .apns,
+            app: "com.example.app"
+        )
+        _ = try await bench.devices.register(registration, requestId: "r-\(userId)", now: bench.now)
+    }
+}
