@@ -46,6 +46,7 @@ extension WholeService {
                     expected.formUnion(try Self.files(directory))
                 }
                 expected.remove("deploy/docker/Dockerfile")
+                expected.formUnion(try Self.files("Tests/Vectors").map { $0.replacing("Tests/Vectors/", with: "vectors/") })
                 #expect(packed.subtracting(expected).sorted() == [] && expected.subtracting(packed).sorted() == [])
                 try await unpacked(names[0], in: directory)
             }

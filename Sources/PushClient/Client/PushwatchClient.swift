@@ -83,8 +83,9 @@ public actor PushwatchClient {
         await lookAtActivityTokens()
     }
 
-    /// A user signed in, or the app found their session after a launch.
+    /// A user signed in, or the app found their session after a launch. Another user without a sign-out before signs the last one out.
     public func signedIn(uid: String) async {
+        if let last = state.lifecycle.registration.uid, last != uid { await perform(state.activities.endAll(cause: .system)) }
         await take(.sessionEstablished(uid: uid))
         await fetchFollows()
         await lookAtActivityTokens()
