@@ -17,16 +17,16 @@ struct BuiltInPass {
         let openDeadLettered = try await AlertStore.open(rule: BuiltInAlert.notificationsDeadLettered.rawValue, on: pool)
         let failures = try await failures(openDeadLettered)
         let failing = Set(failures.map(\.receiver))
-        var begun = failures.filter { failure in !openDeadLettered.contains { $0.labels["receiver"] == failure.receiver } }
+        var started = failures.filter { failure in !openDeadLettered.contains { $0.labels["receiver"] == failure.receiver } }
             .map { BuiltInAlertFactory.notificationsDeadLettered($0, now: now) }
         var ended = openDeadLettered.filter { !failing.contains($0.labels["receiver"] ?? "") }.map { over($0, at: now) }
         let gap = try await dataGap()
         let folded = try await labelsFolded()
-        begun += gap.begun + folded.begun
+        started += gap.started + folded.started
         ended += gap.ended + folded.ended
-        for index in begun.indices { begun[index].silencedBy = silences.first { $0.matches(begun[index].labels) }?.id }
-        try await write(begun, ended, failing: failing)
-        return begun + ended
+        for index in started.indices { started[index].silencedBy = silences.first { $0.matches(started[index].labels) }?.id }
+        try await write(started, ended, failing: failing)
+        return started + ended
     }
 
     /// The configured receivers that do not work. One that was removed has nothing to repair.
@@ -38,7 +38,7 @@ struct BuiltInPass {
         }
     }
 
-    private func dataGap() async throws -> (begun: [Alert], ended: [Alert]) {
+    private func dataGap() async throws -> (started: [Alert], ended: [Alert]) {
         let open = try await AlertStore.open(rule: BuiltInAlert.dataGap.rawValue, on: pool).first
         let gap = try await BuiltInStore.dataGap(observedSince: observedSince, now: now, on: pool)
         let isFiring = gap.isFiring(wasFiring: open != nil, at: now)
@@ -51,12 +51,12 @@ struct BuiltInPass {
     }
 
     /// One alert for each author whose labels were folded within the last hour.
-    private func labelsFolded() async throws -> (begun: [Alert], ended: [Alert]) {
+    private func labelsFolded() async throws -> (started: [Alert], ended: [Alert]) {
         let open = try await AlertStore.open(rule: BuiltInAlert.labelsFolded.rawValue, on: pool)
         let authors = try await FoldedLabelStore.authors(since: now - .seconds(3600), on: pool)
-        let begun = authors.filter { author in !open.contains { $0.labels["key"] == author.name } }
+        let started = authors.filter { author in !open.contains { $0.labels["key"] == author.name } }
         let ended = open.filter { alert in !authors.contains { $0.name == alert.labels["key"] } }
-        return (begun.map { BuiltInAlertFactory.labelsFolded($0, now: now) }, ended.map { over($0, at: now) })
+        return (started.map { BuiltInAlertFactory.labelsFolded($0, now: now) }, ended.map { over($0, at: now) })
     }
 
     private func over(_ alert: Alert, at end: Timestamp) -> Alert {
@@ -68,14 +68,14 @@ struct BuiltInPass {
         return alert
     }
 
-    private func write(_ begun: [Alert], _ ended: [Alert], failing: Set<String>) async throws {
-        guard !begun.isEmpty || !ended.isEmpty else { return }
+    private func write(_ started: [Alert], _ ended: [Alert], failing: Set<String>) async throws {
+        guard !started.isEmpty || !ended.isEmpty else { return }
         let minute = Minute(now) - 1
         try await pool.withTransaction { transaction in
             try await AlertLeaseStore.fence(lease, in: transaction)
             let writer = AlertWriter(transaction: transaction, lease: lease, now: now)
-            for alert in begun {
-                let names = receivers.names(for: alert.severity, rule: alert.rule, labels: alert.labels, besides: failing)
+            for alert in started {
+                let names = receivers.names(for: alert.severity, rule: alert.rule, labels: alert.labels, except: failing)
                 try await writer.fire(alert, reason: .conditionMet, minute: minute, receivers: names)
             }
             for alert in ended { try await writer.resolve(alert, minute: minute) }

@@ -51,7 +51,7 @@ package struct DeviceStore: Sendable {
             if let start = device.startToken, start.state != .inactive, start.hash == device.tokenHash {
                 throw StartTokenRefusal.isStartToken.problem
             }
-            if let heir = try inherit(previousOwners, by: device, on: connection, now: now) { device = heir }
+            if let inheriting = try inherit(previousOwners, by: device, on: connection, now: now) { device = inheriting }
             for previousOwner in previousOwners {
                 if previousOwner.deviceId == device.deviceId {
                     try connection.execute(TypedStartTokenQueries.move(from: previousOwner.userId, to: device, now: now))
