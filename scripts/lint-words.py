@@ -54,6 +54,7 @@ ALLOWED = [
     r"circuit breakers?",
     r"\w*floor\(",  # rounding down
     r"strike rates?|(?:on|off|the) strike|strike bowlers?",  # cricket
+    r"\"strike\":true|\bstrike: \{ type: boolean",  # a field of the cricket display state
     r"holds? (?:a |the |its )?locks?|locks? (?:is |are |it )?held|held locks?",
     r"boundary (?:ropes?|boards?)",
     r"besides that",

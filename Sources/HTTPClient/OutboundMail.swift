@@ -66,12 +66,6 @@ package struct OutboundMail: Sendable, Hashable {
 package struct MailReply: Sendable, Hashable {
     /// RFC 5321 §4.2: 250 accepted, 4yz a transient failure, 5yz a permanent failure.
     package var code: Int
-    package var text: String
-    package var latency: Duration
-
-    package init(code: Int, text: String = "", latency: Duration = .zero) {
-        self.code = code
-        self.text = text
-        self.latency = latency
-    }
+    package var text: String = ""
+    package var latency: Duration = .zero
 }

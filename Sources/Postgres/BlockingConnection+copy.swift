@@ -33,7 +33,7 @@ extension BlockingConnection {
                 guard let copy = rest.popFirst() else { throw try withoutStream() }
                 try put(copy.data)
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK: rows += answer.affectedRows
-            // Amid a COPY the other way; whoever lent the connection sees that it is not idle.
+            // During a COPY in the other direction; the pool sees that the connection is not idle.
             default: throw notACopy
             }
         }
@@ -48,7 +48,7 @@ extension BlockingConnection {
             // What the socket does not take at once libpq keeps, and moves to the front with each further write.
             let length = min(data.count - offset, 1 << 17)
             let chunk = data.baseAddress!.advanced(by: offset).assumingMemoryBound(to: CChar.self)
-            // The connection stays amid the COPY: whoever lent it sees that it is not idle.
+            // The connection stays in the COPY state: the pool sees that it is not idle.
             guard PQputCopyData(connection, chunk, Int32(length)) == 1 else { throw connectionLost() }
             try flush()
             offset += length

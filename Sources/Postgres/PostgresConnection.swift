@@ -102,10 +102,10 @@ package final class PostgresConnection: PostgresSession, @unchecked Sendable {
         try await perform { connection in try data.withUnsafeBytes { try connection.copyIn(sql, data: $0) } }
     }
 
-    /// For an idle connection: the server has said something unasked, which is almost always that the connection ends.
+    /// For an idle connection: the server has sent something that no statement asked for, almost always the end of the connection.
     ///
     /// A look at the socket, without waiting and without the queue.
-    var hasUnaskedInput: Bool {
+    var hasPendingInput: Bool {
         var look = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&look, 1, 0) != 0
     }

@@ -4,7 +4,7 @@ extension PostgresPool {
         _ = try await query("SELECT 1")
     }
 
-    /// Tells the planner what the tables hold, after a large import.
+    /// Updates the statistics of the planner, after a large import.
     package func analyze() async throws {
         try await execute("ANALYZE")
     }

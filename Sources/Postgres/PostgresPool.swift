@@ -69,8 +69,8 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
         while true {
             switch state.withLock({ $0.acquire(now: .now()) }) {
             case .use(let connection):
-                guard connection.hasUnaskedInput else { return connection }
-                // The server ended it while it lay idle.
+                guard connection.hasPendingInput else { return connection }
+                // The server ended it while it was idle.
                 state.withLock { $0.discarded() }
             case .open: return try await open()
             case .refuse(let error): throw error

@@ -12,7 +12,7 @@ package enum SchemaLock {
         case migration
     }
 
-    /// Held to the end of the transaction, whose `lock_timeout` this sets.
+    /// The lock lasts to the end of the transaction, whose `lock_timeout` this sets.
     /// - Parameter limit: for this and each later lock of the transaction; nil: what the transaction has set.
     /// - Throws: `lockNotAvailable` after that time, with the session that has the lock.
     package static func acquire(on session: some PostgresSession, limit: Duration? = .seconds(5)) async throws {
@@ -29,7 +29,7 @@ package enum SchemaLock {
         } catch let error as PostgresError where error.code == .lockNotAvailable {
             try await session.execute("ROLLBACK TO SAVEPOINT schemaLock")
             let holder = try await LockHolder.ofSchemaLocks(on: session)
-            throw PostgresError(.lockNotAvailable, "the lock of the schema is held by \(LockHolder.text(holder))")
+            throw PostgresError(.lockNotAvailable, "the lock of the schema is taken by \(LockHolder.text(holder))")
         }
     }
 

@@ -1,27 +1,13 @@
 /// One request as the checks see it: no sockets, no clock.
 struct SimulatedRequest: Sendable, Hashable {
     /// Identifies the connection.
-    var connection: String
-    var method: String
+    var connection: String = ""
+    var method: String = "POST"
     /// The path without the query, still percent-encoded.
     var path: String
     /// Lower-case names, in the order sent.
-    var headers: [SimulatedResponse.Header]
-    var body: [UInt8]
-
-    init(
-        connection: String = "",
-        method: String = "POST",
-        path: String,
-        headers: [SimulatedResponse.Header] = [],
-        body: [UInt8] = []
-    ) {
-        self.connection = connection
-        self.method = method
-        self.path = path
-        self.headers = headers
-        self.body = body
-    }
+    var headers: [SimulatedResponse.Header] = []
+    var body: [UInt8] = []
 
     func header(_ name: String) -> String? {
         headers.first { $0.name == name }?.value

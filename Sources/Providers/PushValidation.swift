@@ -7,11 +7,18 @@ package import PushContract
 package enum PushValidation {
     /// - Parameter app: The bundle id, or the FCM app.
     package static func validate(_ message: PushMessage, for provider: Provider, app: String) throws(PushError) {
-        switch provider {
-        case .apns: try APNsRules.check(message, app: app)
-        case .fcm: try FCMRules.check(message)
-        }
+        try (rules[provider] ?? common)(message, app)
     }
+
+    private typealias Check = @Sendable (PushMessage, String) throws(PushError) -> Void
+
+    /// The rules of a provider; one that is not listed is checked for what all have in common.
+    private static let rules: [Provider: Check] = [
+        .apns: { (message, app) throws(PushError) in try APNsRules.check(message, app: app) },
+        .fcm: { (message, _) throws(PushError) in try FCMRules.check(message) },
+    ]
+
+    private static let common: Check = { (message, _) throws(PushError) in try checkCollapseId(message) }
 
     /// Visible ASCII and spaces only, as allowed in a header.
     static func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { (0x20...0x7E).contains($0) } }

@@ -3,19 +3,6 @@ public enum Platform: String, Sendable, Hashable, Codable, CaseIterable {
     case ios, android, web
 }
 
-/// The service that delivers pushes to devices.
-public enum Provider: String, Sendable, Hashable, Codable, CaseIterable {
-    case apns, fcm
-
-    /// Whether a device of `platform` can be reached through this provider.
-    public func serves(_ platform: Platform) -> Bool {
-        switch self {
-        case .apns: platform == .ios
-        case .fcm: true
-        }
-    }
-}
-
 /// What an attempt was for.
 public enum EventType: String, Sendable, Hashable, Codable, CaseIterable {
     case register, unregister, send

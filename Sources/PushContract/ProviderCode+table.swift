@@ -98,7 +98,7 @@ extension ProviderCode {
         scope: RefusalScope? = nil
     ) -> ProviderCode {
         let meaning = Classification(reasonCode, retry: retry, token: token)
-        return ProviderCode(source: .apns, code: code, status: status, classification: meaning, scope: scope)
+        return ProviderCode(source: .provider(.apns), code: code, status: status, classification: meaning, scope: scope)
     }
 
     private static func fcm(
@@ -110,12 +110,12 @@ extension ProviderCode {
         scope: RefusalScope? = nil
     ) -> ProviderCode {
         let meaning = Classification(reasonCode, retry: retry, token: token)
-        return ProviderCode(source: .fcm, code: code, status: status, classification: meaning, scope: scope)
+        return ProviderCode(source: .provider(.fcm), code: code, status: status, classification: meaning, scope: scope)
     }
 
     /// A code whose meaning is that of its status.
     private static func fcm(_ status: Int, _ code: String) -> ProviderCode {
-        ProviderCode(source: .fcm, code: code, status: status, classification: nil, scope: nil)
+        ProviderCode(source: .provider(.fcm), code: code, status: status, classification: nil, scope: nil)
     }
 
     private static func admin(_ code: String, _ reasonCode: ReasonCode, _ retry: RetryClass, token: TokenAction = .none) -> ProviderCode {

@@ -3,11 +3,9 @@
 /// Classification, the scope of a refusal, the simulator's answers and the tests' matrices derive from these rows.
 package struct ProviderCode: Sendable, Hashable {
     /// The interface that uses the code.
-    package enum Source: String, Sendable, Hashable, CaseIterable {
-        /// The `reason` of an answer of APNs.
-        case apns
-        /// `FcmError.errorCode` of an answer of FCM HTTP v1.
-        case fcm
+    package enum Source: Sendable, Hashable {
+        /// A provider's answer: the `reason` of APNs, `FcmError.errorCode` of FCM HTTP v1.
+        case provider(Provider)
         /// A code of the Firebase Admin SDKs (`messaging/…`), as senders report it in attempts.
         case firebaseAdmin
     }

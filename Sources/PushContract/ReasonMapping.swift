@@ -11,7 +11,7 @@ public enum ReasonMapping {
     ///   - status: The HTTP status.
     ///   - reason: The `reason` of the body; nil for an answer without one.
     public static func apns(status: Int, reason: String?) -> Classification {
-        if let reason, let known = ProviderCode.row(.apns, reason)?.classification { return known }
+        if let reason, let known = ProviderCode.row(.provider(.apns), reason)?.classification { return known }
         switch status {
         case 410: return Classification(.tokenNotRegistered, retry: .never, token: .suspect)
         case 403: return Classification(.auth, retry: .afterFix)
@@ -29,7 +29,7 @@ public enum ReasonMapping {
     ///   - namesToken: Whether a field violation names `message.token` or `message.fid`.
     public static func fcm(status: Int, errorCode: String?, namesToken: Bool = false) -> Classification {
         if errorCode == "INVALID_ARGUMENT", namesToken { return Classification(.tokenInvalid, retry: .never, token: .suspect) }
-        if let errorCode, let known = ProviderCode.row(.fcm, errorCode)?.classification { return known }
+        if let errorCode, let known = ProviderCode.row(.provider(.fcm), errorCode)?.classification { return known }
         switch status {
         // Our access token was refused: it is renewed, and the message is sent once more.
         case 401: return Classification(.auth, retry: .now)
@@ -40,6 +40,12 @@ public enum ReasonMapping {
         case 500...599: return Classification(.provider5xx, retry: .backoff)
         default: return Classification(.unknown, retry: .never)
         }
+    }
+
+    /// The meaning of the provider code for which a token became suspect or inactive.
+    package static func tokenCause(_ code: String, provider: Provider) -> Classification {
+        if provider == .fcm { return fcm(status: 400, errorCode: code, namesToken: true) }
+        return ProviderCode.row(.provider(provider), code)?.classification ?? Classification(.unknown, retry: .never)
     }
 
     /// The meaning of a code of the Firebase Admin SDKs (`messaging/…`), as senders report it in attempts.

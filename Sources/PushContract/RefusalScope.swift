@@ -17,7 +17,7 @@ package enum RefusalScope: String, Sendable, Hashable, CaseIterable {
 extension RefusalScope {
     /// The scope of an answer of APNs other than 200.
     package static func apns(status: Int, reason: String?) -> RefusalScope {
-        if let reason, let known = ProviderCode.row(.apns, reason)?.scope { return known }
+        if let reason, let known = ProviderCode.row(.provider(.apns), reason)?.scope { return known }
         return switch status {
         case 403: .credential
         case 429: .quota
@@ -30,7 +30,7 @@ extension RefusalScope {
     ///
     /// - Parameter quotaSubjects: The subjects of the answer's `QuotaFailure`, such as `project:x` or `device`.
     package static func fcm(status: Int, errorCode: String?, quotaSubjects: [String]) -> RefusalScope {
-        let scope = errorCode.flatMap { ProviderCode.row(.fcm, $0)?.scope } ?? fcm(status: status)
+        let scope = errorCode.flatMap { ProviderCode.row(.provider(.fcm), $0)?.scope } ?? fcm(status: status)
         return scope == .quota && isNarrow(quotaSubjects) ? .message : scope
     }
 

@@ -50,9 +50,9 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
 
     /// Hash of a token as its provider canonicalises it.
     public static func of(_ token: String, provider: Provider) throws(Failure) -> TokenHash {
-        switch provider {
-        case .apns: try apns(token)
-        case .fcm: try fcm(token)
+        switch provider.tokenForm {
+        case .hexadecimal: try apns(token)
+        case .text: try fcm(token)
         }
     }
 

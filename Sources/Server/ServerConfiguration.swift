@@ -70,9 +70,9 @@ package struct ServerConfiguration: Sendable {
     package var migrationsDirectory = "sql/migrations"
     /// How long attempts and their counts are kept.
     package var partitionPlan = PartitionPlan()
-    package var labelLimits = LabelLimiter.Limits()
+    var labelLimits = LabelLimiter.Limits()
     /// Apps that a rule by app is evaluated for, at most.
-    package var alertsMaxApps = 1000
+    var alertsMaxApps = 1000
     var httpHost = "127.0.0.1"
     package var httpPort = 8080
     /// Connections of a listener at once; further ones are closed.

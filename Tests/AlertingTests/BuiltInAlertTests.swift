@@ -228,10 +228,10 @@ struct BuiltInAlertTests {
     func others() {
         let hooks = ["a", "b", "c"].map { ReceiverConfiguration.webhook($0, url: "http://\($0)") }
         let all = ReceiverSet(receivers: hooks + [.log])
-        #expect(all.names(for: .page, besides: ["a", "b"]) == ["c", "log"])
+        #expect(all.names(for: .page, except: ["a", "b"]) == ["c", "log"])
         let routed = ReceiverSet(receivers: hooks + [.log], routes: [AlertRoute(severities: [.page], receivers: ["a", "log"])])
-        #expect(routed.names(for: .page, besides: ["a"]) == ["b", "c", "log"])
-        #expect(ReceiverSet(receivers: [hooks[0]]).names(for: .page, besides: ["a"]) == [])
+        #expect(routed.names(for: .page, except: ["a"]) == ["b", "c", "log"])
+        #expect(ReceiverSet(receivers: [hooks[0]]).names(for: .page, except: ["a"]) == [])
     }
 
     @Test("the dead man's switch calls while alerts are evaluated and delivered, and only then")

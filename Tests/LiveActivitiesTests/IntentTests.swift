@@ -159,7 +159,7 @@ struct IntentTests {
         #expect(open.answered.isEmpty)
         open.answer([first])
         #expect(open.answered == [first])
-        open.forgot([first])
+        open.discard([first])
         open.abandon(second)
         open.answer([second, second])
         #expect(open.answered.isEmpty)

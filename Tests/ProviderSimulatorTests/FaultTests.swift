@@ -97,7 +97,7 @@ struct FaultTests {
                 #"[{"provider":"apns","answer":{"status":503,"resaon":"x"}}]"#,
                 "faults[0].answer.resaon: unknown key; known are status, reason, field"
             ),
-            (#"[{"provider":"apns","hang":true,"retryAfter":5}]"#, "faults[0].retryAfter: needs an answer beside it"),
+            (#"[{"provider":"apns","hang":true,"retryAfter":5}]"#, "faults[0].retryAfter: needs an answer too"),
             (#"[{"provider":"apns","hang":"yes"}]"#, "faults[0].hang: must be true or false"),
             (#"[{"provider":"apns","hang":true,"times":0}]"#, "faults[0].times: must be a whole number from 1 to 1000000000"),
             (#"[{"provider":"apns","hang":true,"tokens":[1]}]"#, "faults[0].tokens: must be a list of strings"),

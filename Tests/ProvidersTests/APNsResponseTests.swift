@@ -18,7 +18,9 @@ import Testing
 
     /// Every row of the table of provider codes, and answers that are not in it: status, reason, meaning.
     static let rows: [(Int, String?, Classification)] =
-        ProviderCode.table.filter { $0.source == .apns }.compactMap { row in row.classification.map { (row.status, row.code, $0) } } + [
+        ProviderCode.table.filter { $0.source == .provider(.apns) }.compactMap { row in
+            row.classification.map { (row.status, row.code, $0) }
+        } + [
             (410, nil, Classification(.tokenNotRegistered, retry: .never, token: .suspect)),
             (403, "SomethingNew", Classification(.auth, retry: .afterFix)),
             (502, nil, Classification(.provider5xx, retry: .backoff)),

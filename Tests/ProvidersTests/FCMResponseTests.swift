@@ -30,7 +30,7 @@ import Testing
 
     /// Every row of the table of provider codes, and answers that are not in it or depend on a field.
     static let rows =
-        ProviderCode.table.filter { $0.source == .fcm }.compactMap { row in
+        ProviderCode.table.filter { $0.source == .provider(.fcm) }.compactMap { row in
             row.classification.map { Row(status: row.status, name: "STATUS", code: row.code, expected: $0) }
         } + [
             Row(status: 404, name: "NOT_FOUND", expected: Classification(.unknown, retry: .afterFix)),

@@ -54,7 +54,7 @@ struct OutcomeMatrixTests {
 
     /// Every code of the table, and answers that are not in it.
     static let apns: [Row] =
-        rows(of: .apns) + [
+        rows(of: .provider(.apns)) + [
             Row(410, nil, .tokenNotRegistered, .never, .suspect),
             Row(410, "Novel", .tokenNotRegistered, .never, .suspect),
             Row(400, "SomethingNew", .unknown, .never),
@@ -63,7 +63,7 @@ struct OutcomeMatrixTests {
         ]
 
     static let fcm: [Row] =
-        rows(of: .fcm) + [
+        rows(of: .provider(.fcm)) + [
             .fcm(404, "NOT_FOUND", .unknown, .afterFix, .none, .credential),
             .fcm(400, "INVALID_ARGUMENT", .tokenInvalid, .never, .suspect, field: "message.token"),
             .fcm(400, "INVALID_ARGUMENT", .tokenInvalid, .never, .suspect, field: "message.fid"),
@@ -83,7 +83,7 @@ struct OutcomeMatrixTests {
             guard let meaning = known.classification else { return nil }
             let scope = known.scope ?? scope(of: known.status)
             var row = Row(known.status, known.code, meaning.reasonCode, meaning.retryClass, meaning.tokenAction, scope)
-            if source == .fcm { row.provider = .fcm }
+            if source == .provider(.fcm) { row.provider = .fcm }
             // The provider token is as young as the test: a clock is wrong, and another token would not help.
             if known.code == "ExpiredProviderToken" { row.retry = .afterFix }
             // What it means depends on the field it names: the cases of `fcm`. Here none that is the token.

@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // The part of SwiftUI's interface that Sources/PushClient/Views uses, without behaviour: scripts/check-views.sh type-checks the views
 // against it where SwiftUI does not exist. Declarations as in Apple's documentation.
 

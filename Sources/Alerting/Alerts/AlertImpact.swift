@@ -30,9 +30,4 @@ package struct AlertImpact: Sendable, Hashable, Codable {
     /// The window with the largest excess, when that is not the one it fired with.
     package var worst: Snapshot?
     package var now: Snapshot
-
-    package init(worst: Snapshot? = nil, now: Snapshot) {
-        self.worst = worst
-        self.now = now
-    }
 }

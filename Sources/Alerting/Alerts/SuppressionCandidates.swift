@@ -26,8 +26,6 @@ struct SuppressionCandidates {
 
     private var causes: [Cause] = []
 
-    init() {}
-
     static func read(_ rule: AlertRule, since: Timestamp, on session: any PostgresSession) async throws -> SuppressionCandidates {
         guard !rule.suppressedBy.isEmpty else { return SuppressionCandidates() }
         var result = SuppressionCandidates()

@@ -71,7 +71,7 @@ struct BacktestPage {
         return ([base, name] + bars).joined(separator: "\n")
     }
 
-    /// A tick at midnight UTC, as many days apart as leaves room for the date.
+    /// A tick at midnight UTC, as many days apart as leaves space for the date.
     private func axis(_ height: Int) -> String {
         let days = report.span.minutes / 1440 + 1
         let step = max(1, (days + 13) / 14)

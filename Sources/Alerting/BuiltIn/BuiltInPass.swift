@@ -19,27 +19,27 @@ struct BuiltInPass {
         let failures = try await failures(openDeadLettered)
         let outages = try await outages()
         let failing = Set(failures.map(\.receiver)).union(outages.map(\.outage.receiver))
-        var begun = failures.filter { failure in !openDeadLettered.contains { $0.labels["receiver"] == failure.receiver } }
+        var started = failures.filter { failure in !openDeadLettered.contains { $0.labels["receiver"] == failure.receiver } }
             .map { BuiltInAlertFactory.notificationsDeadLettered($0, now: now) }
         let refusing = Set(failures.map(\.receiver))
         var ended = openDeadLettered.filter { !refusing.contains($0.labels["receiver"] ?? "") }.map { over($0, at: now) }
         // A ticket that becomes a page is another alert, which others are notified of.
-        begun += outages.filter { outage in !openUnreachable.contains { $0.concerns(outage) } }
+        started += outages.filter { outage in !openUnreachable.contains { $0.concerns(outage) } }
             .map { BuiltInAlertFactory.receiverUnreachable($0.outage, $0.severity, now: now) }
         ended += openUnreachable.filter { alert in !outages.contains { alert.concerns($0) } }.map { over($0, at: now) }
         let gap = try await dataGap()
         let folded = try await labelsFolded()
-        begun += gap.begun + folded.begun
+        started += gap.started + folded.started
         ended += gap.ended + folded.ended
-        for index in begun.indices { begun[index].silencedBy = silences.first { $0.matches(begun[index].labels) }?.id }
+        for index in started.indices { started[index].silencedBy = silences.first { $0.matches(started[index].labels) }?.id }
         try await NotificationStore.giveUp(
             notFor: receivers.receivers.map(\.name),
             resolvedBefore: now - .seconds(86_400),
             now: now,
             on: pool
         )
-        try await write(begun, ended, failing: failing)
-        return begun + ended
+        try await write(started, ended, failing: failing)
+        return started + ended
     }
 
     /// The configured receivers that do not work. One that was removed has nothing to repair.
@@ -58,7 +58,7 @@ struct BuiltInPass {
         }
     }
 
-    private func dataGap() async throws -> (begun: [Alert], ended: [Alert]) {
+    private func dataGap() async throws -> (started: [Alert], ended: [Alert]) {
         let open = try await AlertStore.open(rule: BuiltInAlert.dataGap.rawValue, on: pool).first
         let gap = try await BuiltInStore.dataGap(observedSince: observedSince, now: now, on: pool)
         let isFiring = gap.isFiring(wasFiring: open != nil, at: now)
@@ -71,12 +71,12 @@ struct BuiltInPass {
     }
 
     /// One alert for each author whose labels were folded within the last hour.
-    private func labelsFolded() async throws -> (begun: [Alert], ended: [Alert]) {
+    private func labelsFolded() async throws -> (started: [Alert], ended: [Alert]) {
         let open = try await AlertStore.open(rule: BuiltInAlert.labelsFolded.rawValue, on: pool)
         let authors = try await FoldedLabelStore.authors(since: now - .seconds(3600), on: pool)
-        let begun = authors.filter { author in !open.contains { $0.labels["key"] == author.name } }
+        let started = authors.filter { author in !open.contains { $0.labels["key"] == author.name } }
         let ended = open.filter { alert in !authors.contains { $0.name == alert.labels["key"] } }
-        return (begun.map { BuiltInAlertFactory.labelsFolded($0, now: now) }, ended.map { over($0, at: now) })
+        return (started.map { BuiltInAlertFactory.labelsFolded($0, now: now) }, ended.map { over($0, at: now) })
     }
 
     private func over(_ alert: Alert, at end: Timestamp) -> Alert {
@@ -88,14 +88,14 @@ struct BuiltInPass {
         return alert
     }
 
-    private func write(_ begun: [Alert], _ ended: [Alert], failing: Set<String>) async throws {
-        guard !begun.isEmpty || !ended.isEmpty else { return }
+    private func write(_ started: [Alert], _ ended: [Alert], failing: Set<String>) async throws {
+        guard !started.isEmpty || !ended.isEmpty else { return }
         let minute = Minute(now) - 1
         try await pool.withTransaction { transaction in
             try await AlertLeaseStore.fence(lease, in: transaction)
             let writer = AlertWriter(transaction: transaction, lease: lease, now: now)
-            for alert in begun {
-                let names = receivers.names(for: alert.severity, rule: alert.rule, labels: alert.labels, besides: failing)
+            for alert in started {
+                let names = receivers.names(for: alert.severity, rule: alert.rule, labels: alert.labels, except: failing)
                 try await writer.fire(alert, reason: .conditionMet, minute: minute, receivers: names)
             }
             for alert in ended { try await writer.resolve(alert, minute: minute) }

@@ -26,7 +26,7 @@ struct ReceiverFailure: Sendable, Hashable {
 extension ReceiverSet {
     /// The receivers that are notified that `failing` receivers do not work: those of the route, or all others when the route leads to no other
     /// than a log.
-    func names(for severity: Severity, rule: String = "", labels: [String: String] = [:], besides failing: Set<String>) -> [String] {
+    func names(for severity: Severity, rule: String = "", labels: [String: String] = [:], except failing: Set<String>) -> [String] {
         let logs = Set(receivers.filter { !$0.receiver.reachesPeople }.map(\.name))
         let routed = names(for: severity, rule: rule, labels: labels).filter { !failing.contains($0) }
         guard routed.allSatisfy(logs.contains) else { return routed }

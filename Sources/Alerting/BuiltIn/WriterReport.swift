@@ -7,11 +7,6 @@ struct WriterReport: Sendable, Hashable {
     /// The time of its oldest uncommitted outcome.
     var uncommittedSince: Timestamp?
 
-    init(reportedAt: Timestamp? = nil, uncommittedSince: Timestamp? = nil) {
-        self.reportedAt = reportedAt
-        self.uncommittedSince = uncommittedSince
-    }
-
     /// At once when the uncommitted outcomes change, since rules wait for them; otherwise so often that every minute has a report.
     func isDue(_ waiting: Timestamp?, at now: Timestamp, interval: Duration) -> Bool {
         guard let reportedAt else { return true }

@@ -12,14 +12,6 @@ package struct AffectedPerson: Sendable, Hashable {
     package var code: String?
     package var appVersion: String?
 
-    package init(uid: String, at: Timestamp, reason: String, code: String?, appVersion: String?) {
-        self.uid = uid
-        self.at = at
-        self.reason = reason
-        self.code = code
-        self.appVersion = appVersion
-    }
-
     /// Ten people at most, each with the newest failure of a bounded sample of the window, which is read within half a second: an alert's page
     /// stays quick.
     package static func some(

@@ -55,7 +55,7 @@ final class EvaluatorMaintenance: Sendable {
     /// A rule that is missing because its file is invalid, or only briefly, keeps its alerts.
     private func resolveRemovedRules(_ current: [AlertRule], through last: Minute, pass: Pass, claim: Claim) async throws {
         guard !rules.isBroken, let any = current.first else { return }
-        let gone = try await RuleCheckpoint.forgotten(current.map(\.name), on: pool)
+        let gone = try await RuleCheckpoint.removedRules(current.map(\.name), on: pool)
         let now = now()
         let since = missing.withLock { missing in
             missing = Dictionary(gone.map { ($0, missing[$0] ?? now) }, uniquingKeysWith: { first, _ in first })

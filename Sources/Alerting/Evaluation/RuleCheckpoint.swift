@@ -66,7 +66,7 @@ struct RuleCheckpoint: Sendable {
     }
 
     /// Rules that were evaluated once and are in no file any more.
-    static func forgotten(_ names: [String], on session: any PostgresSession) async throws -> [String] {
+    static func removedRules(_ names: [String], on session: any PostgresSession) async throws -> [String] {
         try await session.query("SELECT rule FROM alertRuleProgress WHERE NOT rule = ANY(\(names)) ORDER BY rule")
             .map { try $0.decode(String.self) }
     }

@@ -145,9 +145,9 @@ struct RulePass {
             let (muted, names) = muted(alert, at: minute, silences, causes)
             return .reopen(muted, minute: minute, receivers: names)
         }
-        let begun = changes.compactMap { change in if case .fire(_, let transition, _) = change { transition } else { nil } }
-        guard !begun.isEmpty else { return changes }
-        let impacts = try await impacts(begun)
+        let fired = changes.compactMap { change in if case .fire(_, let transition, _) = change { transition } else { nil } }
+        guard !fired.isEmpty else { return changes }
+        let impacts = try await impacts(fired)
         let backlog = try await backlog?(now)
         return changes.map { change in
             guard case .fire(var alert, let transition, _) = change else { return change }
@@ -163,10 +163,10 @@ struct RulePass {
 
     /// Who is affected by the largest of the alerts that begin. When many begin at once, no alert waits for the impact of all of them: that of the
     /// others is looked at when they are open.
-    private func impacts(_ begun: [Transition]) async throws -> [GroupKey: Impact] {
+    private func impacts(_ fired: [Transition]) async throws -> [GroupKey: Impact] {
         guard rule.condition.source == .attempts else { return [:] }
         let end = ContinuousClock.now + configuration.impactTime
-        let largest = begun.sorted { $0.evidence.observed.counts.bad > $1.evidence.observed.counts.bad }
+        let largest = fired.sorted { $0.evidence.observed.counts.bad > $1.evidence.observed.counts.bad }
         var impacts: [GroupKey: Impact] = [:]
         for transition in largest where impacts[transition.group] == nil {
             guard impacts.isEmpty || ContinuousClock.now < end else { break }

@@ -136,7 +136,7 @@ struct NotificationAttempt {
     private func post(_ message: OutboundMail, _ claimed: ClaimedNotification, now: Timestamp) async throws -> NotificationOutcome {
         let reply = try await mail(message)
         let verdict = receiver.verdict(on: reply)
-        let said = redacted(reply.text.replacing("\0", with: ""))
+        let text = redacted(reply.text.replacing("\0", with: ""))
         return outcome(
             verdict,
             claimed,
@@ -144,7 +144,7 @@ struct NotificationAttempt {
             status: reply.code,
             latency: reply.latency,
             prefix: nil,
-            error: verdict == .delivered ? nil : "SMTP \(reply.code): \(said)"
+            error: verdict == .delivered ? nil : "SMTP \(reply.code): \(text)"
         )
     }
 

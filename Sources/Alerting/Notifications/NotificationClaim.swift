@@ -33,7 +33,7 @@ struct NotificationClaim {
                   AND (NOT isGrouped OR NOT receiver = ANY(\(receivers.groupings.map(\.receiver))))
             ), due AS (
                 SELECT alertId, receiver, seq, NULL::text AS messageId FROM ranked
-                WHERE place <= least(\(perReceiver), coalesce((SELECT room FROM limited l WHERE l.receiver = ranked.receiver), \(perReceiver)))
+                WHERE place <= least(\(perReceiver), coalesce((SELECT remaining FROM limited l WHERE l.receiver = ranked.receiver), \(perReceiver)))
                 ORDER BY pages DESC, createdAt, alertId, receiver
             )
             """,
@@ -64,7 +64,7 @@ struct NotificationClaim {
                 ) AS g (receiver, wait, pause, newId)
                 -- One at a time, so that they come in order.
                 WHERE NOT EXISTS (SELECT FROM orderKeys WHERE orderKeys.receiver = g.receiver AND isLeased AND isGrouped)
-                  AND coalesce((SELECT room FROM limited l WHERE l.receiver = g.receiver), 1) > 0
+                  AND coalesce((SELECT remaining FROM limited l WHERE l.receiver = g.receiver), 1) > 0
                   AND NOT g.receiver = ANY(\(receivers.quiet(at: now)))
             ), ranked AS (
                 SELECT orderKeys.*, groupedReceivers.wait, groupedReceivers.newId, groupedReceivers.isIntervalOver, min(createdAt) OVER message AS oldest,
@@ -120,7 +120,7 @@ struct NotificationClaim {
         return """
             limited AS (
                 SELECT receiver, most - (SELECT count(DISTINCT coalesce(messageId, notificationAttemptId::text)) FROM notificationAttempts d
-                                         WHERE d.receiver = l.receiver AND d.attemptedAt > \(now - .seconds(60))) AS room
+                                         WHERE d.receiver = l.receiver AND d.attemptedAt > \(now - .seconds(60))) AS remaining
                 FROM unnest(\(limits.map(\.key)), \(limits.map { Int64($0.value) })) AS l (receiver, most)
             )
             """

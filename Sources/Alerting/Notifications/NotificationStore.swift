@@ -47,7 +47,7 @@ enum NotificationStore {
                 """
             )
         }
-        if outcome.result == .delivered { try await retry(message.receiver, besides: message.alertId, now: now, in: transaction) }
+        if outcome.result == .delivered { try await retry(message.receiver, except: message.alertId, now: now, in: transaction) }
         let older = outcome.result == .delivered ? "superseded" : state
         try await transaction.execute(
             """
@@ -73,7 +73,7 @@ enum NotificationStore {
     @discardableResult
     static func retry(
         _ receiver: String,
-        besides: UUID? = nil,
+        except excluded: UUID? = nil,
         isForced: Bool = false,
         now: Timestamp,
         in transaction: any PostgresSession
@@ -83,7 +83,7 @@ enum NotificationStore {
             UPDATE notifications o SET state = 'pending', nextAttemptAt = \(now), settledAt = NULL
             FROM alerts e
             WHERE e.alertId = o.alertId AND o.receiver = \(receiver) AND o.state = 'deadLettered' AND (\(isForced) OR o.attempts < 5)
-              AND (\(besides)::uuid IS NULL OR o.alertId <> \(besides)) AND o.kind IN ('firing', 'resolved')
+              AND (\(excluded)::uuid IS NULL OR o.alertId <> \(excluded)) AND o.kind IN ('firing', 'resolved')
               AND (e.state = 'firing' OR (o.kind = 'resolved' AND e.resolvedAt > \(now - .seconds(86_400))))
               AND e.silencedBy IS NULL
             """

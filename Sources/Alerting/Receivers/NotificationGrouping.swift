@@ -3,14 +3,9 @@ package import AlertRules
 /// How long a notification that is no page waits for others, to be sent together with them.
 package struct NotificationGrouping: Sendable, Hashable {
     /// Counted from the first of them.
-    package var wait: RuleDuration
+    package var wait: RuleDuration = RuleDuration(minutes: 1)
     /// From one grouped notification to the next.
-    package var interval: RuleDuration
-
-    package init(wait: RuleDuration = RuleDuration(minutes: 1), interval: RuleDuration = RuleDuration(minutes: 5)) {
-        self.wait = wait
-        self.interval = interval
-    }
+    package var interval: RuleDuration = RuleDuration(minutes: 5)
 }
 
 extension ReceiverSet {

@@ -33,7 +33,7 @@ package struct SilenceRequest: Sendable {
 
     package func silence(author: String, now: Timestamp) throws(Problem) -> AlertSilence {
         let start = startsAt ?? now
-        guard endsAt > now, endsAt > start else { throw .invalid("endsAt must lie in the future and after startsAt.", pointer: "/endsAt") }
+        guard endsAt > now, endsAt > start else { throw .invalid("endsAt must be in the future and after startsAt.", pointer: "/endsAt") }
         guard endsAt - now <= Self.longest else { throw .invalid("A silence may last 90 days at most.", pointer: "/endsAt") }
         return AlertSilence(matchers: matchers, startsAt: start, endsAt: endsAt, author: author, reason: reason, createdAt: now)
     }

@@ -8,39 +8,19 @@ package struct AnalystSession: Sendable, Hashable {
         case idle
     }
 
-    package var pid: Int32
+    package var pid: Int32 = 0
     /// Distinguishes the session from a later one with the same pid.
-    package var startedAt: String
-    package var user: String
+    package var startedAt: String = ""
+    package var user: String = "pushwatch_analyst"
     package var activity: Activity
     /// Since the running statement began.
-    var statementAge: Duration
+    var statementAge: Duration = .zero
     /// Since the open transaction began.
-    var transactionAge: Duration
+    var transactionAge: Duration = .zero
     /// How many transactions the rows that cleanup must keep for this session reach back.
-    var xminAge: Int64
+    var xminAge: Int64 = 0
     /// The longest time that another session has waited for a lock of this one.
-    var blockingFor: Duration
-
-    package init(
-        pid: Int32 = 0,
-        startedAt: String = "",
-        user: String = "pushwatch_analyst",
-        activity: Activity,
-        statementAge: Duration = .zero,
-        transactionAge: Duration = .zero,
-        xminAge: Int64 = 0,
-        blockingFor: Duration = .zero
-    ) {
-        self.pid = pid
-        self.startedAt = startedAt
-        self.user = user
-        self.activity = activity
-        self.statementAge = statementAge
-        self.transactionAge = transactionAge
-        self.xminAge = xminAge
-        self.blockingFor = blockingFor
-    }
+    var blockingFor: Duration = .zero
 }
 
 /// What an analyst's session may do before it is ended, and what is done then. No memory: the same session, looked at again later,

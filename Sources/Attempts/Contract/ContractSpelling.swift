@@ -42,21 +42,7 @@ extension Platform: Spelled {
     }
 }
 
-extension Provider: Spelled {
-    var ordinal: UInt8 {
-        switch self {
-        case .apns: 0
-        case .fcm: 1
-        }
-    }
-
-    var spelling: StaticString {
-        switch self {
-        case .apns: "apns"
-        case .fcm: "fcm"
-        }
-    }
-}
+extension Provider: Spelled {}
 
 extension EventType: Spelled {
     var ordinal: UInt8 {

@@ -1,9 +1,9 @@
 extension CricsheetMatch {
-    package struct Innings: Sendable, Decodable {
-        package var team: String
-        package var overs: [Over]?
-        package var target: Target?
-        package var superOver: Bool?
+    struct Innings: Sendable, Decodable {
+        var team: String
+        var overs: [Over]?
+        var target: Target?
+        var superOver: Bool?
         var declared: Bool?
         var forfeited: Bool?
         var penaltyRuns: Penalty?
@@ -20,13 +20,13 @@ extension CricsheetMatch {
         }
     }
 
-    package struct Target: Sendable, Decodable {
-        package var runs: Int
-        package var overs: Overs?
+    struct Target: Sendable, Decodable {
+        var runs: Int
+        var overs: Overs?
 
         enum CodingKeys: String, CodingKey { case runs, overs }
 
-        package init(from decoder: any Decoder) throws {
+        init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             runs = try container.decode(Int.self, forKey: .runs)
             // 12, or 14.2 for fourteen overs and two balls.
@@ -47,19 +47,19 @@ extension CricsheetMatch {
         var balls: Int
     }
 
-    package struct Over: Sendable, Decodable {
+    struct Over: Sendable, Decodable {
         /// From 0.
-        package var over: Int
-        package var deliveries: [BowledBall]
+        var over: Int
+        var deliveries: [BowledBall]
     }
 
-    package struct BowledBall: Sendable, Decodable {
-        package var batter: String
-        package var bowler: String
+    struct BowledBall: Sendable, Decodable {
+        var batter: String
+        var bowler: String
         var nonStriker: String
-        package var runs: Runs
-        package var extras: Extras?
-        package var wickets: [Wicket]?
+        var runs: Runs
+        var extras: Extras?
+        var wickets: [Wicket]?
         var replacements: Replacements?
 
         enum CodingKeys: String, CodingKey {
@@ -68,10 +68,10 @@ extension CricsheetMatch {
         }
     }
 
-    package struct Runs: Sendable, Decodable {
-        package var batter: Int
-        package var extras: Int
-        package var total: Int
+    struct Runs: Sendable, Decodable {
+        var batter: Int
+        var extras: Int
+        var total: Int
         var nonBoundary: Bool?
 
         enum CodingKeys: String, CodingKey {
@@ -80,7 +80,7 @@ extension CricsheetMatch {
         }
     }
 
-    package struct Extras: Sendable, Decodable {
+    struct Extras: Sendable, Decodable {
         var wides: Int?
         var noballs: Int?
         var byes: Int?
@@ -88,9 +88,9 @@ extension CricsheetMatch {
         var penalty: Int?
     }
 
-    package struct Wicket: Sendable, Decodable {
+    struct Wicket: Sendable, Decodable {
         var playerOut: String
-        package var kind: WicketKind
+        var kind: WicketKind
         var fielders: [Fielder]?
 
         enum CodingKeys: String, CodingKey {
@@ -98,7 +98,7 @@ extension CricsheetMatch {
             case playerOut = "player_out"
         }
 
-        package init(from decoder: any Decoder) throws {
+        init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             playerOut = try container.decode(String.self, forKey: .playerOut)
             fielders = try container.decodeIfPresent([Fielder].self, forKey: .fielders)
@@ -122,11 +122,11 @@ extension CricsheetMatch {
         var role: [Replacement]?
     }
 
-    package struct Replacement: Sendable, Decodable {
-        package var `in`: String?
-        package var out: String?
-        package var reason: String?
-        package var team: String?
-        package var role: String?
+    struct Replacement: Sendable, Decodable {
+        var `in`: String?
+        var out: String?
+        var reason: String?
+        var team: String?
+        var role: String?
     }
 }

@@ -4,20 +4,20 @@ package import Foundation
 ///
 /// Unused fields are ignored, since the format grows. Used ones are checked, and an error names the position.
 package struct CricsheetMatch: Sendable, Decodable {
-    package var info: Info
-    package var innings: [Innings]
+    var info: Info
+    var innings: [Innings]
 
-    package struct Info: Sendable, Decodable {
-        package var teams: [String]
-        package var dates: [String]
-        package var ballsPerOver: Int?
+    struct Info: Sendable, Decodable {
+        var teams: [String]
+        var dates: [String]
+        var ballsPerOver: Int?
         /// The limit of an innings, where there is one.
-        package var overs: Int?
+        var overs: Int?
         var matchType: String
-        package var event: Event?
-        package var outcome: Outcome
+        var event: Event?
+        var outcome: Outcome
         var toss: Toss?
-        package var season: Season?
+        var season: Season?
 
         enum CodingKeys: String, CodingKey {
             case teams, dates, overs, event, outcome, toss, season
@@ -26,18 +26,18 @@ package struct CricsheetMatch: Sendable, Decodable {
         }
     }
 
-    package struct Event: Sendable, Decodable {
-        package var name: String?
+    struct Event: Sendable, Decodable {
+        var name: String?
         var matchNumber: Int?
         var stage: String?
-        package var group: String?
+        var group: String?
 
         enum CodingKeys: String, CodingKey {
             case name, stage, group
             case matchNumber = "match_number"
         }
 
-        package init(from decoder: any Decoder) throws {
+        init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             name = try container.decodeIfPresent(String.self, forKey: .name)
             matchNumber = try container.decodeIfPresent(Int.self, forKey: .matchNumber)
@@ -53,21 +53,21 @@ package struct CricsheetMatch: Sendable, Decodable {
     }
 
     /// `"2022"`, or in old files the number.
-    package struct Season: Sendable, Decodable {
-        package var text: String
+    struct Season: Sendable, Decodable {
+        var text: String
 
-        package init(from decoder: any Decoder) throws {
+        init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
             text = try (try? container.decode(String.self)) ?? String(container.decode(Int.self))
         }
     }
 
-    package struct Outcome: Sendable, Decodable {
-        package var winner: String?
-        package var by: Margin?
-        package var method: String?
+    struct Outcome: Sendable, Decodable {
+        var winner: String?
+        var by: Margin?
+        var method: String?
         /// `tie`, `draw` or `no result`.
-        package var result: String?
+        var result: String?
         /// Who won the super overs.
         var eliminator: String?
         var bowlOut: String?
@@ -78,10 +78,10 @@ package struct CricsheetMatch: Sendable, Decodable {
         }
     }
 
-    package struct Margin: Sendable, Decodable {
-        package var runs: Int?
-        package var wickets: Int?
-        package var innings: Int?
+    struct Margin: Sendable, Decodable {
+        var runs: Int?
+        var wickets: Int?
+        var innings: Int?
     }
 }
 

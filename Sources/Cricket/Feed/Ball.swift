@@ -42,39 +42,13 @@ package struct Ball: Sendable, Hashable, Encodable {
     package var batter: String
     package var bowler: String
     /// Runs off the bat.
-    package var runs: Int
+    package var runs: Int = 0
     package var extras: Extras?
     /// Four or six runs that did not come from a boundary.
     var nonBoundary: Bool?
     /// The over ends with this delivery. Without it, an over ends with its last legal ball.
     var endsOver: Bool?
     package var wickets: [Wicket]?
-
-    package init(
-        innings: Int,
-        number: Int,
-        over: Int,
-        ball: Int,
-        batter: String,
-        bowler: String,
-        runs: Int = 0,
-        extras: Extras? = nil,
-        nonBoundary: Bool? = nil,
-        endsOver: Bool? = nil,
-        wickets: [Wicket]? = nil
-    ) {
-        self.innings = innings
-        self.number = number
-        self.over = over
-        self.ball = ball
-        self.batter = batter
-        self.bowler = bowler
-        self.runs = runs
-        self.extras = extras
-        self.nonBoundary = nonBoundary
-        self.endsOver = endsOver
-        self.wickets = wickets
-    }
 }
 
 extension Ball {

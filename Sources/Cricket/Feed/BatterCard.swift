@@ -14,35 +14,15 @@ package struct BatterCard: Sendable, Hashable, Encodable {
 
     /// Unique within the innings.
     package var name: String
-    package var runs: Int
-    package var balls: Int
+    package var runs: Int = 0
+    package var balls: Int = 0
     var fours: Int?
     var sixes: Int?
-    package var state: State
+    package var state: State = .batting
     /// Faces the next ball; only while batting.
     var onStrike: Bool?
     /// `c Rao b Lindqvist`, without the batter's name.
     package var dismissal: String?
-
-    package init(
-        name: String,
-        runs: Int = 0,
-        balls: Int = 0,
-        fours: Int? = nil,
-        sixes: Int? = nil,
-        state: State = .batting,
-        onStrike: Bool? = nil,
-        dismissal: String? = nil
-    ) {
-        self.name = name
-        self.runs = runs
-        self.balls = balls
-        self.fours = fours
-        self.sixes = sixes
-        self.state = state
-        self.onStrike = onStrike
-        self.dismissal = dismissal
-    }
 }
 
 extension BatterCard: FeedValue {

@@ -6,19 +6,10 @@ package struct BowlerCard: Sendable, Hashable, Encodable {
     package var name: String
     package var overs: Overs
     var maidens: Int?
-    package var runs: Int
-    package var wickets: Int
+    package var runs: Int = 0
+    package var wickets: Int = 0
     /// Bowls the current over.
     var bowling: Bool?
-
-    package init(name: String, overs: Overs, maidens: Int? = nil, runs: Int = 0, wickets: Int = 0, bowling: Bool? = nil) {
-        self.name = name
-        self.overs = overs
-        self.maidens = maidens
-        self.runs = runs
-        self.wickets = wickets
-        self.bowling = bowling
-    }
 }
 
 extension BowlerCard: FeedValue {

@@ -18,9 +18,9 @@ package struct InningsScore: Sendable, Hashable, Encodable {
     package var number: Int
     /// The short name of the side batting.
     package var team: String
-    package var runs: Int
-    package var wickets: Int
-    package var overs: Overs
+    package var runs: Int = 0
+    package var wickets: Int = 0
+    package var overs: Overs = Overs(completed: 0)
     package var closed: Bool?
     var declared: Bool?
     package var superOver: Bool?
@@ -28,32 +28,6 @@ package struct InningsScore: Sendable, Hashable, Encodable {
     /// Everybody who has batted; without them there are no events about batters.
     package var batters: [BatterCard]?
     var bowlers: [BowlerCard]?
-
-    package init(
-        number: Int,
-        team: String,
-        runs: Int = 0,
-        wickets: Int = 0,
-        overs: Overs = Overs(completed: 0),
-        closed: Bool? = nil,
-        declared: Bool? = nil,
-        superOver: Bool? = nil,
-        target: Target? = nil,
-        batters: [BatterCard]? = nil,
-        bowlers: [BowlerCard]? = nil
-    ) {
-        self.number = number
-        self.team = team
-        self.runs = runs
-        self.wickets = wickets
-        self.overs = overs
-        self.closed = closed
-        self.declared = declared
-        self.superOver = superOver
-        self.target = target
-        self.batters = batters
-        self.bowlers = bowlers
-    }
 
     package var isClosed: Bool { closed == true }
     var isSuperOver: Bool { superOver == true }

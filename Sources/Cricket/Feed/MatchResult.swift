@@ -30,14 +30,6 @@ package struct MatchResult: Sendable, Hashable, Encodable {
     /// The sentence to show; made from the rest when it is left out.
     package var text: String?
 
-    package init(outcome: Outcome, winner: String? = nil, by: Margin? = nil, method: String? = nil, text: String? = nil) {
-        self.outcome = outcome
-        self.winner = winner
-        self.by = by
-        self.method = method
-        self.text = text
-    }
-
     /// `RR won by 7 runs (D/L)`.
     package var sentence: String {
         if let text { return text }

@@ -11,11 +11,6 @@ package struct MatchScore: Sendable, Hashable, Encodable {
         package var name: String
         /// What fits on a lock screen: `RR`. Innings and results name a side by it.
         package var short: String
-
-        package init(name: String, short: String) {
-            self.name = name
-            self.short = short
-        }
     }
 
     package var matchId: String

@@ -71,7 +71,8 @@ package enum RetryDecision: Sendable, Hashable {
         case (.network, .fcm) where failure.isOutcomeUnknown: return delays.fcm
         case (.network, _): return delays.network
         case (_, .apns): return delays.apns
-        case (_, .fcm): return delays.fcm
+        // Also for a provider that has no curve of its own: it is the slower one.
+        default: return delays.fcm
         }
     }
 

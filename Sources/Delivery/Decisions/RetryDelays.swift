@@ -3,14 +3,8 @@ package struct RetryDelays: Sendable, Hashable {
     /// A growing wait with full jitter: `minimum` + random(0 … min(`cap`, `base` × 2ⁿ)).
     package struct BackoffCurve: Sendable, Hashable {
         package var base: Duration
-        package var minimum: Duration
+        package var minimum: Duration = .zero
         package var cap: Duration
-
-        package init(base: Duration, minimum: Duration = .zero, cap: Duration) {
-            self.base = base
-            self.minimum = minimum
-            self.cap = cap
-        }
     }
 
     /// APNs 5xx. Apple asks for 15 minutes; one early retry helps what is urgent, then it grows to that.
@@ -30,7 +24,7 @@ package struct RetryDelays: Sendable, Hashable {
     /// A delivery whose credential is refused while others with it are accepted.
     var ownRefusal = BackoffCurve(base: .seconds(5), minimum: .seconds(2), cap: .seconds(60))
     /// The longest `Retry-After` that is obeyed: a longer one is a fault of the provider, and would keep critical pushes for hours.
-    package var retryAfterCap = Duration.seconds(900)
+    var retryAfterCap = Duration.seconds(900)
 
     package init(
         apns: BackoffCurve = BackoffCurve(base: .seconds(5), cap: .seconds(900)),

@@ -20,10 +20,7 @@ struct DeviceDocument: Encodable, Sendable {
 
         private static func reason(_ cause: String, _ provider: Provider) -> ReasonCode? {
             guard cause != DeviceQueries.moved, cause != DeviceQueries.unregistered else { return nil }
-            return switch provider {
-            case .apns: ReasonMapping.apns(status: 400, reason: cause).reasonCode
-            case .fcm: ReasonMapping.fcm(status: 400, errorCode: cause, namesToken: true).reasonCode
-            }
+            return ReasonMapping.tokenCause(cause, provider: provider).reasonCode
         }
     }
 

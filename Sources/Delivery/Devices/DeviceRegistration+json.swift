@@ -61,7 +61,7 @@ extension DeviceRegistration {
         do {
             return try PushToken(text, provider: provider)
         } catch {
-            let form = provider == .apns ? "an even number of hexadecimal digits" : "1 to 4096 characters"
+            let form = provider.tokenForm == .hexadecimal ? "an even number of hexadecimal digits" : "1 to 4096 characters"
             throw field.invalid("This is not a push token of \(provider.rawValue): it has \(form).")
         }
     }

@@ -74,7 +74,7 @@ package struct DeviceStore: Sendable {
             guard var device = try connection.query(query).first.map(Device.init) else {
                 throw PostgresError(.decoding, "the device was not returned")
             }
-            if let heir = try inherit(previousOwners, by: device, on: connection, now: now) { device = heir }
+            if let inheriting = try inherit(previousOwners, by: device, on: connection, now: now) { device = inheriting }
             for previousOwner in previousOwners {
                 if previousOwner.deviceId == device.deviceId {
                     try connection.execute(TypedStartTokenQueries.move(from: previousOwner.userId, to: device, now: now))

@@ -11,9 +11,9 @@ package struct PushToken: Sendable, Hashable, CustomStringConvertible, CustomDeb
     package init(_ text: String, provider: Provider) throws(TokenHash.Failure) {
         hash = try TokenHash.of(text, provider: provider)
         let spaces = " \t\r\n\u{0B}\u{0C}"
-        switch provider {
-        case .apns: rawValue = text.filter { !spaces.contains($0) && $0 != "<" && $0 != ">" }.lowercased()
-        case .fcm: rawValue = String(text.drop { spaces.contains($0) }.reversed().drop { spaces.contains($0) }.reversed())
+        switch provider.tokenForm {
+        case .hexadecimal: rawValue = text.filter { !spaces.contains($0) && $0 != "<" && $0 != ">" }.lowercased()
+        case .text: rawValue = String(text.drop { spaces.contains($0) }.reversed().drop { spaces.contains($0) }.reversed())
         }
     }
 

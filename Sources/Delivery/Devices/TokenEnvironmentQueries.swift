@@ -8,13 +8,6 @@ struct TokenEnvironment: Sendable, Hashable {
     var registrationVersion: Int64
     /// Where it was sent.
     var environment: PushEnvironment
-
-    init(tokenHash: TokenHash, app: String, registrationVersion: Int64, environment: PushEnvironment) {
-        self.tokenHash = tokenHash
-        self.app = app
-        self.registrationVersion = registrationVersion
-        self.environment = environment
-    }
 }
 
 /// Corrects the environment of tokens by what APNs says of them. Runs inside the caller's transaction, before feedback is applied.

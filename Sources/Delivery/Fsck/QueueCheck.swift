@@ -18,7 +18,7 @@ package struct QueueCheck: FsckCheck {
             ("sendAttempts", "an ended delivery has a row for each try", ended, QueueStatements.attempts(days: context.days)),
             ("sentOnce", "no delivery is recorded as sent twice", ended, QueueStatements.sentTwice(days: context.days)),
             ("sendLeases", "no lease is long overdue", "the leases", QueueStatements.overdueLeases),
-            ("sendCircuits", "nothing waits for a circuit that has closed", "blocked deliveries", QueueStatements.strandedCircuits),
+            ("sendCircuits", "nothing waits for a circuit that has closed", "blocked deliveries", QueueStatements.staleCircuits),
         ]
         var lines: [FsckReport.Line] = []
         for (done, question) in questions.enumerated() {

@@ -56,7 +56,7 @@ enum QueueStatements {
         WHERE leaseUntil < clock_timestamp() - interval '5 minutes' ORDER BY leaseUntil LIMIT 100
         """
 
-    static let strandedCircuits: Query = """
+    static let staleCircuits: Query = """
         SELECT 'delivery ' || s.deliveryId || ' waits for circuit ' || s.circuitId FROM pushScheduled s LEFT JOIN pushCircuits h USING (circuitId)
         WHERE s.circuitId IS NOT NULL AND (h.circuitId IS NULL OR h.closedAt < clock_timestamp() - interval '5 minutes')
         ORDER BY s.deliveryId LIMIT 100

@@ -14,7 +14,7 @@ struct IntentJournal: Sendable {
     private static let notSaved = Counter(label: "pushwatch_live_intents_not_saved_total")
 
     private let openIntents: OpenIntents
-    private let gatherer: GroupCommit<AttemptIdentity, Int64?>
+    private let batcher: GroupCommit<AttemptIdentity, Int64?>
     private let store: IntentStore
     private let owner: String
 
@@ -22,7 +22,7 @@ struct IntentJournal: Sendable {
         openIntents = open
         self.store = store
         self.owner = owner
-        gatherer = GroupCommit(limit: IntentJournal.groupLimit) { intents in
+        batcher = GroupCommit(limit: IntentJournal.groupLimit) { intents in
             let number = open.open(intents.count)
             do {
                 try await store.save(intents, owner: owner, number: number)
@@ -40,7 +40,7 @@ struct IntentJournal: Sendable {
     }
 
     /// The number of the group in which the push is recorded: it may be sent now. Nil: it must not.
-    func save(_ intent: AttemptIdentity) async -> Int64? { await gatherer.submit(intent) }
+    func save(_ intent: AttemptIdentity) async -> Int64? { await batcher.submit(intent) }
 
     /// A recorded push is not sent after all.
     func withdraw(_ number: Int64) { openIntents.answer([number]) }
@@ -50,10 +50,10 @@ struct IntentJournal: Sendable {
         let answered = openIntents.answered
         guard !answered.isEmpty else { return }
         try await store.forget(answered, owner: owner)
-        openIntents.forgot(answered)
+        openIntents.discard(answered)
     }
 
-    func open() async { await gatherer.open() }
-    func run() async { await gatherer.run() }
-    func close() async { await gatherer.close() }
+    func open() async { await batcher.open() }
+    func run() async { await batcher.run() }
+    func close() async { await batcher.close() }
 }

@@ -54,5 +54,5 @@ final class OpenIntents: Sendable {
     /// What may be deleted now.
     var answered: [Int64] { state.withLock { Array($0.answered) } }
 
-    func forgot(_ numbers: [Int64]) { state.withLock { $0.answered.subtract(numbers) } }
+    func discard(_ numbers: [Int64]) { state.withLock { $0.answered.subtract(numbers) } }
 }

@@ -11,7 +11,7 @@ import ServiceKit
 struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
     typealias Outcome = DeliveryOutcome<Kind.Consequence>
 
-    private let gatherer: GroupCommit<Outcome, OutcomeDisposition>
+    private let batcher: GroupCommit<Outcome, OutcomeDisposition>
     private let uncommitted: UncommittedOutcomes
 
     /// - Parameters:
@@ -38,23 +38,23 @@ struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
             logger: logger
         )
         self.uncommitted = uncommitted
-        gatherer = GroupCommit(limit: 1000) { await batch.write($0) }
+        batcher = GroupCommit(limit: 1000) { await batch.write($0) }
     }
 
     /// Returns when the outcome is committed, found stale, or given up.
     @discardableResult
     func submit(_ outcome: Outcome) async -> OutcomeDisposition {
-        await uncommitted.during(outcome.attempt?.attemptedAt, arrivedAt: .now()) { await gatherer.submit(outcome) }
+        await uncommitted.during(outcome.attempt?.attemptedAt, arrivedAt: .now()) { await batcher.submit(outcome) }
     }
 
     /// Before `run`, and before anything is submitted.
-    func open() async { await gatherer.open() }
+    func open() async { await batcher.open() }
 
     /// Writes what comes, until it is closed.
-    func run() async { await gatherer.run() }
+    func run() async { await batcher.run() }
 
     /// Everything was submitted: `run` ends when it is written.
-    func close() async { await gatherer.close() }
+    func close() async { await batcher.close() }
 }
 
 /// Writes one batch, whatever it takes.
@@ -107,7 +107,7 @@ private struct OutcomeBatchWriter<Kind: DeliveryKind>: Sendable {
         while true {
             do {
                 let report = try await store.write(outcomes, forgetting: answered, of: owner)
-                intents.forgot(answered)
+                intents.discard(answered)
                 gate.add(report)
                 log(report)
                 for (outcome, disposition) in zip(outcomes, report.dispositions) { store.kind.report(outcome, disposition) }

@@ -10,7 +10,7 @@ extension SendStore {
         try await LostAttempts(pool: pool, record: record).settle { [kinds] connection in
             let abandoned = try connection.query(ReapQueries.take(limit: limit)).map { try AbandonedDelivery($0, kinds: kinds) }
             try ReapQueries.putBack(abandoned.filter { $0.verdict == .again }, on: connection)
-            try ReapQueries.bury(abandoned.filter { $0.verdict != .again }, on: connection)
+            try ReapQueries.deadLetter(abandoned.filter { $0.verdict != .again }, on: connection)
             try kinds.apply(abandoned.compactMap(\.queued), on: connection)
             return abandoned.map(\.attempt)
         }
@@ -126,7 +126,7 @@ enum ReapQueries {
         )
     }
 
-    static func bury(_ deliveries: [AbandonedDelivery], on connection: BlockingConnection) throws {
+    static func deadLetter(_ deliveries: [AbandonedDelivery], on connection: BlockingConnection) throws {
         guard !deliveries.isEmpty else { return }
         let outcomes = deliveries.map { delivery -> String in
             if case .dead(let outcome) = delivery.verdict { outcome.rawValue } else { DeadOutcome.failed.rawValue }

@@ -10,5 +10,5 @@ package enum LogFormat: String, Sendable, CaseIterable {
     case json
 
     /// `human` on a terminal, `logfmt` anywhere else.
-    package static var automatic: LogFormat { isatty(STDERR_FILENO) == 1 ? .human : .logfmt }
+    static var automatic: LogFormat { isatty(STDERR_FILENO) == 1 ? .human : .logfmt }
 }

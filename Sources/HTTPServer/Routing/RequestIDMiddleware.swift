@@ -7,8 +7,6 @@ struct RequestIDMiddleware: RouterMiddleware {
     typealias Context = PushwatchContext
     static let header = HTTPField.Name("X-Request-Id")!
 
-    init() {}
-
     func handle(
         _ request: Request,
         context: PushwatchContext,

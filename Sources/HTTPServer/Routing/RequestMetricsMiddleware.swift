@@ -11,8 +11,6 @@ struct RequestMetricsMiddleware: RouterMiddleware {
 
     private let series = SeriesCache()
 
-    init() {}
-
     func handle(
         _ request: Request,
         context: PushwatchContext,

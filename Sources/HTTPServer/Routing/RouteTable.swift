@@ -1,11 +1,11 @@
-package import HTTPTypes
-package import Hummingbird
+import HTTPTypes
+import Hummingbird
 import Synchronization
 
 /// Which methods a path has; asked only when the router found no route, so a plain search will do.
 ///
 /// Filled once, when the router is built. Safe to share.
-package final class RouteTable: Sendable {
+final class RouteTable: Sendable {
     private struct Route: Sendable {
         var path: RouterPath
         var methods: Set<HTTPRequest.Method>
@@ -13,17 +13,15 @@ package final class RouteTable: Sendable {
 
     private let routes = Mutex<[Route]>([])
 
-    package init() {}
-
     /// Replaces the table with the routes of this router.
-    package func fill(from router: Router<some RequestContext>) {
+    func fill(from router: Router<some RequestContext>) {
         let byPath = Dictionary(grouping: router.routes, by: \.path.description)
         let routes = byPath.values.map { Route(path: $0[0].path, methods: Set($0.map(\.method))) }
         self.routes.withLock { $0 = routes }
     }
 
     /// The methods of the most specific route that matches the path, in alphabetical order; empty when none does.
-    package func methods(for path: String) -> [HTTPRequest.Method] {
+    func methods(for path: String) -> [HTTPRequest.Method] {
         let parts = path.split(separator: "/")
         let best = routes.withLock { routes in
             routes.filter { Self.matches($0.path, parts) }.max { Self.rank($0.path) < Self.rank($1.path) }

@@ -9,22 +9,4 @@ package struct ActivityInstance: Sendable, Hashable {
     package var startSentAt: Timestamp?
     package var activatedAt: Timestamp?
     package var endedAt: Timestamp?
-
-    package init(
-        number: Int,
-        status: ActivityStatus,
-        endReason: EndReason? = nil,
-        tokenHash: TokenHash? = nil,
-        startSentAt: Timestamp? = nil,
-        activatedAt: Timestamp? = nil,
-        endedAt: Timestamp? = nil
-    ) {
-        self.number = number
-        self.status = status
-        self.endReason = endReason
-        self.tokenHash = tokenHash
-        self.startSentAt = startSentAt
-        self.activatedAt = activatedAt
-        self.endedAt = endedAt
-    }
 }

@@ -5,11 +5,4 @@ package struct ActivityKey: Sendable, Hashable {
     package var userId: String
     package var deviceId: String
     package var instance: Int
-
-    package init(subject: String, userId: String, deviceId: String, instance: Int) {
-        self.subject = subject
-        self.userId = userId
-        self.deviceId = deviceId
-        self.instance = instance
-    }
 }

@@ -9,14 +9,6 @@ package struct TokenPost: Sendable {
     package var deviceId: String
     package var token: PushToken
     package var instance: Int?
-
-    package init(subject: String, userId: String, deviceId: String, token: PushToken, instance: Int? = nil) {
-        self.subject = subject
-        self.userId = userId
-        self.deviceId = deviceId
-        self.token = token
-        self.instance = instance
-    }
 }
 
 extension ActivityStore {

@@ -6,11 +6,6 @@ package struct ChannelKey: Sendable, Hashable {
     package var subject: String
     package var appEnvironment: AppEnvironment
 
-    package init(subject: String, appEnvironment: AppEnvironment) {
-        self.subject = subject
-        self.appEnvironment = appEnvironment
-    }
-
     /// Its place among the activities of the fan-out, and in the telemetry: attempts of broadcasts have `channel:<matchId>` for a uid.
     package var activity: ActivityKey {
         ActivityKey(

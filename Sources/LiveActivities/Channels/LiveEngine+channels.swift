@@ -17,8 +17,8 @@ extension LiveEngine {
     }
 
     func channelJobs(now: Timestamp) async throws -> [Job] {
-        let room = state.withLock { max(0, LiveEngine.channelsInFlight - $0.managing) }
-        let claims = try await stores.channels.claim(limit: room, except: blocked(now: now), now: now)
+        let available = state.withLock { max(0, LiveEngine.channelsInFlight - $0.managing) }
+        let claims = try await stores.channels.claim(limit: available, except: blocked(now: now), now: now)
         state.withLock { $0.managing += claims.count }
         return claims.map { .channel($0) }
     }

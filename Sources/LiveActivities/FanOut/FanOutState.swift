@@ -52,8 +52,6 @@ struct FanOutState: Sendable {
     /// No rest ends before this.
     private var earliestBackOffEnd: Timestamp?
 
-    init() {}
-
     /// Tokens that wait for their turn, rest after failures, and are being sent to.
     var waiting: Int { pending.count }
     var backingOffCount: Int { backingOff.count }

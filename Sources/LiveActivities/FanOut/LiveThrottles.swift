@@ -1,32 +1,30 @@
-package import Delivery
-package import PushContract
+import Delivery
+import PushContract
 
 /// The throttles of non-critical sends, as they suppress updates: what can wait takes from the same allowance as other non-critical sends.
 ///
 /// Critical are starts, ends, and updates that report an event of priority 1 to 11 (or that their caller called critical): they always go.
-package struct LiveThrottles: Sendable {
+struct LiveThrottles: Sendable {
     /// A throttled update looks again after this.
-    package static let retryInterval = Duration.seconds(1)
+    static let retryInterval = Duration.seconds(1)
 
-    package private(set) var current: [SendThrottle] = []
+    private(set) var current: [SendThrottle] = []
     /// What may still go, by the throttle's subject.
     private var allowance: [String: Int] = [:]
 
-    package init() {}
-
-    package mutating func replace(_ throttles: [SendThrottle]) {
+    mutating func replace(_ throttles: [SendThrottle]) {
         current = throttles.filter { $0.provider == .apns }
         let subjects = Set(current.map(\.subject))
         allowance = allowance.filter { subjects.contains($0.key) }
     }
 
-    package mutating func allow(_ count: Int, by throttle: SendThrottle) { allowance[throttle.subject, default: 0] += count }
+    mutating func allow(_ count: Int, by throttle: SendThrottle) { allowance[throttle.subject, default: 0] += count }
 
     /// What was allowed and not used.
     mutating func takeBack(from throttle: SendThrottle) -> Int { allowance.removeValue(forKey: throttle.subject) ?? 0 }
 
     /// Whether an update of this kind may go now; what may is counted.
-    package mutating func admits(_ event: KeyEventClass, app: String, now: Timestamp) -> Bool {
+    mutating func admits(_ event: KeyEventClass, app: String, now: Timestamp) -> Bool {
         guard event < .prompt, let throttle = throttle(of: app, now: now) else { return true }
         guard let left = allowance[throttle.subject], left > 0 else { return false }
         allowance[throttle.subject] = left - 1

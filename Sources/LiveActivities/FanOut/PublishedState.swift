@@ -5,7 +5,7 @@ package import PushContract
 package struct PublishedState: Sendable {
     package var subject: String
     /// Of the process that published it: distinguishes its attempts from another's.
-    package var epoch: Int64
+    package var epoch: Int64 = 1
     package var timestamp: Int64
     package var hash: String
     package var builtAt: Timestamp
@@ -14,24 +14,4 @@ package struct PublishedState: Sendable {
     package var message: PushMessage
     /// The same for channels.
     package var broadcast: LiveActivityPush
-
-    package init(
-        subject: String,
-        epoch: Int64 = 1,
-        timestamp: Int64,
-        hash: String,
-        builtAt: Timestamp,
-        event: KeyEventClass,
-        message: PushMessage,
-        broadcast: LiveActivityPush
-    ) {
-        self.subject = subject
-        self.epoch = epoch
-        self.timestamp = timestamp
-        self.hash = hash
-        self.builtAt = builtAt
-        self.event = event
-        self.message = message
-        self.broadcast = broadcast
-    }
 }

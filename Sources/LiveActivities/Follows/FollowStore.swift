@@ -80,7 +80,7 @@ enum FollowQueries {
             ORDER BY deviceId, instance FOR UPDATE
             """
         )
-        let mine: Query = "matchId = \(matchId) AND userId = \(userId)"
-        try ActivityEnds.end(mine, reason: reason, gone: deviceId, on: connection, now: now)
+        let own: Query = "matchId = \(matchId) AND userId = \(userId)"
+        try ActivityEnds.end(own, reason: reason, gone: deviceId, on: connection, now: now)
     }
 }

@@ -18,6 +18,4 @@ package struct MatchSource: Sendable, Hashable {
     package var url: String?
 
     package static let pushed = MatchSource(url: nil)
-
-    package init(url: String?) { self.url = url }
 }

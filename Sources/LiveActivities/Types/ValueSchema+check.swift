@@ -6,7 +6,7 @@ extension ValueSchema {
     package func check(_ value: JSONValue, at pointer: String) throws(Problem) {
         guard case .rules(let rules) = self else { return }
         let name = ValueSchema.name(pointer)
-        if let kinds = rules.kinds, !kinds.contains(where: { $0.holds(value) }) {
+        if let kinds = rules.kinds, !kinds.contains(where: { $0.accepts(value) }) {
             let expected = Kind.allCases.filter(kinds.contains).map(\.name).joined(separator: " or ")
             throw .invalid("\"\(name)\" is \(expected); this is \(value.kind).", code: "schema_mismatch", pointer: pointer)
         }

@@ -24,7 +24,7 @@ package indirect enum ValueSchema: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case null, boolean, integer, number, string, array, object
 
-        func holds(_ value: JSONValue) -> Bool {
+        func accepts(_ value: JSONValue) -> Bool {
             switch (self, value) {
             case (.null, .null), (.boolean, .bool), (.integer, .integer), (.number, .integer), (.number, .number), (.string, .string),
                 (.array, .array), (.object, .object):

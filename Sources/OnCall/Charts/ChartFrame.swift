@@ -25,7 +25,7 @@ struct ChartFrame {
     func x(_ moment: Timestamp) -> Double { 100 * time.fraction(moment) }
 
     /// A layer whose paths are drawn on 1000 × 1000 and stretched to the plot.
-    func stretched(_ shapes: String) -> String {
+    func scaled(_ shapes: String) -> String {
         SVG.element(
             "svg",
             [

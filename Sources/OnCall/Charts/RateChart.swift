@@ -19,7 +19,7 @@ enum RateChart {
             + SVG.element("path", [("class", "line-attempts"), ("d", LinePath.line(attempts, axis: frame.value))])
             + (bad.contains { $0 ?? 0 > 0 }
                 ? SVG.element("path", [("class", "line-bad"), ("d", LinePath.line(bad, axis: frame.value))]) : "")
-        return frame.svg(behind: [frame.stretched(shapes)])
+        return frame.svg(behind: [frame.scaled(shapes)])
     }
 
     private static func description(_ minutes: [MinuteTraffic], largest: Int64) -> String {

@@ -33,7 +33,7 @@ enum RatioChart {
             SVG.element("path", [("class", "area-bad"), ("d", LinePath.area(percents, axis: frame.value))])
             + SVG.element("path", [("class", "line-bad"), ("d", LinePath.line(percents, axis: frame.value))])
         return frame.svg(
-            behind: [band(from: bad.from, to: bad.to, in: frame), frame.stretched(shapes)],
+            behind: [band(from: bad.from, to: bad.to, in: frame), frame.scaled(shapes)],
             inFront: markers.enumerated().map { line($0.element, row: $0.offset, in: frame) } + [
                 thresholdLine(threshold, thresholdLabel, in: frame)
             ]

@@ -14,13 +14,3 @@ enum ReasonWords {
         }
     }
 }
-
-/// Providers as people write them.
-enum ProviderName {
-    static func text(_ provider: Provider) -> String {
-        switch provider {
-        case .apns: "APNs"
-        case .fcm: "FCM"
-        }
-    }
-}

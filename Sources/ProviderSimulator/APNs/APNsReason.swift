@@ -33,5 +33,5 @@ enum APNsReason: String, Sendable, CaseIterable {
     case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
 
     /// The status Apple documents for the reason, from the table of provider codes.
-    var status: Int { ProviderCode.row(.apns, rawValue)?.status ?? 400 }
+    var status: Int { ProviderCode.row(.provider(.apns), rawValue)?.status ?? 400 }
 }

@@ -39,7 +39,7 @@ struct FCMError: Error, Sendable, Hashable {
 extension FCMError {
     /// An error with an FcmError; its status is that of the table of provider codes.
     init(code: String, message: String) {
-        let status = ProviderCode.row(.fcm, code)?.status ?? 400
+        let status = ProviderCode.row(.provider(.fcm), code)?.status ?? 400
         self.init(status: status, name: FCMError.canonicalName(of: status), message: message, errorCode: code)
     }
 
@@ -87,7 +87,7 @@ extension FCMError {
     static func scripted(_ fault: FaultResponse) -> FCMError {
         var error = FCMError(status: fault.status, name: canonicalName(of: fault.status), message: fault.reason ?? "Scripted fault.")
         guard let reason = fault.reason else { return error }
-        if ProviderCode.row(.fcm, reason) != nil {
+        if ProviderCode.row(.provider(.fcm), reason) != nil {
             error.errorCode = reason
         } else {
             error.name = reason

@@ -104,12 +104,4 @@ package struct FaultResponse: Sendable, Hashable, Codable {
     package var timestamp: Int64?
     /// FCM INVALID_ARGUMENT: the field at fault; nil: `message.token`; empty: none is named.
     package var field: String?
-
-    package init(status: Int, reason: String? = nil, retryAfter: Int? = nil, timestamp: Int64? = nil, field: String? = nil) {
-        self.status = status
-        self.reason = reason
-        self.retryAfter = retryAfter
-        self.timestamp = timestamp
-        self.field = field
-    }
 }

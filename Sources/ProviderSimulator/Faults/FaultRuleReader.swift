@@ -56,7 +56,7 @@ enum FaultRuleReader {
     private static func answer(from rule: StrictObject) throws(ControlError) -> FaultResponse? {
         guard let value = rule.members["answer"] else {
             for key in ["retryAfter", "timestamp"] where rule.members[key] != nil {
-                throw ControlError("\(rule.path).\(key): needs an answer beside it")
+                throw ControlError("\(rule.path).\(key): needs an answer too")
             }
             return nil
         }

@@ -10,13 +10,6 @@ package struct GoogleServiceAccount: Sendable, Hashable, Codable {
     /// PKCS #8 PEM of a 2048-bit RSA key.
     package let privateKeyPEM: String
 
-    package init(projectId: String, clientEmail: String, privateKeyId: String, privateKeyPEM: String) {
-        self.projectId = projectId
-        self.clientEmail = clientEmail
-        self.privateKeyId = privateKeyId
-        self.privateKeyPEM = privateKeyPEM
-    }
-
     package static func generate(projectId: String = "pushwatch-simulated") throws -> GoogleServiceAccount {
         let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
         return GoogleServiceAccount(

@@ -5,11 +5,6 @@ package struct SimulatorCredentials: Sendable, Hashable, Codable {
     package var apns: APNsSigningKey
     package var google: GoogleServiceAccount
 
-    package init(apns: APNsSigningKey, google: GoogleServiceAccount) {
-        self.apns = apns
-        self.google = google
-    }
-
     /// New keys. The RSA key takes some tenths of a second.
     package static func generate() throws -> SimulatorCredentials {
         SimulatorCredentials(apns: .generate(), google: try .generate())

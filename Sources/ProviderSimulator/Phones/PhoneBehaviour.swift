@@ -15,6 +15,4 @@ struct PhoneBehaviour: Sendable, Hashable {
     var dismissesAfter: Duration?
     /// What the system ends by itself.
     var activityLifetime = Duration.seconds(8 * 3600)
-
-    init() {}
 }

@@ -58,10 +58,10 @@ public enum FollowButton: String, Codable, Sendable, Hashable, CaseIterable {
 extension FollowButton.Unconfirmed {
     /// What a user's queue says about a match; nil if it holds nothing of it.
     public init?(_ operations: [PendingOperation], uid: String?, matchId: String) {
-        let mine = operations.filter { $0.uid == uid && $0.kind.followedMatch == matchId }
-        guard let last = mine.last else { return nil }
+        let matching = operations.filter { $0.uid == uid && $0.kind.followedMatch == matchId }
+        guard let last = matching.last else { return nil }
         let isUnfollow = last.kind == .unfollow(matchId: matchId)
-        if mine.contains(where: { $0.state == .inFlight }) {
+        if matching.contains(where: { $0.state == .inFlight }) {
             self = .inFlight
         } else if last.state == .needsAttention {
             self = isUnfollow ? .unfollowRefused : .followRefused

@@ -13,6 +13,7 @@
             card = PagerCard(state, utcOffset: utcOffset)
         }
 
+        /// The card.
         public var body: some View {
             VStack(alignment: .leading, spacing: 6) {
                 HStack {

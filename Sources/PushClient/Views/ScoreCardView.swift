@@ -15,6 +15,7 @@
             self.isStale = isStale
         }
 
+        /// The card.
         public var body: some View {
             VStack(alignment: .leading, spacing: 4) {
                 HStack {

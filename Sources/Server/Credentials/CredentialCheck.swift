@@ -60,7 +60,7 @@ package enum CredentialCheck {
     ) async -> Verdict {
         let target = PushTarget(
             provider: entry.provider,
-            token: entry.provider == .apns ? String(repeating: "0", count: 64) : "credential-check:no-such-token",
+            token: entry.provider.tokenForm == .hexadecimal ? String(repeating: "0", count: 64) : "credential-check:no-such-token",
             environment: environment,
             app: entry.apps.min() ?? app
         )

@@ -29,10 +29,10 @@ struct Loader: Sendable {
         let threads = min(connections, 2)
         let total = await withTaskGroup(of: Result.self) { group in
             for thread in 0..<threads {
-                let mine = connections / threads + (thread < connections % threads ? 1 : 0)
+                let share = connections / threads + (thread < connections % threads ? 1 : 0)
                 group.addTask {
                     await withCheckedContinuation { continuation in
-                        Thread.detachNewThread { continuation.resume(returning: work(connections: mine, until: deadline)) }
+                        Thread.detachNewThread { continuation.resume(returning: work(connections: share, until: deadline)) }
                     }
                 }
             }

@@ -66,8 +66,8 @@ struct ReceiverYAML {
         let text = try text(node, of: key, at: parent)
         guard !text.contains(Self.unknown) else { return text }
         guard let url = URL(string: text), schemes.contains(url.scheme ?? ""), url.host()?.isEmpty == false else {
-            let beginnings = schemes.map { $0 + "://" }.joined(separator: " or ")
-            throw fault(node ?? parent, "\(key) must begin with \(beginnings), and name a host")
+            let prefixes = schemes.map { $0 + "://" }.joined(separator: " or ")
+            throw fault(node ?? parent, "\(key) must begin with \(prefixes), and name a host")
         }
         return text
     }

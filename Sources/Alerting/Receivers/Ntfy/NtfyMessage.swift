@@ -14,7 +14,7 @@ struct NtfyMessage: Encodable {
     let topic: String
     let title: String
     var message: String
-    /// 1–5; 5 rings through.
+    /// 1–5; 5 sounds even in do-not-disturb mode.
     let priority: Int
     let tags: [String]
     /// What a tap opens.

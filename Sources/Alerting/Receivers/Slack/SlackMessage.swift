@@ -72,8 +72,8 @@ struct SlackMessage: Encodable {
         let tail = " (\(escaped(alert.message.rule).cut(toCharacters: 60)) #\(alert.shortId))"
         let url = escaped(alert.message.pageURL)
         let isLinked = url.count <= 120
-        let room = 280 - head.count - tail.count - (isLinked ? url.count + 3 : 0)
-        let summary = escaped(alert.summary.split(whereSeparator: \.isNewline).joined(separator: " ")).cut(toCharacters: room)
+        let limit = 280 - head.count - tail.count - (isLinked ? url.count + 3 : 0)
+        let summary = escaped(alert.summary.split(whereSeparator: \.isNewline).joined(separator: " ")).cut(toCharacters: limit)
         return head + (isLinked ? "<\(url)|\(summary)>" : summary) + tail
     }
 

@@ -8,13 +8,6 @@ package struct CredentialScope: Sendable, Hashable {
     /// Names the credential; not a secret.
     package var credential: String
 
-    package init(provider: Provider, app: String, environment: PushEnvironment, credential: String) {
-        self.provider = provider
-        self.app = app
-        self.environment = environment
-        self.credential = credential
-    }
-
     /// In one order everywhere, as two transactions may count the same places.
     var key: String { [provider.rawValue, app, environment.rawValue, credential].joined(separator: "\n") }
 }

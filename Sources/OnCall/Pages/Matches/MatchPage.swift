@@ -75,9 +75,9 @@ struct MatchPage {
         var facts = [Count(name: "State", value: "no. \(data.seq), \(DurationText.ago(data.fanOut.builtAt, now: now))")]
         if let followers = data.summary.followers { facts.append(Count(name: "Followers", value: NumberText.count(followers))) }
         if let feed = data.feed { facts.append(Count(name: "Score feed", value: feed)) }
-        let holds = data.leaseUntil.map { $0 > now } ?? false
+        let isLeased = data.leaseUntil.map { $0 > now } ?? false
         facts.append(
-            Count(name: "Sent by", value: holds ? data.owner ?? "no instance" : "no instance", isBad: !holds && !data.summary.isOver)
+            Count(name: "Sent by", value: isLeased ? data.owner ?? "no instance" : "no instance", isBad: !isLeased && !data.summary.isOver)
         )
         return facts
     }

@@ -8,8 +8,6 @@ struct MatchesStore: Sendable {
 
     let pool: PostgresPool
 
-    init(pool: PostgresPool) { self.pool = pool }
-
     func read(now: Timestamp) async throws -> MatchesData {
         MatchesData(subjects: try await matches() + others(), pushes: try await pushes(now: now))
     }

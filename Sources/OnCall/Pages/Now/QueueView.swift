@@ -84,7 +84,7 @@ struct QueueView {
 
     private static func row(_ pause: RateLimitPause, _ mayAct: Bool, now: Timestamp) -> ObstacleRow {
         ObstacleRow(
-            text: "\(ProviderName.text(pause.provider)) asked for fewer requests to \(pause.app) (\(pause.cause)): paused until "
+            text: "\(pause.provider.displayName) asked for fewer requests to \(pause.app) (\(pause.cause)): paused until "
                 + ClockText.moment(pause.until, now: now),
             path: mayAct ? "/oncall/pauses/end" : nil,
             provider: pause.provider.rawValue,

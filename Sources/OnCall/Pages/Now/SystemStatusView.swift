@@ -68,7 +68,7 @@ struct SystemStatusView {
     private static func credentials(_ data: SystemStatus, now: Timestamp) -> [CredentialRow] {
         let refused = data.circuits.map { circuit in
             CredentialRow(
-                name: "\(ProviderName.text(circuit.scope.provider)) \(circuit.scope.app) \(circuit.scope.environment.rawValue)",
+                name: "\(circuit.scope.provider.displayName) \(circuit.scope.app) \(circuit.scope.environment.rawValue)",
                 state: "\(circuit.scope.kind.rawValue): \(circuit.cause)",
                 isBad: true,
                 detail:
@@ -78,7 +78,7 @@ struct SystemStatusView {
         }
         let limited = data.limiters.map { limiter in
             CredentialRow(
-                name: "\(ProviderName.text(limiter.scope.provider)) \(limiter.scope.app) \(limiter.scope.environment.rawValue)",
+                name: "\(limiter.scope.provider.displayName) \(limiter.scope.app) \(limiter.scope.environment.rawValue)",
                 state: "too many tokens refused: \(limiter.cause)",
                 isBad: true,
                 detail: "no token is deactivated since \(ClockText.moment(limiter.openedAt, now: now)); "

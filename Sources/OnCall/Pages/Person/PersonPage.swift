@@ -72,7 +72,7 @@ struct PersonPage {
         let versions = [device.platform.rawValue, device.osVersion].compactMap { $0 }.joined(separator: " ")
         return DeviceRow(
             name: device.deviceId,
-            detail: "\(versions), \(ProviderName.text(device.provider)) \(device.environment)"
+            detail: "\(versions), \(device.provider.displayName) \(device.environment)"
                 + (device.hasStartToken ? ", can start Live Activities" : ""),
             app: [device.app, device.appVersion].compactMap { $0 }.joined(separator: " "),
             state: isExpired ? "not seen for 90 days" : device.tokenState,
@@ -96,7 +96,7 @@ struct PersonPage {
     private static func line(_ waiting: PersonData.Waiting, now: Timestamp) -> WaitingRow {
         WaitingRow(
             send: waiting.sendId,
-            detail: [ProviderName.text(waiting.provider), waiting.app, waiting.deviceId].compactMap { $0 }.joined(separator: ", "),
+            detail: [waiting.provider.displayName, waiting.app, waiting.deviceId].compactMap { $0 }.joined(separator: ", "),
             state: waiting.reasonCode.map { "\(waiting.state), after \($0)" } ?? waiting.state,
             next: waiting.nextAttemptAt.map { DurationText.ago($0, now: now) }
                 ?? "asked for \(DurationText.ago(waiting.createdAt, now: now))"
@@ -110,7 +110,7 @@ struct PersonPage {
             when: ClockText.exact(attempt.attemptedAt, now: now),
             whenAttribute: attempt.attemptedAt.rfc3339,
             what: [attempt.eventType.rawValue, attempt.pushType].compactMap { $0 }.joined(separator: " "),
-            detail: [ProviderName.text(attempt.provider), attempt.environment?.rawValue, attempt.app, attempt.appVersion]
+            detail: [attempt.provider.displayName, attempt.environment?.rawValue, attempt.app, attempt.appVersion]
                 .compactMap { $0 }.joined(separator: ", "),
             result: [result, latency].compactMap { $0 }.joined(separator: ", "),
             isBad: attempt.status == .failed || attempt.status == .deactivated,

@@ -36,7 +36,7 @@ enum PersonVerdict {
             return "Nothing was sent to this person in the last \(PersonStore.days) days."
         }
         let when = DurationText.ago(attempt.attemptedAt, now: now)
-        let provider = ProviderName.text(attempt.provider)
+        let provider = attempt.provider.displayName
         switch attempt.status {
         case .queued: return "The last push was reported as queued \(when), and never with an outcome."
         case .sent:

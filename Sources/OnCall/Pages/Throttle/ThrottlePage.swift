@@ -25,7 +25,7 @@ struct ThrottlePage {
         waiting = NumberText.count(throttled.reduce(0) { $0 + $1.ready + $1.retrying })
         current = throttles.map { throttle in
             Current(
-                text: "\(ProviderName.text(throttle.provider))\(throttle.app.map { ", \($0)" } ?? ""): at most "
+                text: "\(throttle.provider.displayName)\(throttle.app.map { ", \($0)" } ?? ""): at most "
                     + "\(NumberText.rate(throttle.perMinute)) a minute until \(ClockText.moment(throttle.expiresAt, now: now)), "
                     + "by \(throttle.author): \(throttle.reason)",
                 provider: throttle.provider.rawValue,
@@ -34,7 +34,7 @@ struct ThrottlePage {
         }
         hasCurrent = !current.isEmpty
         providers =
-            Provider.allCases.map { FormChoice(value: $0.rawValue, label: ProviderName.text($0), isChosen: $0 == provider) } + [
+            Provider.allCases.map { FormChoice(value: $0.rawValue, label: $0.displayName, isChosen: $0 == provider) } + [
                 FormChoice(value: "both", label: "both", isChosen: provider == nil)
             ]
         rates = ThrottleDraft.rates.map {

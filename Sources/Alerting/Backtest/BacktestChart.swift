@@ -1,7 +1,7 @@
 import AlertRules
 
 /// A backtest as one SVG file, for a comment or a wiki: the rows of all rules below each other.
-struct BacktestPicture {
+struct BacktestChart {
     let report: BacktestReport
 
     private static let margin = 12
@@ -42,5 +42,5 @@ struct BacktestPicture {
 
 extension BacktestReport {
     /// One SVG file that needs nothing else.
-    package var svg: String { BacktestPicture(report: self).svg }
+    package var svg: String { BacktestChart(report: self).svg }
 }
