@@ -36,7 +36,7 @@ test: build-tests ## Install what is missing and run every test
 	@bash scripts/test.sh
 
 .PHONY: verify
-verify: ## The tests that take longer than .ci/run allows: soak, limits, soak-send, fuzz, planted, client, cookbook, extend-check (90 minutes)
+verify: ## The tests that take longer than .ci/run allows: soak, limits, soak-send, fuzz, planted, client, cookbook, extend-check, incidents (90 minutes)
 	@bash scripts/verify.sh
 
 .PHONY: conformance

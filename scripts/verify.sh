@@ -16,15 +16,16 @@ run() {
         client) bash scripts/plant.sh client ;;
         cookbook) make cookbook ROWS="${ROWS:-5000000}" ;;
         extend-check) make extend-check ;;
+        incidents) .build/debug/pushwatch-dev scenarios --incidents ;;
         *)
-            echo "unknown step: $1 (soak limits soak-send fuzz planted client cookbook extend-check)" >&2
+            echo "unknown step: $1 (soak limits soak-send fuzz planted client cookbook extend-check incidents)" >&2
             exit 2
             ;;
     esac
 }
 
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(soak limits soak-send fuzz planted client cookbook extend-check)
+[ ${#steps[@]} -gt 0 ] || steps=(soak limits soak-send fuzz planted client cookbook extend-check incidents)
 logs=.build/verify
 mkdir -p "$logs"
 bad=0

@@ -27,11 +27,7 @@ package struct ProviderCode: Sendable, Hashable {
     ///
     /// "Reason code mapping: APNs `BadDeviceToken`, FCM `messaging/invalid-registration-token` -> `token_invalid` …" (seed 002).
     package static func reasonCodes(of code: String, provider: Provider) -> [ReasonCode]? {
-        let row =
-            switch provider {
-            case .apns: row(.apns, code)
-            case .fcm: row(.fcm, code) ?? row(.firebaseAdmin, code)
-            }
+        let row = row(.provider(provider), code) ?? (provider == .fcm ? row(.firebaseAdmin, code) : nil)
         guard let reason = row?.classification?.reasonCode else { return nil }
         // A report does not say whether a field violation named the token: `ReasonMapping.fcm`.
         return row?.code == "INVALID_ARGUMENT" ? [reason, .tokenInvalid] : [reason]
