@@ -126,7 +126,7 @@ struct ReferenceItem {
 
     /// By the table of the seed and its continuation, row by row.
     private mutating func checkMapping(_ reason: String, _ code: String, _ provider: String) {
-        let sources: [ProviderCode.Source] = provider == "apns" ? [.apns] : [.fcm, .firebaseAdmin]
+        let sources: [ProviderCode.Source] = provider == "apns" ? [.provider(.apns)] : [.provider(.fcm), .firebaseAdmin]
         let rows = ProviderCode.table.filter { sources.contains($0.source) && Array($0.code.utf8) == Array(code.utf8) }
         guard let own = rows.first?.classification?.reasonCode.rawValue, own != reason else { return }
         if code == "INVALID_ARGUMENT", reason == "token_invalid" { return }
