@@ -84,7 +84,7 @@ struct ReopeningTests {
             return
         }
         #expect(request.url == "https://events.pagerduty.com/v2/change/enqueue")
-        let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body ?? [])) as? [String: Any])
+        let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])
         #expect(body["event_action"] == nil && body["dedup_key"] == nil && body["routing_key"] != nil)
         let payload = try #require(body["payload"] as? [String: Any])
         #expect((payload["summary"] as? String)?.hasPrefix("FIRING AGAIN: ") == true)
