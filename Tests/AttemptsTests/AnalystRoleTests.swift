@@ -66,6 +66,7 @@ struct AnalystRoleTests {
                 Set(suspicious) == [
                     // Hashes that tell tokens apart, and names that only sound so.
                     "notificationdeliveryattempts.tokenhash", "notificationdeliveryattempts.attemptkey", "devices.pushtokenhash",
+                    "tokenregistry.tokenhash", "deadtokens.tokenhash",
                     "devices.pushtostarttokenhash", "devices.pushtostarttokenstate", "devices.pushtostarttokencause",
                     "devices.pushtostarttokensince",
                     "devices.tokenstate", "devices.tokenstatecause", "devices.tokenstatesince", "devices.tokenregisteredat",
