@@ -197,7 +197,7 @@ struct CircuitTests {
     func ownTopic() async throws {
         try await SendingBench.with { bench in
             for number in 1...6 {
-                try await bench.register("user-\(number)", "phone", token: SendingBench.token(number))
+                try await bench.register("user-\(number)", "phone-\(number)", token: SendingBench.token(number))
                 let topic = number <= 4 ? #", "topic": "com.example.made-up-\#(number)""# : ""
                 try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "user-\#(number)", "title": "Goal"\#(topic)}"#)
             }
