@@ -83,7 +83,9 @@ extension WholeService {
                 #expect((refused.json["detail"] as? String)?.contains("attempts:write") == true, "\(refused.text)")
                 #expect(try await reader.get("/attempts/x").status == 404)
                 #expect(try await reader.post("/sends", ["uid": "a", "title": "b"]).status == 403)
-                #expect(try await server.asUser("ada").post("/attempts", text: sample("x").text).status == 403)
+                // Of an app's user, who reports registrations of their own alone.
+                let foreign = try await server.asUser("ada").post("/attempts", text: sample("x").text)
+                #expect(foreign.status == 422 && foreign.text.contains("not_yours"), "\(foreign.text)")
                 #expect(try await Ledger(session: server.pool).rows == 0)
             }
         }
