@@ -61,7 +61,7 @@ struct AlertSemanticsTests {
     }
 
     private static func vectors() throws -> [Vector] {
-        let data = try Data(contentsOf: root.appending(path: "Vectors/alert.ratio.json"))
+        let data = try Data(contentsOf: root.appending(path: "Conformance/alert.ratio.json"))
         return try JSONDecoder().decode([Vector].self, from: data)
     }
 
