@@ -47,9 +47,9 @@ enum LiveMetrics {
     /// At the provider, of each app and environment.
     static func gauge(channels scopes: [ChannelOverview.Scope]) {
         for scope in scopes {
-            let place = [("app", scope.app), ("environment", scope.environment)]
-            if let count = scope.count { Gauge(label: "pushwatch_live_channels", dimensions: place).record(count) }
-            if let unknown = scope.unknown { Gauge(label: "pushwatch_live_channels_unknown", dimensions: place).record(unknown) }
+            let labels = [("app", scope.app), ("environment", scope.environment)]
+            if let count = scope.count { Gauge(label: "pushwatch_live_channels", dimensions: labels).record(count) }
+            if let unknown = scope.unknown { Gauge(label: "pushwatch_live_channels_unknown", dimensions: labels).record(unknown) }
         }
     }
 

@@ -79,14 +79,14 @@ package enum Suppression {
     /// Causes before what they suppress, otherwise in the given order: evaluated so, an alert finds its cause firing already.
     package static func causesFirst(_ rules: [AlertRule]) -> [AlertRule] {
         let byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        var placed: Set<String> = []
+        var added: Set<String> = []
         var result: [AlertRule] = []
-        func place(_ rule: AlertRule) {
-            guard placed.insert(rule.name).inserted else { return }
-            for cause in rule.suppressedBy { byName[cause].map(place) }
+        func add(_ rule: AlertRule) {
+            guard added.insert(rule.name).inserted else { return }
+            for cause in rule.suppressedBy { byName[cause].map(add) }
             result.append(rule)
         }
-        rules.forEach(place)
+        rules.forEach(add)
         return result
     }
 

@@ -15,18 +15,18 @@ enum RateNotation {
     static func counts(_ text: String) throws(Fault) -> [AttemptCounts] {
         var result: [AttemptCounts] = []
         for item in text.split(whereSeparator: { " ,\n\t".contains($0) }) {
-            result += try run(String(item), room: longest - result.count)
+            result += try run(String(item), remaining: longest - result.count)
         }
         guard !result.isEmpty else { throw Fault(message: "no counts; write them as in '100/1x60 100/6x30 _x10'") }
         return result
     }
 
-    private static func run(_ item: String, room: Int) throws(Fault) -> [AttemptCounts] {
+    private static func run(_ item: String, remaining: Int) throws(Fault) -> [AttemptCounts] {
         let parts = item.split(separator: "x", omittingEmptySubsequences: false).map(String.init)
         guard parts.count <= 2, let minutes = parts.count == 1 ? 1 : length(parts[1]), minutes > 0 else {
             throw Fault(message: "'\(item)' is not attempts/bad with a length, such as 100/6x30 or 100/6%x2h")
         }
-        guard minutes <= room else { throw Fault(message: "'\(item)' makes the test longer than 60d") }
+        guard minutes <= remaining else { throw Fault(message: "'\(item)' makes the test longer than 60d") }
         if parts[0] == "_" { return Array(repeating: AttemptCounts(), count: minutes) }
         let rates = parts[0].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let attempts = rates.first.flatMap({ Fraction(decimal: $0) }),

@@ -86,8 +86,8 @@ struct RuleTestReader {
             return nil
         }
         let group = key(reader, "group")
-        let stray = group.values.keys.filter { !by.contains($0) }.map(\.rawValue).sorted()
-        if !stray.isEmpty { reader.error("group", "the rule does not group by \(stray.joined(separator: ", "))") }
+        let unknown = group.values.keys.filter { !by.contains($0) }.map(\.rawValue).sorted()
+        if !unknown.isEmpty { reader.error("group", "the rule does not group by \(unknown.joined(separator: ", "))") }
         guard let fires = time(reader, "fires") else { return nil }
         return RuleTest.ExpectedAlert(
             group: group.restricted(to: by),

@@ -36,12 +36,12 @@ package struct OpenCircuit: Sendable, Hashable, Codable {
 
     /// `134 pushes wait for the credential of com.example.scores (sandbox), refused with InvalidProviderToken since 2026-01-05 10:03 UTC`
     package var text: String {
-        let place = ([environment] + (platform.isEmpty ? [] : [platform])).joined(separator: ", ")
+        let scope = ([environment] + (platform.isEmpty ? [] : [platform])).joined(separator: ", ")
         let pushes = waiting == 1 ? "1 push waits" : "\(waiting) pushes wait"
         return switch reason {
-        case "provider_5xx": "\(pushes) to \(app) (\(place)): the provider answers \(cause) to everything since \(since)"
-        case "network": "\(pushes) to \(app) (\(place)): the provider has not answered since \(since)"
-        default: "\(pushes) for the credential of \(app) (\(place)), refused with \(cause)\(hint) since \(since)"
+        case "provider_5xx": "\(pushes) to \(app) (\(scope)): the provider answers \(cause) to everything since \(since)"
+        case "network": "\(pushes) to \(app) (\(scope)): the provider has not answered since \(since)"
+        default: "\(pushes) for the credential of \(app) (\(scope)), refused with \(cause)\(hint) since \(since)"
         }
     }
 }

@@ -77,10 +77,10 @@ struct BacktestPage {
         let step = max(1, (days + 13) / 14)
         let first = report.span.since.day + 1
         return stride(from: first, through: report.span.last.day, by: step).map { day in
-            let place = Fraction.rounded(x(Minute.firstOf(day: day)))
+            let position = Fraction.rounded(x(Minute.firstOf(day: day)))
             let date = Minute.firstOf(day: day).description.prefix(10).suffix(5)
-            return "<line class=\"tick\" x1=\"\(place)\" x2=\"\(place)\" y1=\"0\" y2=\"\(height + 4)\"/>"
-                + "<text x=\"\(place)\" y=\"\(height + 16)\">\(date)</text>"
+            return "<line class=\"tick\" x1=\"\(position)\" x2=\"\(position)\" y1=\"0\" y2=\"\(height + 4)\"/>"
+                + "<text x=\"\(position)\" y=\"\(height + 16)\">\(date)</text>"
         }.joined(separator: "\n")
     }
 

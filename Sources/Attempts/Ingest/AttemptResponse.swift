@@ -18,10 +18,10 @@ enum AttemptResponse {
         var reported: ReasonCode
         var stored: ReasonCode?
 
-        init?(_ parsed: AttemptParser.Parsed, at place: Int) {
-            guard let reported = parsed.corrections[parsed.indices[place]] else { return nil }
+        init?(_ parsed: AttemptParser.Parsed, at index: Int) {
+            guard let reported = parsed.corrections[parsed.indices[index]] else { return nil }
             self.reported = reported
-            stored = parsed.batch.records[place].reasonCode
+            stored = parsed.batch.records[index].reasonCode
         }
     }
 

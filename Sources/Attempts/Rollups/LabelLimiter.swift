@@ -36,7 +36,7 @@ package final class LabelLimiter: Sendable {
     /// The author of attempts that Pushwatch made itself.
     package static let ownAuthor = "pushwatch"
 
-    private struct Place: Hashable {
+    private struct AuthorDay: Hashable {
         var author: String
         var day: Int64
     }
@@ -50,12 +50,12 @@ package final class LabelLimiter: Sendable {
     }
 
     private struct State {
-        var places: [Place: Values] = [:]
-        var folds: [Place: [Int64]] = [:]
+        var authorDays: [AuthorDay: Values] = [:]
+        var folds: [AuthorDay: [Int64]] = [:]
         var uses: UInt64 = 0
     }
 
-    private static let maxPlaces = 64
+    private static let maxAuthorDays = 64
     private static let maxDecided = 4096
     private static let labels: [(label: FoldedLabels, column: AttemptColumn)] = [
         (.app, .app), (.appVersion, .appVersion), (.providerErrorCode, .providerErrorCode),
@@ -70,21 +70,21 @@ package final class LabelLimiter: Sendable {
     package func mark(_ batch: inout AttemptBatch, author: String) {
         guard !batch.isEmpty else { return }
         state.withLock { state in
-            var place = Place(author: author, day: .min)
+            var authorDay = AuthorDay(author: author, day: .min)
             var values = Values()
             var folds: [Int64] = [0, 0, 0]
             func leave(_ state: inout State) {
-                guard place.day != .min else { return }
-                state.places[place] = values
-                if folds != [0, 0, 0] { state.folds[place] = zip(state.folds[place] ?? [0, 0, 0], folds).map { $0 + $1 } }
+                guard authorDay.day != .min else { return }
+                state.authorDays[authorDay] = values
+                if folds != [0, 0, 0] { state.folds[authorDay] = zip(state.folds[authorDay] ?? [0, 0, 0], folds).map { $0 + $1 } }
                 folds = [0, 0, 0]
             }
             batch.fold { record, text in
                 let day = record.attemptedAt.minute.flooredDivision(by: 1440)
-                if day != place.day {
+                if day != authorDay.day {
                     leave(&state)
-                    place.day = day
-                    values = enter(place, &state)
+                    authorDay.day = day
+                    values = enter(authorDay, &state)
                 }
                 let labels = decide(record, text, &values)
                 for index in 0..<3 where labels.contains(Self.labels[index].label) { folds[index] += 1 }
@@ -100,10 +100,10 @@ package final class LabelLimiter: Sendable {
             defer { state.folds = [:] }
             return state.folds
         }
-        return folds.flatMap { place, counts in
+        return folds.flatMap { authorDay, counts in
             zip(Self.labels, counts).compactMap { label, count in
                 guard count > 0 else { return nil }
-                let fold = Fold(author: place.author, day: place.day, label: "\(label.column.name)", attempts: count)
+                let fold = Fold(author: authorDay.author, day: authorDay.day, label: "\(label.column.name)", attempts: count)
                 Counter(label: "pushwatch_attempts_labels_folded_total", dimensions: [("key", fold.author), ("label", fold.label)])
                     .increment(by: count)
                 return fold
@@ -112,12 +112,12 @@ package final class LabelLimiter: Sendable {
     }
 
     /// Taken out of the state, so that its sets are changed in place.
-    private func enter(_ place: Place, _ state: inout State) -> Values {
+    private func enter(_ authorDay: AuthorDay, _ state: inout State) -> Values {
         state.uses += 1
-        var values = state.places.removeValue(forKey: place) ?? Values()
+        var values = state.authorDays.removeValue(forKey: authorDay) ?? Values()
         values.usedAt = state.uses
-        if state.places.count >= Self.maxPlaces, let oldest = state.places.min(by: { $0.value.usedAt < $1.value.usedAt })?.key {
-            state.places[oldest] = nil
+        if state.authorDays.count >= Self.maxAuthorDays, let oldest = state.authorDays.min(by: { $0.value.usedAt < $1.value.usedAt })?.key {
+            state.authorDays[oldest] = nil
         }
         return values
     }

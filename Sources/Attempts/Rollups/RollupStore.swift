@@ -247,13 +247,13 @@ package enum RollupStore {
         _ to: Timestamp,
         _ exclusions: [(from: Timestamp, to: Timestamp)] = []
     ) -> Query {
-        let places = (1...dimensions.count + 1).map { "\($0)" }.joined(separator: ", ")
+        let columnNumbers = (1...dimensions.count + 1).map { "\($0)" }.joined(separator: ", ")
         return """
             SELECT minute\(columns(dimensions, selection)), sum(attempts) AS attempts,
                    coalesce(sum(attempts) FILTER (WHERE \(selection.isBad)), 0) AS bad
             FROM attemptRollups
             WHERE \(condition(selection, from, to))\(excluded(exclusions))
-            GROUP BY \(raw: places)
+            GROUP BY \(raw: columnNumbers)
             """
     }
 

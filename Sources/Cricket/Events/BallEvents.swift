@@ -29,7 +29,7 @@ struct BallEvents {
 
     /// Three or more balls in a row, by any batter.
     private func sixes(_ ball: Ball) -> [MatchEvent] {
-        let until = window.balls.filter { $0.innings == ball.innings && $0.place <= ball.place }
+        let until = window.balls.filter { $0.innings == ball.innings && $0.position <= ball.position }
         let run = until.reversed().prefix(while: \.isSix).count
         guard run >= 3 else { return [] }
         return [event(.consecutiveSixes, ball, count: run, text: "\(run) SIXES IN A ROW! \(ball.batter) off \(ball.bowler)")]

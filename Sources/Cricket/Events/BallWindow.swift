@@ -26,8 +26,8 @@ package struct BallWindow: Sendable, Hashable {
     /// - Parameter isFirst: nothing was known of this match: its balls are history, not news.
     package mutating func take(_ latest: [Ball], isFirst: Bool) -> Change {
         guard let first = latest.first else { return Change() }
-        let known = Dictionary(balls.map { ($0.place, $0) }, uniquingKeysWith: { $1 })
-        let older = balls.filter { $0.place < first.place }
+        let known = Dictionary(balls.map { ($0.position, $0) }, uniquingKeysWith: { $1 })
+        let older = balls.filter { $0.position < first.position }
         var change = Change()
         let mayFollow = older.isEmpty ? follows(first, known: known) : BallWindow.isNext(first, after: older[older.count - 1])
         if !mayFollow {
@@ -44,7 +44,7 @@ package struct BallWindow: Sendable, Hashable {
 
     /// With nothing older in the window: the very first ball, or the window itself begins here.
     private func follows(_ first: Ball, known: [Ball.Position: Ball]) -> Bool {
-        known[first.place] != nil || (balls.isEmpty && first.innings == 1 && first.number == 1)
+        known[first.position] != nil || (balls.isEmpty && first.innings == 1 && first.number == 1)
     }
 
     private static func isNext(_ ball: Ball, after last: Ball) -> Bool {
@@ -54,7 +54,7 @@ package struct BallWindow: Sendable, Hashable {
     private func fresh(_ latest: [Ball], known: [Ball.Position: Ball], hadGap: Bool) -> [Ball] {
         // Balls without history yield one event, that of the last one.
         if known.isEmpty, hadGap { return latest.suffix(1) }
-        return latest.filter { known[$0.place] != $0 }
+        return latest.filter { known[$0.position] != $0 }
     }
 
     private mutating func trim() {
@@ -66,7 +66,7 @@ package struct BallWindow: Sendable, Hashable {
 
     /// How many credited wickets in a row the bowler has with this delivery; 0 when it took none.
     package func run(endingAt ball: Ball) -> Int {
-        let own = balls.filter { $0.bowler == ball.bowler && $0.place <= ball.place }
+        let own = balls.filter { $0.bowler == ball.bowler && $0.position <= ball.position }
         let inWindow = own.reversed().prefix { $0.hasCreditedWicket }.count
         return inWindow == own.count ? inWindow + (tails[ball.bowler] ?? 0) : inWindow
     }
@@ -76,7 +76,7 @@ package struct BallWindow: Sendable, Hashable {
 
     /// The whole over this delivery belongs to, if its first ball is in the window; nil when it reaches back further.
     package func over(of ball: Ball) -> [Ball]? {
-        let over = balls.filter { $0.innings == ball.innings && $0.over == ball.over && $0.place <= ball.place }
+        let over = balls.filter { $0.innings == ball.innings && $0.over == ball.over && $0.position <= ball.position }
         guard let first = over.first else { return nil }
         let begins = first.number == 1 || balls.contains { $0.innings == first.innings && $0.number == first.number - 1 }
         return begins ? over : nil

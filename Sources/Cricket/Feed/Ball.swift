@@ -60,7 +60,7 @@ extension Ball {
         package static func < (lhs: Position, rhs: Position) -> Bool { (lhs.innings, lhs.number) < (rhs.innings, rhs.number) }
     }
 
-    package var place: Position { Position(innings: innings, number: number) }
+    package var position: Position { Position(innings: innings, number: number) }
     /// As commentators say it: `16.1`.
     package var label: String { "\(over).\(ball)" }
     package var total: Int { runs + (extras?.total ?? 0) }

@@ -91,7 +91,7 @@ extension MatchScore: FeedValue {
         guard balls.count <= MatchScore.maximumBalls else {
             throw fields.fault("balls", "Send at most the latest \(MatchScore.maximumBalls) balls.")
         }
-        guard zip(balls, balls.dropFirst()).allSatisfy({ $0.place < $1.place }) else {
+        guard zip(balls, balls.dropFirst()).allSatisfy({ $0.position < $1.position }) else {
             throw fields.fault("balls", "Order the balls by innings and number, oldest first, each once.")
         }
         guard balls.allSatisfy({ $0.innings <= innings.count }) else {

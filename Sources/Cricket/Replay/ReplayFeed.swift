@@ -38,7 +38,7 @@ package struct ReplayFeed: Sendable {
     package func score(of message: Message) -> MatchScore {
         let step = plan.steps[message.step]
         var score = plan.script.score(matchId: matchId, at: step.position, withBalls: detail == .balls) { bowledBall in
-            bowledBall.ball.place == message.wrong ? bowledBall.misreported : bowledBall
+            bowledBall.ball.position == message.wrong ? bowledBall.misreported : bowledBall
         }
         score.sequence = Int64(message.step)
         score.updatedAt = plan.moment(ofMatchTime: step.milliseconds)

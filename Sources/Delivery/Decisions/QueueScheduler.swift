@@ -1,20 +1,20 @@
-/// Divides the free places of one credential among its queues that have work: weighted deficit round-robin by class, with places kept for
+/// Divides the free slots of one credential among its queues that have work: weighted deficit round-robin by class, with slots kept for
 /// critical queues.
 ///
-/// Critical queues weigh most and are served first in each round; and others never take the last part of the places, so that critical work
-/// finds a free place however much else is in flight. Every class gets its share, carried over from round to round where it is less than a
-/// place: none starves, also with a single place.
+/// Critical queues weigh most and are served first in each round; and others never take the last part of the slots, so that critical work
+/// finds a free slot however much else is in flight. Every class gets its share, carried over from round to round where it is less than a
+/// slot: none starves, also with a single slot.
 package struct QueueScheduler: Sendable {
-    /// How the places are divided.
+    /// How the slots are divided.
     package struct Policy: Sendable, Hashable {
-        /// Share of all places that only critical work may take.
+        /// Share of all slots that only critical work may take.
         package var criticalReserve: Double
 
         package init(criticalReserve: Double = 0.2) { self.criticalReserve = criticalReserve }
     }
 
-    /// The places of a credential, and what is under way.
-    package struct Places: Sendable, Hashable {
+    /// The slots of a credential, and what is under way.
+    package struct Slots: Sendable, Hashable {
         var capacity: Int
         var critical: Int
         var others: Int
@@ -50,15 +50,15 @@ package struct QueueScheduler: Sendable {
     /// The grants of one round, in the order to claim.
     ///
     /// - Parameter queues: those of the credential that have something to claim.
-    package mutating func grants(queues: [SendQueue], places: Places) -> [Grant] {
+    package mutating func grants(queues: [SendQueue], slots: Slots) -> [Grant] {
         deficits = deficits.filter { deficit in queues.contains { $0.id == deficit.key } }
         let critical = queues.filter(\.isCritical)
         let others = queues.filter { !$0.isCritical }
-        // One place is always left to others, or a process with a single one would never do their work.
-        let reserve = min(places.capacity - 1, Int((Double(places.capacity) * policy.criticalReserve).rounded(.up)))
+        // One slot is always left to others, or a process with a single one would never do their work.
+        let reserve = min(slots.capacity - 1, Int((Double(slots.capacity) * policy.criticalReserve).rounded(.up)))
         // The reserve is there for critical work also when others took more before the capacity shrank.
-        let forCritical = critical.isEmpty ? 0 : max(places.free, reserve - places.critical)
-        let forOthers = min(places.free, max(0, places.capacity - reserve - places.others))
+        let forCritical = critical.isEmpty ? 0 : max(slots.free, reserve - slots.critical)
+        let forOthers = min(slots.free, max(0, slots.capacity - reserve - slots.others))
         let otherWeight = others.reduce(0) { $0 + $1.deliveryClass.weight }
         let criticalWeight = critical.reduce(0) { $0 + $1.deliveryClass.weight }
         guard otherWeight + criticalWeight > 0 else { return [] }
@@ -69,13 +69,13 @@ package struct QueueScheduler: Sendable {
             } else if critical.isEmpty {
                 forOthers
             } else {
-                wholeShare(places.free, otherWeight / (otherWeight + criticalWeight), atMost: forOthers)
+                wholeShare(slots.free, otherWeight / (otherWeight + criticalWeight), atMost: forOthers)
             }
         let criticalGrants = divide(forCritical - min(otherShare, forCritical), among: critical)
         return criticalGrants + divide(otherShare, among: others)
     }
 
-    /// Whole places; what is left over counts next time.
+    /// Whole slots; what is left over counts next time.
     private mutating func wholeShare(_ free: Int, _ share: Double, atMost limit: Int) -> Int {
         otherCredit = min(otherCredit + Double(free) * share, Double(max(1, limit)))
         // A hair's breadth for what adds up to a whole.

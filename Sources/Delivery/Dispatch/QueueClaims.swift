@@ -1,7 +1,7 @@
 /// What one claimer remembers between rounds. Losing it costs a longer search, nothing else.
 struct QueueClaims {
     private let policy: QueueScheduler.Policy
-    private var schedulers: [SendPlaces.Credential: QueueScheduler] = [:]
+    private var schedulers: [SendSlots.Credential: QueueScheduler] = [:]
     /// Where the next claim of each queue begins.
     var cursors: [Int32: Int64] = [:]
     var throttles: [SendThrottle] = []
@@ -10,7 +10,7 @@ struct QueueClaims {
     init(policy: QueueScheduler.Policy) { self.policy = policy }
 
     /// The scheduler of a credential's queues.
-    subscript(credential: SendPlaces.Credential) -> QueueScheduler {
+    subscript(credential: SendSlots.Credential) -> QueueScheduler {
         get { schedulers[credential] ?? QueueScheduler(policy: policy) }
         set { schedulers[credential] = newValue }
     }

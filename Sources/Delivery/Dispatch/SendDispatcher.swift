@@ -18,7 +18,7 @@ package final class SendDispatcher: Service, Sendable {
     private let configuration: DispatcherConfiguration
     private let wake: WakeSignal
     private let logger: Logger
-    private let places: SendPlaces
+    private let slots: SendSlots
     private let pipeline: PushPipeline<QueueDeliveries>
     private let runner: DeliveryRunner
 
@@ -39,7 +39,7 @@ package final class SendDispatcher: Service, Sendable {
         self.configuration = configuration
         self.wake = wake
         self.logger = logger
-        places = SendPlaces(capacity: configuration.capacity)
+        slots = SendSlots(capacity: configuration.capacity)
         pipeline = PushPipeline(
             outcomes: store.outcomes(QueueDeliveries(kinds: store.kinds, logger: logger), delays: configuration.delays),
             intents: store.intents,
@@ -106,7 +106,7 @@ package final class SendDispatcher: Service, Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: configuration.lease / 3)
             do {
-                _ = try await store.renew(places.leases, lease: configuration.lease)
+                _ = try await store.renew(slots.leases, lease: configuration.lease)
             } catch is CancellationError {
                 return
             } catch {
@@ -117,18 +117,18 @@ package final class SendDispatcher: Service, Sendable {
 
     private func drain() async {
         let end = ContinuousClock.now + configuration.drainLimit
-        while places.count > 0, ContinuousClock.now < end, !Task.isCancelled {
+        while slots.count > 0, ContinuousClock.now < end, !Task.isCancelled {
             await wake.wait(upTo: min(end - ContinuousClock.now, .milliseconds(100)))
         }
     }
 
     struct Round {
         var deliveries: [ClaimedDelivery] = []
-        /// A claim was filled to its limit and its credential has free places, so there is probably more to claim now.
+        /// A claim was filled to its limit and its credential has free slots, so there is probably more to claim now.
         var isMoreWaiting = false
     }
 
-    /// One look at the queue: makes due what is due, reaps now and then, divides the free places, claims.
+    /// One look at the queue: makes due what is due, reaps now and then, divides the free slots, claims.
     func round(_ queueClaims: inout QueueClaims, now: ContinuousClock.Instant = .now) async throws -> Round {
         var round = Round()
         let isSweep = queueClaims.isSweepDue(configuration.sweep, now: now)
@@ -143,12 +143,12 @@ package final class SendDispatcher: Service, Sendable {
         round.isMoreWaiting = try await store.promote() >= 1000
         let queues = try await store.queues(cursors: queueClaims.cursors).filter { $0.hasWork && allowed($0.queue) > 0 }.map(\.queue)
         let byCredential = Dictionary(grouping: queues, by: { credential($0.scope) })
-        let division = places.divide(among: Set(byCredential.keys), now: now)
+        let division = slots.divide(among: Set(byCredential.keys), now: now)
         // Critical queues of all credentials first.
-        var grants: [(credential: SendPlaces.Credential, queue: SendQueue, grant: QueueScheduler.Grant)] = []
+        var grants: [(credential: SendSlots.Credential, queue: SendQueue, grant: QueueScheduler.Grant)] = []
         for (credential, queues) in byCredential {
-            guard let places = division[credential] else { continue }
-            for grant in queueClaims[credential].grants(queues: queues, places: places) {
+            guard let slots = division[credential] else { continue }
+            for grant in queueClaims[credential].grants(queues: queues, slots: slots) {
                 guard let queue = queues.first(where: { $0.id == grant.queue }) else { continue }
                 grants.append((credential, queue, grant))
             }
@@ -159,14 +159,14 @@ package final class SendDispatcher: Service, Sendable {
             queueClaims[credential].claimed(claimed.count, of: grant)
             round.deliveries += claimed
             let isFull = claimed.count == min(limit, configuration.claimLimit)
-            round.isMoreWaiting = round.isMoreWaiting || isFull && !claimed.isEmpty && places.hasFreePlaces(credential)
+            round.isMoreWaiting = round.isMoreWaiting || isFull && !claimed.isEmpty && slots.hasFreeSlots(credential)
         }
         return round
     }
 
     /// The credential that pushes of this scope are sent with.
-    private func credential(_ scope: PushScope) -> SendPlaces.Credential {
-        SendPlaces.Credential(provider: scope.provider, environment: scope.environment, name: pipeline.credential(for: scope))
+    private func credential(_ scope: PushScope) -> SendSlots.Credential {
+        SendSlots.Credential(provider: scope.provider, environment: scope.environment, name: pipeline.credential(for: scope))
     }
 
     /// Makes ready what a circuit blocked that has closed, and begins slowly after an outage. A sweep also finds what was blocked after
@@ -175,7 +175,7 @@ package final class SendDispatcher: Service, Sendable {
         let closed = pipeline.gate.takeClosed()
         guard isSweep || !closed.isEmpty else { return }
         for scope in closed where scope.kind.isOutage {
-            places.restart(SendPlaces.Credential(provider: scope.provider, environment: scope.environment, name: scope.credential))
+            slots.restart(SendSlots.Credential(provider: scope.provider, environment: scope.environment, name: scope.credential))
         }
         while try await store.requeueUnblocked() == 5000 {}
     }
@@ -200,7 +200,7 @@ package final class SendDispatcher: Service, Sendable {
             let interval = CircuitDecision.probeInterval(circuit, delays: configuration.delays, random: Double.random(in: 0...1))
             guard try await store.reserveProbe(circuit, credential: credential, interval: interval) else { continue }
             if let probe = try await store.claimProbe(of: circuit, lease: configuration.lease, worker: configuration.worker) {
-                places.enter(probe, self.credential(probe.scope), now: .now)
+                slots.enter(probe, self.credential(probe.scope), now: .now)
                 probes.append(probe)
             } else {
                 // It blocks nothing, so nothing can be a probe: the next delivery is one.
@@ -212,12 +212,12 @@ package final class SendDispatcher: Service, Sendable {
 
     /// How many more of a queue may be under way now, with regard to what its provider asked for.
     private func allowed(_ queue: SendQueue) -> Int {
-        let slots = pipeline.gate.slots(of: queue, capacity: configuration.capacity, ramp: configuration.delays.ramp, now: .now())
-        return slots - places.count(of: queue.id)
+        let limit = pipeline.gate.slots(of: queue, capacity: configuration.capacity, ramp: configuration.delays.ramp, now: .now())
+        return limit - slots.count(of: queue.id)
     }
 
-    private func claim(_ slots: Int, _ queue: SendQueue, _ queueClaims: inout QueueClaims) async throws -> [ClaimedDelivery] {
-        var limit = min(slots, configuration.claimLimit)
+    private func claim(_ count: Int, _ queue: SendQueue, _ queueClaims: inout QueueClaims) async throws -> [ClaimedDelivery] {
+        var limit = min(count, configuration.claimLimit)
         guard limit > 0 else { return [] }
         let throttle = queueClaims.throttle(of: queue)
         if let throttle { limit = try await throttles.take(limit, from: throttle) }
@@ -232,7 +232,7 @@ package final class SendDispatcher: Service, Sendable {
         if let throttle { try await throttles.refund(limit - claimed.count, to: throttle) }
         if let last = claimed.last { queueClaims.cursors[queue.id] = last.seq + 1 }
         SendMetrics.claimed.increment(by: claimed.count)
-        for delivery in claimed { places.enter(delivery, credential(delivery.scope), now: .now) }
+        for delivery in claimed { slots.enter(delivery, credential(delivery.scope), now: .now) }
         return claimed
     }
 
@@ -240,7 +240,7 @@ package final class SendDispatcher: Service, Sendable {
     func working(_ body: () async -> Void) async { await pipeline.working(body) }
 
     func handle(_ delivery: ClaimedDelivery) async {
-        await runner.run(delivery) { [places] in places.answer(delivery, $0, now: .now) }
-        if places.leave(delivery) || pipeline.gate.hasClosed { wake.signal() }
+        await runner.run(delivery) { [slots] in slots.answer(delivery, $0, now: .now) }
+        if slots.leave(delivery) || pipeline.gate.hasClosed { wake.signal() }
     }
 }

@@ -14,7 +14,7 @@ package struct QueueCheck: FsckCheck {
         let deliveries = "\(try await context.look(count, limit: QueueCheck.limit)[0].decode(Int.self)) deliveries"
         let ended = "deliveries that ended within \(context.days) days"
         let questions: [(name: String, promise: String, examined: String, query: Query)] = [
-            ("deliveryTables", "every delivery is in exactly one place", deliveries, QueueStatements.places),
+            ("deliveryTables", "every delivery is in exactly one place", deliveries, QueueStatements.tables),
             ("sendAttempts", "an ended delivery has a row for each try", ended, QueueStatements.attempts(days: context.days)),
             ("sentOnce", "no delivery is recorded as sent twice", ended, QueueStatements.sentTwice(days: context.days)),
             ("sendLeases", "no lease is long overdue", "the leases", QueueStatements.overdueLeases),

@@ -2,7 +2,7 @@ import Postgres
 
 /// What `QueueCheck` asks; each statement returns a line of text for each fault, 100 at most.
 enum QueueStatements {
-    static let places: Query = """
+    static let tables: Query = """
         SELECT CASE WHEN NOT isStored THEN 'delivery ' || deliveryId || ' is in ' || places || ', and is not there'
                     WHEN places = '' THEN 'delivery ' || deliveryId || ' of ' || owner || ' is in no place'
                     ELSE 'delivery ' || deliveryId || ' of ' || owner || ' is in ' || places END

@@ -61,8 +61,8 @@ package struct OutcomeReport: Sendable {
 private struct OutcomeTransaction<Kind: DeliveryKind> {
     /// Those whose lease is valid, and those that need none.
     private var outcomes: [DeliveryOutcome<Kind.Consequence>]
-    /// Their places in the batch.
-    private let places: [Int]
+    /// Their indexes in the batch.
+    private let indexes: [Int]
     private let count: Int
     private let now: Timestamp
     private let connection: BlockingConnection
@@ -76,7 +76,7 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
         let leased = batch.indices.filter { batch[$0].lease != nil }.sorted { batch[$0].leaseKey < batch[$1].leaseKey }
         guard !leased.isEmpty else {
             outcomes = batch
-            places = Array(batch.indices)
+            indexes = Array(batch.indices)
             return
         }
         let keys = leased.compactMap { batch[$0].lease?.key }
@@ -88,8 +88,8 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
             """
         )
         let released = Set(try rows.map { try $0.decode(Int64.self) })
-        places = batch.indices.filter { batch[$0].lease == nil } + leased.filter { released.contains(batch[$0].leaseKey) }
-        outcomes = places.map { batch[$0] }
+        indexes = batch.indices.filter { batch[$0].lease == nil } + leased.filter { released.contains(batch[$0].leaseKey) }
+        outcomes = indexes.map { batch[$0] }
     }
 
     mutating func write(
@@ -117,8 +117,8 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
         }
         if !attempts.isEmpty { try record(attempts, connection) }
         report.dispositions = Array(repeating: .stale, count: count)
-        for (index, place) in places.enumerated() {
-            report.dispositions[place] =
+        for (index, original) in indexes.enumerated() {
+            report.dispositions[original] =
                 deactivated.contains(index)
                 ? .tokenDeactivated : feedback.deferred.contains(index) ? .deactivationDeferred : .written
         }

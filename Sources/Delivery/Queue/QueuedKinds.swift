@@ -23,8 +23,8 @@ package struct QueuedKinds: Sendable {
     /// What was claimed, with its content. A claim whose content cannot be read now is given back.
     func completing(_ deliveries: [ClaimedDelivery]) async -> [ClaimedDelivery] {
         var deliveries = deliveries
-        let places = Dictionary(grouping: deliveries.indices.filter { deliveries[$0].queued != nil }) { deliveries[$0].queued?.kind ?? "" }
-        for (name, indexes) in places {
+        let byKind = Dictionary(grouping: deliveries.indices.filter { deliveries[$0].queued != nil }) { deliveries[$0].queued?.kind ?? "" }
+        for (name, indexes) in byKind {
             let contents = await contents(of: indexes.compactMap { deliveries[$0].queued }, kind: name)
             for index in indexes {
                 let delivery = deliveries[index]

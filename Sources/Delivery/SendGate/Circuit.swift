@@ -42,12 +42,12 @@ package struct Circuit: Sendable, Hashable {
 extension Circuit {
     /// One line: who refuses what, where and why.
     package var summary: String {
-        let place = [scope.environment.rawValue, scope.platform?.rawValue, scope.topic].compactMap { $0 }.joined(separator: ", ")
+        let detail = [scope.environment.rawValue, scope.platform?.rawValue, scope.topic].compactMap { $0 }.joined(separator: ", ")
         return switch scope.kind {
         case .refused:
-            "\(scope.provider) rejects the \(scope.topic == nil ? "credential" : "topic") of \(scope.app) (\(place)): \(cause)"
-        case .failing: "\(scope.provider) answers every push to \(scope.app) (\(place)) with \(cause)"
-        case .unreachable: "\(scope.provider) does not answer pushes to \(scope.app) (\(place))"
+            "\(scope.provider) rejects the \(scope.topic == nil ? "credential" : "topic") of \(scope.app) (\(detail)): \(cause)"
+        case .failing: "\(scope.provider) answers every push to \(scope.app) (\(detail)) with \(cause)"
+        case .unreachable: "\(scope.provider) does not answer pushes to \(scope.app) (\(detail))"
         }
     }
 }

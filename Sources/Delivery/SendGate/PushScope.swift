@@ -39,8 +39,8 @@ package struct PushScope: Sendable, Hashable {
     }
 
     /// Of pushes through APNs.
-    package init(apns place: AppEnvironment) {
-        self.init(provider: .apns, app: place.app, environment: place.environment, platform: .ios)
+    package init(apns appEnvironment: AppEnvironment) {
+        self.init(provider: .apns, app: appEnvironment.app, environment: appEnvironment.environment, platform: .ios)
     }
 
     var appEnvironment: AppEnvironment { AppEnvironment(app: app, environment: environment) }

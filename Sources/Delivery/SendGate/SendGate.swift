@@ -177,11 +177,13 @@ extension SendGate {
     ) -> [(circuit: Circuit, appEnvironment: AppEnvironment, isWanted: Bool)] {
         let (circuits, probes, waiting, offset) = state.withLock { ($0.apnsCircuits, $0.probes, $0.waiting, $0.offset) }
         return circuits.compactMap { circuit in
-            let place = circuit.scope.appEnvironment
-            guard !probes.contains(circuit.id), CircuitDecision.isProbeDue(circuit, credential: credential(place), now: now + offset) else {
+            let appEnvironment = circuit.scope.appEnvironment
+            guard !probes.contains(circuit.id),
+                CircuitDecision.isProbeDue(circuit, credential: credential(appEnvironment), now: now + offset)
+            else {
                 return nil
             }
-            return (circuit, place, waiting.contains(place))
+            return (circuit, appEnvironment, waiting.contains(appEnvironment))
         }
     }
 

@@ -25,16 +25,16 @@ package struct LiveConsequence: Sendable {
 /// One outcome as the statements take it.
 struct LiveOutcome {
     /// In the batch.
-    var place: Int
+    var index: Int
     var key: ActivityKey
     var effect: LiveConsequence.Effect
     /// Of the token that was sent to; "" when nothing was sent.
     var tokenHash: String
     var at: Timestamp
 
-    init?(_ place: Int, _ outcome: DeliveryOutcome<LiveConsequence>) {
+    init?(_ index: Int, _ outcome: DeliveryOutcome<LiveConsequence>) {
         guard let consequence = outcome.consequence else { return nil }
-        self.place = place
+        self.index = index
         key = consequence.key
         effect = consequence.effect
         tokenHash = outcome.attempt?.tokenHash.rawValue ?? ""

@@ -29,12 +29,12 @@ extension LiveEngine {
         _ claim: ChannelClaim,
         _ request: (any BroadcastProvider, BroadcastScope) async -> (outcome: PushOutcome, effect: ChannelEffect)
     ) async {
-        let place = claim.appEnvironment
-        let key = ChannelKey(subject: "", appEnvironment: place).activity
-        await pipeline.request(in: PushScope(apns: place)) { until in
+        let scope = claim.appEnvironment
+        let key = ChannelKey(subject: "", appEnvironment: scope).activity
+        await pipeline.request(in: PushScope(apns: scope)) { until in
             LiveConsequence(key: key, effect: .channel(.postponed(claim, until: until)))
         } _: { provider in
-            let (outcome, effect) = await request(provider, BroadcastScope(app: place.app, environment: place.environment))
+            let (outcome, effect) = await request(provider, BroadcastScope(app: scope.app, environment: scope.environment))
             LiveMetrics.asked(claim.operation, outcome.status.rawValue)
             return (outcome, LiveConsequence(key: key, effect: .channel(effect)))
         }

@@ -52,15 +52,15 @@ extension ValueSchema.Rules {
             throw .invalid("Add the member \"\(name)\".", code: "missing_field", pointer: "\(pointer)/\(escaped(name))")
         }
         for (name, member) in members.sorted(by: { $0.key < $1.key }) {
-            let place = "\(pointer)/\(escaped(name))"
+            let memberPointer = "\(pointer)/\(escaped(name))"
             if let schema = properties[name] {
-                try schema.check(member, at: place)
+                try schema.check(member, at: memberPointer)
             } else if !isOpen {
                 let known = properties.keys.sorted().joined(separator: ", ")
                 throw .invalid(
                     "There is no member \"\(name.prefix(100))\" in this type; known are \(known).",
                     code: "unknown_field",
-                    pointer: place
+                    pointer: memberPointer
                 )
             }
         }

@@ -38,7 +38,7 @@ struct PageFrame {
         clock = ClockText.timeWithSeconds(now)
         clockAttribute = now.rfc3339
         ownClock = ClockText.own(now)
-        zone = ReaderZone.current.flatMap { $0.wallClock(now) == nil ? nil : "UTC and \($0.place)" } ?? "UTC"
+        zone = ReaderZone.current.flatMap { $0.wallClock(now) == nil ? nil : "UTC and \($0.city)" } ?? "UTC"
         self.isAnswer = isAnswer
     }
 

@@ -29,7 +29,7 @@ struct ReaderZone: Sendable, Hashable {
     init?(cookie: String) { self.init(cookie.drop { $0 == "~" }) }
 
     /// `Berlin`, `Buenos Aires`; the whole name of zones that are no place.
-    var place: String {
+    var city: String {
         String(identifier.split(separator: "/").last ?? identifier[...]).replacing("_", with: " ")
     }
 

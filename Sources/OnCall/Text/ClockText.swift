@@ -13,7 +13,7 @@ enum ClockText {
         let day = date(to) == date(now) && date(from) == date(to)
         let utc = "\(day ? time(from) : "\(date(from)) \(time(from))") to \(day ? time(to) : "\(date(to)) \(time(to))") UTC"
         guard let zone = ReaderZone.current, let own = zone.wallClock(from), let end = zone.wallClock(to) else { return utc }
-        return "\(utc) (\(time(own)) to \(time(end)) \(zone.place))"
+        return "\(utc) (\(time(own)) to \(time(end)) \(zone.city))"
     }
 
     /// `02:41`, in UTC.
@@ -28,13 +28,13 @@ enum ClockText {
     /// `(03:41:07 Berlin)`; nil without a zone that differs from UTC.
     static func own(_ moment: Timestamp) -> String? {
         guard let zone = ReaderZone.current, let own = zone.wallClock(moment) else { return nil }
-        return "(\(timeWithSeconds(own)) \(zone.place))"
+        return "(\(timeWithSeconds(own)) \(zone.city))"
     }
 
     private static func text(_ moment: Timestamp, now: Timestamp, _ time: (Timestamp) -> String) -> String {
         let utc = date(moment) == date(now) ? "\(time(moment)) UTC" : "\(date(moment)) \(time(moment)) UTC"
         guard let zone = ReaderZone.current, let own = zone.wallClock(moment) else { return utc }
-        return "\(utc) (\(date(own) == date(moment) ? time(own) : "\(date(own)) \(time(own))") \(zone.place))"
+        return "\(utc) (\(date(own) == date(moment) ? time(own) : "\(date(own)) \(time(own))") \(zone.city))"
     }
 
     private static func slice(_ moment: Timestamp, _ range: Range<Int>) -> String {

@@ -7,14 +7,14 @@ enum StoredMoments {
         let bytes = Array(sentence.utf8)
         var written: [UInt8] = []
         written.reserveCapacity(bytes.count + 16)
-        var place = 0
-        while place < bytes.count {
-            if let (moment, length) = moment(bytes[place...]) {
+        var offset = 0
+        while offset < bytes.count {
+            if let (moment, length) = moment(bytes[offset...]) {
                 written += ClockText.moment(moment, now: now).utf8
-                place += length
+                offset += length
             } else {
-                written.append(bytes[place])
-                place += 1
+                written.append(bytes[offset])
+                offset += 1
             }
         }
         return String(decoding: written, as: UTF8.self)

@@ -62,8 +62,8 @@ public struct PendingOperations: Codable, Sendable, Hashable {
 
     /// A register that is followed by a queued unregister is not the same as one requested now.
     private func isFollowedByItsOpposite(_ operation: PendingOperation) -> Bool {
-        guard let place = operations.firstIndex(where: { $0.operationId == operation.operationId }) else { return false }
-        return operations[(place + 1)...].contains { later in
+        guard let index = operations.firstIndex(where: { $0.operationId == operation.operationId }) else { return false }
+        return operations[(index + 1)...].contains { later in
             later.uid == operation.uid
                 && ((operation.kind == .register && later.kind == .unregister)
                     || (operation.kind == .unregister && later.kind == .register))

@@ -17,11 +17,11 @@ struct BenchBody {
         self.rows = rows
         random = seed
         var body: [UInt8] = isSingle ? [] : Array("[".utf8)
-        var places: [(id: Int, user: Int, moment: Int)] = []
+        var offsets: [(id: Int, user: Int, moment: Int)] = []
         for row in 0..<rows {
             if row > 0 { body.append(UInt8(ascii: ",")) }
-            let place = BenchBody.append(row: row, to: &body)
-            places.append(place)
+            let appended = BenchBody.append(row: row, to: &body)
+            offsets.append(appended)
         }
         if !isSingle { body.append(UInt8(ascii: "]")) }
         let head = """
@@ -31,10 +31,10 @@ struct BenchBody {
         bytes = Array(head.utf8)
         bodyOffset = bytes.count
         bytes += body
-        for place in places {
-            ids.append(bodyOffset + place.id)
-            users.append(bodyOffset + place.user)
-            moments.append(bodyOffset + place.moment)
+        for offset in offsets {
+            ids.append(bodyOffset + offset.id)
+            users.append(bodyOffset + offset.user)
+            moments.append(bodyOffset + offset.moment)
         }
     }
 
@@ -49,7 +49,7 @@ struct BenchBody {
                 BenchBody.writeHex(BenchBody.next(&random), at: ids[row], in: bytes)
                 BenchBody.writeHex(BenchBody.next(&random), at: ids[row] + 16, in: bytes)
                 BenchBody.writeDecimal(BenchBody.next(&random) % 200_000, digits: 6, at: users[row], in: bytes)
-                for place in 0..<20 { bytes[moments[row] + place] = moment[place] }
+                for digitIndex in 0..<20 { bytes[moments[row] + digitIndex] = moment[digitIndex] }
                 BenchBody.writeDecimal(BenchBody.next(&random) % 1_000_000, digits: 6, at: moments[row] + 20, in: bytes)
             }
         }
@@ -87,17 +87,17 @@ struct BenchBody {
 
     private static func writeHex(_ value: UInt64, at offset: Int, in bytes: UnsafeMutableBufferPointer<UInt8>) {
         var rest = value
-        for place in 0..<16 {
+        for digitIndex in 0..<16 {
             let digit = UInt8(truncatingIfNeeded: rest & 15)
-            bytes[offset + place] = digit < 10 ? 48 + digit : 87 + digit
+            bytes[offset + digitIndex] = digit < 10 ? 48 + digit : 87 + digit
             rest >>= 4
         }
     }
 
     private static func writeDecimal(_ value: UInt64, digits: Int, at offset: Int, in bytes: UnsafeMutableBufferPointer<UInt8>) {
         var rest = value
-        for place in stride(from: digits - 1, through: 0, by: -1) {
-            bytes[offset + place] = 48 + UInt8(truncatingIfNeeded: rest % 10)
+        for digitIndex in stride(from: digits - 1, through: 0, by: -1) {
+            bytes[offset + digitIndex] = 48 + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         }
     }

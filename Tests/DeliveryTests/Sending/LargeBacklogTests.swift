@@ -19,7 +19,7 @@ struct LargeBacklogTests {
             try await bench.fill(200_000)
             let dispatcher = bench.dispatcher(ScriptedProvider().lookup) { $0.capacity = 500 }
             var queueClaims = QueueClaims(policy: QueueScheduler.Policy())
-            // As long as anything more is to be had: the places for others are all taken then.
+            // As long as anything more is to be had: the slots for others are all taken then.
             var others = 0
             while true {
                 let claimed = try await dispatcher.round(&queueClaims).deliveries
@@ -35,7 +35,7 @@ struct LargeBacklogTests {
         }
     }
 
-    @Test("behind 5,000 critical ones others go on: one of nine places is theirs")
+    @Test("behind 5,000 critical ones others go on: one of nine slots is theirs")
     func noStarvation() async throws {
         try await SendingBench.with { bench in
             try await bench.fill(2000)
@@ -77,7 +77,7 @@ struct LargeBacklogTests {
                     expiresAt: now + .seconds(600)
                 )
             ])
-            // Both have places left; what they took before the sweep was theirs to take.
+            // Both have slots left; what they took before the sweep was theirs to take.
             var throttled = 0
             for (index, dispatcher) in dispatchers.enumerated() {
                 throttled += try await dispatcher.round(&allQueueClaims[index], now: start + configuration.sweep).deliveries.count

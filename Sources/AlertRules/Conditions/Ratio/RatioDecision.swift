@@ -76,8 +76,8 @@ struct RatioDecision: Decision {
         let observed = counts.share.map(Fraction.percent) ?? "no attempts"
         let text = "\(breaches) of \(length) minutes above \(condition.above.percent); \(observed) in the last \(condition.duration)"
         let waiting = circuits[minute].reduce(0) { $0 + $1.waiting }
-        let remark = waiting > 0 ? "; \(waiting) wait for a refused credential" : ""
-        return RuleStatus(isSet: onset(at: minute) != nil, parts: parts, text: text + remark)
+        let blocked = waiting > 0 ? "; \(waiting) wait for a refused credential" : ""
+        return RuleStatus(isSet: onset(at: minute) != nil, parts: parts, text: text + blocked)
     }
 
     func point(at minute: Minute) -> RuleChartPoint {

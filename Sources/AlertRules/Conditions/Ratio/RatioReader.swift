@@ -127,8 +127,8 @@ struct RatioReader {
     /// Of an open circuit provider, app and environment are known, and that it is about sends.
     private func checkMinBlocked(_ ratio: MappingReader, _ condition: RatioCondition) {
         let known: Set<Dimension> = [.eventType, .provider, .app, .environment]
-        let strange = Set(condition.of.allowed.keys).union(DimensionReader.by(rule)).subtracting(known).sorted()
-        if let dimension = strange.first {
+        let unknown = Set(condition.of.allowed.keys).union(DimensionReader.by(rule)).subtracting(known).sorted()
+        if let dimension = unknown.first {
             ratio.error(
                 "min_blocked",
                 "an open circuit has no \(dimension.rawValue): use provider, app and environment in 'by' and 'of'"

@@ -20,7 +20,7 @@ package struct TokenFeedbackWriter: Sendable {
         var opened: [CredentialScope] = []
     }
 
-    /// Counts the feedback and applies it to the tokens of devices: the places that deactivated a token, and those that a limiter defers. The
+    /// Counts the feedback and applies it to the tokens of devices: the indexes of those that deactivated a token, and those that a limiter defers. The
     /// update token of an activity belongs to its owner, who acts on it.
     package func apply(
         _ feedbackBatch: [TokenFeedback],
@@ -33,20 +33,20 @@ package struct TokenFeedbackWriter: Sendable {
             _ kinds: Set<TokenKind>,
             _ body: ([TokenFeedback], [Int: Int64], BlockingConnection, Timestamp) throws -> Set<Int>
         ) throws -> [Int] {
-            let places = feedbackBatch.indices.filter { kinds.contains(feedbackBatch[$0].token) }
-            guard !places.isEmpty else { return [] }
-            let limiters = places.enumerated().compactMap { index, place in report.deferred[place].map { (index, $0) } }
-            let batch = places.map { feedbackBatch[$0] }
-            return try body(batch, Dictionary(uniqueKeysWithValues: limiters), connection, now).map { places[$0] }
+            let chosen = feedbackBatch.indices.filter { kinds.contains(feedbackBatch[$0].token) }
+            guard !chosen.isEmpty else { return [] }
+            let limiters = chosen.enumerated().compactMap { index, original in report.deferred[original].map { (index, $0) } }
+            let batch = chosen.map { feedbackBatch[$0] }
+            return try body(batch, Dictionary(uniqueKeysWithValues: limiters), connection, now).map { chosen[$0] }
         }
         let device = try apply([.push, .delivery], DeviceTokens.apply)
         // A send that names a token may name a start token.
         let start = try apply([.pushToStart, .delivery], StartTokens.apply)
         let off = Set(device + start)
-        let dead = feedbackBatch.indices.filter { place in
-            guard report.deferred[place] == nil else { return false }
-            if case .deactivate = feedbackBatch[place].verdict { return true }
-            return off.contains(place)
+        let dead = feedbackBatch.indices.filter { index in
+            guard report.deferred[index] == nil else { return false }
+            if case .deactivate = feedbackBatch[index].verdict { return true }
+            return off.contains(index)
         }
         try TokenRegistry.noteDead(dead.map { feedbackBatch[$0] }, on: connection, now: now)
         return (off, Set(report.deferred.keys), report.opened)

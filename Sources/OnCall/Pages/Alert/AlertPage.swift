@@ -111,7 +111,7 @@ struct AlertPage {
             return "The rule is in no rule file any more, so its chart cannot be drawn. The SQL below has the numbers."
         }
         let step = series.minutesPerSlot == 1 ? "minute" : "\(series.minutesPerSlot) minutes"
-        let own = ReaderZone.current?.wallClock(series.from) == nil ? "" : " (\(ReaderZone.current?.place ?? ""))"
+        let own = ReaderZone.current?.wallClock(series.from) == nil ? "" : " (\(ReaderZone.current?.city ?? ""))"
         return "Share of bad attempts per \(step), UTC\(own). Shaded: the time of the alert."
     }
 

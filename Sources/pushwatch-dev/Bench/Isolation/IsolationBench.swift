@@ -63,9 +63,8 @@ struct IsolationBench {
             try await simulator.setFaults(fault.rule)
             try await deliveries.enqueue(settings.waiting, run: "fcm-\(fault)")
             report.scenarios.append(try await paced(fault.rawValue, deliveries, for: settings.seconds))
-            try await deliveries.cancel()
             try await simulator.setFaults("[]")
-            try await deliveries.settle()
+            try await deliveries.clear()
         }
         let tokens = Self.rejected.map { "\"\($0)\"" }.joined(separator: ",")
         try await simulator.setFaults(
@@ -73,9 +72,8 @@ struct IsolationBench {
         )
         try await deliveries.enqueue(rejected: Self.rejected)
         report.scenarios.append(try await paced("four deliveries of the app are refused", deliveries, for: settings.seconds))
-        try await deliveries.cancel()
         try await simulator.setFaults("[]")
-        try await deliveries.settle()
+        try await deliveries.clear()
         report.scenarios.append(try await paced("alone afterwards", deliveries, for: settings.seconds))
         report.compare()
         report.outage = try await OutageBench(

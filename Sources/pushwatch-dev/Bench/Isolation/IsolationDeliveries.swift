@@ -19,9 +19,9 @@ struct IsolationDeliveries {
         self.pool = pool
     }
 
-    /// FCM sends that nobody waits for.
+    /// FCM sends that nobody waits for. FCM refuses tokens shorter than 16 characters.
     func enqueue(_ count: Int, run: String) async throws {
-        try await Self.load(load, provider: "fcm") { "token-\($0)" }.post(count, batch: 200, posters: 4, run: run)
+        try await Self.load(load, provider: "fcm") { "bench-registration-token-\($0)" }.post(count, batch: 200, posters: 4, run: run)
     }
 
     /// One send to each of these APNs tokens.
@@ -29,16 +29,15 @@ struct IsolationDeliveries {
         try await Self.load(load, provider: "apns") { tokens[$0] }.post(tokens.count, batch: tokens.count, posters: 1, run: "rejected")
     }
 
-    /// Ends what waits, so that the next scenario begins with an empty queue.
-    func cancel() async throws {
-        try await pool.execute("UPDATE pushSends SET expiresAt = clock_timestamp() WHERE sendId NOT LIKE 'apns-%'")
-        try await pool.execute("UPDATE pushScheduled SET runAt = clock_timestamp()")
-    }
-
-    /// Waits until nothing is queued or under way, and no circuit is open.
-    func settle() async throws {
+    /// Ends what waits, and waits until nothing is queued or under way and no circuit is open, so that the next scenario begins with an empty
+    /// queue. What was under way is scheduled when its request ends: hence again and again.
+    func clear() async throws {
         try await wait("the queue is empty", for: .seconds(120)) {
-            try await pool.query(
+            try await pool.execute(
+                "UPDATE pushSends SET expiresAt = createdAt WHERE sendId NOT LIKE 'apns-%' AND expiresAt > clock_timestamp()"
+            )
+            try await pool.execute("UPDATE pushScheduled SET runAt = clock_timestamp() WHERE runAt > clock_timestamp()")
+            return try await pool.query(
                 """
                 SELECT NOT EXISTS (SELECT FROM pushReady) AND NOT EXISTS (SELECT FROM pushLeases) AND NOT EXISTS (SELECT FROM pushScheduled)
                     AND NOT EXISTS (SELECT FROM pushCircuits WHERE closedAt IS NULL)

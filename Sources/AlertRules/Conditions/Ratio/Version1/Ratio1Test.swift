@@ -15,9 +15,9 @@ struct Ratio1Test: RatioTest {
     func recovery(of alert: FiringAlert, at minute: Minute) -> WindowCounts? {
         var length = condition.resolveAfter.minutes
         while true {
-            let stretched = length > condition.resolveAfter.minutes || alert.evidence.level == .blocked
-            // A stretched window must not reach back over a minute at which the condition was met.
-            if stretched, minute - (length - 1) <= alert.lastSet { return nil }
+            let extended = length > condition.resolveAfter.minutes || alert.evidence.level == .blocked
+            // An extended window must not reach back over a minute at which the condition was met.
+            if extended, minute - (length - 1) <= alert.lastSet { return nil }
             if let good = clear(at: minute, length) {
                 return good ? minutes.series.evidence(endingAt: minute, minutes: length) : nil
             }

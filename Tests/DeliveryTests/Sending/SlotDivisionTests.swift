@@ -4,40 +4,40 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Places of credentials")
-struct PlaceDivisionTests {
-    private func share(_ inFlight: Int, isSlow: Bool = false, limit: Int = 500) -> PlaceDivision.Share {
-        PlaceDivision.Share(inFlight: inFlight, isSlow: isSlow, limit: limit)
+@Suite("Slots of credentials")
+struct SlotDivisionTests {
+    private func share(_ inFlight: Int, isSlow: Bool = false, limit: Int = 500) -> SlotDivision.Share {
+        SlotDivision.Share(inFlight: inFlight, isSlow: isSlow, limit: limit)
     }
 
     @Test("a single credential gets everything")
     func alone() {
-        #expect(PlaceDivision.capacities(of: ["a": share(0)], capacity: 500) == ["a": 500])
-        #expect(PlaceDivision.capacities(of: ["a": share(500)], capacity: 500) == ["a": 500])
+        #expect(SlotDivision.capacities(of: ["a": share(0)], capacity: 500) == ["a": 500])
+        #expect(SlotDivision.capacities(of: ["a": share(500)], capacity: 500) == ["a": 500])
     }
 
-    @Test("what one borrowed never reaches the other's guaranteed places")
+    @Test("what one borrowed never reaches the other's guaranteed slots")
     func guaranteed() {
-        let capacities = PlaceDivision.capacities(of: ["a": share(375), "b": share(0)], capacity: 500)
+        let capacities = SlotDivision.capacities(of: ["a": share(375), "b": share(0)], capacity: 500)
         #expect(capacities == ["a": 375, "b": 125])
     }
 
     @Test("a slow credential borrows nothing, and its loans go to others as they return")
     func slow() {
-        #expect(PlaceDivision.capacities(of: ["a": share(375, isSlow: true), "b": share(100)], capacity: 500) == ["a": 125, "b": 125])
-        #expect(PlaceDivision.capacities(of: ["a": share(125, isSlow: true), "b": share(125)], capacity: 500) == ["a": 125, "b": 375])
+        #expect(SlotDivision.capacities(of: ["a": share(375, isSlow: true), "b": share(100)], capacity: 500) == ["a": 125, "b": 125])
+        #expect(SlotDivision.capacities(of: ["a": share(125, isSlow: true), "b": share(125)], capacity: 500) == ["a": 125, "b": 375])
     }
 
-    @Test("one that becomes active gets its places at once")
+    @Test("one that becomes active gets its slots at once")
     func newcomer() {
-        let capacities = PlaceDivision.capacities(of: ["a": share(250), "b": share(250), "c": share(0)], capacity: 500)
+        let capacities = SlotDivision.capacities(of: ["a": share(250), "b": share(250), "c": share(0)], capacity: 500)
         #expect(capacities["c"] == 83)
     }
 
-    @Test("with more credentials than places each has one")
+    @Test("with more credentials than slots each has one")
     func many() {
         let shares = Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, share(0)) })
-        #expect(PlaceDivision.capacities(of: shares, capacity: 10).values.allSatisfy { $0 >= 1 })
+        #expect(SlotDivision.capacities(of: shares, capacity: 10).values.allSatisfy { $0 >= 1 })
     }
 
     @Test("a limit shrinks with refusals, timeouts and latency, once for all that was under way together, and grows with answers")

@@ -1,5 +1,5 @@
-/// Divides the places for requests among credentials: each that is active has some guaranteed, and the rest is lent.
-enum PlaceDivision {
+/// Divides the slots for requests among credentials: each that is active has some guaranteed, and the rest is lent.
+enum SlotDivision {
     /// One credential as it stands.
     struct Share: Sendable, Hashable {
         /// Requests under way.
@@ -13,7 +13,7 @@ enum PlaceDivision {
     /// A credential whose oldest unanswered request is older borrows nothing.
     static let slow = Duration.seconds(1)
 
-    /// How many requests each may have under way now. The guaranteed places of the others are never lent; a credential that becomes active
+    /// How many requests each may have under way now. The guaranteed slots of the others are never lent; a credential that becomes active
     /// while they are gets its own at once, above `capacity` for as long as the borrowers need.
     static func capacities<Key: Hashable>(of active: [Key: Share], capacity: Int) -> [Key: Int] {
         guard !active.isEmpty else { return [:] }

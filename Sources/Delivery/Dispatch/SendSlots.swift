@@ -3,7 +3,7 @@ import PushContract
 import Synchronization
 
 /// The attempts under way in this process, by credential and queue, and how many more each credential may have. Safe to use from any task.
-final class SendPlaces: Sendable {
+final class SendSlots: Sendable {
     /// What shares a limit: a credential, at one of the provider's two environments, which are different servers.
     struct Credential: Hashable, Sendable {
         var provider: Provider
@@ -39,8 +39,8 @@ final class SendPlaces: Sendable {
 
     func count(of queue: Int32) -> Int { state.withLock { $0.byQueue[queue, default: 0] } }
 
-    /// Divides the places among the credentials that have something under way or to claim.
-    func divide(among requesting: Set<Credential>, now: ContinuousClock.Instant) -> [Credential: QueueScheduler.Places] {
+    /// Divides the slots among the credentials that have something under way or to claim.
+    func divide(among requesting: Set<Credential>, now: ContinuousClock.Instant) -> [Credential: QueueScheduler.Slots] {
         state.withLock { state in
             state.uses = state.uses.filter {
                 $0.value.inFlight > 0 || requesting.contains($0.key) || $0.value.limit.exact < Double(capacity)
@@ -51,16 +51,16 @@ final class SendPlaces: Sendable {
             let active = state.uses.filter { $0.value.inFlight > 0 || requesting.contains($0.key) }
             let shares = active.mapValues { use in
                 let oldest = use.unanswered.dropFirst(use.first).first { state.leases[$0.deliveryId]?.isAnswered == false }
-                let isSlow = oldest.map { now - $0.since > PlaceDivision.slow } ?? false
-                return PlaceDivision.Share(inFlight: use.inFlight, isSlow: isSlow, limit: use.limit.value)
+                let isSlow = oldest.map { now - $0.since > SlotDivision.slow } ?? false
+                return SlotDivision.Share(inFlight: use.inFlight, isSlow: isSlow, limit: use.limit.value)
             }
-            var places: [Credential: QueueScheduler.Places] = [:]
-            for (key, capacity) in PlaceDivision.capacities(of: shares, capacity: capacity) {
+            var slots: [Credential: QueueScheduler.Slots] = [:]
+            for (key, capacity) in SlotDivision.capacities(of: shares, capacity: capacity) {
                 state.uses[key]?.capacity = capacity
                 guard requesting.contains(key), let use = state.uses[key] else { continue }
-                places[key] = QueueScheduler.Places(capacity: capacity, critical: use.critical, others: use.others)
+                slots[key] = QueueScheduler.Slots(capacity: capacity, critical: use.critical, others: use.others)
             }
-            return places
+            return slots
         }
     }
 
@@ -85,7 +85,7 @@ final class SendPlaces: Sendable {
         }
     }
 
-    /// The outcome is written. True when its credential has free places enough for another claim.
+    /// The outcome is written. True when its credential has free slots enough for another claim.
     func leave(_ delivery: ClaimedDelivery) -> Bool {
         state.withLock { state in
             guard let credential = state.leases.removeValue(forKey: delivery.deliveryId)?.credential else { return false }
@@ -104,8 +104,8 @@ final class SendPlaces: Sendable {
         }
     }
 
-    /// Whether a credential has at least half of its places free.
-    func hasFreePlaces(_ credential: Credential) -> Bool {
+    /// Whether a credential has at least half of its slots free.
+    func hasFreeSlots(_ credential: Credential) -> Bool {
         state.withLock { state in state.uses[credential].map { $0.inFlight < max(1, $0.capacity / 2) } ?? true }
     }
 
