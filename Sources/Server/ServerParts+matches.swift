@@ -13,13 +13,11 @@ extension ServerParts {
         MatchStore(pool: pool) { [wake = live.wake] in wake.signal() }
     }
 
-    /// Polls the configured feeds; nothing without them.
-    func scoreFeeds() -> [any Service] {
-        guard !configuration.matchFeedURLs.isEmpty else { return [] }
-        let poller = ScoreFeedPoller(urls: configuration.matchFeedURLs, store: matches(on: pools.live), pool: pools.live, logger: logger) {
+    /// Polls the configured feeds. Without them it marks pushed feeds that became silent.
+    func scoreFeeds() -> ScoreFeedPoller {
+        ScoreFeedPoller(urls: configuration.matchFeedURLs, store: matches(on: pools.live), pool: pools.live, logger: logger) {
             [http] in
             try await http.send($0)
         }
-        return [poller]
     }
 }

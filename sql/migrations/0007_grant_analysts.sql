@@ -31,6 +31,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
         latencyMsSum, latencyCount, appMajor'),
     ('attemptsPerMinute', 'minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, attempts,
         latencyMsSum, latencyCount'),
+    ('instances', 'instance, at, host, version, startedAt, roles, credentials, clockAheadSeconds'),
     ('writerHeartbeats', 'minute, writer, reportedAt, uncommittedSince'),
     ('providerCodeDays', 'day, provider, code, firstAt, attempts'),
     ('foldedLabelDays', 'day, author, label, attempts, foldedAt'),

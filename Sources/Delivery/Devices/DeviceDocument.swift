@@ -1,5 +1,10 @@
 import PushContract
 
+/// A user's devices.
+struct DeviceList: Encodable, Sendable {
+    var devices: [DeviceDocument]
+}
+
 /// A device as its user sees it: with each token's state, from which the app sees whether to register again, and never a token.
 struct DeviceDocument: Encodable, Sendable {
     struct Token: Encodable, Sendable {

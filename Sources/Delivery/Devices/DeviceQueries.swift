@@ -92,6 +92,19 @@ enum DeviceQueries {
         "SELECT \(raw: columns) FROM devices WHERE userId = \(userId) AND deviceId = \(deviceId) AND expiresAt > \(now)"
     }
 
+    static func all(of userId: String, now: Timestamp) -> Query {
+        "SELECT \(raw: columns) FROM devices WHERE userId = \(userId) AND expiresAt > \(now) ORDER BY lastSeenAt DESC, deviceId"
+    }
+
+    /// The user's devices beyond so many, those that were seen longest ago; as a condition on `d`.
+    static func beyond(_ limit: Int, of device: Device) -> Query {
+        """
+        d.userId = \(device.userId) AND d.deviceId IN (
+            SELECT deviceId FROM devices WHERE userId = \(device.userId)
+            ORDER BY deviceId = \(device.deviceId) DESC, lastSeenAt DESC, deviceId OFFSET \(limit))
+        """
+    }
+
     /// A batch of those that are hidden already; a device that is being registered at this moment is left alone.
     static func sweep(limit: Int, now: Timestamp) -> Query {
         """
