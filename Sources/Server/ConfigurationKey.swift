@@ -159,6 +159,12 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let usersJWKS = Self("users.jwks", "file or https URL with the issuer's keys")
 
     static let liveDirectory = Self("live.directory", "schemas of Live Activity types", standard: "live-activities")
+    static let livePrematch = Self(
+        "live.prematchMinutes",
+        "minutes before a match at which its followers get an alert, 1 to 1440",
+        standard: "no alert"
+    )
+    static let sendTexts = Self("sends.texts", "YAML file with titles and bodies that sends name, by app, name and locale")
     static let liveStarts = Self("live.startsPerSecond", "Live Activity starts released per second", standard: "300")
     static let liveStartsPerHour = Self("live.startsPerHour", "Live Activity starts for each device in an hour", standard: "3")
     static let liveStartsPerDay = Self("live.startsPerDay", "the same in a day", standard: "6")
@@ -170,7 +176,8 @@ package struct ConfigurationKey: Sendable, Hashable {
     )
 
     package static let all: [ConfigurationKey] = [
-        liveDirectory, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses, proxyScopes,
+        liveDirectory, livePrematch, sendTexts, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses,
+        proxyScopes,
         databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, attemptsRetention, rollupsRetention, httpHost, httpPort,
         labelApps, labelAppVersions, labelProviderCodes, alertsMaxApps,
         httpConnections,

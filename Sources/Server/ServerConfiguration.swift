@@ -126,6 +126,10 @@ package struct ServerConfiguration: Sendable {
     /// Of this program; instances compare it.
     package var version = ServerConfiguration.currentVersion
     package static let currentVersion = "0.1.0"
+    /// How long before a match its followers get an alert; nil: they get none.
+    package var prematchLead: Duration?
+    /// What sends can name in place of a title and a body.
+    package var texts = SendTexts.standard
     /// Schemas of attributes types for Live Activities that are not matches.
     package var liveDirectory = "live-activities"
     /// Starts of Live Activities released per second.

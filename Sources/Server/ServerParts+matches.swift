@@ -13,6 +13,22 @@ extension ServerParts {
         MatchStore(pool: pool) { [wake = live.wake] in wake.signal() }
     }
 
+    /// Checks sends against the configured credentials and texts.
+    var sendCheck: SendStore.PayloadCheck { SendValidation.checker(providers.lookup, texts: configuration.texts) }
+
+    func prematchAlerts() -> [any Service] {
+        guard let lead = configuration.prematchLead else { return [] }
+        let alerts = PrematchAlerts(
+            pool: pools.live,
+            sends: sendsUsing(pools.live),
+            check: sendCheck,
+            lead: lead,
+            wake: wake,
+            logger: logger
+        )
+        return [alerts]
+    }
+
     /// Polls the configured feeds. Without them it marks pushed feeds that became silent.
     func scoreFeeds() -> ScoreFeedPoller {
         ScoreFeedPoller(urls: configuration.matchFeedURLs, store: matches(on: pools.live), pool: pools.live, logger: logger) {

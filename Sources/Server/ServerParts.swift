@@ -75,6 +75,7 @@ struct ServerParts: Sendable {
                 feedbackWriter: feedbackWriter,
                 bulkThreshold: configuration.bulkThreshold,
                 kinds: configuration.queuedKinds(pool: pool, cipher: cipher, logger: logger),
+                texts: configuration.texts,
                 record: record
             )
         }
@@ -197,7 +198,7 @@ struct ServerParts: Sendable {
             services.append(WriterHeartbeat(pool: pools.ingest, uncommitted: uncommitted, labels: labels, logger: logger))
         }
         if configuration.roles.contains(.alert) { services += alerting() }
-        if configuration.roles.contains(.live) { services += [live.service, scoreFeeds()] }
+        if configuration.roles.contains(.live) { services += [live.service, scoreFeeds()] + prematchAlerts() }
         return services
     }
 

@@ -39,7 +39,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
     ('auditEntries', 'entryId, at, actor, action, subject, detail'),
 
     ('devices', 'userId, deviceId, platform, provider, environment, app, pushTokenHash, tokenState, tokenStateCause, tokenStateSince,
-        osVersion, appVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt, pushToStartTokenHash, pushToStartTokenState,
+        osVersion, appVersion, locale, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt, pushToStartTokenHash, pushToStartTokenState,
         pushToStartTokenCause, pushToStartTokenSince, pushToStartRegisteredAt, environmentTrial'),
     ('deviceStartTokens', 'userId, deviceId, attributesType, app, tokenHash, state, cause, since, registeredAt'),
     ('deadTokens', 'tokenHash, provider, app, cause, since'),

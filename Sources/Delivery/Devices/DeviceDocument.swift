@@ -36,6 +36,7 @@ struct DeviceDocument: Encodable, Sendable {
     var app: String
     var osVersion: String?
     var appVersion: String?
+    var locale: String?
     var pushToken: Token
     var pushToStartToken: Token?
     /// By the attributes type that the app named.
@@ -55,6 +56,7 @@ struct DeviceDocument: Encodable, Sendable {
         app = device.app
         osVersion = device.osVersion
         appVersion = device.appVersion
+        locale = device.locale
         pushToken = Token(
             hash: device.tokenHash,
             state: device.tokenState,

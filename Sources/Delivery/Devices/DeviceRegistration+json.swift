@@ -29,7 +29,8 @@ extension DeviceRegistration {
             environment: try fields.optional("environment", JSONFields.oneOf(PushEnvironment.self)) ?? .production,
             app: try fields.value("app", JSONFields.string(1...200), or: defaults.app),
             osVersion: try fields.optional("osVersion", JSONFields.string(1...100)),
-            appVersion: try fields.optional("appVersion", JSONFields.string(1...100))
+            appVersion: try fields.optional("appVersion", JSONFields.string(1...100)),
+            locale: try fields.optional("locale", JSONFields.string(2...35))
         )
         try fields.finish()
     }
