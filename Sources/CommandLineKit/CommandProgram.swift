@@ -1,10 +1,11 @@
 package import ArgumentParser
 import Foundation
 import NIOCore
+import Server
 
 /// The program's entry point: runs the command of the command line and ends the process with the project's exit codes.
 package enum CommandProgram {
-    package static let version = "0.1.0"
+    package static let version = ServerConfiguration.currentVersion
     package static let exitCodes =
         "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 environment error (a database, file or port is missing)."
 

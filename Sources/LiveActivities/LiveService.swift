@@ -1,6 +1,6 @@
 import Delivery
 package import Logging
-import PushContract
+package import PushContract
 package import ServiceKit
 import ServiceLifecycle
 
@@ -16,6 +16,10 @@ package struct LiveService: Service {
         self.wake = wake
         self.logger = logger
     }
+
+    /// When each credential was last accepted.
+    @Sendable
+    package func lastAccepted() -> [String: Timestamp] { engine.pipeline.gate.lastAccepted }
 
     package func run() async throws {
         await withGracefulShutdownHandler {

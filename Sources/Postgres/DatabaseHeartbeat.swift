@@ -13,7 +13,8 @@ package final class DatabaseHeartbeat: Service, Sendable {
     private static let interval: Duration = .seconds(2)
     private let pool: PostgresPool
     private let logger: Logger
-    private let instance = UUID().uuidString
+    /// Names the process in `instances`.
+    package let instance = UUID().uuidString
     private let state: Mutex<HeartbeatState>
 
     /// - Parameter pool: of its own; its limits are how long one write may take.
@@ -64,11 +65,11 @@ package final class DatabaseHeartbeat: Service, Sendable {
             )
             try connection.execute(
                 """
-                INSERT INTO databaseHeartbeats (instance, at) VALUES (\(instance)::uuid, clock_timestamp())
+                INSERT INTO instances (instance, at) VALUES (\(instance)::uuid, clock_timestamp())
                 ON CONFLICT (instance) DO UPDATE SET at = excluded.at
                 """
             )
-            try connection.execute("DELETE FROM databaseHeartbeats WHERE at < now() - interval '1 day' AND instance <> \(instance)::uuid")
+            try connection.execute("DELETE FROM instances WHERE at < now() - interval '1 day' AND instance <> \(instance)::uuid")
             onCommit()
         }
     }
@@ -108,7 +109,7 @@ struct HeartbeatState {
         case PostgresError.Code.callTimeout.rawValue where isCommitting:
             return "a commit is not answered: the database hangs, or its synchronous standby is away"
         case PostgresError.Code.callTimeout.rawValue: return "the database does not answer"
-        case "42501", "42P01": return "the role may not write databaseHeartbeats: run `pushwatch migrate`"
+        case "42501", "42P01": return "the role may not write instances: run `pushwatch migrate`"
         default: return error.isConnectionLoss ? "the database cannot be reached" : "writing fails with SQLSTATE \(error.code.rawValue)"
         }
     }

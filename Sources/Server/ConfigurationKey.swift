@@ -111,6 +111,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let apnsTeam = Self("apns.teamId", "Apple team id")
     static let apnsKeyId = Self("apns.keyId", "id of the signing key")
     static let apnsKeyFile = Self("apns.keyFile", "the .p8 file")
+    static let apnsApp = Self("apns.app", "the only app (bundle id) that the key serves; registrations may then leave out platform and app")
     static let apnsProduction = Self("apns.production.url", "production endpoint", standard: "https://api.push.apple.com")
     static let apnsSandbox = Self("apns.sandbox.url", "sandbox endpoint", standard: "https://api.sandbox.push.apple.com")
     static let fcmAccountFile = Self("fcm.serviceAccountFile", "Google service account (JSON)")
@@ -149,10 +150,21 @@ package struct ConfigurationKey: Sendable, Hashable {
         standard: "20"
     )
     static let usersIssuer = Self("users.issuer", "`iss` of app-user tokens")
-    static let usersAudience = Self("users.audience", "`aud` of app-user tokens")
+    static let usersAudience = Self(
+        "users.audience",
+        "`aud` of app-user tokens, or `client_id` of Cognito's access tokens",
+        standard: "any of the issuer"
+    )
+    static let devicesPerUser = Self("devices.perUser", "devices of a user at most, 1 to 100000", standard: "100")
     static let usersJWKS = Self("users.jwks", "file or https URL with the issuer's keys")
 
     static let liveDirectory = Self("live.directory", "schemas of Live Activity types", standard: "live-activities")
+    static let livePrematch = Self(
+        "live.prematchMinutes",
+        "minutes before a match at which its followers get an alert, 1 to 1440",
+        standard: "no alert"
+    )
+    static let sendTexts = Self("sends.texts", "YAML file with titles and bodies that sends name, by app, name and locale")
     static let liveStarts = Self("live.startsPerSecond", "Live Activity starts released per second", standard: "300")
     static let liveStartsPerHour = Self("live.startsPerHour", "Live Activity starts for each device in an hour", standard: "3")
     static let liveStartsPerDay = Self("live.startsPerDay", "the same in a day", standard: "6")
@@ -164,7 +176,8 @@ package struct ConfigurationKey: Sendable, Hashable {
     )
 
     package static let all: [ConfigurationKey] = [
-        liveDirectory, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses, proxyScopes,
+        liveDirectory, livePrematch, sendTexts, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses,
+        proxyScopes,
         databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, attemptsRetention, rollupsRetention, httpHost, httpPort,
         labelApps, labelAppVersions, labelProviderCodes, alertsMaxApps,
         httpConnections,
@@ -172,9 +185,10 @@ package struct ConfigurationKey: Sendable, Hashable {
         httpIdleTimeout, httpHeaderTimeout, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL, bootstrapKey,
         tokenKeys,
         logLevel, logFormat, metricsOpen, alertsDirectory, alertsLag,
-        webhookURL, webhookSecret, alertsHeartbeatURL, apnsTeam, apnsKeyId, apnsKeyFile, apnsProduction,
+        webhookURL, webhookSecret, alertsHeartbeatURL, apnsTeam, apnsKeyId, apnsKeyFile, apnsApp, apnsProduction,
         apnsSandbox, fcmAccountFile, fcmURL, credentialsFile, providersCA, providersConnections, sendRetryBase, matchFeedURLs,
         deactivationLimiterPercent,
         deactivationLimiterRefusedPercent, deactivationLimiterCount, sendBulkThreshold, usersIssuer, usersAudience, usersJWKS,
+        devicesPerUser,
     ]
 }

@@ -7,12 +7,12 @@ extension SendStore {
     @Sendable
     func backlogNumbers(now: Timestamp) async throws -> BacklogNumbers {
         let backlog = try await backlog()
-        var drain: Int64?
-        if case .after(let duration) = backlog.drain { drain = duration.components.seconds }
+        let drain = Drain.all(of: backlog.queues, now: backlog.at)
         return BacklogNumbers(
-            waiting: Int64(backlog.ready + backlog.retrying),
+            waiting: Int64(drain.waiting),
             oldestSeconds: backlog.oldestReadyAt.map { (backlog.at - $0).components.seconds },
-            drainSeconds: drain
+            drainSeconds: drain.eta?.components.seconds,
+            isGrowing: drain.trend == .growing
         )
     }
 
@@ -24,7 +24,7 @@ extension SendStore {
             let queues = backlog.queues.filter { $0.queue.provider == provider }
             return BacklogSample(
                 provider: provider.rawValue,
-                waiting: Int64(queues.reduce(0) { $0 + $1.ready + $1.retrying }),
+                waiting: Int64(queues.reduce(0) { $0 + $1.waiting }),
                 oldestSeconds: queues.compactMap(\.oldestReadyAt).min().map { (backlog.at - $0).components.seconds }
             )
         }

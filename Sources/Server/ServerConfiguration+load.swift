@@ -102,6 +102,9 @@ extension ServerConfiguration {
         if let threshold = try settings.number(.sendBulkThreshold, 1...1_000_000) { bulkThreshold = threshold }
         if let count = try settings.number(.deactivationLimiterCount, 1...1_000_000) { deactivationLimiter.count = Int64(count) }
         users = try settings.users()
+        devicesPerUser = try settings.number(.devicesPerUser, 1...100_000) ?? devicesPerUser
+        prematchLead = try settings.number(.livePrematch, 1...1440).map { .seconds($0 * 60) }
+        if let path = settings.text(.sendTexts) { texts = try SendTexts(file: path).over(.standard) }
         liveDirectory = settings.text(.liveDirectory) ?? liveDirectory
         liveStartsPerSecond = try settings.number(.liveStarts, 1...100_000) ?? liveStartsPerSecond
         liveStartsPerHour = try settings.number(.liveStartsPerHour, 1...10_000) ?? liveStartsPerHour

@@ -19,8 +19,11 @@ package struct ServerConfiguration: Sendable {
         package var keyFile: String
         package var productionURL: String
         package var sandboxURL: String
+        /// The only app that the key serves; nil: every app.
+        package var app: String?
 
-        package init(teamId: String, keyId: String, keyFile: String, productionURL: String, sandboxURL: String) {
+        package init(teamId: String, keyId: String, keyFile: String, productionURL: String, sandboxURL: String, app: String? = nil) {
+            self.app = app
             self.teamId = teamId
             self.keyId = keyId
             self.keyFile = keyFile
@@ -117,7 +120,16 @@ package struct ServerConfiguration: Sendable {
     var bulkThreshold = 1000
     var deactivationLimiter = DeactivationDecision.Limits()
     package var users: Users?
+    /// Devices of a user at most.
+    package var devicesPerUser = DeviceStore.standardLimit
     package var roles = Set(Role.allCases)
+    /// Of this program; instances compare it.
+    package var version = ServerConfiguration.currentVersion
+    package static let currentVersion = "0.1.0"
+    /// How long before a match its followers get an alert; nil: they get none.
+    package var prematchLead: Duration?
+    /// What sends can name in place of a title and a body.
+    package var texts = SendTexts.standard
     /// Schemas of attributes types for Live Activities that are not matches.
     package var liveDirectory = "live-activities"
     /// Starts of Live Activities released per second.

@@ -13,13 +13,27 @@ extension ServerParts {
         MatchStore(pool: pool) { [wake = live.wake] in wake.signal() }
     }
 
-    /// Polls the configured feeds; nothing without them.
-    func scoreFeeds() -> [any Service] {
-        guard !configuration.matchFeedURLs.isEmpty else { return [] }
-        let poller = ScoreFeedPoller(urls: configuration.matchFeedURLs, store: matches(on: pools.live), pool: pools.live, logger: logger) {
+    /// Checks sends against the configured credentials and texts.
+    var sendCheck: SendStore.PayloadCheck { SendValidation.checker(providers.lookup, texts: configuration.texts) }
+
+    func prematchAlerts() -> [any Service] {
+        guard let lead = configuration.prematchLead else { return [] }
+        let alerts = PrematchAlerts(
+            pool: pools.live,
+            sends: sendsUsing(pools.live),
+            check: sendCheck,
+            lead: lead,
+            wake: wake,
+            logger: logger
+        )
+        return [alerts]
+    }
+
+    /// Polls the configured feeds. Without them it marks pushed feeds that became silent.
+    func scoreFeeds() -> ScoreFeedPoller {
+        ScoreFeedPoller(urls: configuration.matchFeedURLs, store: matches(on: pools.live), pool: pools.live, logger: logger) {
             [http] in
             try await http.send($0)
         }
-        return [poller]
     }
 }

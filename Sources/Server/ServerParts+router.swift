@@ -28,8 +28,8 @@ extension ServerParts {
         )
         healthRoutes(for: audience).add(to: router)
         AttemptRoutes(ingestor: ingestor, store: AttemptStore(pools.readers), labels: labels).add(to: router)
-        DeviceRoutes(store: devices).add(to: router)
-        SendRoutes(store: sends, check: SendValidation.checker(providers.lookup), wake: wake).add(to: router)
+        DeviceRoutes(store: devices, defaults: providers.deviceDefaults, audit: AuditLog(pools.ingest).trail).add(to: router)
+        SendRoutes(store: sends, check: sendCheck, wake: wake).add(to: router)
         live.addRoutes(to: router)
         guard audience == .everyone else { return router }
         let audit = AuditLog(pools.ingest).trail
@@ -106,6 +106,6 @@ extension ServerParts {
         guard let users = configuration.users else { return nil }
         let loader =
             try users.jwks.hasPrefix("https:") ? JWKSEndpoint.loader(url: users.jwks, client: http) : JWKSFile.loader(path: users.jwks)
-        return UserTokenVerifier(issuer: users.issuer, audience: users.audience ?? "pushwatch", logger: logger, load: loader)
+        return UserTokenVerifier(issuer: users.issuer, audience: users.audience, logger: logger, load: loader)
     }
 }

@@ -75,11 +75,19 @@ struct ServerParts: Sendable {
                 feedbackWriter: feedbackWriter,
                 bulkThreshold: configuration.bulkThreshold,
                 kinds: configuration.queuedKinds(pool: pool, cipher: cipher, logger: logger),
+                texts: configuration.texts,
                 record: record
             )
         }
         sends = sendsUsing(pools.ingest)
-        devices = DeviceStore(pool: pools.ingest, cipher: cipher, record: record, onRemoval: ActivityRemovals.end)
+        devices = DeviceStore(
+            pool: pools.ingest,
+            cipher: cipher,
+            record: record,
+            onRemoval: ActivityRemovals.end,
+            onErasure: ActivityRemovals.erase,
+            limit: configuration.devicesPerUser
+        )
         providers = try ProviderRegistry(configuration, logger: logger)
         live = try LiveParts(
             configuration,
@@ -179,21 +187,45 @@ struct ServerParts: Sendable {
         }
         // Every role that pushes reloads changed credentials.
         if !configuration.roles.isDisjoint(with: [.send, .live]) { services.append(providers) }
-        if configuration.roles.contains(.send) { services += sending() }
+        var accepted: [@Sendable () -> [String: Timestamp]] = [live.service.lastAccepted]
+        if configuration.roles.contains(.send) {
+            let dispatcher = dispatcher()
+            accepted.append(dispatcher.lastAccepted)
+            services += [dispatcher, QueueMaintenance(store: sendsUsing(pools.sending), logger: logger)]
+        }
+        services.append(InstanceReporter(store: InstanceStore(pool: pools.ingest), logger: logger, report: instance(accepted)))
         if !configuration.roles.isDisjoint(with: [.api, .send, .live]) {
             services.append(WriterHeartbeat(pool: pools.ingest, uncommitted: uncommitted, labels: labels, logger: logger))
         }
         if configuration.roles.contains(.alert) { services += alerting() }
-        if configuration.roles.contains(.live) { services += [live.service] + scoreFeeds() }
+        if configuration.roles.contains(.live) { services += [live.service, scoreFeeds()] + prematchAlerts() }
         return services
     }
 
-    private func sending() -> [any Service] {
+    /// What this process is, as it reports it.
+    private func instance(_ accepted: [@Sendable () -> [String: Timestamp]]) -> @Sendable () -> Instance {
+        let process = ProcessInfo.processInfo
+        let host = "\(process.hostName):\(process.processIdentifier)"
+        let startedAt = Timestamp.now()
+        return { [providers, configuration, heartbeat] in
+            let accepted = accepted.reduce(into: [:]) { $0.merge($1()) { max($0, $1) } }
+            return Instance(
+                instance: heartbeat.instance,
+                host: host,
+                version: configuration.version,
+                startedAt: startedAt,
+                roles: configuration.roles.map(\.rawValue).sorted(),
+                credentials: providers.reported(accepted: accepted),
+                seenAt: .now()
+            )
+        }
+    }
+
+    private func dispatcher() -> SendDispatcher {
         var dispatching = DispatcherConfiguration()
         if let base = configuration.sendRetryBase { dispatching.delays = .quick(base) }
-        let store = sendsUsing(pools.sending)
-        let dispatcher = SendDispatcher(
-            store: store,
+        return SendDispatcher(
+            store: sendsUsing(pools.sending),
             throttles: ThrottleStore(pool: pools.sending),
             lookup: providers.lookup,
             configuration: dispatching,
@@ -201,7 +233,6 @@ struct ServerParts: Sendable {
             uncommitted: uncommitted,
             logger: logger
         )
-        return [dispatcher, QueueMaintenance(store: store, logger: logger)]
     }
 
     private func alerting() -> [any Service] {

@@ -90,7 +90,8 @@ extension Settings {
             keyId: values[1]!,
             keyFile: values[2]!,
             productionURL: text(.apnsProduction) ?? ConfigurationKey.apnsProduction.standard,
-            sandboxURL: text(.apnsSandbox) ?? ConfigurationKey.apnsSandbox.standard
+            sandboxURL: text(.apnsSandbox) ?? ConfigurationKey.apnsSandbox.standard,
+            app: text(.apnsApp)
         )
     }
 

@@ -16,7 +16,10 @@ struct QueuesCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the queues: what waits in each, and when it will be sent.",
             discussion: """
-                A queue is an app, a provider, an environment and a class. Open circuits, open deactivation limiters and rate-limit pauses, which make \
+                A queue is an app, a provider, an environment and a class. QUEUED are first attempts that are due, RETRYING are deliveries whose \
+                attempt failed and that are attempted again, also when they are due. IN and OUT are of the last minute. TREND: empty; \
+                draining, with the seconds until nothing waits; steady; growing; unknown where no instance that sends has run in the \
+                last minute. Open circuits, open deactivation limiters and rate-limit pauses, which make \
                 deliveries wait, follow the queues.
                 """
         )
@@ -47,21 +50,27 @@ struct QueuesCommand: AsyncParsableCommand {
 
         private func show(_ backlog: Backlog) {
             if backlog.queues.isEmpty { return Terminal.printLine("No queue exists: nothing has been sent yet.") }
-            let rows = backlog.queues.sorted { $0.ready + $0.retrying > $1.ready + $1.retrying }.map { queue in
+            let rows = backlog.queues.sorted { $0.waiting > $1.waiting }.map { queue in
                 [
                     queue.queue.app, "\(queue.queue.provider)", "\(queue.queue.environment)", "\(queue.queue.deliveryClass)",
-                    "\(queue.ready)",
-                    queue.oldestReadyAt.map { "\(Int((backlog.at - $0).inSeconds)) s" } ?? "–", "\(queue.retrying)", "\(queue.scheduled)",
-                    "\(queue.blocked)", "\(queue.sending)", queue.drain.words,
-                ]
+                    queue.oldestReadyAt.map { "\(Int((backlog.at - $0).inSeconds)) s" } ?? "–",
+                ] + columns(.queued(of: [queue], now: backlog.at)) + columns(.retries(of: [queue], now: backlog.at))
+                    + ["\(queue.scheduled)", "\(queue.blocked)", "\(queue.sending)"]
             }
             let header = [
-                "APP", "PROVIDER", "ENVIRONMENT", "CLASS", "READY", "OLDEST", "RETRYING", "SCHEDULED", "BLOCKED", "SENDING", "EMPTY",
+                "APP", "PROVIDER", "ENVIRONMENT", "CLASS", "OLDEST", "QUEUED", "IN", "OUT", "TREND", "RETRYING", "IN", "OUT", "TREND",
+                "SCHEDULED",
+                "BLOCKED", "SENDING",
             ]
             Terminal.printLine(TextTable(header, rows).text)
             for circuit in backlog.circuits {
                 Terminal.printLine("CIRCUIT OPEN since \(circuit.since): \(circuit.summary). See `pushwatch circuits list`.")
             }
+        }
+
+        private func columns(_ drain: Drain) -> [String] {
+            let eta = drain.eta.map { ", \(Int($0.inSeconds.rounded(.up))) s" } ?? ""
+            return ["\(drain.waiting)", drain.arrived.map { "\($0)" } ?? "–", "\(drain.ended)", drain.trend.rawValue + eta]
         }
     }
 
@@ -87,16 +96,6 @@ struct QueuesCommand: AsyncParsableCommand {
                 if json { return try Terminal.printLine(json: ["provider": known.rawValue, "app": app]) }
                 Terminal.printLine("\(app) is sent to again through \(known).")
             }
-        }
-    }
-}
-
-extension DrainEstimate {
-    fileprivate var words: String {
-        switch self {
-        case .empty: "now"
-        case .after(let duration): "in about \(Int(duration.inSeconds)) s"
-        case .growing: "never at this rate: growing"
         }
     }
 }

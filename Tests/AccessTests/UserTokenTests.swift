@@ -62,6 +62,37 @@ import Testing
         }
     }
 
+    @Test("Cognito's access tokens count by client_id, where an audience is set; without one any audience of the issuer does")
+    func cognito() async throws {
+        let keys = try jwks(key, kid: "k1")
+        func userId(audience: String?, _ change: (inout UserClaims) -> Void) async throws -> String {
+            let verifier = UserTokenVerifier(issuer: "https://issuer", audience: audience, logger: Logger(label: "test")) { keys }
+            let token = try await token(key, change)
+            return await code { try await verifier.userId(of: token, now: now) }
+        }
+        func access(_ client: String?, _ use: String?) -> (inout UserClaims) -> Void {
+            {
+                $0.aud = nil
+                $0.clientId = client
+                $0.tokenUse = use
+            }
+        }
+        #expect(try await userId(audience: "app", access("app", "access")) == "user-1")
+        #expect(try await userId(audience: nil, access("app", "access")) == "user-1")
+        #expect(try await userId(audience: nil) { $0.aud = "whatever" } == "user-1")
+        #expect(try await userId(audience: "app", access("other", "access")) == "unauthenticated")
+        #expect(try await userId(audience: "app", access("app", nil)) == "unauthenticated")
+        #expect(try await userId(audience: "app", access("app", "id")) == "unauthenticated")
+        #expect(try await userId(audience: nil, access("app", "refresh")) == "unauthenticated")
+        #expect(
+            try await userId(audience: "app") {
+                $0.aud = "other"
+                $0.clientId = "app"
+                $0.tokenUse = "access"
+            } == "unauthenticated"
+        )
+    }
+
     @Test("another key's signature, another algorithm and no algorithm are refused")
     func forged() async throws {
         let keys = try jwks(key, kid: "k1")

@@ -48,6 +48,21 @@ import Testing
         #expect(error?.description.contains(complaint) == true, "\(error?.description ?? "")")
     }
 
+    @Test(
+        "registrations have a default platform and app where every credential is for APNs and one app",
+        arguments: [
+            ("apns: [{teamId: A, keyId: B, keyFile: c, apps: [com.a]}]", "com.a"),
+            ("apns: [{teamId: A, keyId: B, keyFile: c, apps: [com.a]}, {teamId: A, keyId: D, keyFile: d, apps: [com.a]}]", "com.a"),
+            ("apns: [{teamId: A, keyId: B, keyFile: c}]", nil),
+            ("apns: [{teamId: A, keyId: B, keyFile: c, apps: [com.a, com.b]}]", nil),
+            ("apns: [{teamId: A, keyId: B, keyFile: c, apps: [com.a]}]\nfcm: [{serviceAccountFile: a, apps: [com.a]}]", nil),
+            ("fcm: [{serviceAccountFile: a, apps: [com.a]}]", nil), ("{}", nil),
+        ] as [(String, String?)]
+    )
+    func defaults(yaml: String, app: String?) throws {
+        #expect(DeviceDefaults(try entries(yaml)) == DeviceDefaults(platform: app.map { _ in .ios }, app: app))
+    }
+
     @Test("a changed key takes over once the provider has accepted it; one it refuses, or that is no key, never does")
     func rollOver() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "credentials-\(UUID().uuidString)").path

@@ -13,7 +13,7 @@ enum BenchParts {
     static func recorder() -> AttemptRecorder { AttemptRecording.recorder(slot: 9, logger: .silent) }
 
     static func devices(_ pool: PostgresPool) -> DeviceStore {
-        DeviceStore(pool: pool, cipher: cipher, record: recorder(), onRemoval: ActivityRemovals.end)
+        DeviceStore(pool: pool, cipher: cipher, record: recorder(), onRemoval: ActivityRemovals.end, onErasure: ActivityRemovals.erase)
     }
 
     static func engine(

@@ -78,7 +78,7 @@ enum PageSample {
                 Contributor(dimension: "platform", value: "android", attempts: 2_010, bad: 181, excess: 178, excessShare: 0.89),
                 Contributor(dimension: "pushType", value: "alert", attempts: 1_200, bad: 66, excess: 61, excessShare: 0.3),
             ],
-            backlog: BacklogNumbers(waiting: 1_240, oldestSeconds: 95, drainSeconds: nil),
+            backlog: BacklogNumbers(waiting: 1_240, oldestSeconds: 95, drainSeconds: nil, isGrowing: true),
             reproduceSQL: """
                 SELECT minute, sum(attempts)::bigint AS attempts,
                        coalesce(sum(attempts) FILTER (WHERE reasonCode IN ('provider_5xx')), 0)::bigint AS bad
@@ -110,20 +110,21 @@ enum PageSample {
             _ app: String,
             _ provider: Provider,
             critical: Bool,
-            ready: Int,
+            queued: Int,
             retrying: Int,
             arrived: Int,
             ended: Int
         ) -> QueueBacklog {
             QueueBacklog(
                 queue: SendQueue(id: id, app: app, provider: provider, deliveryClass: critical ? .critical : .normal),
-                ready: ready,
+                queued: queued,
                 retrying: retrying,
                 scheduled: growing ? 12 : 0,
                 sending: growing ? 18 : 2,
-                oldestReadyAt: ready > 0 ? now - .seconds(95) : nil,
-                arrived: arrived,
-                ended: ended
+                oldestReadyAt: queued > 0 ? now - .seconds(95) : nil,
+                ended: ended - retrying / 20,
+                retriesEnded: retrying / 20,
+                samples: [.init(at: now - .seconds(55), queued: queued - arrived + ended, retrying: retrying)]
             )
         }
         return Backlog(
@@ -133,22 +134,22 @@ enum PageSample {
                     "com.example.news",
                     .fcm,
                     critical: false,
-                    ready: growing ? 1_310 : 0,
+                    queued: growing ? 1_310 : 0,
                     retrying: growing ? 402 : 0,
-                    arrived: 1_004,
-                    ended: growing ? 870 : 1_004
+                    arrived: 201,
+                    ended: growing ? 174 : 201
                 ),
                 queue(
                     2,
                     "com.example.news",
                     .fcm,
                     critical: true,
-                    ready: growing ? 3 : 0,
+                    queued: growing ? 3 : 0,
                     retrying: growing ? 9 : 0,
-                    arrived: 60,
-                    ended: 60
+                    arrived: 12,
+                    ended: 12
                 ),
-                queue(3, "com.example.news", .apns, critical: false, ready: 0, retrying: 0, arrived: 1_100, ended: 1_100),
+                queue(3, "com.example.news", .apns, critical: false, queued: 0, retrying: 0, arrived: 220, ended: 220),
             ],
             at: now
         )

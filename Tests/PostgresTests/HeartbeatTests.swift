@@ -25,7 +25,7 @@ struct HeartbeatTests {
             try await heartbeat.beat()
             try await heartbeat.beat()
             #expect(await heartbeat.fault() == nil)
-            #expect(try await admin.query("SELECT count(*) FROM databaseHeartbeats")[0].decode(Int.self) == 1)
+            #expect(try await admin.query("SELECT count(*) FROM instances")[0].decode(Int.self) == 1)
         }
     }
 

@@ -195,13 +195,22 @@ INSERT INTO keyLocks SELECT generate_series(0, 3071);
 
 COMMENT ON TABLE keyLocks IS 'Locked, never changed.';
 
--- What readiness is decided by: every instance writes its row every two seconds.
-CREATE TABLE databaseHeartbeats (
-    instance uuid PRIMARY KEY,
-    at       timestamptz NOT NULL
+-- What readiness is decided by: every instance writes its row every two seconds. It adds what it is every ten seconds.
+CREATE TABLE instances (
+    instance          uuid             PRIMARY KEY,
+    at                timestamptz      NOT NULL,
+    -- Null until the first report.
+    host              text,
+    version           text,
+    startedAt         timestamptz,
+    roles             text[],
+    -- An array of objects: name, id (changes with the key), provider, fault (why its newest file is not in use), acceptedAt.
+    credentials       jsonb,
+    -- How far its clock is ahead of the database's.
+    clockAheadSeconds double precision
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
-COMMENT ON TABLE databaseHeartbeats IS 'One row per instance, of its last day. The columns change every two seconds.';
+COMMENT ON TABLE instances IS 'One row per instance, of its last day. It runs if `at` is of the last 30 seconds.';
 
 COMMENT ON TABLE writerHeartbeats IS 'One row per minute and instance that ingests or sends. Kept for 30 days.';
 

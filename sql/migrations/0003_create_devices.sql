@@ -39,6 +39,8 @@ CREATE TABLE devices (
     pushToStartTokenHash    text COLLATE "C",
     osVersion               text,
     appVersion              text,
+    -- BCP 47. Chooses the text of sends that name one.
+    locale                  text,
     -- From deviceRegistrationVersions, new with each registration: a response to an earlier push cannot deactivate a later registration.
     registrationVersion     bigint           NOT NULL,
     registeredAt            timestamptz      NOT NULL,

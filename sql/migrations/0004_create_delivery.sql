@@ -297,6 +297,18 @@ CREATE TABLE pushThrottles (
 
 COMMENT ON TABLE pushThrottles IS 'Limits on non-critical sends, set by an operator.';
 
+-- Input of the trends of first attempts and retries. The arrays have one element per queue in which something waits.
+CREATE TABLE pushQueueSamples (
+    at       timestamptz PRIMARY KEY,
+    queues   integer[]   NOT NULL,
+    -- Due, and not attempted yet.
+    queued   bigint[]    NOT NULL,
+    -- Attempted, and waiting for the next attempt.
+    retrying bigint[]    NOT NULL
+);
+
+COMMENT ON TABLE pushQueueSamples IS 'Waiting deliveries by queue, every five seconds. Kept for five minutes.';
+
 -- Input of the alert rules with the condition `backlog`.
 CREATE TABLE sendBacklogMinutes (
     -- A minute without rows was not sampled.

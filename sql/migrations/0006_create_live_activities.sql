@@ -13,12 +13,14 @@ CREATE TABLE follows (
     -- The device that the match was followed from. Every device of the user gets the activity.
     deviceId   text COLLATE "C",
     followedAt timestamptz      NOT NULL,
-    -- 48 hours after the match ended; null until then.
+    -- 48 hours after the match ended; null until then. A follow of a match that never comes is deleted after 90 days.
     expiresAt  timestamptz,
     PRIMARY KEY (userId, matchId)
 );
 
 CREATE INDEX follows_matchId ON follows (matchId);
+-- Deletion of follows of matches that never came.
+CREATE INDEX follows_followedAt ON follows (followedAt) WHERE expiresAt IS NULL;
 CREATE INDEX follows_expiresAt ON follows (expiresAt) WHERE expiresAt IS NOT NULL;
 
 COMMENT ON TABLE follows IS 'One row per user and followed match. Deleted when the user unfollows it, and when it expires.';

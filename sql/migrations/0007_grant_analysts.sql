@@ -31,6 +31,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
         latencyMsSum, latencyCount, appMajor'),
     ('attemptsPerMinute', 'minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, attempts,
         latencyMsSum, latencyCount'),
+    ('instances', 'instance, at, host, version, startedAt, roles, credentials, clockAheadSeconds'),
     ('writerHeartbeats', 'minute, writer, reportedAt, uncommittedSince'),
     ('providerCodeDays', 'day, provider, code, firstAt, attempts'),
     ('foldedLabelDays', 'day, author, label, attempts, foldedAt'),
@@ -38,7 +39,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
     ('auditEntries', 'entryId, at, actor, action, subject, detail'),
 
     ('devices', 'userId, deviceId, platform, provider, environment, app, pushTokenHash, tokenState, tokenStateCause, tokenStateSince,
-        osVersion, appVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt, pushToStartTokenHash, pushToStartTokenState,
+        osVersion, appVersion, locale, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt, pushToStartTokenHash, pushToStartTokenState,
         pushToStartTokenCause, pushToStartTokenSince, pushToStartRegisteredAt, environmentTrial'),
     ('deviceStartTokens', 'userId, deviceId, attributesType, app, tokenHash, state, cause, since, registeredAt'),
     ('deadTokens', 'tokenHash, provider, app, cause, since'),

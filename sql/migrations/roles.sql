@@ -67,15 +67,15 @@ BEGIN
                     WHEN target.name IN ('schemamigrations', 'ledgerstate') THEN 'SELECT'
                     WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups') THEN 'SELECT, INSERT, UPDATE'
                     WHEN target.name IN ('devices', 'devicestarttokens', 'deadtokens', 'deactivationlimiters', 'follows', 'writerheartbeats',
-                            'databaseheartbeats', 'foldedlabeldays')
+                            'instances', 'foldedlabeldays')
                         OR target.name ~ '^(push|token|live|activ|match|score|audience)' THEN 'SELECT, INSERT, UPDATE, DELETE'
                     END
                 WHEN 'pushwatch_alerter' THEN CASE
                     WHEN target.isView OR target.name IN ('schemamigrations', 'attemptrollups', 'alertmarks', 'deactivationlimiters',
                             'foldedlabeldays')
-                        OR target.name ~ '^push(queues|ready|scheduled|leases|finished|dead|throttles|circuits|ratelimitpauses)$' THEN 'SELECT'
+                        OR target.name ~ '^push(queues|queuesamples|ready|scheduled|leases|finished|dead|throttles|circuits|ratelimitpauses)$' THEN 'SELECT'
                     WHEN target.name = 'writerheartbeats' THEN 'SELECT, DELETE'
-                    WHEN target.name = 'databaseheartbeats' THEN 'SELECT, INSERT, UPDATE, DELETE'
+                    WHEN target.name = 'instances' THEN 'SELECT, INSERT, UPDATE, DELETE'
                     WHEN target.isAlerting THEN 'SELECT, INSERT, UPDATE, DELETE'
                     END
                 END;

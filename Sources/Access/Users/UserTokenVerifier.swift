@@ -11,7 +11,7 @@ package actor UserTokenVerifier {
     package typealias Loader = @Sendable () async throws -> [UInt8]
 
     private let issuer: String
-    private let audience: String
+    private let audience: String?
     private let load: Loader
     private let logger: Logger
     private var keys: IssuerKeys?
@@ -22,7 +22,7 @@ package actor UserTokenVerifier {
     private static let minimumAge = Duration.seconds(60)
     private static let maximumAge = Duration.seconds(600)
 
-    package init(issuer: String, audience: String, logger: Logger, load: @escaping Loader) {
+    package init(issuer: String, audience: String?, logger: Logger, load: @escaping Loader) {
         self.issuer = issuer
         self.audience = audience
         self.load = load

@@ -78,18 +78,22 @@ package struct AffectedDevices: Sendable, Hashable, Codable {
 package struct BacklogNumbers: Sendable, Hashable, Codable {
     package var waiting: Int64
     package var oldestSeconds: Int64?
-    /// Seconds until the backlog is drained; nil while it grows.
+    /// Seconds until the backlog is drained; nil while it does not shrink.
     package var drainSeconds: Int64?
+    /// Nil when it does not grow.
+    package var isGrowing: Bool?
 
-    package init(waiting: Int64, oldestSeconds: Int64? = nil, drainSeconds: Int64? = nil) {
+    package init(waiting: Int64, oldestSeconds: Int64? = nil, drainSeconds: Int64? = nil, isGrowing: Bool = false) {
         self.waiting = waiting
         self.oldestSeconds = oldestSeconds
         self.drainSeconds = drainSeconds
+        self.isGrowing = isGrowing ? true : nil
     }
 
-    /// `12 waiting, drained in about 10 min`, `12 waiting, growing`, or only that nothing waits. `span` says seconds in words.
+    /// `12 waiting, drained in about 10 min`, `12 waiting, growing`, or only how much waits. `span` says seconds in words.
     package func text(count: (Int64) -> String = { "\($0)" }, span: (Int64) -> String) -> String {
         guard waiting > 0 else { return "0 waiting" }
-        return "\(count(waiting)) waiting, " + (drainSeconds.map { "drained in about \(span($0))" } ?? "growing")
+        let trend = drainSeconds.map { ", drained in about \(span($0))" } ?? (isGrowing == true ? ", growing" : "")
+        return "\(count(waiting)) waiting\(trend)"
     }
 }

@@ -5,7 +5,7 @@ package import PushContract
 /// Refuses at submit time what a provider would refuse later: the caller can correct it now, and not after a failed attempt.
 package enum SendValidation {
     /// The check for these credentials: a send nobody here could carry is refused as well.
-    package static func checker(_ lookup: @escaping ProviderLookup) -> SendStore.PayloadCheck {
+    package static func checker(_ lookup: @escaping ProviderLookup, texts: SendTexts = .standard) -> SendStore.PayloadCheck {
         { request, provider, platform, app in
             guard lookup(provider, app, .production) ?? lookup(provider, app, .sandbox) != nil else {
                 return .invalid(
@@ -14,14 +14,27 @@ package enum SendValidation {
                     pointer: request.pointer
                 )
             }
-            return check(request, provider: provider, platform: platform, app: app)
+            return check(request, provider: provider, platform: platform, app: app, texts: texts)
         }
     }
 
     /// Nil when the provider would take it, as far as that can be known.
-    package static func check(_ request: SendRequest, provider: Provider, platform: Platform, app: String) -> Problem? {
+    package static func check(
+        _ request: SendRequest,
+        provider: Provider,
+        platform: Platform,
+        app: String,
+        texts: SendTexts = .standard
+    ) -> Problem? {
+        guard let content = texts.resolve(request.content.json, app: app, locale: nil) else {
+            return .invalid(
+                "There is no text of this name for \(app). Add it to the file of `sends.texts`, or send a title and a body.",
+                code: "unknown_text",
+                pointer: request.pointer + "/text/name"
+            )
+        }
         do throws(PushError) {
-            let message = try PushMessage(json: request.content.json, expiresAt: request.expiresAt)
+            let message = try PushMessage(json: content, expiresAt: request.expiresAt)
             try PushValidation.validate(message, for: provider, app: app)
             return nil
         } catch {

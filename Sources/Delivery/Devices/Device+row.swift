@@ -7,7 +7,7 @@ extension Device {
         let values = try row.decode(
             (
                 String, String, String, String, String, String, String, String, String?, Timestamp, String?, String?, String?, Timestamp?,
-                Int64?, String?, String?, Int64, Timestamp, Timestamp, Timestamp
+                Int64?, String?, String?, Int64, Timestamp, Timestamp, Timestamp, String?
             ).self
         )
         userId = values.0
@@ -29,5 +29,6 @@ extension Device {
         registeredAt = values.18
         lastSeenAt = values.19
         expiresAt = values.20
+        locale = values.21
     }
 }

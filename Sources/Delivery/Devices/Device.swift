@@ -30,6 +30,7 @@ package struct Device: Sendable, Hashable {
     package var typedStartTokens: [TypedStartToken] = []
     package var osVersion: String?
     package var appVersion: String?
+    package var locale: String?
     package var registrationVersion: Int64
     package var registeredAt: Timestamp
     package var lastSeenAt: Timestamp

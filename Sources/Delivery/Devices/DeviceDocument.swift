@@ -1,5 +1,10 @@
 import PushContract
 
+/// A user's devices.
+struct DeviceList: Encodable, Sendable {
+    var devices: [DeviceDocument]
+}
+
 /// A device as its user sees it: with each token's state, from which the app sees whether to register again, and never a token.
 struct DeviceDocument: Encodable, Sendable {
     struct Token: Encodable, Sendable {
@@ -31,6 +36,7 @@ struct DeviceDocument: Encodable, Sendable {
     var app: String
     var osVersion: String?
     var appVersion: String?
+    var locale: String?
     var pushToken: Token
     var pushToStartToken: Token?
     /// By the attributes type that the app named.
@@ -50,6 +56,7 @@ struct DeviceDocument: Encodable, Sendable {
         app = device.app
         osVersion = device.osVersion
         appVersion = device.appVersion
+        locale = device.locale
         pushToken = Token(
             hash: device.tokenHash,
             state: device.tokenState,

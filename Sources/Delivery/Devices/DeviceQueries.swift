@@ -11,7 +11,7 @@ enum DeviceQueries {
     static let columns = """
         userId, deviceId, platform, provider, environment, app, pushTokenHash, tokenState, tokenStateCause, tokenStateSince,
         pushToStartTokenHash, pushToStartTokenState, pushToStartTokenCause, pushToStartTokenSince, pushToStartVersion, osVersion,
-        appVersion, registrationVersion, registeredAt, lastSeenAt, expiresAt
+        appVersion, registrationVersion, registeredAt, lastSeenAt, expiresAt, locale
         """
 
     /// Locked to the end of the transaction: who registers the token, and who registers the device.
@@ -52,11 +52,11 @@ enum DeviceQueries {
         """
         INSERT INTO devices AS d (userId, deviceId, platform, provider, environment, app, pushToken, pushTokenHash, tokenState,
             tokenStateSince, osVersion, appVersion, registrationVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt,
-            unregisterSecrets)
+            unregisterSecrets, locale)
         VALUES (\(device.userId), \(device.deviceId), \(device.platform.rawValue), \(device.provider.rawValue),
             \(device.environment.rawValue), \(device.app), \(encrypted), \(device.token.hash.rawValue), 'active',
             \(now), \(device.osVersion), \(device.appVersion), nextval('deviceRegistrationVersions'), \(now), \(now), \(now),
-            \(now) + interval '90 days', ARRAY[\(secret.hash)])
+            \(now) + interval '90 days', ARRAY[\(secret.hash)], \(device.locale))
         ON CONFLICT (userId, deviceId) DO UPDATE SET
             platform = excluded.platform, provider = excluded.provider, app = excluded.app,
             -- Where APNs took this very token it knows better than the app.
@@ -68,7 +68,7 @@ enum DeviceQueries {
             tokenStateSince = CASE WHEN d.tokenState = 'active' AND d.pushTokenHash = excluded.pushTokenHash
                 THEN d.tokenStateSince ELSE excluded.tokenStateSince END,
             tokenState = 'active', tokenStateCause = NULL, osVersion = coalesce(excluded.osVersion, d.osVersion),
-            appVersion = coalesce(excluded.appVersion, d.appVersion),
+            appVersion = coalesce(excluded.appVersion, d.appVersion), locale = coalesce(excluded.locale, d.locale),
             registrationVersion = excluded.registrationVersion, tokenRegisteredAt = excluded.tokenRegisteredAt,
             lastSeenAt = excluded.lastSeenAt, expiresAt = excluded.expiresAt,
             unregisterSecrets = (excluded.unregisterSecrets || d.unregisterSecrets)[1:\(raw: String(UnregisterSecret.maximumCount))]
@@ -90,6 +90,19 @@ enum DeviceQueries {
 
     static func find(userId: String, deviceId: String, now: Timestamp) -> Query {
         "SELECT \(raw: columns) FROM devices WHERE userId = \(userId) AND deviceId = \(deviceId) AND expiresAt > \(now)"
+    }
+
+    static func all(of userId: String, now: Timestamp) -> Query {
+        "SELECT \(raw: columns) FROM devices WHERE userId = \(userId) AND expiresAt > \(now) ORDER BY lastSeenAt DESC, deviceId"
+    }
+
+    /// The user's devices beyond so many, those that were seen longest ago; as a condition on `d`.
+    static func beyond(_ limit: Int, of device: Device) -> Query {
+        """
+        d.userId = \(device.userId) AND d.deviceId IN (
+            SELECT deviceId FROM devices WHERE userId = \(device.userId)
+            ORDER BY deviceId = \(device.deviceId) DESC, lastSeenAt DESC, deviceId OFFSET \(limit))
+        """
     }
 
     /// A batch of those that are hidden already; a device that is being registered at this moment is left alone.

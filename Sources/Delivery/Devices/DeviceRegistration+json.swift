@@ -6,10 +6,12 @@ extension DeviceRegistration {
     /// Reads the body of `POST /devices`. Throws 422 with the field's pointer.
     ///
     /// `provider` may be left out: iOS goes through APNs, Android and web through FCM. `environment` is production by default.
-    package init(_ value: JSONValue, userId: String) throws(Problem) {
+    ///
+    /// - Parameter defaults: of `platform` and `app`.
+    package init(_ value: JSONValue, userId: String, defaults: DeviceDefaults = DeviceDefaults()) throws(Problem) {
         var fields = try JSONFields(value)
         let deviceId = try fields.required("deviceId", DeviceRegistration.deviceId)
-        let platform = try fields.required("platform", JSONFields.oneOf(Platform.self))
+        let platform = try fields.value("platform", JSONFields.oneOf(Platform.self), or: defaults.platform)
         let provider = try fields.optional("provider", JSONFields.oneOf(Provider.self)) ?? platform.usualProvider
         guard provider.serves(platform) else {
             throw fields.field("provider").invalid(
@@ -17,7 +19,7 @@ extension DeviceRegistration {
             )
         }
         let text = try fields.required("pushToken", JSONFields.string(1...4096))
-        let token = try DeviceRegistration.token(text, provider: provider, field: fields.field("pushToken"))
+        let token = try DeviceRegistration.issuedToken(text, provider: provider, field: fields.field("pushToken"))
         self.init(
             userId: userId,
             deviceId: deviceId,
@@ -25,9 +27,10 @@ extension DeviceRegistration {
             platform: platform,
             provider: provider,
             environment: try fields.optional("environment", JSONFields.oneOf(PushEnvironment.self)) ?? .production,
-            app: try fields.required("app", JSONFields.string(1...200)),
+            app: try fields.value("app", JSONFields.string(1...200), or: defaults.app),
             osVersion: try fields.optional("osVersion", JSONFields.string(1...100)),
-            appVersion: try fields.optional("appVersion", JSONFields.string(1...100))
+            appVersion: try fields.optional("appVersion", JSONFields.string(1...100)),
+            locale: try fields.optional("locale", JSONFields.string(2...35))
         )
         try fields.finish()
     }
@@ -42,6 +45,21 @@ extension DeviceRegistration {
             )
         }
         return deviceId
+    }
+
+    /// Bytes of the tokens that APNs issues: 32 for devices, up to some hundreds for Live Activities.
+    private static let tokenBytes = 32...512
+
+    /// A raw token as an app registers it: also of a length that its provider issues.
+    package static func issuedToken(_ text: String, provider: Provider, field: JSONFields.Field) throws(Problem) -> PushToken {
+        let token = try token(text, provider: provider, field: field)
+        guard provider != .apns || tokenBytes.contains(token.rawValue.utf8.count / 2) else {
+            throw field.invalid(
+                "This is not a push token of apns: it has \(tokenBytes.lowerBound) to \(tokenBytes.upperBound) bytes, two digits each. "
+                    + "Send the whole token, as the system passed it to the app."
+            )
+        }
+        return token
     }
 
     /// A raw token as a caller sends it. The message never repeats it.
@@ -61,9 +79,21 @@ extension DeviceRegistration {
         do {
             return try PushToken(text, provider: provider)
         } catch {
-            let form = provider.tokenForm == .hexadecimal ? "an even number of hexadecimal digits" : "1 to 4096 characters"
+            let form = provider == .apns ? "an even number of hexadecimal digits" : "1 to 4096 characters"
             throw field.invalid("This is not a push token of \(provider.rawValue): it has \(form).")
         }
+    }
+}
+
+extension JSONFields {
+    /// A field that is required where there is no default.
+    fileprivate mutating func value<Value>(
+        _ name: String,
+        _ read: (JSONValue, Field) throws(Problem) -> Value,
+        or standard: Value?
+    ) throws(Problem) -> Value {
+        guard let standard else { return try required(name, read) }
+        return try optional(name, read) ?? standard
     }
 }
 

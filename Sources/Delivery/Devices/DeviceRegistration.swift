@@ -11,6 +11,8 @@ package struct DeviceRegistration: Sendable {
     package var app: String
     package var osVersion: String?
     package var appVersion: String?
+    /// BCP 47, as the app reports it.
+    package var locale: String?
 
     package init(
         userId: String,
@@ -21,7 +23,8 @@ package struct DeviceRegistration: Sendable {
         environment: PushEnvironment = .production,
         app: String,
         osVersion: String? = nil,
-        appVersion: String? = nil
+        appVersion: String? = nil,
+        locale: String? = nil
     ) {
         self.userId = userId
         self.deviceId = deviceId
@@ -32,5 +35,6 @@ package struct DeviceRegistration: Sendable {
         self.app = app
         self.osVersion = osVersion
         self.appVersion = appVersion
+        self.locale = locale
     }
 }

@@ -7,18 +7,24 @@ import ServiceKit
 /// The registry's calls: for app users, each about their own devices.
 ///
 /// `POST /devices`, `POST /devices/push-to-start-token` (alias `/api/users/live-activity-token`), `GET` and `DELETE /devices/{deviceId}`;
-/// `DELETE /devices/{token}` for one push token.
+/// `DELETE /devices/{token}` for one push token. `GET /devices` and `DELETE /users/{userId}`, which services call, too.
 package struct DeviceRoutes: Sendable {
     private let store: DeviceStore
+    private let defaults: @Sendable () -> DeviceDefaults
+    private let audit: AuditTrail?
     private let reader: BodyReader
     private let now: @Sendable () -> Timestamp
 
     package init(
         store: DeviceStore,
+        defaults: @escaping @Sendable () -> DeviceDefaults = { DeviceDefaults() },
+        audit: AuditTrail? = nil,
         reader: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.store = store
+        self.defaults = defaults
+        self.audit = audit
         self.reader = reader
         self.now = now
     }
@@ -28,6 +34,8 @@ package struct DeviceRoutes: Sendable {
         router.post("/devices/push-to-start-token", .user) { request, context in try await registerStart(request, context, .devices) }
         router.put("/api/users/live-activity-token", .user) { request, context in try await registerStart(request, context, .alias) }
         router.post("/api/users/live-activity-token", .user) { request, context in try await registerStart(request, context, .alias) }
+        router.get("/devices", .userOrScope(.sendsRead)) { request, context in try await list(request, context) }
+        router.delete("/users/{userId}", .userOrScope(.sendsWrite)) { _, context in try await erase(context) }
         router.get("/devices/{deviceId}", .user) { _, context in try await show(context) }
         router.delete("/devices/{deviceId}", .userOrDeviceSecret) { _, context in try await unregister(context) }
     }
@@ -36,7 +44,7 @@ package struct DeviceRoutes: Sendable {
         let userId = try context.requireUser()
         _ = try request.requireContentType("application/json")
         let body = try JSONParser.parse(try await reader.read(request))
-        let registration = try DeviceRegistration(body, userId: userId)
+        let registration = try DeviceRegistration(body, userId: userId, defaults: defaults())
         let secret = UnregisterSecret.generate()
         let device = try await store.register(registration, secret: secret, requestId: context.requestId, now: now())
         return try JSONResponse(DeviceDocument(device, unregisterSecret: secret), headers: [.cacheControl: "no-store"]).response()
@@ -53,6 +61,26 @@ package struct DeviceRoutes: Sendable {
         let registration = try StartTokenRegistration(body, userId: userId, form: form)
         let device = try await store.register(registration, requestId: context.requestId, now: now())
         return try JSONResponse(DeviceDocument(device)).response()
+    }
+
+    /// A user's own; with a key those of the `uid` in the query.
+    private func list(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        let caller = try context.requireCaller()
+        guard let userId = caller.userId ?? request.uri.queryParameters["uid"].map(String.init), !userId.isEmpty else {
+            throw Problem.invalid("Add the query parameter \"uid\": whose devices to list.", code: "missing_field", pointer: "")
+        }
+        let devices = try await store.devices(of: userId, now: now())
+        return try JSONResponse(DeviceList(devices: devices.map { DeviceDocument($0) })).response()
+    }
+
+    /// 204 also for a user of whom nothing is kept. App users erase themselves alone.
+    private func erase(_ context: PushwatchContext) async throws -> Response {
+        let caller = try context.requireCaller()
+        let userId = try context.path("userId")
+        guard caller.userId == nil || caller.userId == userId else { throw Problem.forbidden("You may erase yourself only.") }
+        try await store.erase(userId: userId, requestId: context.requestId, now: now())
+        try await audit?.note(.eraseUser, userId, "", by: caller, at: now())
+        return Response(status: .noContent)
     }
 
     private func show(_ context: PushwatchContext) async throws -> Response {

@@ -7,24 +7,35 @@ package typealias AttemptRecorder = @Sendable (_ attempts: [Attempt], _ connecti
 
 /// The device registry in PostgreSQL. Safe to use from any task.
 package struct DeviceStore: Sendable {
+    /// Devices of a user at most, unless it is set.
+    package static let standardLimit = 100
+
     let pool: PostgresPool
     let cipher: TokenCipher
     let record: AttemptRecorder
     let onRemoval: RemovalHandler
+    let onErasure: ErasureHandler
+    let limit: Int
 
     /// - Parameters:
     ///   - record: writes the `register` and `unregister` attempts, in the same transaction.
     ///   - onRemoval: ends what hangs on devices that leave their user, in the same transaction.
+    ///   - onErasure: removes what else is kept of a user who is erased, in the same transaction.
+    ///   - limit: devices of a user at most; with one more, the one that was seen longest ago is unregistered.
     package init(
         pool: PostgresPool,
         cipher: TokenCipher,
         record: @escaping AttemptRecorder,
-        onRemoval: @escaping RemovalHandler = { _, _, _ in }
+        onRemoval: @escaping RemovalHandler = { _, _, _ in },
+        onErasure: @escaping ErasureHandler = { _, _, _ in },
+        limit: Int = DeviceStore.standardLimit
     ) {
         self.pool = pool
         self.cipher = cipher
         self.record = record
         self.onRemoval = onRemoval
+        self.onErasure = onErasure
+        self.limit = limit
     }
 
     /// Stores the device, with one `register` attempt that carries the outcome: of a registration that is refused, too, an attempt remains.
@@ -84,6 +95,7 @@ package struct DeviceStore: Sendable {
             device.typedStartTokens = try Self.typed(device, on: connection)
             try record([.registration(.register, of: device, requestId: requestId, at: now)], connection)
             if !previousOwners.isEmpty { try onRemoval(previousOwners.map(\.removal), connection, now) }
+            _ = try remove(DeviceQueries.beyond(limit, of: device), requestId: requestId, on: connection, now: now)
             return device
         }
     }
@@ -131,31 +143,33 @@ package struct DeviceStore: Sendable {
         }
     }
 
-    /// - Parameter which: the condition on the devices `d`.
     private func unregister(_ which: Query, requestId: String, now: Timestamp) async throws -> Bool {
-        try await transaction { [record, onRemoval] connection in
-            // Locked first, so that no token is added between reading them and the end of their device.
-            _ = try connection.query("SELECT FROM devices d WHERE \(which) ORDER BY d.userId FOR UPDATE")
-            let typed = try connection.query(TypedStartTokenQueries.leaving(which)).map { row in
-                let (userId, deviceId, hash) = try row.decode((String, String, String).self)
-                return (userId: userId, deviceId: deviceId, hash: try stored(hash) as TokenHash)
-            }
-            let devices = try connection.query(DeviceQueries.remove(which)).map(Device.init)
-            guard !devices.isEmpty else { return false }
-            let attempts = devices.flatMap { device in
-                [Attempt.registration(.unregister, of: device, requestId: requestId, at: now)]
-                    + [device.startToken].compactMap { $0 }.filter { $0.state != .inactive }.map {
-                        .startRegistration(.unregister, of: device, tokenHash: $0.hash, requestId: requestId, at: now)
-                    }
-                    + typed.filter { $0.userId == device.userId && $0.deviceId == device.deviceId }.map {
-                        .startRegistration(.unregister, of: device, tokenHash: $0.hash, requestId: requestId, at: now)
-                    }
-            }
-            try record(attempts, connection)
-            let removals = devices.map { DeviceRemoval(userId: $0.userId, deviceId: $0.deviceId, cause: .unregistered) }
-            try onRemoval(removals, connection, now)
-            return true
+        try await transaction { [self] in try remove(which, requestId: requestId, on: $0, now: now) }
+    }
+
+    /// - Parameter which: the condition on the devices `d`.
+    func remove(_ which: Query, requestId: String, on connection: BlockingConnection, now: Timestamp) throws -> Bool {
+        // Locked first, so that no token is added between reading them and the end of their device.
+        _ = try connection.query("SELECT FROM devices d WHERE \(which) ORDER BY d.userId FOR UPDATE")
+        let typed = try connection.query(TypedStartTokenQueries.leaving(which)).map { row in
+            let (userId, deviceId, hash) = try row.decode((String, String, String).self)
+            return (userId: userId, deviceId: deviceId, hash: try stored(hash) as TokenHash)
         }
+        let devices = try connection.query(DeviceQueries.remove(which)).map(Device.init)
+        guard !devices.isEmpty else { return false }
+        let attempts = devices.flatMap { device in
+            [Attempt.registration(.unregister, of: device, requestId: requestId, at: now)]
+                + [device.startToken].compactMap { $0 }.filter { $0.state != .inactive }.map {
+                    .startRegistration(.unregister, of: device, tokenHash: $0.hash, requestId: requestId, at: now)
+                }
+                + typed.filter { $0.userId == device.userId && $0.deviceId == device.deviceId }.map {
+                    .startRegistration(.unregister, of: device, tokenHash: $0.hash, requestId: requestId, at: now)
+                }
+        }
+        try record(attempts, connection)
+        let removals = devices.map { DeviceRemoval(userId: $0.userId, deviceId: $0.deviceId, cause: .unregistered) }
+        try onRemoval(removals, connection, now)
+        return true
     }
 
     /// The device, unless it has not been seen for 90 days.
@@ -165,6 +179,17 @@ package struct DeviceStore: Sendable {
         device.typedStartTokens = try await pool.query(TypedStartTokenQueries.of(userId: userId, deviceId: deviceId))
             .map(TypedStartToken.init)
         return device
+    }
+
+    /// The user's devices that were seen within 90 days, the latest first.
+    package func devices(of userId: String, now: Timestamp) async throws -> [Device] {
+        let tokens = try await pool.query(TypedStartTokenQueries.of(userId: userId)).map(TypedStartToken.init)
+        let typed = Dictionary(grouping: tokens, by: \.deviceId)
+        return try await pool.query(DeviceQueries.all(of: userId, now: now)).map { row in
+            var device = try Device(row)
+            device.typedStartTokens = typed[device.deviceId] ?? []
+            return device
+        }
     }
 
     /// Removes up to `limit` devices that were not seen for 90 days; how many.

@@ -3,7 +3,7 @@ import Postgres
 import ServiceKit
 import ServiceLifecycle
 
-/// Publishes the queue's depth and age, and forgets sends that are long over.
+/// Publishes and samples the queue's depth and age, and forgets sends that are long over.
 ///
 /// Every process runs one; they do not disturb each other. Failures are logged and tried again in the next turn.
 package struct QueueMaintenance: Service {
@@ -37,7 +37,9 @@ package struct QueueMaintenance: Service {
     }
 
     private func count() async throws {
-        SendMetrics.gauge(try await store.backlog())
+        let backlog = try await store.backlog()
+        SendMetrics.gauge(backlog)
+        try await store.sample(backlog)
         SendMetrics.gauge(try await store.deactivationLimiters.open())
     }
 

@@ -3,7 +3,7 @@ import CoreMetrics
 package import Logging
 import Postgres
 import Providers
-import PushContract
+package import PushContract
 package import ServiceKit
 import ServiceLifecycle
 
@@ -51,6 +51,10 @@ package final class SendDispatcher: Service, Sendable {
         )
         runner = DeliveryRunner(pipeline: pipeline, delays: configuration.delays)
     }
+
+    /// When each credential was last accepted.
+    @Sendable
+    package func lastAccepted() -> [String: Timestamp] { pipeline.gate.lastAccepted }
 
     package func run() async throws {
         await withGracefulShutdownHandler {

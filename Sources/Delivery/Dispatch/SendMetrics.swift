@@ -31,7 +31,7 @@ enum SendMetrics {
                 ("environment", queue.queue.environment.rawValue), ("class", queue.queue.deliveryClass.rawValue),
             ]
             let states = [
-                ("ready", queue.ready), ("retrying", queue.retrying), ("scheduled", queue.scheduled), ("blocked", queue.blocked),
+                ("queued", queue.queued), ("retrying", queue.retrying), ("scheduled", queue.scheduled), ("blocked", queue.blocked),
                 ("sending", queue.sending),
             ]
             for (state, count) in states {

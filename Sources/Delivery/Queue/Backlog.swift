@@ -3,11 +3,26 @@ package import PushContract
 
 /// What waits in one queue, and how fast it goes.
 package struct QueueBacklog: Sendable, Hashable {
+    /// What waited at an earlier moment.
+    package struct Sample: Sendable, Hashable {
+        package var at: Timestamp
+        package var queued: Int
+        package var retrying: Int
+
+        package init(at: Timestamp, queued: Int, retrying: Int) {
+            self.at = at
+            self.queued = queued
+            self.retrying = retrying
+        }
+    }
+
     package var queue: SendQueue
-    /// Ready to be sent now.
-    package var ready: Int
-    /// Failed, and waiting for their next try.
+    /// Due, and not attempted yet.
+    package var queued: Int
+    /// Attempted, and waiting for the next attempt, those that are due included.
     package var retrying: Int
+    /// Of these, how many are due.
+    package var retriesDue: Int
     /// Not due yet by the caller's wish.
     package var scheduled: Int
     /// Waiting until an open circuit closes.
@@ -16,58 +31,46 @@ package struct QueueBacklog: Sendable, Hashable {
     package var sending: Int
     /// Since when the oldest ready one has been waiting.
     package var oldestReadyAt: Timestamp?
-    /// Deliveries that came in, and that ended, during the last `Backlog.window`.
-    package var arrived: Int
+    /// Deliveries that ended during the last minute, at their first attempt and later.
     package var ended: Int
+    package var retriesEnded: Int
+    /// What waited during the last minute.
+    package var samples: [Sample]
 
     package init(
         queue: SendQueue,
-        ready: Int,
+        queued: Int,
         retrying: Int,
+        retriesDue: Int = 0,
         scheduled: Int,
+        blocked: Int = 0,
         sending: Int,
         oldestReadyAt: Timestamp?,
-        arrived: Int,
         ended: Int,
-        blocked: Int = 0
+        retriesEnded: Int,
+        samples: [Sample] = []
     ) {
         self.queue = queue
-        self.blocked = blocked
-        self.ready = ready
+        self.queued = queued
         self.retrying = retrying
+        self.retriesDue = retriesDue
         self.scheduled = scheduled
+        self.blocked = blocked
         self.sending = sending
         self.oldestReadyAt = oldestReadyAt
-        self.arrived = arrived
         self.ended = ended
+        self.retriesEnded = retriesEnded
+        self.samples = samples
     }
 
-    package var drain: DrainEstimate { DrainEstimate(waiting: ready + retrying, arrived: arrived, ended: ended, over: Backlog.window) }
-}
-
-/// When a backlog will be gone if all goes on as in the last minutes.
-package enum DrainEstimate: Sendable, Hashable {
-    case empty
-    case after(Duration)
-    /// As much or more comes in than leaves.
-    case growing
-
-    /// The net rate is what left minus what came, over the window.
-    package init(waiting: Int, arrived: Int, ended: Int, over window: Duration) {
-        guard waiting > 0 else {
-            self = .empty
-            return
-        }
-        let net = Double(ended - arrived) / window.inSeconds
-        self = net > 0 ? .after(.seconds(Double(waiting) / net)) : .growing
-    }
+    /// Can be attempted now.
+    package var ready: Int { queued + retriesDue }
+    /// Due, or to be retried.
+    package var waiting: Int { queued + retrying }
 }
 
 /// The whole queue.
 package struct Backlog: Sendable {
-    /// How far back rates look.
-    package static let window = Duration.seconds(300)
-
     package var queues: [QueueBacklog]
     /// By the database's clock.
     package var at: Timestamp
@@ -76,8 +79,10 @@ package struct Backlog: Sendable {
     /// Queues that wait because their provider asked for it.
     package var pauses: [RateLimitPause] = []
 
+    package var queued: Int { queues.reduce(0) { $0 + $1.queued } }
     package var ready: Int { queues.reduce(0) { $0 + $1.ready } }
     package var retrying: Int { queues.reduce(0) { $0 + $1.retrying } }
+    package var waiting: Int { queued + retrying }
     package var scheduled: Int { queues.reduce(0) { $0 + $1.scheduled } }
     package var blocked: Int { queues.reduce(0) { $0 + $1.blocked } }
     package var sending: Int { queues.reduce(0) { $0 + $1.sending } }
@@ -85,27 +90,27 @@ package struct Backlog: Sendable {
     package var paused: Int { queues.reduce(0) { sum, queue in sum + (pauses.contains { $0.applies(to: queue.queue) } ? queue.ready : 0) } }
     /// Deliveries that are due and not sent: for a retry, for a circuit, for the end of a pause, or for more than a minute.
     package var overdue: Int {
-        let late = queues.reduce(0) { sum, queue in sum + (queue.oldestReadyAt.map { at - $0 > .seconds(60) } == true ? queue.ready : 0) }
-        return retrying + blocked + max(paused, late)
+        let late = queues.reduce(0) { sum, queue in
+            let isLate = queue.oldestReadyAt.map { at - $0 > .seconds(60) } ?? false
+            return sum + (isLate || pauses.contains { $0.applies(to: queue.queue) } ? queue.queued : 0)
+        }
+        return retrying + blocked + late
     }
     package var oldestReadyAt: Timestamp? { queues.compactMap(\.oldestReadyAt).min() }
-
-    package var drain: DrainEstimate {
-        DrainEstimate(
-            waiting: ready + retrying,
-            arrived: queues.reduce(0) { $0 + $1.arrived },
-            ended: queues.reduce(0) { $0 + $1.ended },
-            over: Backlog.window
-        )
-    }
 }
 
 extension SendStore {
     /// Depth, age and rates of every queue, in one snapshot.
     package func backlog() async throws -> Backlog {
         let rows = try await pool.query(BacklogQueries.queues)
-        let queues = try rows.map(QueueBacklog.init)
         let at = try await pool.query("SELECT clock_timestamp()")[0].decode(Timestamp.self)
+        let samples = try await samples(at: at)
+        let queues = try rows.map { row in
+            var queue = try QueueBacklog(row)
+            let id = queue.queue.id
+            queue.samples = samples.map { QueueBacklog.Sample(at: $0.at, queued: $0.queued[id] ?? 0, retrying: $0.retrying[id] ?? 0) }
+            return queue
+        }
         let pauses = try await pauses().filter { $0.until > at }
         return Backlog(queues: queues, at: at, circuits: try await circuits(), pauses: pauses)
     }
@@ -114,35 +119,33 @@ extension SendStore {
 private enum BacklogQueries {
     static let queues: Query = """
         WITH ready AS (
-            SELECT queue, count(*) AS ready, min(readyAt) AS oldest FROM pushReady GROUP BY queue
+            SELECT queue, count(*) FILTER (WHERE attemptNumber = 1) AS queued, count(*) FILTER (WHERE attemptNumber > 1) AS retriesDue,
+                min(readyAt) AS oldest
+            FROM pushReady GROUP BY queue
         ), later AS (
             SELECT queue, count(*) FILTER (WHERE circuitId IS NULL AND reasonCode IS NOT NULL) AS retrying,
                 count(*) FILTER (WHERE circuitId IS NULL AND reasonCode IS NULL) AS scheduled, count(circuitId) AS blocked
             FROM pushScheduled GROUP BY queue
         ), leased AS (
             SELECT queue, count(*) AS sending FROM pushLeases GROUP BY queue
-        ), arrived AS (
-            SELECT queue, count(*) AS arrived FROM pushDeliveries
-            WHERE createdAt > clock_timestamp() - interval '300 seconds' GROUP BY queue
         ), ended AS (
-            SELECT queue, count(*) AS ended FROM (
-                SELECT queue FROM pushFinished WHERE finishedAt > clock_timestamp() - interval '300 seconds'
+            SELECT queue, count(*) FILTER (WHERE attempts < 2) AS ended, count(*) FILTER (WHERE attempts > 1) AS retriesEnded FROM (
+                SELECT queue, attempts FROM pushFinished WHERE finishedAt > clock_timestamp() - interval '60 seconds'
                 UNION ALL
-                SELECT queue FROM pushDead WHERE finishedAt > clock_timestamp() - interval '300 seconds'
+                SELECT queue, attempts FROM pushDead WHERE finishedAt > clock_timestamp() - interval '60 seconds'
             ) e GROUP BY queue
         )
-        SELECT l.queue, l.app, l.provider, l.environment, l.class, coalesce(ready, 0), coalesce(retrying, 0), coalesce(scheduled, 0),
-            coalesce(sending, 0), oldest, coalesce(arrived, 0), coalesce(ended, 0), coalesce(blocked, 0)
+        SELECT l.queue, l.app, l.provider, l.environment, l.class, coalesce(queued, 0), coalesce(retrying, 0), coalesce(retriesDue, 0),
+            coalesce(scheduled, 0), coalesce(sending, 0), oldest, coalesce(ended, 0), coalesce(retriesEnded, 0), coalesce(blocked, 0)
         FROM pushQueues l
-        LEFT JOIN ready USING (queue) LEFT JOIN later USING (queue) LEFT JOIN leased USING (queue)
-        LEFT JOIN arrived USING (queue) LEFT JOIN ended USING (queue)
+        LEFT JOIN ready USING (queue) LEFT JOIN later USING (queue) LEFT JOIN leased USING (queue) LEFT JOIN ended USING (queue)
         ORDER BY l.queue
         """
 }
 
 extension QueueBacklog {
     fileprivate init(_ row: Row) throws {
-        let values = try row.decode((Int32, String, String, String, String, Int, Int, Int, Int, Timestamp?, Int, Int, Int).self)
+        let values = try row.decode((Int32, String, String, String, String, Int, Int, Int, Int, Int, Timestamp?, Int, Int, Int).self)
         self.init(
             queue: SendQueue(
                 id: values.0,
@@ -151,14 +154,15 @@ extension QueueBacklog {
                 environment: try stored(values.3),
                 deliveryClass: try stored(values.4)
             ),
-            ready: values.5,
-            retrying: values.6,
-            scheduled: values.7,
-            sending: values.8,
-            oldestReadyAt: values.9,
-            arrived: values.10,
+            queued: values.5,
+            retrying: values.6 + values.7,
+            retriesDue: values.7,
+            scheduled: values.8,
+            blocked: values.13,
+            sending: values.9,
+            oldestReadyAt: values.10,
             ended: values.11,
-            blocked: values.12
+            retriesEnded: values.12
         )
     }
 }

@@ -50,11 +50,11 @@ extension ClaimedDelivery {
     /// Its token may have moved to the other environment since it was queued.
     var scope: PushScope { PushScope(provider: provider, app: app, environment: environment, platform: platform) }
 
-    init(_ row: Row, cipher: TokenCipher) throws {
+    init(_ row: Row, cipher: TokenCipher, texts: SendTexts) throws {
         let key = try row.decode(
             (
                 Int64, Int64, Int32, Int32, Int64, Timestamp, String?, String, String?, String, String, String, String, String?, String?,
-                Int64?, String?, Timestamp?, String?, Bool, String, String, String, Timestamp, String, String?, String?, String?
+                Int64?, String?, Timestamp?, String?, Bool, String, String, String, Timestamp, String, String?, String?, String?, String?
             ).self
         )
         deliveryId = key.0
@@ -84,7 +84,7 @@ extension ClaimedDelivery {
         tokenStateSince = key.17
         appVersion = key.18
         isCancelled = key.19
-        content = key.20
+        content = texts.resolved(key.20, app: key.12, locale: key.28)
         deliveryClass = try stored(key.21)
         policy = try stored(key.22)
         expiresAt = key.23

@@ -34,7 +34,7 @@ extension SendStore {
     package func claim(queue: Int32, cursor: Int64, limit: Int, lease: Duration, worker: String) async throws -> [ClaimedDelivery] {
         let claimed = try await pool.query(
             ClaimQueries.claim(queue: queue, cursor: cursor, limit: limit, lease: lease, worker: worker)
-        ).map { try ClaimedDelivery($0, cipher: cipher) }
+        ).map { try ClaimedDelivery($0, cipher: cipher, texts: texts) }
         return await kinds.completing(try await markDead(claimed))
     }
 
@@ -119,7 +119,7 @@ enum ClaimQueries {
                 d.sendId, d.kind, d.ownerKey, d.expiresAt, d.queue, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
                 coalesce(v.environment, d.environment) AS environment, d.app, coalesce(v.pushToken, d.pushToken) AS pushToken,
                 coalesce(v.pushTokenHash, d.tokenHash) AS tokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince, v.appVersion,
-                v.environmentTrial
+                v.environmentTrial, v.locale
             FROM taken t
             JOIN pushDeliveries d ON d.deliveryId = t.deliveryId
             LEFT JOIN devices v ON v.userId = d.uid AND v.deviceId = d.deviceId AND v.provider = d.provider AND v.app = d.app
@@ -134,7 +134,7 @@ enum ClaimQueries {
             f.provider, f.environment, f.app, f.pushToken, f.tokenHash, f.registrationVersion, f.tokenState, f.tokenStateSince,
             f.appVersion, c.sendId IS NOT NULL, coalesce(s.content, 'null'), q.class,
             coalesce(s.policy, 'at_most_once'), coalesce(s.expiresAt, f.expiresAt), coalesce(s.requestId, ''), f.environmentTrial, f.kind,
-            f.ownerKey
+            f.ownerKey, f.locale
         FROM fresh f JOIN pushQueues q ON q.queue = f.queue LEFT JOIN pushSends s ON s.sendId = f.sendId LEFT JOIN pushCancels c ON c.sendId = f.sendId
         WHERE s.sendId IS NOT NULL OR f.kind IS NOT NULL
         """

@@ -18,6 +18,8 @@ package struct SendStore: Sendable {
 
     /// A send with more deliveries is bulk unless its caller says otherwise.
     let bulkThreshold: Int
+    /// What sends can name in place of a title and a body.
+    let texts: SendTexts
 
     /// - Parameters:
     ///   - cipher: closed where no token is touched, such as for reading the backlog.
@@ -28,6 +30,7 @@ package struct SendStore: Sendable {
         feedbackWriter: TokenFeedbackWriter = TokenFeedbackWriter(),
         bulkThreshold: Int = 1000,
         kinds: QueuedKinds = .none,
+        texts: SendTexts = .standard,
         record: @escaping AttemptRecorder
     ) {
         self.pool = pool
@@ -36,6 +39,7 @@ package struct SendStore: Sendable {
         self.feedbackWriter = feedbackWriter
         self.bulkThreshold = bulkThreshold
         self.kinds = kinds
+        self.texts = texts
     }
 
     /// Pushes that are about to be sent and that no lease protects.

@@ -19,6 +19,8 @@ package struct SendContent: Sendable, Hashable {
     package var topic: String?
     package var sound: String?
     package var badge: Int64?
+    /// The name of a text of `SendTexts` and the values for its placeholders; title and body are then those of the device's locale.
+    package var text: JSONValue?
 
     /// As it is stored.
     package var json: JSONValue {
@@ -30,6 +32,7 @@ package struct SendContent: Sendable, Hashable {
         members["topic"] = topic.map(JSONValue.string)
         members["sound"] = sound.map(JSONValue.string)
         members["badge"] = badge.map(JSONValue.integer)
+        members["text"] = text
         if !data.isEmpty { members["data"] = .object(data) }
         if !apns.isEmpty { members["apns"] = .object(apns) }
         if !fcm.isEmpty { members["fcm"] = .object(fcm) }
@@ -49,5 +52,17 @@ package struct SendContent: Sendable, Hashable {
         topic = try fields.optional("topic", JSONFields.string(1...250))
         sound = try fields.optional("sound", JSONFields.string(1...100))
         badge = try fields.optional("badge", JSONFields.integer(0...999_999))
+        text = try fields.optional("text", SendContent.text)
+    }
+
+    private static func text(_ value: JSONValue, _ field: JSONFields.Field) throws(Problem) -> JSONValue {
+        var fields = try JSONFields(value, at: field.pointer)
+        _ = try fields.required("name", JSONFields.string(1...100))
+        let values = try fields.optional("values", JSONFields.object) ?? [:]
+        try fields.finish()
+        guard values.values.allSatisfy({ $0.string != nil }) else {
+            throw fields.field("values").invalid("\"values\" are strings, by the name of the placeholder.")
+        }
+        return value
     }
 }

@@ -3,18 +3,26 @@ import PushContract
 /// The queue as `GET /sends/backlog` shows it.
 package struct BacklogDocument: Encodable, Sendable {
     struct Depth: Encodable, Sendable {
-        var ready: Int
-        var retrying: Int
+        /// First attempts.
+        var queued: DrainDocument
+        /// Failed deliveries that are attempted again, those that are due included.
+        var retrying: DrainDocument
         var scheduled: Int
         /// Waiting until an open circuit closes.
         var blocked: Int
         var sending: Int
         /// Age of the oldest ready delivery; null when none is ready.
         var oldestSeconds: Double?
-        /// `empty`, `draining` or `growing`.
-        var drain: String
-        /// Until nothing waits, if all goes on as in the last five minutes; only while draining.
-        var drainSeconds: Double?
+    }
+
+    struct DrainDocument: Encodable, Sendable {
+        var waiting: Int
+        /// In the last minute.
+        var `in`: Int?
+        var out: Int
+        var trend: Drain.Trend
+        /// Until nothing waits; only while draining.
+        var etaSeconds: Double?
     }
 
     struct InQueue: Encodable, Sendable {
@@ -33,32 +41,14 @@ package struct BacklogDocument: Encodable, Sendable {
 
     package init(_ backlog: Backlog) {
         at = backlog.at
-        total = Depth(
-            ready: backlog.ready,
-            retrying: backlog.retrying,
-            scheduled: backlog.scheduled,
-            blocked: backlog.blocked,
-            sending: backlog.sending,
-            oldestReadyAt: backlog.oldestReadyAt,
-            at: backlog.at,
-            drain: backlog.drain
-        )
+        total = Depth(backlog.queues, at: backlog.at)
         queues = backlog.queues.map { queue in
             InQueue(
                 app: queue.queue.app,
                 provider: queue.queue.provider,
                 environment: queue.queue.environment,
                 class: queue.queue.deliveryClass,
-                backlog: Depth(
-                    ready: queue.ready,
-                    retrying: queue.retrying,
-                    scheduled: queue.scheduled,
-                    blocked: queue.blocked,
-                    sending: queue.sending,
-                    oldestReadyAt: queue.oldestReadyAt,
-                    at: backlog.at,
-                    drain: queue.drain
-                )
+                backlog: Depth([queue], at: backlog.at)
             )
         }
         circuits = backlog.circuits.map(CircuitDocument.init)
@@ -67,28 +57,18 @@ package struct BacklogDocument: Encodable, Sendable {
 }
 
 extension BacklogDocument.Depth {
-    init(
-        ready: Int,
-        retrying: Int,
-        scheduled: Int,
-        blocked: Int,
-        sending: Int,
-        oldestReadyAt: Timestamp?,
-        at: Timestamp,
-        drain estimate: DrainEstimate
-    ) {
-        self.ready = ready
-        self.blocked = blocked
-        self.retrying = retrying
-        self.scheduled = scheduled
-        self.sending = sending
-        oldestSeconds = oldestReadyAt.map { max(0, (at - $0).inSeconds) }
-        switch estimate {
-        case .empty: drain = "empty"
-        case .growing: drain = "growing"
-        case .after(let duration):
-            drain = "draining"
-            drainSeconds = duration.inSeconds
-        }
+    init(_ queues: [QueueBacklog], at: Timestamp) {
+        queued = BacklogDocument.DrainDocument(.queued(of: queues, now: at))
+        retrying = BacklogDocument.DrainDocument(.retries(of: queues, now: at))
+        scheduled = queues.reduce(0) { $0 + $1.scheduled }
+        blocked = queues.reduce(0) { $0 + $1.blocked }
+        sending = queues.reduce(0) { $0 + $1.sending }
+        oldestSeconds = queues.compactMap(\.oldestReadyAt).min().map { max(0, (at - $0).inSeconds) }
+    }
+}
+
+extension BacklogDocument.DrainDocument {
+    init(_ drain: Drain) {
+        self.init(waiting: drain.waiting, in: drain.arrived, out: drain.ended, trend: drain.trend, etaSeconds: drain.eta?.inSeconds)
     }
 }

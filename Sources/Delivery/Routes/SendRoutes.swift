@@ -20,7 +20,7 @@ package struct SendRoutes: Sendable {
     ///   - wake: the dispatcher's, if it runs in this process.
     package init(
         store: SendStore,
-        check: @escaping SendStore.PayloadCheck = SendValidation.check,
+        check: @escaping SendStore.PayloadCheck = { SendValidation.check($0, provider: $1, platform: $2, app: $3) },
         wake: WakeSignal,
         reader: BodyReader = BodyReader(),
         now: @escaping @Sendable () -> Timestamp = { .now() }

@@ -50,6 +50,11 @@ struct GateEvidence: Sendable {
     /// Pushes that were refused since one with the same scope and credential was accepted.
     private var refusedRuns: [Key: Set<String>] = [:]
 
+    /// When each credential was last accepted.
+    var lastAccepted: [String: Timestamp] {
+        Dictionary(accepted.map { ($0.key.credential, $0.value) }) { max($0, $1) }
+    }
+
     /// The provider accepted the credential and the topic.
     mutating func accept(_ key: Key, operationKey: String, at now: Timestamp) {
         accepted[key] = max(now, accepted[key] ?? now)

@@ -94,6 +94,9 @@ package final class SendGate: Sendable {
         }
     }
 
+    /// When each credential was last accepted, as far as this process knows.
+    package var lastAccepted: [String: Timestamp] { state.withLock { $0.evidence.lastAccepted } }
+
     /// Whether `takeClosed` has something to say.
     var hasClosed: Bool { state.withLock { !$0.closed.isEmpty } }
 

@@ -31,6 +31,7 @@ package struct AuditAction: RawRepresentable, Sendable, Hashable {
     package static let acceptBaseline = Self(rawValue: "acceptances.add")
     package static let undoAcceptance = Self(rawValue: "acceptances.remove")
     package static let markAlert = Self(rawValue: "alerts.mark")
+    package static let eraseUser = Self(rawValue: "users.erase")
     package static let addThrottle = Self(rawValue: "throttles.add")
     package static let removeThrottle = Self(rawValue: "throttles.remove")
     package static let closeCircuit = Self(rawValue: "circuits.close")

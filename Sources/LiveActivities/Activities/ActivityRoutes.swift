@@ -54,7 +54,7 @@ package struct ActivityRoutes: Sendable {
         let userId = try context.requireUser()
         var call = call
         let text = try call.fields.required("updateToken", JSONFields.string(1...4096))
-        let token = try DeviceRegistration.token(text, provider: .apns, field: call.fields.field("updateToken"))
+        let token = try DeviceRegistration.issuedToken(text, provider: .apns, field: call.fields.field("updateToken"))
         try call.fields.finish()
         let post = TokenPost(
             subject: call.subject,

@@ -22,4 +22,17 @@ package enum ActivityRemovals {
             """
         )
     }
+
+    /// Of a user who is erased: their activities have ended with their devices, and are forgotten when the pushes that take them off the
+    /// screens have left.
+    @Sendable
+    package static func erase(_ userId: String, on connection: BlockingConnection, now: Timestamp) throws {
+        try connection.execute("DELETE FROM follows WHERE userId = \(userId)")
+        try ActivityEnds.end("userId = \(userId)", reason: .deviceUnregistered, on: connection, now: now)
+        let expiry = now + LiveEnd.giveUpAfter
+        try connection.execute(
+            "UPDATE liveActivities SET expiresAt = least(expiresAt, \(expiry)::timestamptz) WHERE userId = \(userId)"
+        )
+        try connection.execute("DELETE FROM activityStarts WHERE userId = \(userId)")
+    }
 }

@@ -68,6 +68,14 @@ struct OrchestratorStore: Sendable {
         for table in ["liveActivities", "follows", "activeMatches", "activitySubjects"] {
             swept += try await pool.execute("DELETE FROM \(raw: table) WHERE expiresAt <= \(now)")
         }
+        // Of matches that never came.
+        swept += try await pool.execute(
+            """
+            DELETE FROM follows f WHERE f.expiresAt IS NULL AND f.followedAt <= \(now) - interval '90 days'
+                AND NOT EXISTS (SELECT FROM activeMatches m WHERE m.matchId = f.matchId)
+                AND NOT EXISTS (SELECT FROM activitySubjects s WHERE s.subject = f.matchId)
+            """
+        )
         return swept + (try await pool.execute("DELETE FROM activityStarts WHERE claimedAt < \(now) - interval '7 days'"))
     }
 

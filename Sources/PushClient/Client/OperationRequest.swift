@@ -67,6 +67,7 @@ struct OperationRequest {
         var pushToken: String
         var osVersion: String
         var appVersion: String
+        var locale: String?
 
         init(_ device: PushDevice, token: String) {
             deviceId = device.deviceId
@@ -76,6 +77,7 @@ struct OperationRequest {
             pushToken = token
             osVersion = device.osVersion
             appVersion = device.appVersion
+            locale = device.locale
         }
     }
 

@@ -14,6 +14,8 @@ public struct PushDevice: Sendable, Hashable {
     public var osVersion: String
     /// The app's version.
     public var appVersion: String
+    /// Of the person, in BCP 47, for example `de-AT`: the language of pushes whose texts the server has.
+    public var locale: String?
 
     /// Creates it from its parts.
     public init(
@@ -22,7 +24,8 @@ public struct PushDevice: Sendable, Hashable {
         environment: PushEnvironment = .production,
         app: String,
         osVersion: String,
-        appVersion: String
+        appVersion: String,
+        locale: String? = nil
     ) {
         self.deviceId = deviceId
         self.platform = platform
@@ -30,6 +33,7 @@ public struct PushDevice: Sendable, Hashable {
         self.app = app
         self.osVersion = osVersion
         self.appVersion = appVersion
+        self.locale = locale
     }
 
     /// The provider of its push token.

@@ -60,12 +60,30 @@ final class ProviderRegistry: Service, Sendable {
         }
     }
 
+    /// Each credential in use, as other instances compare it.
+    func reported(accepted: [String: Timestamp]) -> [Instance.Credential] {
+        let (slots, faults) = state.withLock { ($0.slots, $0.faults) }
+        return slots.map { slot in
+            Instance.Credential(
+                name: slot.entry.name,
+                id: slot.provider.credential,
+                provider: slot.entry.provider,
+                fault: faults[slot.entry.name] ?? faults["credentials file"],
+                acceptedAt: accepted[slot.provider.credential]
+            )
+        }
+    }
+
     @Sendable
     func lookup(_ provider: Provider, app: String, environment: PushEnvironment) -> (any PushProvider)? {
         state.withLock { state in
             CredentialEntry.index(of: state.slots.map(\.entry), provider, app: app, environment).map { state.slots[$0].provider }
         }
     }
+
+    /// Where one app of one platform is configured, what a registration means that does not name them.
+    @Sendable
+    func deviceDefaults() -> DeviceDefaults { DeviceDefaults(state.withLock { $0.slots.map(\.entry) }) }
 
     func run() async throws {
         let service = PeriodicService("credential files", every: .seconds(5), initialDelay: .seconds(5), logger: logger) { [self] in

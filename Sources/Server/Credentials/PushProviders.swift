@@ -16,7 +16,9 @@ enum PushProviders {
                 keyFile: apns.keyFile,
                 endpoints: [.production: apns.productionURL, .sandbox: apns.sandboxURL]
             )
-            entries.append(CredentialEntry(name: "APNs \(apns.teamId)/\(apns.keyId)", kind: .apns(settings)))
+            entries.append(
+                CredentialEntry(name: "APNs \(apns.teamId)/\(apns.keyId)", kind: .apns(settings), apps: Set([apns.app].compactMap { $0 }))
+            )
         }
         if let fcm = configuration.fcm {
             let settings = CredentialEntry.FCM(serviceAccountFile: fcm.serviceAccountFile, url: fcm.url)

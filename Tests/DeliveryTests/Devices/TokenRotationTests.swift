@@ -19,7 +19,8 @@ struct TokenRotationTests {
                 token: try PushToken(RegistryBench.token(number), provider: .apns),
                 platform: .ios,
                 provider: .apns,
-                app: "a"
+                app: "a",
+                osVersion: "18.2"
             )
             _ = try await store.register(registration, requestId: "r", now: .now())
             let start = StartTokenRegistration(

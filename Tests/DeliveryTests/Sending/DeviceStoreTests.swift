@@ -80,14 +80,26 @@ struct DeviceStoreTests {
         arguments: [
             (#"{"deviceId": "d", "platform": "ios", "app": "a", "pushToken": "550e8400-e29b-41d4-a716-446655440000"}"#, "/pushToken"),
             (
-                #"{"deviceId": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "platform": "ios", "app": "a", "pushToken": "ab"}"#,
+                #"{"deviceId": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "platform": "ios", "app": "a", "pushToken": "0000000000000000000000000000000000000000000000000000000000000001"}"#,
                 "/deviceId"
             ),
             (#"{"deviceId": "d", "platform": "ios", "app": "a", "pushToken": "not hex"}"#, "/pushToken"),
-            (#"{"deviceId": "d", "platform": "web", "provider": "apns", "app": "a", "pushToken": "ab"}"#, "/provider"),
-            (#"{"deviceId": "d", "platform": "ios", "app": "a", "pushToken": "ab", "tokn": 1}"#, "/tokn"),
-            (#"{"deviceId": "d", "platform": "ios", "pushToken": "ab"}"#, "/app"),
-            (#"{"deviceId": "d", "platform": "tv", "app": "a", "pushToken": "ab"}"#, "/platform"),
+            (
+                #"{"deviceId": "d", "platform": "web", "provider": "apns", "app": "a", "pushToken": "0000000000000000000000000000000000000000000000000000000000000001"}"#,
+                "/provider"
+            ),
+            (
+                #"{"deviceId": "d", "platform": "ios", "app": "a", "pushToken": "0000000000000000000000000000000000000000000000000000000000000001", "tokn": 1}"#,
+                "/tokn"
+            ),
+            (
+                #"{"deviceId": "d", "platform": "ios", "pushToken": "0000000000000000000000000000000000000000000000000000000000000001"}"#,
+                "/app"
+            ),
+            (
+                #"{"deviceId": "d", "platform": "tv", "app": "a", "pushToken": "0000000000000000000000000000000000000000000000000000000000000001"}"#,
+                "/platform"
+            ),
         ]
     )
     func refusals(json: String, pointer: String) {

@@ -83,15 +83,4 @@ struct SendRequestTests {
     func states(deliveries: [DeliveryState], expected: SendState) {
         #expect(SendState(deliveries) == expected)
     }
-
-    @Test(
-        "when a backlog will be gone",
-        arguments: [
-            (0, 10, 0, DrainEstimate.empty), (100, 0, 300, .after(.seconds(100))), (100, 300, 300, .growing), (100, 600, 300, .growing),
-            (50, 100, 400, .after(.seconds(50))),
-        ]
-    )
-    func drain(waiting: Int, arrived: Int, ended: Int, expected: DrainEstimate) {
-        #expect(DrainEstimate(waiting: waiting, arrived: arrived, ended: ended, over: .seconds(300)) == expected)
-    }
 }

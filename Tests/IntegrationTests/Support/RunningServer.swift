@@ -18,6 +18,7 @@ struct RunningServer: Sendable {
     let simulator: ProviderSimulator
     let pool: PostgresPool
     let directory: String
+    let database: String
 
     var url: String { api.url }
 
@@ -96,7 +97,7 @@ func withServer<Value: Sendable>(
                     let api = API(url: url, bearer: RunningServer.bootstrapKey)
                     try await eventually("the server is ready") { try await api.get("/health/ready").status == 200 }
                     return try await body(
-                        RunningServer(api: api, issuer: issuer, simulator: simulator, pool: pool, directory: directory)
+                        RunningServer(api: api, issuer: issuer, simulator: simulator, pool: pool, directory: directory, database: database)
                     )
                 }
             }

@@ -20,10 +20,12 @@ package enum StartTargets {
         """
     }
 
-    /// The condition of SQL on `d` and `s`: seen within 90 days, with a start token that is active, or suspect and rested.
+    /// The condition of SQL on `d` and `s`: seen within 90 days, with a start token that is active, or suspect and rested, and with iOS 17.2 or
+    /// later. The start token of a device that has not said its version is kept and not used. The version is read as `OSVersion` does.
     package static func usable(at now: Timestamp) -> Query {
         """
-        (d.expiresAt > \(now) AND d.provider = 'apns' AND s.token IS NOT NULL AND (s.state = 'active'
+        (d.expiresAt > \(now) AND d.provider = 'apns' AND s.token IS NOT NULL
+            AND string_to_array(substring(d.osVersion FROM '[0-9]{1,4}(?:\\.[0-9]{1,4})?'), '.')::int[] >= ARRAY[17, 2] AND (s.state = 'active'
             OR (s.state = 'suspect' AND s.since <= \(now - DeviceTokens.suspectPeriod))))
         """
     }

@@ -69,7 +69,7 @@ package struct StartTokenRegistration: Sendable {
                 pointer: fields.field(name).pointer
             )
         }
-        if let text { token = try DeviceRegistration.token(text, provider: .apns, field: fields.field(name)) }
+        if let text { token = try DeviceRegistration.issuedToken(text, provider: .apns, field: fields.field(name)) }
         if token != nil, let osVersion, let version = OSVersion(osVersion), version < .pushToStart {
             throw StartTokenRefusal.tooOld(osVersion).problem
         }

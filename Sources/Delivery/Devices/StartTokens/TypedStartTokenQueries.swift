@@ -3,12 +3,17 @@ import PushContract
 
 /// The SQL of start tokens whose type the app names.
 enum TypedStartTokenQueries {
-    private static let columns = "t.attributesType, t.tokenHash, t.state, t.cause, t.since, t.version"
+    private static let columns = "t.deviceId, t.attributesType, t.tokenHash, t.state, t.cause, t.since, t.version"
 
     static func of(userId: String, deviceId: String) -> Query {
         """
         SELECT \(raw: columns) FROM deviceStartTokens t WHERE t.userId = \(userId) AND t.deviceId = \(deviceId) ORDER BY t.attributesType
         """
+    }
+
+    /// Those of all devices of a user.
+    static func of(userId: String) -> Query {
+        "SELECT \(raw: columns) FROM deviceStartTokens t WHERE t.userId = \(userId) ORDER BY t.deviceId, t.attributesType"
     }
 
     /// Those of devices that are about to go, with their owners.
@@ -83,14 +88,15 @@ enum TypedStartTokenQueries {
 
 extension TypedStartToken {
     init(_ row: Row) throws {
-        let values = try row.decode((String, String, String, String?, Timestamp, Int64).self)
-        attributesType = values.0
+        let values = try row.decode((String, String, String, String, String?, Timestamp, Int64).self)
+        deviceId = values.0
+        attributesType = values.1
         token = Device.StartToken(
-            hash: try stored(values.1),
-            state: try stored(values.2),
-            cause: values.3,
-            since: values.4,
-            version: values.5
+            hash: try stored(values.2),
+            state: try stored(values.3),
+            cause: values.4,
+            since: values.5,
+            version: values.6
         )
     }
 }

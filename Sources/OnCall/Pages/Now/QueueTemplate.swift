@@ -12,8 +12,8 @@ extension PageTemplate {
         <div><dt>In</dt><dd>{{arrived}}</dd></div>
         <div><dt>Out</dt><dd>{{ended}}</dd></div>
         <div><dt>Oldest ready</dt><dd>{{oldest}}</dd></div>
-        <div><dt>Ready</dt><dd>{{ready}}</dd></div>
-        <div><dt>Retrying</dt><dd>{{retrying}}</dd></div>
+        <div><dt>First attempts</dt><dd>{{queued}}</dd></div>
+        <div><dt>Retries</dt><dd>{{retrying}}</dd></div>
         <div><dt>Blocked</dt><dd>{{blocked}}</dd></div>
         <div><dt>Being sent</dt><dd>{{sending}}</dd></div>
         <div><dt>Scheduled</dt><dd>{{scheduled}}</dd></div>

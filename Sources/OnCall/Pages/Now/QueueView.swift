@@ -23,7 +23,7 @@ struct QueueView {
     let depth: String
     let verdict: String
     let isGrowing: Bool
-    let ready: String
+    let queued: String
     let retrying: String
     let scheduled: String
     let sending: String
@@ -39,35 +39,36 @@ struct QueueView {
     let hasThrottles: Bool
 
     init(_ backlog: Backlog, throttles: [SendThrottle], mayAct: Bool = false, now: Timestamp) {
-        depth = NumberText.count(backlog.ready + backlog.retrying + backlog.blocked)
+        let all = Drain.all(of: backlog.queues, now: backlog.at)
+        depth = NumberText.count(all.waiting + backlog.blocked)
         blocked = NumberText.count(backlog.blocked)
-        verdict = Self.words(backlog)
+        verdict = Self.words(backlog, all)
         obstacles = backlog.circuits.map { Self.row($0, mayAct, now: now) } + backlog.pauses.map { Self.row($0, mayAct, now: now) }
         hasObstacles = !obstacles.isEmpty
-        isGrowing = backlog.drain == .growing || backlog.blocked + backlog.paused > 0
-        ready = NumberText.count(backlog.ready)
-        retrying = NumberText.count(backlog.retrying)
+        isGrowing = all.trend == .growing || backlog.blocked + backlog.paused > 0
+        queued = Self.words(of: .queued(of: backlog.queues, now: backlog.at))
+        retrying = Self.words(of: .retries(of: backlog.queues, now: backlog.at))
         scheduled = NumberText.count(backlog.scheduled)
         sending = NumberText.count(backlog.sending)
         oldest = backlog.oldestReadyAt.map { DurationText.span(now - $0) } ?? "–"
-        let queues = backlog.queues
-        arrived = Self.rate(queues.reduce(0) { $0 + $1.arrived }) + "/min"
-        ended = Self.rate(queues.reduce(0) { $0 + $1.ended }) + "/min"
-        let busy = queues.filter { $0.waiting > 0 }.sorted { $0.waiting > $1.waiting }
-        self.queues = busy.prefix(6).map { Self.line($0, now: now) }
+        arrived = Self.arrived(all) + "/min"
+        ended = NumberText.count(all.ended) + "/min"
+        let busy = backlog.queues.filter { $0.waiting + $0.blocked > 0 }.sorted { $0.waiting + $0.blocked > $1.waiting + $1.blocked }
+        queues = busy.prefix(6).map { Self.line($0, at: backlog.at, now: now) }
         hasQueues = !busy.isEmpty
         self.throttles = throttles.map { Self.words($0, now: now) }
         hasThrottles = !throttles.isEmpty
     }
 
-    private static func line(_ queue: QueueBacklog, now: Timestamp) -> QueueRow {
-        QueueRow(
+    private static func line(_ queue: QueueBacklog, at: Timestamp, now: Timestamp) -> QueueRow {
+        let drain = Drain.all(of: [queue], now: at)
+        return QueueRow(
             name:
                 "\(queue.queue.provider.rawValue) \(queue.queue.app)\(queue.queue.deliveryClass == .normal ? "" : " (\(queue.queue.deliveryClass.rawValue))")",
-            waiting: NumberText.count(queue.waiting),
+            waiting: NumberText.count(queue.waiting + queue.blocked),
             oldest: queue.oldestReadyAt.map { DurationText.span(now - $0) } ?? "–",
-            queueIn: rate(queue.arrived),
-            queueOut: rate(queue.ended)
+            queueIn: arrived(drain),
+            queueOut: NumberText.count(drain.ended)
         )
     }
 
@@ -93,33 +94,39 @@ struct QueueView {
         )
     }
 
-    private static func words(_ backlog: Backlog) -> String {
+    private static func words(_ backlog: Backlog, _ drain: Drain) -> String {
         let stopped = [
             backlog.blocked > 0 ? "\(NumberText.count(backlog.blocked)) blocked by an open circuit." : nil,
             backlog.paused > 0 ? "\(NumberText.count(backlog.paused)) paused for a rate limit." : nil,
         ].compactMap { $0 }
-        guard !stopped.isEmpty else { return words(backlog.drain) }
-        return (stopped + (backlog.drain == .empty || backlog.paused > 0 ? [] : [words(backlog.drain)])).joined(separator: " ")
+        guard !stopped.isEmpty else { return words(drain) }
+        return (stopped + (drain.trend == .empty || backlog.paused > 0 ? [] : [words(drain)])).joined(separator: " ")
     }
 
-    private static func words(_ drain: DrainEstimate) -> String {
-        switch drain {
+    private static func words(_ drain: Drain) -> String {
+        switch drain.trend {
         case .empty: "Nothing waits."
-        case .after(let span): "Drained in about \(DurationText.span(max(span, .seconds(1)))) at this pace."
-        case .growing: "Not draining: as much comes in as leaves, or more."
+        case .draining: "Drained in about \(span(drain.eta)) at this pace."
+        case .steady: "Not draining: as much waits as a minute ago."
+        case .growing: "Growing: more waits than a minute ago."
+        case .unknown: "No instance that sends has counted the queue in the last minute."
         }
     }
+
+    /// `411, in 30/min, out 25/min, growing`
+    private static func words(of drain: Drain) -> String {
+        guard drain.waiting > 0 || drain.ended > 0 else { return "0" }
+        let trend = drain.trend == .draining ? "draining, empty in about \(span(drain.eta))" : drain.trend.rawValue
+        return "\(NumberText.count(drain.waiting)), in \(arrived(drain))/min, out \(NumberText.count(drain.ended))/min, \(trend)"
+    }
+
+    private static func span(_ eta: Duration?) -> String { DurationText.span(max(eta ?? .zero, .seconds(1))) }
+
+    private static func arrived(_ drain: Drain) -> String { drain.arrived.map { NumberText.count($0) } ?? "–" }
 
     private static func words(_ throttle: SendThrottle, now: Timestamp) -> String {
         "\(throttle.provider.rawValue)\(throttle.app.map { " \($0)" } ?? ""): non-critical sends limited to "
             + "\(NumberText.rate(throttle.perMinute)) a minute until \(ClockText.moment(throttle.expiresAt, now: now)) "
             + "(\(throttle.reason); set by \(throttle.author))"
     }
-
-    private static func rate(_ count: Int) -> String { NumberText.rate(Double(count) * 60 / Backlog.window.inSeconds) }
-}
-
-extension QueueBacklog {
-    /// Deliveries that are due and not sent yet.
-    fileprivate var waiting: Int { ready + retrying + blocked }
 }

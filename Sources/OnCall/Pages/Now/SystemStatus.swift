@@ -16,6 +16,8 @@ struct SystemStatus {
     var circuits: [Circuit] = []
     var limiters: [DeactivationLimiter] = []
     var silences: [AlertSilence] = []
+    /// Those that run.
+    var instances: [Instance] = []
     /// The newest minute in which somebody could write attempts, and by how many instances in the last five.
     var lastHeartbeat: Timestamp?
     var writers = 0

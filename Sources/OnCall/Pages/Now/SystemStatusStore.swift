@@ -40,6 +40,7 @@ struct SystemStatusStore: Sendable {
             circuits: try await circuits(),
             limiters: try await limiters(),
             silences: try await SilenceStore.current(at: now, on: pool),
+            instances: try await InstanceStore(pool: pool).running(),
             lastHeartbeat: lastHeartbeat,
             writers: writers
         )

@@ -31,6 +31,9 @@ extension PageTemplate {
         {{/hasCredentials}}
         {{^hasCredentials}}<p class="soft">This instance has no provider credentials.</p>{{/hasCredentials}}
         {{#mayCheck}}<form method="post" action="/oncall/credentials/check"><button class="plain">Try them now</button></form>{{/mayCheck}}
+        {{#hasInstances}}<h3>Instances</h3>
+        {{#differences}}<p><span class="warn">{{.}}</span></p>
+        {{/differences}}<ul class="plainList">{{#instances}}<li>{{.}}</li>{{/instances}}</ul>{{/hasInstances}}
         <h3>Writers</h3>
         <p><span class="{{#isWriterMissing}}warn{{/isWriterMissing}}">{{writers}}</span></p>
         {{#hasSilences}}<h3>Silences</h3>

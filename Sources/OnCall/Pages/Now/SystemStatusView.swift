@@ -29,6 +29,10 @@ struct SystemStatusView {
     let hasCredentials: Bool
     let silences: [String]
     let hasSilences: Bool
+    let instances: [String]
+    let hasInstances: Bool
+    /// What they should agree about, and do not.
+    let differences: [String]
     let writers: String
     let isWriterMissing: Bool
     /// Whether the reader may try the credentials.
@@ -47,6 +51,9 @@ struct SystemStatusView {
         self.mayCheck = mayCheck && !data.credentials.isEmpty
         silences = data.silences.map { Self.words($0, now: now) }
         hasSilences = !silences.isEmpty
+        instances = data.instances.map { Self.words($0, now: now) }
+        hasInstances = !instances.isEmpty
+        differences = InstanceDifference.all(of: data.instances).map { $0.summary.prefix(1).uppercased() + $0.summary.dropFirst() }
         isWriterMissing = data.lastHeartbeat.map { now - $0 > .seconds(180) } ?? true
         writers = Self.writers(data, now: now)
     }
@@ -97,6 +104,19 @@ struct SystemStatusView {
             isBad: credential.fault != nil || isOld,
             detail: [credential.fault, age].compactMap { $0 }.joined(separator: "; ")
         )
+    }
+
+    private static func words(_ instance: Instance, now: Timestamp) -> String {
+        let credentials = instance.credentials.map { credential in
+            let accepted = credential.acceptedAt.map { "accepted \(DurationText.ago($0, now: now))" } ?? "not used yet"
+            return "\(credential.id) \(credential.fault == nil ? accepted : "(the newest is not in use), \(accepted)")"
+        }
+        let facts = [
+            "version \(instance.version)", "since \(ClockText.moment(instance.startedAt, now: now))",
+            instance.roles.joined(separator: ", "),
+            "clock \(instance.clockText)",
+        ]
+        return "\(instance.name): " + (facts + credentials).joined(separator: "; ")
     }
 
     private static func words(_ silence: AlertSilence, now: Timestamp) -> String {

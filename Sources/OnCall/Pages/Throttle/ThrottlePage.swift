@@ -22,7 +22,7 @@ struct ThrottlePage {
         frame = PageFrame(title: "Throttle · Pushwatch", person: reader, now: now)
         self.back = back.path
         let throttled = backlog.queues.filter { !$0.queue.isCritical && (provider == nil || $0.queue.provider == provider) }
-        waiting = NumberText.count(throttled.reduce(0) { $0 + $1.ready + $1.retrying })
+        waiting = NumberText.count(throttled.reduce(0) { $0 + $1.waiting })
         current = throttles.map { throttle in
             Current(
                 text: "\(throttle.provider.displayName)\(throttle.app.map { ", \($0)" } ?? ""): at most "

@@ -21,14 +21,18 @@ struct RegistryBench {
     let removals = Removals()
 
     /// - Parameter records: false for tests that leap months ahead, where no partition takes an attempt.
-    static func with(records: Bool = true, _ body: (RegistryBench) async throws -> Void) async throws {
+    static func with(
+        records: Bool = true,
+        limit: Int = DeviceStore.standardLimit,
+        _ body: (RegistryBench) async throws -> Void
+    ) async throws {
         try await withDatabase { pool in
             try await PartitionMaintenance(pool: pool, logger: .silent).maintain()
-            try await body(RegistryBench(pool: pool, records: records))
+            try await body(RegistryBench(pool: pool, records: records, limit: limit))
         }
     }
 
-    init(pool: PostgresPool, records: Bool) {
+    init(pool: PostgresPool, records: Bool, limit: Int) {
         self.pool = pool
         cipher = TokenCipher(.random())
         let silent: AttemptRecorder = { _, _ in }
@@ -36,7 +40,8 @@ struct RegistryBench {
             pool: pool,
             cipher: cipher,
             record: records ? AttemptRecording.recorder(slot: 9, logger: .silent) : silent,
-            onRemoval: { [removals] gone, _, _ in removals.add(gone) }
+            onRemoval: { [removals] gone, _, _ in removals.add(gone) },
+            limit: limit
         )
     }
 
@@ -50,7 +55,7 @@ struct RegistryBench {
         _ deviceId: String,
         token: Int,
         app: String = "com.example.app",
-        os: String? = nil,
+        os: String? = "18.2",
         at now: Timestamp? = nil,
         secret: UnregisterSecret = .generate(),
         requestId: String? = nil
@@ -104,9 +109,12 @@ struct RegistryBench {
     }
 
     /// The routes, with whoever the `Authorization` header names as the app user.
-    func withRoutes(_ body: @Sendable (any TestClientProtocol) async throws -> Void) async throws {
+    func withRoutes(
+        defaults: DeviceDefaults = DeviceDefaults(),
+        _ body: @Sendable (any TestClientProtocol) async throws -> Void
+    ) async throws {
         let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedUsers()))
-        DeviceRoutes(store: store, now: { [clock] in clock.now }).add(to: router)
+        DeviceRoutes(store: store, defaults: { defaults }, now: { [clock] in clock.now }).add(to: router)
         try await Application(router: router).test(.router, body)
     }
 }

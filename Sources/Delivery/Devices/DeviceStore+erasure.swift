@@ -1,0 +1,21 @@
+package import Postgres
+package import PushContract
+
+/// Removes what a feature above keeps of a user, in the transaction in which the user is erased.
+package typealias ErasureHandler = @Sendable (_ userId: String, _ connection: BlockingConnection, _ now: Timestamp) throws -> Void
+
+extension DeviceStore {
+    /// Removes what is kept of a user: devices and tokens, memberships of audiences, deliveries that wait and the outcomes of those that
+    /// ended, and what other features keep. Attempts stay, with hashes of tokens alone.
+    ///
+    /// A delivery that is being sent at this moment keeps its outcome.
+    package func erase(userId: String, requestId: String, now: Timestamp) async throws {
+        try await transaction { [self] connection in
+            _ = try remove("d.userId = \(userId)", requestId: requestId, on: connection, now: now)
+            try onErasure(userId, connection, now)
+            try SendErasure.erase(userId, on: connection)
+            try connection.execute("DELETE FROM audienceMembers WHERE uid = \(userId)")
+            try connection.execute("DELETE FROM tokenDeactivations WHERE userId = \(userId)")
+        }
+    }
+}

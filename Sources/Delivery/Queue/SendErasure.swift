@@ -1,0 +1,31 @@
+import Postgres
+
+/// The sends of a user who is erased.
+enum SendErasure {
+    /// Removes deliveries that wait or have ended, and sends that went to this user alone. Ends of Live Activities still leave.
+    ///
+    /// The places go first: a delivery that a worker claims meanwhile has left them, and stays.
+    static func erase(_ userId: String, on connection: BlockingConnection) throws {
+        var gone: [Int64] = []
+        for (table, which) in [
+            ("pushReady", " AND kind IS NULL"), ("pushScheduled", " AND kind IS NULL"), ("pushFinished", ""), ("pushDead", ""),
+        ] {
+            gone += try connection.query(
+                """
+                DELETE FROM \(raw: table) WHERE deliveryId = ANY(ARRAY(
+                    SELECT deliveryId FROM pushDeliveries WHERE uid = \(userId)\(raw: which)))
+                RETURNING deliveryId
+                """
+            ).map { try $0.decode(Int64.self) }
+        }
+        guard !gone.isEmpty else { return }
+        let sendIds = try connection.query("DELETE FROM pushDeliveries WHERE deliveryId = ANY(\(gone)) RETURNING sendId")
+            .compactMap { try $0.decode(String?.self) }
+        try connection.execute(
+            """
+            DELETE FROM pushSends s WHERE sendId = ANY(\(sendIds))
+                AND NOT EXISTS (SELECT FROM pushDeliveries d WHERE d.sendId = s.sendId)
+            """
+        )
+    }
+}

@@ -1,0 +1,71 @@
+import Postgres
+import PushContract
+import Testing
+
+@testable import Delivery
+
+@Suite("Running instances")
+struct InstanceTests {
+    private static func instance(
+        _ number: Int,
+        version: String = "1",
+        roles: [String] = ["api", "send"],
+        keys: [String] = ["T/K#1"],
+        startedAt: Timestamp = Timestamp(seconds: 1_800_000_000)
+    ) -> Instance {
+        Instance(
+            instance: "00000000-0000-4000-8000-00000000000\(number)",
+            host: "host-\(number)",
+            version: version,
+            startedAt: startedAt,
+            roles: roles,
+            credentials: keys.map { Instance.Credential(name: "APNs", id: $0, provider: .apns) },
+            seenAt: .now()
+        )
+    }
+
+    @Test("versions that differ are marked, and credentials that differ among instances that push")
+    func differences() {
+        let same = [Self.instance(1, keys: ["a", "b"]), Self.instance(2, keys: ["b", "a"]), Self.instance(3, roles: ["alert"], keys: [])]
+        #expect(InstanceDifference.all(of: same).isEmpty && InstanceDifference.all(of: []).isEmpty)
+        let mixed = [Self.instance(1), Self.instance(2, version: "2"), Self.instance(3, roles: ["live"], keys: ["T/K#2"])]
+        #expect(
+            InstanceDifference.all(of: mixed).map(\.summary) == [
+                "version differs: 1 (host-1 00000000, host-3 00000000); 2 (host-2 00000000)",
+                "credentials of apns differ: T/K#1 (host-1 00000000, host-2 00000000); T/K#2 (host-3 00000000)",
+            ]
+        )
+        #expect(InstanceDifference.all(of: [Self.instance(1), Self.instance(2, keys: [])]).map(\.subject) == ["credentials of apns"])
+    }
+
+    @Test("a report is read back with the clock's deviation, and counts for 30 seconds")
+    func store() async throws {
+        try await SendingBench.with { bench in
+            let store = InstanceStore(pool: bench.pool)
+            var first = Self.instance(1)
+            first.credentials[0].acceptedAt = Timestamp(seconds: 1_800_000_100)
+            first.seenAt = .now() + .seconds(90)
+            try await store.report(first)
+            try await store.report(Self.instance(2, startedAt: Timestamp(seconds: 1_700_000_000)))
+            let running = try await store.running()
+            #expect(running.map(\.host) == ["host-2", "host-1"])
+            #expect(running.last?.credentials == first.credentials && running.last?.roles == ["api", "send"])
+            #expect(running.last.map { (85...95).contains($0.clockAheadSeconds) } == true)
+            try await bench.pool.execute("UPDATE instances SET at = at - interval '31 seconds' WHERE host = 'host-1'")
+            #expect(try await store.running().map(\.host) == ["host-2"])
+        }
+    }
+
+    @Test("the gate knows when a credential was last accepted")
+    func accepted() async throws {
+        try await SendingBench.with { bench in
+            let dispatcher = bench.dispatcher(ScriptedProvider().lookup)
+            #expect(dispatcher.lastAccepted().isEmpty)
+            let before = Timestamp.now()
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"uid": "ann", "title": "a"}"#)
+            try await dispatcher.runUntilIdle()
+            #expect(dispatcher.lastAccepted()["key-1"].map { $0 >= before } == true)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Delivery
+import Postgres
+import PushContract
+import Testing
+
+@testable import LiveActivities
+
+@Suite("What is kept of followers")
+struct ErasureTests {
+    @Test("of a user who is erased, follows go at once, and activities once their cards are taken off the screens")
+    func erase() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running("ann", "phone", 1)
+            try await bench.running("bob", "bobs", 2)
+            bench.apns.forget()
+            try await bench.devices.erase(userId: "ann", requestId: "erase", now: bench.now)
+            #expect(try await bench.count("SELECT count(*) FROM follows WHERE userId = 'ann'") == 0)
+            #expect(try await bench.count("SELECT count(*) FROM activityStarts WHERE userId = 'ann'") == 0)
+            try await bench.run()
+            #expect(bench.apns.calls("end").map(\.token) == [LiveBench.updateToken(1)])
+            bench.clock.advance(LiveEnd.giveUpAfter)
+            try await bench.run()
+            #expect(try await bench.count("SELECT count(*) FROM liveActivities WHERE userId = 'ann'") == 0)
+            #expect(try await bench.states("bob", "bobs") == ["active"])
+            #expect(try await bench.count("SELECT count(*) FROM follows WHERE userId = 'bob'") == 1)
+        }
+    }
+
+    @Test("a follow of a match that never comes ends after 90 days; one of a match that is known stays")
+    func neverCame() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score("m1", phase: "scheduled", runs: 0)
+            try await bench.follow("ann", "m1")
+            try await bench.follow("ann", "nothing")
+            bench.clock.advance(.seconds(90 * 86_400 - 60))
+            try await bench.run()
+            #expect(try await bench.count("SELECT count(*) FROM follows") == 2)
+            bench.clock.advance(.seconds(120))
+            try await bench.run()
+            #expect(try await bench.count("SELECT count(*) FROM follows WHERE matchId = 'm1'") == 1)
+            #expect(try await bench.count("SELECT count(*) FROM follows") == 1)
+        }
+    }
+}

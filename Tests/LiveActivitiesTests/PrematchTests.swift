@@ -1,0 +1,98 @@
+import Delivery
+import Postgres
+import Providers
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import LiveActivities
+
+@Suite("Alerts before a match")
+struct PrematchTests {
+    private static let lead = Duration.seconds(15 * 60)
+
+    private func alerts(_ bench: LiveBench) -> PrematchAlerts {
+        PrematchAlerts(
+            pool: bench.pool,
+            sends: bench.instance.sends,
+            check: SendValidation.checker { _, _, _ in bench.apns },
+            lead: Self.lead,
+            now: { [clock = bench.clock] in clock.now },
+            logger: .silent
+        )
+    }
+
+    private func start(_ bench: LiveBench, at startsAt: Timestamp, phase: String = "scheduled") async throws {
+        try await bench.score(phase: phase, runs: 0)
+        try await bench.pool.execute("UPDATE activeMatches SET startsAt = \(startsAt)")
+    }
+
+    @Test("1,000 followers, 5 % of them with dead tokens, get one alert each at the moved start; dead tokens are deactivated")
+    func many() async throws {
+        try await LiveBench.with { bench in
+            try await LiveFixture(pool: bench.pool, cipher: BenchParts.cipher).followers(0..<1000, of: "m1", now: bench.now)
+            let dead = (0..<1000).filter { $0 % 20 == 7 }
+            for number in dead { bench.apns.answer(LiveFixture.token("a", number), .apns(410, "Unregistered")) }
+            let alerts = alerts(bench)
+            let first = bench.now + .seconds(3600)
+            try await start(bench, at: first)
+            try await alerts.look()
+            #expect(try await bench.count("SELECT count(*) FROM pushSends") == 0, "not due yet")
+            let moved = first + .seconds(1800)
+            try await start(bench, at: moved)
+            bench.clock.advance(.seconds(50 * 60))
+            try await alerts.look()
+            #expect(try await bench.count("SELECT count(*) FROM pushSends") == 0, "due at the first start only")
+            bench.clock.advance(.seconds(25 * 60))
+            // Two instances at once, and again.
+            async let one: Void = alerts.look()
+            async let other: Void = alerts.look()
+            _ = try await (one, other)
+            try await alerts.look()
+            try await bench.instance.send()
+            #expect(bench.apns.calls.count == 1000 && Set(bench.apns.calls.map(\.token)).count == 1000)
+            #expect(
+                Set(bench.apns.calls.map { "\($0.message.title ?? "") \($0.message.body ?? "")" }) == ["RR v KKR Starts in 15 minutes."]
+            )
+            #expect(try await bench.count("SELECT count(*) FROM devices WHERE tokenState = 'inactive'") == 50)
+            #expect(try await bench.count("SELECT count(*) FROM notificationDeliveryAttempts WHERE status = 'deactivated'") == 50)
+            // It moves once more: only who came since is alerted.
+            try await bench.phone("late", "late", 1)
+            try await bench.follow("late")
+            bench.apns.forget()
+            try await start(bench, at: moved + .seconds(7200))
+            bench.clock.advance(.seconds(7200))
+            try await alerts.look()
+            try await bench.instance.send()
+            #expect(bench.apns.calls.map(\.token) == [LiveBench.token(1)])
+        }
+    }
+
+    @Test("what waits is cancelled when the match moves or does not begin; who got none gets one at the new start")
+    func cancelled() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1, startToken: false)
+            try await bench.follow("ann")
+            let alerts = alerts(bench)
+            let startsAt = bench.now + .seconds(600)
+            try await start(bench, at: startsAt)
+            try await alerts.look()
+            #expect(try await bench.count("SELECT count(*) FROM pushReady") == 1)
+            try await start(bench, at: startsAt + .seconds(3600))
+            try await alerts.look()
+            try await bench.instance.send()
+            #expect(bench.apns.calls.isEmpty)
+            bench.clock.advance(.seconds(3600))
+            try await alerts.look()
+            try await start(bench, at: startsAt + .seconds(3600), phase: "abandoned")
+            try await alerts.look()
+            try await bench.instance.send()
+            #expect(bench.apns.calls.isEmpty)
+            #expect(try await bench.count("SELECT count(*) FROM pushFinished WHERE outcome = 'cancelled'") == 2)
+            try await start(bench, at: startsAt + .seconds(3700))
+            try await alerts.look()
+            try await bench.instance.send()
+            #expect(bench.apns.calls.count == 1)
+        }
+    }
+}
