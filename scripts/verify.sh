@@ -16,7 +16,7 @@ run() {
         client) bash scripts/plant.sh client ;;
         cookbook) make cookbook ROWS="${ROWS:-5000000}" ;;
         extend-check) make extend-check ;;
-        incidents) .build/debug/pushwatch-dev scenarios --incidents ;;
+        incidents) .build/debug/pushwatch-dev scenarios --incidents && .build/debug/pushwatch-dev scenarios --baselines --faults 5 ;;
         *)
             echo "unknown step: $1 (soak limits soak-send fuzz planted client cookbook extend-check incidents)" >&2
             exit 2

@@ -75,21 +75,9 @@ struct AlertSemanticsTests {
     }
 
     private static func second(_ cases: [Case]) throws -> [[[Event]]] {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", root.appending(path: "Conformance/alert_semantics.py").path(percentEncoded: false)]
-        let (input, output) = (FileManager.default.temporaryDirectory.appending(path: UUID().uuidString), Pipe())
-        let encoder = JSONEncoder()
-        let lines = try cases.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
-        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: input)
-        defer { try? FileManager.default.removeItem(at: input) }
-        process.standardInput = try FileHandle(forReadingFrom: input)
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return try text.split(separator: "\n").map { try JSONDecoder().decode([[Event]].self, from: Data($0.utf8)) }
+        let script = root.appending(path: "Conformance/alert_semantics.py").path(percentEncoded: false)
+        let lines = try cases.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+        return try SecondImplementation.run(script, lines: lines).map { try JSONDecoder().decode([[Event]].self, from: Data($0.utf8)) }
     }
 
     @Test("the vectors are what both come to")

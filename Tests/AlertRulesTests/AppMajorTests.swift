@@ -18,7 +18,7 @@ struct AppMajorTests {
         )
     }
 
-    private func kinds(_ history: GroupHistory, _ rule: AlertRule = Make.spike()) -> [Transition.Kind] {
+    private func kinds(_ history: GroupHistory, _ rule: AlertRule = Make.spike(version: .one)) -> [Transition.Kind] {
         Make.transitions(rule, history).map(\.kind)
     }
 
@@ -29,7 +29,7 @@ struct AppMajorTests {
             "3": [(Self.week, 100, 1), (180, 10, 0)],
         ])
         #expect(kinds(history) == [])
-        let blind = Make.spike { $0.strata = [.environment, .platform, .provider, .pushType] }
+        let blind = Make.spike(version: .one) { $0.strata = [.environment, .platform, .provider, .pushType] }
         let merged = GroupHistory.groups(
             of: blind,
             rows: history.strata.flatMap { stratum in
@@ -71,7 +71,7 @@ struct AppMajorTests {
             "3": [(Self.week, 0, 0), (180, 95, 3)],
         ])
         #expect(kinds(history) == [])
-        let shares = BaselineShares(BaselineCondition(reasons: ["x"], above: Fraction(3, 1)), strata: history.strata)
+        let shares = Baseline1Shares(BaselineCondition(reasons: ["x"], above: Fraction(3, 1), version: .one), strata: history.strata)
         let now = Make.start + (Self.week + 100)
         #expect(shares.shares(from: now - 59, through: now).allSatisfy { abs($0 - 0.03) < 1e-9 })
     }
@@ -108,9 +108,9 @@ struct AppMajorTests {
                 """
             return RuleSet.read([SourceText(path: "r.yml", text: text)], runbookExists: { _ in true })
         }
-        let (plain, tenth) = (read("")["Spike"], read(", min_major_share: 10%")["Spike"])
+        let (plain, tenth) = (read(", version: 1")["Spike"], read(", version: 1, min_major_share: 10%")["Spike"])
         #expect(plain?.dimensions.contains(.appMajor) == true)
         #expect(tenth != nil && plain?.version != tenth?.version)
-        #expect(read(", min_major_share: 0%").findings.map(\.description).contains { $0.contains("min_major_share") })
+        #expect(read(", version: 1, min_major_share: 0%").findings.map(\.description).contains { $0.contains("min_major_share") })
     }
 }

@@ -10,20 +10,20 @@ struct BaselineAcceptanceTests {
     private static let usual: Runs = [(week, 100, 1)]
 
     private func history(_ runs: Runs, _ acceptances: [BaselineAcceptance] = []) -> GroupHistory {
-        let stratum = StratumHistory(key: BaselineDecisionTests.key, series: Make.series(runs), withHours: true)
+        let stratum = StratumHistory(key: BaselineDecisionTests.key, series: Make.series(runs))
         var history = GroupHistory(group: GroupKey(), strata: [stratum])
         history.acceptances = acceptances
         return history
     }
 
     /// The level at `minute`, of an alert that began with the ninth day, as the evaluator takes it.
-    private func accepted(_ runs: Runs, at minute: Int, to: Int? = nil, rule: AlertRule = Make.spike()) -> BaselineAcceptance {
+    private func accepted(_ runs: Runs, at minute: Int, to: Int? = nil, rule: AlertRule = Make.spike(version: .one)) -> BaselineAcceptance {
         let at = Make.start + minute
         let shares = RuleEvaluation.level(rule, history(runs), since: Make.start + Self.week, through: at)
         return BaselineAcceptance(from: at, to: to.map { Make.start + $0 }, shares: shares)
     }
 
-    private func summary(_ runs: Runs, _ acceptances: [BaselineAcceptance], rule: AlertRule = Make.spike()) -> [String] {
+    private func summary(_ runs: Runs, _ acceptances: [BaselineAcceptance], rule: AlertRule = Make.spike(version: .one)) -> [String] {
         Make.transitions(rule, history(runs, acceptances)).map { "\($0.kind) \($0.reason.rawValue) @\($0.minute - Make.start - Self.week)" }
     }
 
@@ -90,7 +90,7 @@ struct BaselineAcceptanceTests {
             ]
         )
         let last = Make.start + Self.week + 29
-        let shares = RuleEvaluation.level(Make.spike(), history, since: Make.start + Self.week, through: last)
+        let shares = RuleEvaluation.level(Make.spike(version: .one), history, since: Make.start + Self.week, through: last)
         #expect(shares.map(\.stratum) == [key("alert"), key("background")])
         let expected = zip(shares, [3000.0, 300]).reduce(0) { $0 + $1.0.share * $1.1 }
         #expect(abs(expected - 270) < 1e-9, "240 and 30 failed")
@@ -101,37 +101,25 @@ struct BaselineAcceptanceTests {
     func learning() {
         let runs: Runs = [(1440, 100, 1), (600, 100, 20)]
         let at = Make.start + 1440 + 40
-        let shares = RuleEvaluation.level(Make.spike(), history(runs), since: Make.start + 1440, through: at)
+        let shares = RuleEvaluation.level(Make.spike(version: .one), history(runs), since: Make.start + 1440, through: at)
         let level = BaselineAcceptance(from: at, shares: shares)
-        let transitions = Make.transitions(Make.spike(), history(runs, [level]))
+        let transitions = Make.transitions(Make.spike(version: .one), history(runs, [level]))
         #expect(transitions.map(\.reason) == [.conditionMet, .accepted] && transitions.allSatisfy { $0.severity == .ticket })
-        let risen = Make.transitions(Make.spike(), history(runs + [(120, 100, 70)], [level]))
+        let risen = Make.transitions(Make.spike(version: .one), history(runs + [(120, 100, 70)], [level]))
         #expect(risen.map(\.kind) == [.fired, .resolved, .fired])
-    }
-
-    @Test("a baseline by the hour of the week expects what was accepted in every hour before it")
-    func seasonal() throws {
-        let rule = Make.spike { $0.seasonality = WeekSeason(zone: "UTC") }
-        let usual: Runs = [(29 * 1440, 100, 1)]
-        let runs = usual + [(2 * 1440, 100, 8)]
-        let at = Make.start + 29 * 1440 + 52
-        let shares = RuleEvaluation.level(rule, history(runs), since: Make.start + 29 * 1440, through: at)
-        let level = BaselineAcceptance(from: at, shares: shares)
-        #expect(Make.transitions(rule, history(runs)).map(\.kind) == [.fired])
-        #expect(Make.transitions(rule, history(runs, [level])).map(\.reason) == [.conditionMet, .accepted])
     }
 
     @Test("a restart anywhere around it gives what no restart gives")
     func restarts() {
         let runs = Self.usual + [(240, 100, 8), (120, 100, 40)]
         let history = history(runs, [accepted(runs, at: Self.week + 52, to: Self.week + 130)])
-        let whole = Make.transitions(Make.spike(), history)
+        let whole = Make.transitions(Make.spike(version: .one), history)
         #expect(whole.count == 3)
         let (first, last) = (Make.start + Self.week, history.total.end - 1)
-        let before = RuleEvaluation.fold(Make.spike(), history, from: AlertState(asOf: Make.start - 1), through: first)
+        let before = RuleEvaluation.fold(Make.spike(version: .one), history, from: AlertState(asOf: Make.start - 1), through: first)
         for cut in stride(from: 1, to: last - first, by: 7) {
-            let early = RuleEvaluation.fold(Make.spike(), history, from: before.state, through: first + cut)
-            let late = RuleEvaluation.fold(Make.spike(), history, from: early.state, through: last)
+            let early = RuleEvaluation.fold(Make.spike(version: .one), history, from: before.state, through: first + cut)
+            let late = RuleEvaluation.fold(Make.spike(version: .one), history, from: early.state, through: last)
             #expect(before.transitions + early.transitions + late.transitions == whole, "cut at \(cut)")
         }
     }
@@ -140,7 +128,7 @@ struct BaselineAcceptanceTests {
     func others() {
         #expect(RuleEvaluation.level(Make.outage(), history(Self.usual), since: Make.start, through: Make.start + 60) == [])
         let silent = RuleEvaluation.level(
-            Make.spike(),
+            Make.spike(version: .one),
             history([(Self.week, 100, 0), (30, 10, 0)]),
             since: Make.start,
             through: Make.start + 60

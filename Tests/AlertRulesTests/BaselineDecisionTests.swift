@@ -13,7 +13,7 @@ struct BaselineDecisionTests {
     }
 
     private func kinds(_ runs: [(minutes: Int, attempts: Int64, bad: Int64)]) -> [Transition.Kind] {
-        Make.transitions(Make.spike(), history(runs)).map(\.kind)
+        Make.transitions(Make.spike(version: .one), history(runs)).map(\.kind)
     }
 
     @Test("3.0 × the weekly baseline is silent; just above fires", arguments: [1, 3, 7, 13] as [Int64])
@@ -27,7 +27,7 @@ struct BaselineDecisionTests {
 
     @Test("the alert carries observed, expected and when the rise began")
     func evidence() throws {
-        let transitions = Make.transitions(Make.spike(), history([(8 * 1440, 100, 1), (3, 100, 1), (180, 100, 30)]))
+        let transitions = Make.transitions(Make.spike(version: .one), history([(8 * 1440, 100, 1), (3, 100, 1), (180, 100, 30)]))
         let fired = try #require(transitions.first)
         #expect(fired.evidence.level == .reference && fired.evidence.definition == "baseline/1")
         #expect(abs(try #require(fired.evidence.expected) - 60) < 1e-6)
@@ -39,7 +39,7 @@ struct BaselineDecisionTests {
     @Test("an eightfold yesterday does not mask a fourfold today")
     func yesterday() {
         let transitions = Make.transitions(
-            Make.spike(),
+            Make.spike(version: .one),
             history([(7 * 1440, 100, 1), (1440, 100, 8), (1440, 100, 1), (600, 100, 1), (120, 100, 4)])
         )
         #expect(transitions.map(\.kind) == [.fired, .resolved, .fired])
@@ -47,16 +47,16 @@ struct BaselineDecisionTests {
 
     @Test("an incident of eight days does not resolve itself by becoming normal")
     func longIncident() {
-        let transitions = Make.transitions(Make.spike(), history([(8 * 1440, 100, 1), (9 * 1440, 100, 8)]))
+        let transitions = Make.transitions(Make.spike(version: .one), history([(8 * 1440, 100, 1), (9 * 1440, 100, 8)]))
         #expect(transitions.map(\.kind) == [.fired])
-        let after = Make.transitions(Make.spike(), history([(8 * 1440, 100, 1), (8 * 1440, 100, 8), (180, 100, 1)]))
+        let after = Make.transitions(Make.spike(version: .one), history([(8 * 1440, 100, 1), (8 * 1440, 100, 8), (180, 100, 1)]))
         #expect(after.map(\.kind) == [.fired, .resolved])
     }
 
     @Test("a zero baseline with 40 of 1,000 fires, and resolves when a full window would have shown it")
     func zeroBaseline() throws {
         let runs: [(minutes: Int, attempts: Int64, bad: Int64)] = [(8 * 1440, 17, 0), (10, 100, 4), (1440 * 2, 17, 0)]
-        let transitions = Make.transitions(Make.spike(), history(runs))
+        let transitions = Make.transitions(Make.spike(version: .one), history(runs))
         #expect(transitions.map(\.kind) == [.fired, .resolved])
         #expect(try #require(transitions.first).evidence.observed.counts.bad >= 10)
         #expect(kinds([(8 * 1440, 17, 0), (1440, 17, 0)]) == [])
@@ -66,19 +66,19 @@ struct BaselineDecisionTests {
     @Test("with less than seven days it learns: a ticket at most, and nothing below 10 %")
     func learning() throws {
         #expect(kinds([(2 * 1440, 100, 1), (180, 100, 9)]) == [])
-        let transitions = Make.transitions(Make.spike(), history([(2 * 1440, 100, 1), (180, 100, 20), (180, 100, 1)]))
+        let transitions = Make.transitions(Make.spike(version: .one), history([(2 * 1440, 100, 1), (180, 100, 20), (180, 100, 1)]))
         let fired = try #require(transitions.first)
         #expect(transitions.map(\.kind) == [.fired, .resolved])
         #expect(fired.evidence.level == .learning && fired.severity == .ticket && fired.evidence.expected == nil)
         #expect(fired.evidence.thresholdText == "10 %")
-        let silent = Make.spike { $0.warnAbove = nil }
+        let silent = Make.spike(version: .one) { $0.warnAbove = nil }
         #expect(Make.transitions(silent, history([(2 * 1440, 100, 1), (180, 100, 20)])) == [])
     }
 
     @Test("a ticket of a learning baseline ends where the page of a learned one begins")
     func learned() {
         // 2 h of window and gap pass before seven days are known.
-        let transitions = Make.transitions(Make.spike(), history([(6 * 1440, 100, 1), (1440 + 240, 100, 20)]))
+        let transitions = Make.transitions(Make.spike(version: .one), history([(6 * 1440, 100, 1), (1440 + 240, 100, 20)]))
         #expect(transitions.map(\.kind) == [.fired, .resolved, .fired])
         #expect(transitions.map(\.reason) == [.conditionMet, .learned, .conditionMet])
         #expect(transitions.map(\.severity) == [.ticket, .ticket, .page])
@@ -96,17 +96,17 @@ struct BaselineDecisionTests {
                 strata: [StratumHistory(key: live, series: steady), StratumHistory(key: alert, series: broadcast)]
             )
         }
-        #expect(Make.transitions(Make.spike(), history(broadcastBad: 30)) == [])
-        #expect(Make.transitions(Make.spike(), history(broadcastBad: 120)).map(\.kind) == [.fired])
+        #expect(Make.transitions(Make.spike(version: .one), history(broadcastBad: 30)) == [])
+        #expect(Make.transitions(Make.spike(version: .one), history(broadcastBad: 120)).map(\.kind) == [.fired])
     }
 
     @Test("excluded minutes teach nothing")
     func exclusions() {
         let runs: [(minutes: Int, attempts: Int64, bad: Int64)] = [(4 * 1440, 100, 1), (4 * 1440, 100, 4), (1440, 100, 1), (180, 100, 5)]
         // Four bad days of seven lift the median, so that fivefold looks like little.
-        #expect(Make.transitions(Make.spike(), history(runs)).count { $0.firedAt - Make.start > 9 * 1440 } == 0)
+        #expect(Make.transitions(Make.spike(version: .one), history(runs)).count { $0.firedAt - Make.start > 9 * 1440 } == 0)
         let exclusion = BaselineExclusion(from: Make.start + 4 * 1440, to: Make.start + 8 * 1440, reason: "incident 12")
-        let trained = Make.transitions(Make.spike(), history(runs, exclusions: [exclusion]))
+        let trained = Make.transitions(Make.spike(version: .one), history(runs, exclusions: [exclusion]))
         #expect(trained.count { $0.firedAt - Make.start > 9 * 1440 } == 1)
     }
 
@@ -116,7 +116,7 @@ struct BaselineDecisionTests {
         let sparse = (0..<(9 * 24)).flatMap { hour -> [(minutes: Int, attempts: Int64, bad: Int64)] in
             [(59, 1, 0), (1, 1, hour % 5 < 3 ? 1 : 0)]
         }
-        let fired = try #require(Make.transitions(Make.spike(), history(sparse + [(120, 1, 1)])).first)
+        let fired = try #require(Make.transitions(Make.spike(version: .one), history(sparse + [(120, 1, 1)])).first)
         #expect(fired.evidence.observed.minutes == 360)
     }
 
@@ -134,10 +134,10 @@ struct BaselineDecisionTests {
 
     @Test("the distance says how far learning or the excess has come")
     func ruleStatus() {
-        let learning = RuleEvaluation.ruleStatus(Make.spike(), history([(1440, 100, 1)]), at: Make.start + 1439)
+        let learning = RuleEvaluation.ruleStatus(Make.spike(version: .one), history([(1440, 100, 1)]), at: Make.start + 1439)
         #expect(learning.text == "learning; 1 % in the last 1h")
         let twice = history([(8 * 1440, 100, 1), (60, 100, 2)])
-        let ruleStatus = RuleEvaluation.ruleStatus(Make.spike(), twice, at: Make.start + 8 * 1440 + 59)
+        let ruleStatus = RuleEvaluation.ruleStatus(Make.spike(version: .one), twice, at: Make.start + 8 * 1440 + 59)
         #expect(ruleStatus.text == "2× of the 60 expected in the last 1h; fires above 3×")
         #expect(abs(ruleStatus.fraction - 2.0 / 3) < 1e-9 && !ruleStatus.isSet)
     }

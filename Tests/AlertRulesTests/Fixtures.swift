@@ -55,8 +55,8 @@ enum Make {
     }
 
     /// `token_not_registered` above 3 × its weekly baseline.
-    static func spike(_ change: (inout BaselineCondition) -> Void = { _ in }) -> AlertRule {
-        var baseline = BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1))
+    static func spike(version: BaselineCondition.Version = .two, _ change: (inout BaselineCondition) -> Void = { _ in }) -> AlertRule {
+        var baseline = BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1), version: version)
         change(&baseline)
         return rule(.baseline(baseline))
     }

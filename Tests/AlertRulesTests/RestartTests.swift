@@ -25,7 +25,7 @@ struct RestartTests {
 
     private static let rules = [
         Make.outage(), Make.auth(), Make.outage(version: .one),
-        Make.spike { $0.warnMinBad = 10 },
+        Make.spike { $0.warnMinBad = 10 }, Make.spike(version: .one) { $0.warnMinBad = 10 },
     ]
 
     @Test("a restart after every minute of a day changes nothing", arguments: [1, 2, 3, 4, 5] as [UInt64])

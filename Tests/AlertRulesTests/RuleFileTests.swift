@@ -37,6 +37,14 @@ struct RuleFileTests {
         #expect(set.findings == [])
         guard let baseline = try #require(set["Test"]).condition.baseline else { throw Unexpected() }
         #expect(baseline == BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1)))
+        #expect(baseline.version == .two && baseline.minBad == 8 && baseline.alpha == Fraction(3, 10_000))
+        let first = read(
+            "baseline: { version: 1, reason: token_not_registered, above: 3x }",
+            "labels: { severity: page }",
+            Self.annotations
+        )
+        guard let baseline = try #require(first["Test"]).condition.baseline else { throw Unexpected() }
+        #expect(baseline == BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1), version: .one))
         #expect(baseline.windows.map(\.minutes) == [60, 360, 1440] && baseline.reference.minutes == 10_080)
         #expect(baseline.minExpected == Fraction(3, 1) && baseline.minBad == 10 && baseline.alpha == Fraction(1, 1000))
         #expect(baseline.shrink == 1000 && baseline.floor == Fraction(1, 10_000) && baseline.minAttemptsPerDay == 200)
@@ -82,7 +90,8 @@ struct RuleFileTests {
     }
 
     static func baseline(_ setting: String, _ finding: String) -> Fault {
-        Fault(lines: ["baseline:", "  reason: auth", "  above: 3x", "  \(setting)", labels, annotations], finding: "r.yml:" + finding)
+        let lines = ["baseline:", "  reason: auth", "  above: 3x", "  \(setting)", "  version: 1", labels, annotations]
+        return Fault(lines: lines, finding: "r.yml:" + finding)
     }
 
     static let faults: [Fault] = [
@@ -118,13 +127,9 @@ struct RuleFileTests {
             "8:19: error: baseline.ladder: each window must be longer than the one before it, and none longer than 7d"
         ),
         baseline("ladder: [6h, soon]", "8:24: error: baseline.ladder: 'soon' is not a duration such as 6h"),
-        baseline("seasonality: monthly", "8:24: error: baseline.seasonality: the one there is: hour_of_week"),
-        baseline("zone: Europe/Berlin", "8:17: error: baseline.zone: does nothing without 'seasonality: hour_of_week'"),
         Fault(
-            lines: [
-                "baseline:", "  reason: auth", "  above: 3x", "  seasonality: hour_of_week", "  zone: Atlantis", labels, annotations,
-            ],
-            finding: "r.yml:9:17: error: baseline.zone: 'Atlantis' is no IANA time zone such as Europe/Berlin"
+            lines: ["baseline:", "  reason: auth", "  above: 3x", "  window: 2h", labels, annotations],
+            finding: "r.yml:8:19: error: baseline.window: is a key of 'version: 1' only"
         ),
         baseline("every: 7m", "8:18: error: baseline.every: 7m must divide a day and must not be longer than 'window' (1h)"),
         baseline("resolve_at: 4x", "8:23: error: baseline.resolve_at: 4× is more than 'above' (3×)"),

@@ -133,7 +133,7 @@ struct AcceptanceTests {
             let alert = try #require(try await AlertStore.open(on: pool).first)
             _ = try await AcceptanceStore.accept(alert, author: "maria", reason: "r", at: clock.now, on: pool)
             try await evaluate(evaluator, clock, [43])
-            var condition = BaselineCondition(reasons: ["token_not_registered", "token_invalid"], above: Fraction(3, 1))
+            var condition = BaselineCondition(reasons: ["token_not_registered", "token_invalid"], above: Fraction(3, 1), version: .one)
             condition.reference = RuleDuration(minutes: 3 * 1440)
             condition.ladder = []
             let wider = Rules.make("TokenNotRegisteredSpike", .baseline(condition), by: [.provider])

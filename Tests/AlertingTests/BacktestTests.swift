@@ -56,7 +56,7 @@ struct BacktestTests {
 
     /// A baseline that learns for one day.
     private static let quickBaseline: AlertRule = {
-        var condition = BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1))
+        var condition = BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1), version: .one)
         condition.reference = RuleDuration(minutes: 1440)
         condition.ladder = [RuleDuration(minutes: 360)]
         condition.warnMinBad = 20

@@ -86,7 +86,7 @@ struct EvidenceTests {
             let (_, attempts, bad, again) = try #require(rows.last).decode((Timestamp?, Int64, Int64, Double).self)
             #expect(AttemptCounts(attempts: attempts, bad: bad) == alert.evidence.observed.counts)
             #expect(abs(again - expected) < 1e-9)
-            let days = try await pool.query("SELECT count(DISTINCT day), sum(bad)::bigint FROM alertBaselineDays")
+            let days = try await pool.query("SELECT count(DISTINCT day), sum(b)::bigint FROM alertBaselineDays, unnest(hourBad) AS b")
             #expect(try days[0].decode((Int, Int).self).0 >= 7)
         }
     }

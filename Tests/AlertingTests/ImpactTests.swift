@@ -37,9 +37,40 @@ struct ImpactTests {
             let named = alert.contributors.map { "\($0.dimension)=\($0.value) \($0.bad)" }
             #expect(named.contains("appVersion=3.2.0 300") && named.contains("providerErrorCode=UNAVAILABLE 300"), "\(named)")
             #expect(!named.contains { $0.contains("3.1.0") })
+            let version = try #require(alert.contributors.first { $0.dimension == "appVersion" })
+            // 300 of 300 failures, and 305 of 1,505 attempts.
+            #expect(abs((version.lift ?? 0) - 1505.0 / 305) < 0.001)
             #expect(alert.contributors.allSatisfy { $0.isEstimated == nil }, "all attempts were looked at")
             #expect(alert.affected == AffectedDevices(withoutSuccess: 15, isComplete: true))
             #expect(alert.contributors.count <= 5)
+        }
+    }
+
+    @Test("when all fail alike, the provider's code is named and no version, platform or app", arguments: [1, 2, 4])
+    func alike(oneOf: Int) async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            for minute in 0..<35 {
+                for (version, count) in [("3.1.0", 60), ("3.2.0", 40)] {
+                    let bad = minute < 20 ? 0 : count / oneOf
+                    let at = Traffic.start + minute
+                    if bad < count { try await traffic.addFacts(at, count: count - bad, appVersion: version, prefix: "good" + version) }
+                    guard bad > 0 else { continue }
+                    try await traffic.addFacts(
+                        at,
+                        count: bad,
+                        reason: "provider_5xx",
+                        code: "UNAVAILABLE",
+                        appVersion: version,
+                        prefix: "bad" + version
+                    )
+                }
+            }
+            let evaluator = RuleEvaluator.forTest(pool)
+            try await evaluator.evaluate(minutes: 20)
+            try await evaluator.evaluate(minutes: 35)
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            #expect(alert.contributors.map { "\($0.dimension)=\($0.value)" } == ["providerErrorCode=UNAVAILABLE"])
         }
     }
 

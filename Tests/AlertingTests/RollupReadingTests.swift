@@ -34,10 +34,11 @@ struct RollupReadingTests {
                 ]
             )
             let excluded = [(from: (start + 1).timestamp, to: (start + 2).timestamp)]
-            let days = try await RollupStore.days(errors, by: [], from: from, to: to, excluding: excluded, on: pool)
-            #expect(text(days, from: start.day) == ["0 : 7 of 70"])
+            let kept = try await RollupStore.hours(errors, by: [], from: from, to: to, excluding: excluded, on: pool)
+            #expect(text(kept, from: start.index / 60) == ["0 : 3 of 30", "1 : 4 of 40"])
             func sum(_ allowed: [RollupDimension: [String]]) async throws -> Int64 {
-                try await RollupStore.days(RollupSelection(allowed: allowed, reasons: []), by: [], from: from, to: to, on: pool).reduce(0) {
+                try await RollupStore.hours(RollupSelection(allowed: allowed, reasons: []), by: [], from: from, to: to, on: pool).reduce(0)
+                {
                     $0 + $1.attempts
                 }
             }

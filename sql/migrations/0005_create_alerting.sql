@@ -208,34 +208,21 @@ CREATE TABLE alertMarks (
 COMMENT ON TABLE alertMarks IS 'Whether an alert was worth the interruption. The last mark of an alert replaces earlier ones.';
 
 CREATE TABLE alertBaselineDays (
-    rule            text    NOT NULL,
-    ruleVersion     text    NOT NULL,
-    stratum         jsonb   NOT NULL,
-    -- A complete day (UTC). Its rows never change.
-    day             date    NOT NULL,
-    attempts        bigint  NOT NULL,
-    -- Failed attempts that the rule counts.
-    bad             bigint  NOT NULL,
-    excludedMinutes integer NOT NULL,
+    rule            text        NOT NULL,
+    ruleVersion     text        NOT NULL,
+    stratum         jsonb       NOT NULL,
+    -- A complete day (UTC). One without attempts has a row with an empty stratum.
+    day             date        NOT NULL,
+    -- Of each of its 24 hours: attempts, and failed attempts that the rule counts.
+    hourAttempts    bigint[]    NOT NULL,
+    hourBad         bigint[]    NOT NULL,
+    excludedMinutes integer     NOT NULL,
+    -- Days stored before an import of attempts are counted again.
+    storedAt        timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (rule, ruleVersion, day, stratum)
 );
 
-COMMENT ON TABLE alertBaselineDays IS 'Attempts and failures per day that baselines are computed from.';
-
-CREATE TABLE alertBaselineHours (
-    rule        text COLLATE "C" NOT NULL,
-    ruleVersion text COLLATE "C" NOT NULL,
-    -- An hour without attempts has one row with an empty stratum, so that it is not read again.
-    stratum     jsonb            NOT NULL,
-    -- A complete hour. Its rows never change.
-    hour        timestamptz      NOT NULL,
-    attempts    bigint           NOT NULL,
-    -- Failed attempts that the rule counts.
-    bad         bigint           NOT NULL,
-    PRIMARY KEY (rule, ruleVersion, hour, stratum)
-);
-
-COMMENT ON TABLE alertBaselineHours IS 'Attempts and failures per hour that baselines with `seasonality: hour_of_week` are computed from.';
+COMMENT ON TABLE alertBaselineDays IS 'Attempts and failures per hour of the days that baselines are computed from: a cache of the rollups.';
 
 CREATE TABLE alertBaselineExclusions (
     fromAt    timestamptz NOT NULL,

@@ -72,7 +72,7 @@ BEGIN
                     END
                 WHEN 'pushwatch_alerter' THEN CASE
                     WHEN target.isView OR target.name IN ('schemamigrations', 'attemptrollups', 'alertmarks', 'deactivationlimiters',
-                            'foldedlabeldays')
+                            'foldedlabeldays', 'attemptimports')
                         OR target.name ~ '^push(queues|queuesamples|ready|scheduled|leases|finished|dead|throttles|circuits|ratelimitpauses)$' THEN 'SELECT'
                     WHEN target.name = 'writerheartbeats' THEN 'SELECT, DELETE'
                     WHEN target.name = 'instances' THEN 'SELECT, INSERT, UPDATE, DELETE'

@@ -22,7 +22,6 @@ protocol Condition: Sendable, Hashable {
     var strata: [Dimension] { get }
     /// A group with fewer bad attempts than this in all minutes that are looked at does not fire; 0: attempts alone do not say.
     var leastBad: Int64 { get }
-    var seasonality: WeekSeason? { get }
     /// What the rule version is derived from, in addition to what all conditions have.
     var versionSettings: [String] { get }
     /// The share around which synthetic traffic is made; nil when the condition does not look at a share of attempts.
@@ -43,7 +42,6 @@ extension Condition {
     var decidesEvery: Int { 1 }
     var strata: [Dimension] { [] }
     var leastBad: Int64 { 0 }
-    var seasonality: WeekSeason? { nil }
     var scenarioShare: Double? { nil }
     var seriesScenario: SeriesScenario.Input? { nil }
     func threshold(at level: Evidence.Level) -> Fraction { threshold }

@@ -45,6 +45,8 @@ package struct ClosedAlert: Sendable, Hashable, Codable {
     package var alert: FiringAlert
     /// The closed minute that proved recovery.
     package var at: Minute
+    /// The fault would have shown in what ended it.
+    var isProven = false
 
     package init(_ alert: FiringAlert, at minute: Minute) {
         self.alert = alert
@@ -62,6 +64,11 @@ package struct AlertState: Sendable, Hashable, Codable {
     package var open: FiringAlert?
     /// The alert that ended last, as long as the rule opens it again.
     package var closed: ClosedAlert?
+    /// What the group's alerts left behind for a baseline; nil when nothing is.
+    var baseline: BaselineMemory?
+
+    /// Alerts that are over still have a say.
+    package var isRemembering: Bool { closed != nil || baseline != nil }
 
     package init(asOf: Minute? = nil, open: FiringAlert? = nil, closed: ClosedAlert? = nil) {
         self.asOf = asOf

@@ -10,7 +10,11 @@ struct AlertStateMachine {
         var fold = Fold(state: state, transitions: [])
         var minute = first
         while minute <= last {
-            if decision.decides(at: minute) { step(&fold, at: minute) }
+            if decision.decides(at: minute) {
+                decision.begin(fold.state)
+                step(&fold, at: minute)
+                decision.settle(&fold.state, at: minute)
+            }
             minute = minute + 1
         }
         fold.state.asOf = max(last, state.asOf ?? last)
@@ -22,17 +26,28 @@ struct AlertStateMachine {
         if let alert = fold.state.open, let now = decision.acceptance(of: alert, at: minute) {
             resolve(&fold, alert, reason: .accepted, window: now, endsAt: minute + 1, at: minute)
         }
+        if let alert = fold.state.open, let normal = decision.relearned(alert, at: minute) {
+            resolve(&fold, alert, reason: .relearned, window: normal, endsAt: minute + 1, at: minute)
+            return fire(&fold, normal, at: minute)
+        }
         guard let onset = decision.onset(at: minute) else {
             return resolveIfRecovered(&fold, at: minute)
         }
         guard var alert = fold.state.open else {
-            if let closed = fold.state.closed, minute - closed.at <= decision.reopenWithin {
+            if let closed = fold.state.closed, decision.reopens(closed, with: onset, at: minute) {
                 return reopen(&fold, closed.alert, onset, at: minute)
             }
             return fire(&fold, onset, at: minute)
         }
-        if alert.evidence.level == .learning, onset.level == .reference {
-            resolve(&fold, alert, reason: .learned, window: onset, endsAt: minute + 1, at: minute)
+        if onset.level.replaces(alert.evidence.level) {
+            resolve(
+                &fold,
+                alert,
+                reason: alert.evidence.level == .learning ? .learned : .replaced,
+                window: onset,
+                endsAt: minute + 1,
+                at: minute
+            )
             return fire(&fold, onset, at: minute)
         }
         alert.lastSet = minute
@@ -50,7 +65,9 @@ struct AlertStateMachine {
         }
         let endsAt = max(good.window.first, alert.lastSet + 1)
         resolve(&fold, alert, reason: .recovered, window: good, endsAt: endsAt, at: minute)
-        if decision.reopenWithin > 0 { fold.state.closed = ClosedAlert(alert, at: minute) }
+        guard decision.reopenWithin > 0 else { return }
+        fold.state.closed = ClosedAlert(alert, at: minute)
+        fold.state.closed?.isProven = good.isProof
     }
 
     /// The same alert goes on with its beginning and its worst window.
@@ -135,7 +152,7 @@ struct AlertStateMachine {
             rule: rule.name,
             ruleVersion: rule.version,
             group: group,
-            severity: evidence.level == .learning && rule.severity.pages ? .ticket : rule.severity,
+            severity: evidence.level.isTicket && rule.severity.pages ? .ticket : rule.severity,
             minute: minute,
             startsAt: alert.startsAt,
             firedAt: alert.firedAt,

@@ -1,5 +1,9 @@
 /// When a condition sets and when it is over, as functions of the data.
 protocol Decision {
+    /// The state before a minute is decided.
+    func begin(_ state: AlertState)
+    /// What the decision of a minute leaves behind.
+    func settle(_ state: inout AlertState, at minute: Minute)
     /// Whether this closed minute is evaluated.
     func decides(at minute: Minute) -> Bool
     /// set(t): non-nil when the condition is met in full.
@@ -12,6 +16,10 @@ protocol Decision {
     func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
     /// Minutes after its end within which an alert that fires again is the same alert; 0: never.
     var reopenWithin: Int { get }
+    /// Whether what sets now is an alert that ended before.
+    func reopens(_ closed: ClosedAlert, with onset: EvaluatedWindow, at minute: Minute) -> Bool
+    /// Non-nil when the alert has become normal: what to announce.
+    func relearned(_ alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
     /// Non-nil when a person has accepted the level: the window at that time.
     func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
     /// The window to compare with the worst so far; nil when it contains too little to decide.
@@ -24,7 +32,11 @@ protocol Decision {
 
 extension Decision {
     func sharesToFreeze(at minute: Minute) -> [FrozenShare] { [] }
+    func begin(_ state: AlertState) {}
+    func settle(_ state: inout AlertState, at minute: Minute) {}
     var reopenWithin: Int { 0 }
+    func reopens(_ closed: ClosedAlert, with onset: EvaluatedWindow, at minute: Minute) -> Bool { minute - closed.at <= reopenWithin }
+    func relearned(_ alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
     func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
 
     /// What `counts`, those of the minute or of the window that ends with it, say for themselves.
@@ -40,6 +52,9 @@ struct EvaluatedWindow {
     var expected: Double?
     /// Credentials that have been refused for long enough.
     var openCircuits: [OpenCircuit] = []
+
+    /// Of an end: the fault would have shown.
+    var isProof = false
 
     /// The counts by which a share was proven.
     var provenCounts: AttemptCounts { level == .threshold ? window.counts : AttemptCounts() }

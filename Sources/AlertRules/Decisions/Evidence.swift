@@ -2,14 +2,18 @@
 package struct Evidence: Sendable, Hashable, Codable {
     /// What the threshold was compared with.
     package enum Level: String, Sendable, Hashable, Codable {
-        /// A fixed share (`ratio/1`).
+        /// A fixed share (`ratio`).
         case threshold
-        /// `ratio/1` over pushes that are not tried: a credential is refused, and what needs it waits.
+        /// `ratio` over pushes that are not tried: a credential is refused, and what needs it waits.
         case blocked
         /// A baseline that has not seen its whole reference yet: a fixed share, never a page.
         case learning
         /// A baseline over its whole reference.
         case reference
+        /// The same under unusual volume: a ticket.
+        case unusualVolume = "unusual_volume"
+        /// What is expected has doubled: a ticket.
+        case newNormal = "new_normal"
         /// `absence/1`: attempts, none of which succeeded.
         case absence
         /// `backlog/1`: `bad` is what waits at the end of the window, `attempts` what waited in its first third.
@@ -20,16 +24,29 @@ package struct Evidence: Sendable, Hashable, Codable {
         case reregistration
 
         /// What was expected is part of the evidence.
-        var hasExpectation: Bool { self == .reference || self == .reregistration }
+        var hasExpectation: Bool { isMultiple || self == .reregistration }
+
+        /// The threshold is a multiple of what was expected.
+        package var isMultiple: Bool { [.reference, .unusualVolume, .newNormal].contains(self) }
+
+        /// Never a page.
+        var isTicket: Bool { [.learning, .unusualVolume, .newNormal].contains(self) }
+
+        /// An alert at another level ends where one at this level begins.
+        func replaces(_ other: Level) -> Bool {
+            let order: [Level] = [.newNormal, .learning, .unusualVolume, .reference]
+            guard let own = order.firstIndex(of: self), let place = order.firstIndex(of: other) else { return false }
+            return own > place
+        }
 
         /// The larger number of `bad` is the worse window, whatever the share.
         var comparesNumbers: Bool { self == .backlog || self == .firstSight }
     }
 
-    /// `ratio/1` or `baseline/1`.
+    /// `ratio/2` or `baseline/2`.
     package var definition: String
     package var level: Level
-    /// A share, or with `level == .reference` a multiple of `expected`.
+    /// A share, or with `level.isMultiple` a multiple of `expected`.
     package var threshold: Fraction
     package var observed: WindowCounts
     /// The window with the largest excess while the alert was open; at firing the same as `observed`.
@@ -67,7 +84,7 @@ package struct Evidence: Sendable, Hashable, Codable {
     package var thresholdText: String {
         switch level {
         case .threshold, .blocked, .learning: threshold.percent
-        case .reference: threshold.multiple
+        case .reference, .unusualVolume, .newNormal: threshold.multiple
         case .absence: "no success"
         case .backlog: "\(threshold.numerator) waiting"
         case .firstSight: "any"
@@ -82,6 +99,8 @@ package struct Evidence: Sendable, Hashable, Codable {
         case .blocked: "above \(thresholdText), or a credential refused throughout"
         case .learning: "above \(thresholdText), fixed: the baseline is still learning"
         case .reference: "above \(thresholdText) what the last days let expect"
+        case .unusualVolume: "above \(thresholdText) what the last days let expect, under unusual volume"
+        case .newNormal: "above \(thresholdText) the lowest level of two weeks: a new normal"
         case .backlog: "above \(thresholdText), and growing"
         case .absence, .firstSight: thresholdText
         case .reregistration: "below \(thresholdText)"
@@ -97,7 +116,7 @@ package struct Evidence: Sendable, Hashable, Codable {
 
     private func text(_ counts: AttemptCounts, expected: Double?) -> String {
         switch level {
-        case .threshold, .blocked, .learning, .reference: return Self.share(counts, expected: expected)
+        case .threshold, .blocked, .learning, .reference, .unusualVolume, .newNormal: return Self.share(counts, expected: expected)
         case .absence: return "\(counts.attempts - counts.bad) successes"
         case .backlog: return "\(counts.bad) waiting"
         case .firstSight: return counts.bad == 1 ? "1 attempt" : "\(counts.bad) attempts"

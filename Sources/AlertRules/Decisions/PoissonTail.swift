@@ -1,12 +1,18 @@
 import Foundation
 
-/// The upper tail of the Poisson distribution.
+/// The tails of the Poisson distribution.
 enum PoissonTail {
     /// P(X ≥ `count`) for a mean of `mean`.
     static func probability(atLeast count: Int64, mean: Double) -> Double {
         guard count > 0 else { return 1 }
         guard mean > 0 else { return 0 }
         return Double(count) > mean ? upward(from: count, mean: mean) : 1 - downward(below: count, mean: mean)
+    }
+
+    /// P(X ≤ `count`) for a mean of `mean`.
+    static func probability(atMost count: Int64, mean: Double) -> Double {
+        guard mean > 0 else { return 1 }
+        return Double(count) < mean ? downward(below: count + 1, mean: mean) : 1 - upward(from: count + 1, mean: mean)
     }
 
     /// Sums the terms from `count` on; they shrink from there.

@@ -13,6 +13,10 @@ package struct Transition: Sendable, Hashable, Codable {
         case recovered
         /// A learning baseline became a real one, and it fires: the ticket ends where the page begins.
         case learned
+        /// A page takes the place of a ticket: the volume is usual again, and it fires.
+        case replaced
+        /// Seven days at one level: it is the new normal.
+        case relearned
         /// A person accepted the level as normal.
         case accepted
         /// The rule changed, and its new version does not fire. Set by the evaluator, never by a fold.
@@ -24,7 +28,7 @@ package struct Transition: Sendable, Hashable, Codable {
     package var rule: String
     package var ruleVersion: String
     package var group: GroupKey
-    /// The rule's severity; a learning baseline raises a ticket at most.
+    /// The rule's severity; what a baseline fires while it learns or under unusual volume is a ticket.
     package var severity: Severity
     /// The closed minute that decided.
     package var minute: Minute

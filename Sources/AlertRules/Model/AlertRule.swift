@@ -43,8 +43,6 @@ package struct AlertRule: Sendable, Hashable {
     /// Every dimension that rows for this rule must have: those of the groups and those of the strata.
     package var dimensions: [Dimension] { Set(by).union(condition.base.strata).sorted() }
 
-    package var seasonality: WeekSeason? { condition.base.seasonality }
-
     /// How many minutes before a minute are needed to decide about it; whole days of a baseline come on top.
     package var lookback: Int { condition.base.lookback }
 }

@@ -11,28 +11,19 @@ package struct KeyedCounts: Sendable, Hashable {
     }
 }
 
-/// Attempts and bad attempts of one stratum on one UTC day, exclusions left out. Never changes once the day is closed.
+/// Attempts and bad attempts of one stratum on one UTC day, exclusions left out.
 package struct DayCounts: Sendable, Hashable, Codable {
     package var day: Int64
     package var counts: AttemptCounts
+    /// Of each hour.
+    package var hours: [AttemptCounts]
     package var excludedMinutes: Int
 
-    package init(day: Int64, attempts: Int64, bad: Int64, excludedMinutes: Int = 0) {
+    package init(day: Int64, hours: [AttemptCounts], excludedMinutes: Int = 0) {
         self.day = day
-        counts = AttemptCounts(attempts: attempts, bad: bad)
+        self.hours = hours
         self.excludedMinutes = excludedMinutes
-    }
-}
-
-/// Attempts and bad attempts of one stratum in one UTC hour, exclusions left out. Never changes once the hour is over.
-package struct HourCounts: Sendable, Hashable, Codable {
-    /// Hours since 1970.
-    package var hour: Int64
-    package var counts: AttemptCounts
-
-    package init(hour: Int64, attempts: Int64, bad: Int64) {
-        self.hour = hour
-        counts = AttemptCounts(attempts: attempts, bad: bad)
+        counts = hours.reduce(AttemptCounts(), +)
     }
 }
 
@@ -41,21 +32,17 @@ package struct StratumHistory: Sendable, Hashable {
     package var key: GroupKey
     package var series: MinuteSeries
     package var days: [DayCounts]
-    /// For baselines that compare hours of the week.
-    package var hours: [HourCounts]
 
     /// `days` are the stored daily snapshots; `series` needs to reach back `AlertRule.lookback` only.
-    package init(key: GroupKey, series: MinuteSeries, days: [DayCounts], hours: [HourCounts] = []) {
+    package init(key: GroupKey, series: MinuteSeries, days: [DayCounts]) {
         self.key = key
         self.series = series
         self.days = days
-        self.hours = hours
     }
 
-    /// Derives the days, and if wanted the hours, from minutes that reach back far enough.
-    package init(key: GroupKey, series: MinuteSeries, exclusions: [BaselineExclusion] = [], withHours: Bool = false) {
-        let hours = withHours ? DailySnapshot.hours(of: series, exclusions: exclusions) : []
-        self.init(key: key, series: series, days: DailySnapshot.days(of: series, exclusions: exclusions), hours: hours)
+    /// Derives the days from minutes that reach back far enough.
+    package init(key: GroupKey, series: MinuteSeries, exclusions: [BaselineExclusion] = []) {
+        self.init(key: key, series: series, days: DailySnapshot.days(of: series, exclusions: exclusions))
     }
 }
 
@@ -91,7 +78,6 @@ package struct GroupHistory: Sendable, Hashable {
         rows: some Sequence<KeyedCounts>,
         exclusions: [BaselineExclusion] = []
     ) -> [GroupHistory] {
-        let withHours = rule.seasonality != nil
         let byStratum = Dictionary(grouping: rows) { $0.key.restricted(to: rule.dimensions) }
         let byGroup = Dictionary(grouping: byStratum) { $0.key.restricted(to: rule.by) }
         return byGroup.map { group, strata in
@@ -101,7 +87,7 @@ package struct GroupHistory: Sendable, Hashable {
                     let series = MinuteSeries(
                         rows.map { MinuteCounts(minute: $0.minute, attempts: $0.counts.attempts, bad: $0.counts.bad) }
                     )
-                    return StratumHistory(key: key, series: series, exclusions: exclusions, withHours: withHours)
+                    return StratumHistory(key: key, series: series, exclusions: exclusions)
                 }
             )
         }.sorted { $0.group < $1.group }

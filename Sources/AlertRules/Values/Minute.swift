@@ -35,6 +35,11 @@ extension Minute: Codable {
     }
 }
 
+extension Minute {
+    /// As in `03:20 UTC`.
+    package var clock: String { String(description.suffix(9)) }
+}
+
 extension Minute: CustomStringConvertible {
     /// The start of the minute, as in `2026-01-05 03:20 UTC`.
     package var description: String {

@@ -56,8 +56,15 @@ package struct Contributor: Sendable, Hashable, Codable {
     package var excess: Int64
     /// Part of the group's whole excess, 0–1.
     package var excessShare: Double
+    /// Its share of the failures divided by its share of the traffic: 1 when it fails as all others do. Absent for a provider's code.
+    package var lift: Double?
     /// Extrapolated from a part of the attempts; absent when all of them were counted.
     package var isEstimated: Bool?
+}
+
+extension Contributor {
+    /// What failures have and successes do not.
+    static let why = ["reasonCode", "providerErrorCode"]
 }
 
 /// Devices that failed in the window and had no success since it began.

@@ -41,9 +41,9 @@ struct EvidenceDocument: Sendable, Hashable, Encodable {
         }
     }
 
-    /// `ratio/1` or `baseline/1`.
+    /// `ratio/2` or `baseline/2`.
     let definition: String
-    /// `threshold`, `learning` or `reference`.
+    /// `Evidence.Level`.
     let level: String
     /// A share, or a multiple of what was expected.
     let threshold: Double

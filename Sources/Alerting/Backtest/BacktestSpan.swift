@@ -24,6 +24,6 @@ package struct BacktestSpan: Sendable, Hashable {
 extension EvaluatorConfiguration {
     /// How far back a rule without a checkpoint is folded.
     func initialLookbackMinutes(_ rule: AlertRule) -> Int {
-        (rule.condition.baseline == nil ? initialLookbackDays : baselineInitialLookbackDays) * 1440
+        (rule.condition.baseline?.warmUpDays ?? initialLookbackDays) * 1440
     }
 }

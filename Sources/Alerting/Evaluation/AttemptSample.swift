@@ -15,7 +15,7 @@ struct AttemptSample: Sendable {
     static let maxLookedThrough = 40_000
     static let time = Duration.seconds(2)
 
-    /// Values of `appVersion` and `providerErrorCode` with their counts in the sample.
+    /// Values of `appVersion`, `providerErrorCode` and, for rules about several, `reasonCode` with their counts in the sample.
     var shares: [(dimension: String, value: String, attempts: Int64, bad: Int64)] = []
     var attempts: Int64 = 0
     var bad: Int64 = 0
@@ -47,16 +47,21 @@ struct AttemptSample: Sendable {
         var counts: [String: [String: AttemptCounts]] = [:]
         let slices = try await reader.slices(
             """
-            SELECT appVersion, code, isBad, CASE WHEN isBad THEN uid END, CASE WHEN isBad THEN tokenHash END, count(*)
-            FROM sampled GROUP BY 1, 2, 3, 4, 5
+            SELECT appVersion, code, CASE WHEN isBad THEN reason ELSE '' END, isBad, CASE WHEN isBad THEN uid END,
+                   CASE WHEN isBad THEN tokenHash END, count(*)
+            FROM sampled GROUP BY 1, 2, 3, 4, 5, 6
             """
         )
         for row in slices.joined() {
-            let (version, code, isBad, uid, tokenHash, count) = try row.decode((String, String, Bool, String?, String?, Int64).self)
+            let (version, code, reason, isBad, uid, tokenHash, count) = try row.decode(
+                (String, String, String, Bool, String?, String?, Int64).self
+            )
             let own = AttemptCounts(attempts: count, bad: isBad ? count : 0)
             sample.attempts += own.attempts
             sample.bad += own.bad
-            for (dimension, value) in [("appVersion", version), ("providerErrorCode", code)] {
+            var values = [("appVersion", version), ("providerErrorCode", code)]
+            if reader.rule.condition.reasons.count > 1 { values.append(("reasonCode", reason)) }
+            for (dimension, value) in values {
                 counts[dimension, default: [:]][value] = (counts[dimension]?[value] ?? AttemptCounts()) + own
             }
             if let uid, let tokenHash { hit.insert(Device(uid: uid, tokenHash: tokenHash)) }

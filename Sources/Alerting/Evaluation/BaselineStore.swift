@@ -48,18 +48,19 @@ final class BaselineStore: Sendable {
     ) async throws -> [GroupHistory] {
         let days = Self.days(condition, after: base, through: last)
         let stored = try await takeDays(rule, selection, days, on: session)
-        let hours = try await BaselineHours(keepsHours: keepsDays).take(rule, condition, selection, after: base, through: last, on: session)
-        let keys = Set(series.keys).union(stored.keys).union(hours.keys)
+        let keys = Set(series.keys).union(stored.keys)
         let byGroup = Dictionary(grouping: keys) { $0.restricted(to: rule.by) }
-        let since = try await firstMinutes(rule, condition, selection, groups: Set(byGroup.keys), after: base, through: last, on: session)
+        // Version 2 goes by the days that teach.
+        let since =
+            condition.version == .one
+            ? try await firstMinutes(rule, condition, selection, groups: Set(byGroup.keys), after: base, through: last, on: session) : [:]
         let acceptances = try await AcceptanceStore.effective(rule, on: session)
         return byGroup.map { group, strata in
             let histories = strata.map { key in
                 StratumHistory(
                     key: key,
                     series: series[key] ?? MinuteSeries(first: last, minutes: []),
-                    days: stored[key] ?? [],
-                    hours: hours[key] ?? []
+                    days: stored[key] ?? []
                 )
             }
             var history = GroupHistory(group: group, strata: histories, knownSince: since[group])
@@ -70,7 +71,7 @@ final class BaselineStore: Sendable {
 
     /// The whole days any minute after `base` may look at. The last one ended an hour before `last`, so that late rows are in it.
     static func days(_ condition: BaselineCondition, after base: Minute, through last: Minute) -> ClosedRange<Int64>? {
-        let first = (base - condition.longestWindow.minutes - condition.gap.minutes).day - Int64(condition.referenceDays)
+        let first = base.day - Int64(condition.knownDays)
         let newest = (last - 60).day - 1
         return first <= newest ? first...newest : nil
     }
@@ -84,38 +85,37 @@ final class BaselineStore: Sendable {
     ) async throws -> [GroupKey: [DayCounts]] {
         guard let days else { return [:] }
         let stored = try await Self.read(rule, days, on: session)
-        let known = Set(stored.values.flatMap { $0.map(\.day) })
-        let missing = Set(days.filter { !known.contains($0) })
-        guard !missing.isEmpty else { return stored }
-        let computed = try await Self.compute(rule, selection, missing, on: session)
-        guard keepsDays else {
-            return stored.merging(computed) { ($0 + $1).sorted { $0.day < $1.day } }
-        }
-        guard !computed.isEmpty else { return stored }
-        try await Self.store(rule, computed, on: session)
-        return try await Self.read(rule, days, on: session)
+        let missing = days.filter { !stored.known.contains($0) }
+        guard let first = missing.first, let last = missing.last else { return stored.counts }
+        var computed = try await Self.compute(rule, selection, first...last, on: session)
+        for (stratum, days) in computed { computed[stratum] = days.filter { !stored.known.contains($0.day) } }
+        if keepsDays { try await Self.store(rule, computed, missing, on: session) }
+        return stored.counts.merging(computed) { ($0 + $1).sorted { $0.day < $1.day } }
     }
 
+    /// Days that were stored before an import of attempts are counted anew: the history may be another one.
     private static func read(
         _ rule: AlertRule,
         _ days: ClosedRange<Int64>,
         on session: any PostgresSession
-    ) async throws -> [GroupKey: [DayCounts]] {
+    ) async throws -> (counts: [GroupKey: [DayCounts]], known: Set<Int64>) {
         let rows = try await session.query(
             """
-            SELECT stratum, (day - DATE '1970-01-01')::bigint, attempts, bad, excludedMinutes
+            SELECT stratum, (day - DATE '1970-01-01')::bigint, hourAttempts, hourBad, excludedMinutes
             FROM alertBaselineDays
             WHERE rule = \(rule.name) AND ruleVersion = \(rule.version)
               AND day BETWEEN DATE '1970-01-01' + \(Int32(days.lowerBound)) AND DATE '1970-01-01' + \(Int32(days.upperBound))
+              AND storedAt > coalesce((SELECT max(updatedAt) FROM attemptImports), '-infinity')
             ORDER BY day
             """
         )
-        var result: [GroupKey: [DayCounts]] = [:]
+        var result: (counts: [GroupKey: [DayCounts]], known: Set<Int64>) = ([:], [])
         for row in rows {
-            let (stratum, day, attempts, bad, excluded) = try row.decode((String, Int64, Int64, Int64, Int).self)
-            result[try GroupKey(labels: stratum), default: []].append(
-                DayCounts(day: day, attempts: attempts, bad: bad, excludedMinutes: excluded)
-            )
+            let (stratum, day, attempts, bad, excluded) = try row.decode((String, Int64, [Int64], [Int64], Int).self)
+            let hours = zip(attempts, bad).map { AttemptCounts(attempts: $0, bad: $1) }
+            let counts = DayCounts(day: day, hours: hours, excludedMinutes: excluded)
+            result.known.insert(day)
+            if counts.counts.attempts > 0 { result.counts[try GroupKey(labels: stratum), default: []].append(counts) }
         }
         return result
     }
@@ -123,28 +123,31 @@ final class BaselineStore: Sendable {
     private static func compute(
         _ rule: AlertRule,
         _ selection: RollupSelection,
-        _ missing: Set<Int64>,
+        _ days: ClosedRange<Int64>,
         on session: any PostgresSession
     ) async throws -> [GroupKey: [DayCounts]] {
-        guard let first = missing.min(), let last = missing.max() else { return [:] }
         let exclusions = try await exclusions(on: session)
         let dimensions = rule.dimensions
-        let counts = try await RollupStore.days(
+        let counts = try await RollupStore.hours(
             selection,
             by: dimensions.compactMap(\.rollup),
-            from: Minute.firstOf(day: first).timestamp,
-            to: Minute.firstOf(day: last + 1).timestamp,
+            from: Minute.firstOf(day: days.lowerBound).timestamp,
+            to: Minute.firstOf(day: days.upperBound + 1).timestamp,
             excluding: exclusions,
             on: session
         )
-        var result: [GroupKey: [DayCounts]] = [:]
-        for count in counts.sorted(by: { $0.period < $1.period }) where missing.contains(count.period) {
-            let excluded = excludedMinutes(day: count.period, exclusions)
-            result[GroupKey(dimensions: dimensions, values: count.values), default: []].append(
-                DayCounts(day: count.period, attempts: count.attempts, bad: count.bad, excludedMinutes: excluded)
-            )
+        var hours: [GroupKey: [Int64: [AttemptCounts]]] = [:]
+        let empty = [AttemptCounts](repeating: AttemptCounts(), count: 24)
+        for count in counts {
+            let key = GroupKey(dimensions: dimensions, values: count.values)
+            let counts = AttemptCounts(attempts: count.attempts, bad: count.bad)
+            hours[key, default: [:]][count.period / 24, default: empty][Int(count.period % 24)] = counts
         }
-        return result
+        return hours.mapValues { days in
+            days.sorted { $0.key < $1.key }.map { day, hours in
+                DayCounts(day: day, hours: hours, excludedMinutes: Self.excludedMinutes(day: day, exclusions))
+            }
+        }
     }
 
     /// What must teach no baseline.
@@ -155,20 +158,32 @@ final class BaselineStore: Sendable {
         }
     }
 
-    /// The first snapshot of a day stays: an alert can be explained months later.
-    private static func store(_ rule: AlertRule, _ days: [GroupKey: [DayCounts]], on session: any PostgresSession) async throws {
-        let rows = days.flatMap { key, days in days.map { (key: key, day: $0) } }
+    /// A day without attempts has one row with an empty stratum, so that it is not read again.
+    private static func store(
+        _ rule: AlertRule,
+        _ days: [GroupKey: [DayCounts]],
+        _ missing: [Int64],
+        on session: any PostgresSession
+    ) async throws {
+        let silent = Set(missing).subtracting(days.values.joined().map(\.day)).sorted()
+        let empty = silent.map { DayCounts(day: $0, hours: Array(repeating: AttemptCounts(), count: 24)) }
+        let all = days.map { ($0.key, $0.value) } + [(GroupKey(), empty)]
+        let rows = try all.flatMap { key, days in
+            let stratum = try AlertJSON.text(key.labels)
+            return days.flatMap { day in day.hours.enumerated().map { (stratum, day.day, Int64(day.excludedMinutes), Int64($0), $1) } }
+        }
         try await session.execute(
             """
-            INSERT INTO alertBaselineDays (rule, ruleVersion, stratum, day, attempts, bad, excludedMinutes)
+            INSERT INTO alertBaselineDays (rule, ruleVersion, stratum, day, hourAttempts, hourBad, excludedMinutes)
             SELECT \(rule.name)::text, \(rule.version)::text, stratum::jsonb, DATE '1970-01-01' + day::integer,
-                   attempts, bad, excluded::integer
+                   array_agg(attempts ORDER BY hour), array_agg(bad ORDER BY hour), max(excluded)::integer
             FROM unnest(
-                \(try rows.map { try AlertJSON.text($0.key.labels) }),
-                \(rows.map(\.day.day)), \(rows.map(\.day.counts.attempts)), \(rows.map(\.day.counts.bad)),
-                \(rows.map { Int64($0.day.excludedMinutes) })
-            ) AS d (stratum, day, attempts, bad, excluded)
-            ON CONFLICT DO NOTHING
+                \(rows.map(\.0)), \(rows.map(\.1)), \(rows.map(\.2)), \(rows.map(\.3)), \(rows.map(\.4.attempts)), \(rows.map(\.4.bad))
+            ) AS h (stratum, day, excluded, hour, attempts, bad)
+            GROUP BY stratum, day
+            ON CONFLICT (rule, ruleVersion, day, stratum) DO UPDATE
+            SET hourAttempts = excluded.hourAttempts, hourBad = excluded.hourBad, excludedMinutes = excluded.excludedMinutes,
+                storedAt = excluded.storedAt
             """
         )
     }

@@ -23,7 +23,8 @@ enum ContributorRanking {
         )
     }
 
-    /// A value that all traffic has says nothing and is left out. The sample's counts are stretched to the whole of the traffic.
+    /// A value is named when it fails more often than the other traffic does; when all fail alike none is. The reason and the provider's code belong to
+    /// the failures themselves, so they are named however much of the traffic they end. The sample's counts are stretched to the whole of the traffic.
     /// `usual`: the share of failures to compare with; otherwise that of the time before the window.
     static func rank(_ shares: [RollupShare], _ sample: AttemptSample? = nil, usual: Double? = nil) -> [Contributor] {
         let whole = shares.filter { $0.dimension == .provider }
@@ -33,9 +34,19 @@ enum ContributorRanking {
         let bad = whole.reduce(0) { $0 + $1.bad }
         let total = Double(bad) - healthy * Double(attempts)
         guard total > 0 else { return [] }
-        func contributor(_ name: String, _ value: String, _ own: Int64, _ ownBad: Int64, isEstimated: Bool) -> Contributor? {
+        func contributor(
+            _ name: String,
+            _ value: String,
+            _ own: Int64,
+            _ ownBad: Int64,
+            isEstimated: Bool,
+            _ seen: AttemptCounts,
+            of all: AttemptCounts
+        ) -> Contributor? {
             let excess = Double(ownBad) - healthy * Double(own)
-            guard own < attempts, !value.isEmpty, excess >= 1 else { return nil }
+            let isCode = Contributor.why.contains(name)
+            let lift = isCode ? nil : Lift(seen, of: all)
+            guard !value.isEmpty, excess >= 1, isCode || lift?.isProven == true else { return nil }
             return Contributor(
                 dimension: name,
                 value: value,
@@ -43,10 +54,15 @@ enum ContributorRanking {
                 bad: ownBad,
                 excess: Int64(excess.rounded()),
                 excessShare: min(1, excess / total),
+                lift: lift?.value,
                 isEstimated: isEstimated ? true : nil
             )
         }
-        var ranked = shares.compactMap { contributor($0.dimension.rawValue, $0.value, $0.attempts, $0.bad, isEstimated: false) }
+        let counts = AttemptCounts(attempts: attempts, bad: bad)
+        var ranked = shares.compactMap {
+            let own = AttemptCounts(attempts: $0.attempts, bad: $0.bad)
+            return contributor($0.dimension.rawValue, $0.value, $0.attempts, $0.bad, isEstimated: false, own, of: counts)
+        }
         if let sample, sample.attempts > 0, sample.bad > 0 {
             let isEstimated = sample.attempts < attempts
             ranked += sample.shares.compactMap { share in
@@ -59,7 +75,9 @@ enum ContributorRanking {
                     share.value,
                     Int64((ownBad + ownGood).rounded()),
                     Int64(ownBad.rounded()),
-                    isEstimated: isEstimated
+                    isEstimated: isEstimated,
+                    AttemptCounts(attempts: share.attempts, bad: share.bad),
+                    of: AttemptCounts(attempts: sample.attempts, bad: sample.bad)
                 )
             }
         }

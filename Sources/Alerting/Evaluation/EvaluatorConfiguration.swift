@@ -12,9 +12,8 @@ package struct EvaluatorConfiguration: Sendable {
     package var pollInterval: Duration
     /// Minutes without attempts after which a firing alert is marked as without data.
     var noDataAfterMinutes: Int
-    /// Days of history a new ratio rule looks at; a new baseline rule looks at `baselineInitialLookbackDays`.
+    /// Days of history a new rule looks at; a baseline says for itself.
     var initialLookbackDays: Int
-    var baselineInitialLookbackDays: Int
     /// Apps that a rule by app is evaluated for, at most: those with the most attempts. The others are one group, `other`.
     package var maxApps: Int
     /// How long the alerts of a rule that begin together may wait for the look at who is affected.
@@ -28,7 +27,6 @@ package struct EvaluatorConfiguration: Sendable {
         pollInterval: Duration = .seconds(2),
         noDataAfterMinutes: Int = 30,
         initialLookbackDays: Int = 14,
-        baselineInitialLookbackDays: Int = 3,
         maxApps: Int = 1000,
         impactTime: Duration = .seconds(2)
     ) {
@@ -39,7 +37,6 @@ package struct EvaluatorConfiguration: Sendable {
         self.pollInterval = pollInterval
         self.noDataAfterMinutes = noDataAfterMinutes
         self.initialLookbackDays = initialLookbackDays
-        self.baselineInitialLookbackDays = baselineInitialLookbackDays
         self.maxApps = maxApps
         self.impactTime = impactTime
     }

@@ -19,7 +19,7 @@ package struct ExcludedTime: Sendable, Hashable {
 
 /// The table of exclusions, for those who enter them.
 ///
-/// The days and hours they touch are counted anew, so that an incident can be excluded days later. What alerts have fired with
+/// The days they touch are counted anew, so that an incident can be excluded days later. What alerts have fired with
 /// stays in them.
 package enum ExclusionStore {
     /// Nothing new when the same stretch is excluded already.
@@ -54,16 +54,13 @@ package enum ExclusionStore {
         }
     }
 
-    /// Stored days and hours are dropped, of all strata alike; the next evaluation stores them again.
+    /// Stored days are dropped, of all strata alike; the next evaluation stores them again.
     private static func forget(_ from: Timestamp, _ to: Timestamp, in transaction: any PostgresSession) async throws {
         try await transaction.execute(
             """
             DELETE FROM alertBaselineDays
             WHERE day >= (\(from)::timestamptz AT TIME ZONE 'UTC')::date AND day AT TIME ZONE 'UTC' < \(to)
             """
-        )
-        try await transaction.execute(
-            "DELETE FROM alertBaselineHours WHERE hour >= date_trunc('hour', \(from)::timestamptz, 'UTC') AND hour < \(to)"
         )
     }
 }

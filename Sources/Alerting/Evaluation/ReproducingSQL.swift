@@ -13,7 +13,7 @@ enum ReproducingSQL {
         let header =
             "-- \(transition.rule) (\(transition.group)), version \(transition.ruleVersion): "
             + "\(window.counts.bad) of \(window.counts.attempts) attempts when it fired.\n"
-        guard transition.evidence.level == .reference, !frozen.isEmpty else {
+        guard transition.evidence.level.isMultiple, !frozen.isEmpty else {
             return header + counts(rule, conditions(rule, transition.group, window, alias: "")) + openCircuits(transition, rule: rule)
         }
         return header + expectation(rule, conditions(rule, transition.group, window, alias: "r."), frozen)

@@ -58,7 +58,7 @@ struct ImportCheckpoint: Sendable {
             """
             INSERT INTO attemptImports (fileKey, fileName, startedAt, updatedAt, bytes, lines, accepted, duplicate, advanced, conflict,
                 rejected, finishedAt)
-            VALUES (\(fileKey), \(fileName), \(now), \(now), \(progress.unpackedBytes), \(progress.lines), \(progress.accepted),
+            VALUES (\(fileKey), \(fileName), \(now), clock_timestamp(), \(progress.unpackedBytes), \(progress.lines), \(progress.accepted),
                 \(progress.duplicate), \(progress.advanced), \(progress.conflict), \(progress.rejected), \(finishedAt))
             ON CONFLICT (fileKey) DO UPDATE SET fileName = excluded.fileName, updatedAt = excluded.updatedAt, bytes = excluded.bytes,
                 lines = excluded.lines, accepted = excluded.accepted, duplicate = excluded.duplicate, advanced = excluded.advanced,

@@ -140,19 +140,7 @@ package enum RollupStore {
         }
     }
 
-    /// The same per whole UTC day. `from` and `to` should be midnights; minutes inside an exclusion do not count.
-    package static func days(
-        _ selection: RollupSelection,
-        by dimensions: [RollupDimension],
-        from: Timestamp,
-        to: Timestamp,
-        excluding exclusions: [(from: Timestamp, to: Timestamp)] = [],
-        on session: any PostgresSession
-    ) async throws -> [RollupCounts] {
-        try await periods("floor(extract(epoch FROM minute) / 86400)::bigint", selection, dimensions, from, to, session, exclusions)
-    }
-
-    /// The same per whole UTC hour. `from` and `to` should be full hours.
+    /// The same per whole UTC hour. `from` and `to` should be full hours; minutes inside an exclusion do not count.
     package static func hours(
         _ selection: RollupSelection,
         by dimensions: [RollupDimension],

@@ -8,7 +8,7 @@ import TestDatabase
 enum Spike {
     /// A baseline that has learned after a day.
     static let rule: AlertRule = {
-        var condition = BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1))
+        var condition = BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1), version: .one)
         condition.reference = RuleDuration(minutes: 3 * 1440)
         condition.ladder = []
         return Rules.make("TokenNotRegisteredSpike", .baseline(condition), by: [.provider])

@@ -1,12 +1,18 @@
-/// `baseline/1`: more bad attempts than a multiple of what the last days' shares let expect for the present mix of traffic.
+/// `baseline/2`: more bad attempts than a multiple of what the last days let expect for the present mix of traffic.
 ///
-/// Defaults are those of the reference (§2.4).
+/// Defined in docs/alert-semantics.md. `baseline/1` is kept for backtests: `version: 1`.
 package struct BaselineCondition: Sendable, Hashable {
+    package enum Version: Int64, Sendable, Hashable, CaseIterable {
+        case one = 1
+        case two
+    }
+
+    package var version: Version
     package var reasons: [String]
     package var of = AttemptFilter()
     /// Observed must be strictly above this multiple of expected.
     package var above: Fraction
-    /// Whole UTC days the baseline is learned from.
+    /// Whole UTC days the baseline is learned from. Version 1, as everything else up to `ladder`, `minExpected` and `every`.
     package var reference = RuleDuration(minutes: 7 * 1440)
     package var window = RuleDuration(minutes: 60)
     /// Longer windows, tried in order while fewer than `minExpected` bad attempts are expected.
@@ -14,9 +20,9 @@ package struct BaselineCondition: Sendable, Hashable {
     package var minExpected = Fraction(3, 1)
     package var every = RuleDuration(minutes: 5)
     /// Bad attempts the window must contain.
-    package var minBad: Int64 = 10
-    /// The tail test: P(Poisson(overdispersion · E) ≥ O) must be below this.
-    package var alpha = Fraction(1, 1000)
+    package var minBad: Int64
+    /// The chance of so many must be below this.
+    package var alpha: Fraction
     var overdispersion = Fraction(3, 2)
     package var strata: [Dimension] = [.appMajor, .environment, .platform, .provider, .pushType]
     /// The part of its provider's traffic from which on an app's major version is a stratum of its own.
@@ -39,10 +45,10 @@ package struct BaselineCondition: Sendable, Hashable {
     package var warnAbove: Fraction? = Fraction(1, 10)
     package var warnMinBad: Int64 = 50
 
-    /// Learns from the same hours of earlier weeks, once enough weeks are known; nil learns from whole days.
-    package var seasonality: WeekSeason?
-
-    package init(reasons: [String], above: Fraction) {
+    package init(reasons: [String], above: Fraction, version: Version = .two) {
+        self.version = version
+        minBad = version == .one ? 10 : 8
+        alpha = version == .one ? Fraction(1, 1000) : Fraction(3, 10_000)
         self.reasons = reasons.sorted()
         self.above = above
     }

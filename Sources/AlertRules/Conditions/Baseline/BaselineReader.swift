@@ -1,10 +1,15 @@
 /// Reads `baseline:`.
 struct BaselineReader {
     static let keys = [
-        "reason", "above", "of", "reference", "window", "ladder", "min_expected", "every", "min_bad", "alpha", "overdispersion", "strata",
+        "version", "reason", "above", "of", "reference", "window", "ladder", "min_expected", "every", "min_bad", "alpha", "overdispersion",
+        "strata",
         "min_major_share",
         "min_attempts_per_day", "min_days", "shrink", "floor", "gap", "resolve_at", "resolve_min_expected", "warn_above", "warn_min_bad",
-        "seasonality", "zone",
+    ]
+    /// What version 2 has no need of.
+    private static let keysOfVersion1 = [
+        "reference", "window", "ladder", "min_expected", "every", "overdispersion", "min_major_share", "min_attempts_per_day", "min_days",
+        "shrink", "gap", "resolve_at", "resolve_min_expected",
     ]
     private static let counts: ClosedRange<Int64> = 1...1_000_000_000
     private static let tiny = Fraction(1, 1_000_000)
@@ -24,14 +29,17 @@ struct BaselineReader {
             return nil
         }
         guard let above = baseline.multiple("above", in: Fraction(11, 10)...Fraction(1000, 1)), !reasons.isEmpty else { return nil }
-        var condition = BaselineCondition(reasons: reasons, above: above)
+        let version = baseline.count("version", in: 1...2).flatMap(BaselineCondition.Version.init) ?? .two
+        if version == .two {
+            for key in Self.keysOfVersion1 where baseline.has(key) { baseline.error(key, "is a key of 'version: 1' only") }
+        }
+        var condition = BaselineCondition(reasons: reasons, above: above, version: version)
         condition.of = of
         if condition.resolveAt > above { condition.resolveAt = above }
         readWindows(baseline, &condition)
         readEvidence(baseline, &condition)
         readShares(baseline, &condition)
         readResolve(baseline, &condition)
-        readSeason(baseline, &condition)
         check(baseline, condition)
         return condition
     }
@@ -83,22 +91,6 @@ struct BaselineReader {
             condition.warnAbove = share
         }
         if let count = baseline.count("warn_min_bad", in: Self.counts) { condition.warnMinBad = count }
-    }
-
-    private func readSeason(_ baseline: MappingReader, _ condition: inout BaselineCondition) {
-        let zone = baseline.has("zone") ? baseline.text("zone") : "UTC"
-        guard baseline.has("seasonality") else {
-            if baseline.has("zone") { baseline.error("zone", "does nothing without 'seasonality: hour_of_week'") }
-            return
-        }
-        guard baseline.isText("seasonality", "hour_of_week") else {
-            return baseline.error("seasonality", "the one there is: hour_of_week")
-        }
-        condition.seasonality = zone.flatMap { WeekSeason(zone: $0) }
-        if let zone, condition.seasonality == nil { baseline.error("zone", "'\(zone)' is no IANA time zone such as Europe/Berlin") }
-        if condition.longestWindow.minutes > 1440 {
-            baseline.error("ladder", "with 'seasonality' no window may be longer than a day")
-        }
     }
 
     private func check(_ baseline: MappingReader, _ condition: BaselineCondition) {

@@ -13,7 +13,7 @@ package struct LogReceiver: AlertReceiver {
     package var reachesPeople: Bool { false }
 
     package func action(for message: AlertNotification, now: Timestamp) -> ReceiverAction {
-        let summary = message.annotations["summary"] ?? message.rule
+        let summary = AlertText(message).summary
         let metadata: Logger.Metadata = [
             "alert": "\(message.rule)", "alertId": "\(message.alertId.uuidString.lowercased())",
             "severity": "\(message.severity.rawValue)",

@@ -46,7 +46,16 @@ struct AlertText {
         }
     }
 
-    var summary: String { message.annotations["summary"] ?? message.rule }
+    /// What and how much; of an alert that fires also since when, whom and why.
+    var summary: String {
+        let text = message.annotations["summary"] ?? message.rule
+        guard message.kind == .firing else { return text }
+        let affected = message.affected.flatMap {
+            $0.withoutSuccess > 0 ? "\($0.isComplete ? "" : "at least ")\($0.withoutSuccess) devices" : nil
+        }
+        let facts = ["since \(Minute(message.startsAt).clock)", affected, AlertCause(message.contributors).text].compactMap { $0 }
+        return text + " (" + facts.joined(separator: "; ") + ")"
+    }
     var meaning: String? { message.annotations["meaning"] }
     var action: String? { message.kind == .firing ? message.annotations["action"] : nil }
 
@@ -82,6 +91,7 @@ struct AlertText {
     var contributors: [String] {
         message.contributors.prefix(5).map {
             "\($0.dimension)=\($0.value): \($0.bad) of \($0.attempts) failed, \(Fraction.percent($0.excessShare)) of the excess"
+                + ($0.lift.map { ", \(Fraction.rounded($0)) × its share of the traffic" } ?? "")
                 + ($0.isEstimated == true ? " (estimated)" : "")
         }
     }

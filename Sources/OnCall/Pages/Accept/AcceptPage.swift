@@ -20,7 +20,7 @@ struct AcceptPage {
         path = alert.pagePath + "/accept"
         isFiring = alert.state == .firing
         level = "\(alert.evidence.worstText), \(AlertWords.counts(alert.evidence.worst))"
-        multiple = alert.evidence.level == .reference ? alert.evidence.thresholdText : "the rule's multiple"
+        multiple = alert.evidence.level.isMultiple ? alert.evidence.thresholdText : "the rule's multiple"
     }
 }
 

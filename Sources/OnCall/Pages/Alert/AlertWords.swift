@@ -31,7 +31,7 @@ enum AlertWords {
 
     /// The threshold as a share of attempts, which for a baseline follows from what was expected.
     static func thresholdShare(_ evidence: Evidence) -> Double? {
-        guard evidence.level == .reference else { return evidence.threshold.double }
+        guard evidence.level.isMultiple else { return evidence.threshold.double }
         guard let expected = evidence.expected, evidence.observed.counts.attempts > 0 else { return nil }
         return evidence.threshold.double * expected / Double(evidence.observed.counts.attempts)
     }

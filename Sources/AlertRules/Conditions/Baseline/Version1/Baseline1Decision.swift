@@ -1,8 +1,8 @@
-/// `baseline/1` over one group: observed against expected for the present mix of traffic (§2.4).
-struct BaselineDecision: Decision {
+/// `baseline/1` over one group: observed against expected for the present mix of traffic.
+struct Baseline1Decision: Decision {
     let condition: BaselineCondition
     let history: GroupHistory
-    let shares: BaselineShares
+    let shares: Baseline1Shares
 
     /// Differences below this part are rounding, not observation: exactly 3.0 × is not above 3 ×.
     private static let rounding = 1e-9
@@ -10,7 +10,7 @@ struct BaselineDecision: Decision {
     init(_ condition: BaselineCondition, history: GroupHistory) {
         self.condition = condition
         self.history = history
-        shares = BaselineShares(condition, strata: history.strata, acceptances: history.acceptances)
+        shares = Baseline1Shares(condition, strata: history.strata, acceptances: history.acceptances)
     }
 
     /// In addition to its own minutes, the one from which a level is accepted, so that the alert ends at once.
@@ -89,6 +89,15 @@ struct BaselineDecision: Decision {
         let window = current(at: minute).window
         return zip(history.strata, shares.shares(from: window.first, through: window.last)).map { FrozenShare(stratum: $0.key, share: $1) }
     }
+
+    func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
+        guard history.accepts(alert, at: minute) else { return nil }
+        var now = current(at: minute)
+        now.level = alert.evidence.level
+        return now
+    }
+
+    func start(of onset: EvaluatedWindow, at minute: Minute) -> Minute { BaselineStart.minute(of: onset, condition, history.total) }
 
     func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         if alert.evidence.level == .learning { return learningRecovery(at: minute) }

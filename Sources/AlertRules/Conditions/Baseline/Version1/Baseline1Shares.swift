@@ -1,7 +1,7 @@
 /// The healthy share of each stratum of a group, from the whole UTC days before a window (§2.4).
 ///
-/// Shares stay the same for a day, or with seasonality for an hour, so they are computed once and kept. Belongs to one fold; not for use from two threads.
-final class BaselineShares {
+/// Shares stay the same for a day, so they are computed once and kept. Belongs to one fold; not for use from two threads.
+final class Baseline1Shares {
     private struct CacheKey: Hashable {
         var lastDay: Int64
         var acceptance: Int?
@@ -12,31 +12,24 @@ final class BaselineShares {
     private let acceptances: [BaselineAcceptance]
     private let levels: [AcceptedBaseline]
     private var known: [CacheKey: [Double]] = [:]
-    private let season: SeasonalShares?
 
     init(_ condition: BaselineCondition, strata: [StratumHistory], acceptances: [BaselineAcceptance] = []) {
         self.condition = condition
         self.strata = strata
         self.acceptances = acceptances.sorted { $0.from < $1.from }
         levels = self.acceptances.enumerated().map { AcceptedBaseline($1, index: $0) }
-        season = condition.seasonality.map { SeasonalShares(condition, $0, strata: strata) }
     }
 
     /// In the order of the strata, for a window.
     func shares(from first: Minute, through last: Minute) -> [Double] {
         // The newest one is in force; when it is removed, the one before it is in force again.
         let level = acceptances.lastIndex { $0.isInForce(at: last) }.map { levels[$0] }
-        let daily = shares(forWindowFrom: first, level)
-        guard let season else { return daily }
-        let lastDay = lastDay(forWindowFrom: first)
-        return season.shares(from: first, through: last, level, day: lastDay, cells: { cells(lastDay: lastDay, level) }, otherwise: daily)
+        return shares(forWindowFrom: first, level)
     }
-
-    private func lastDay(forWindowFrom first: Minute) -> Int64 { (first - condition.gap.minutes).day - 1 }
 
     /// From days that ended at least `gap` before the window.
     private func shares(forWindowFrom first: Minute, _ level: AcceptedBaseline?) -> [Double] {
-        let lastDay = lastDay(forWindowFrom: first)
+        let lastDay = (first - condition.gap.minutes).day - 1
         let key = CacheKey(lastDay: lastDay, acceptance: level?.index)
         if let shares = known[key] { return shares }
         let shares = compute(lastDay: lastDay, level)
@@ -80,7 +73,7 @@ final class BaselineShares {
     }
 
     /// Which strata share one share, by the traffic of the days that teach.
-    func cells(lastDay: Int64, _ level: AcceptedBaseline?) -> StratumCells {
+    private func cells(lastDay: Int64, _ level: AcceptedBaseline?) -> StratumCells {
         let days = (lastDay - Int64(condition.referenceDays) + 1)...lastDay
         return StratumCells(
             strata.map(\.key),
@@ -93,14 +86,14 @@ final class BaselineShares {
     }
 
     /// A stratum with little history is drawn towards its provider, so that nothing seen does not mean nothing expected.
-    static func shrunk(_ share: Double, attempts: Int64, towards parent: Double, _ condition: BaselineCondition) -> Double {
+    private static func shrunk(_ share: Double, attempts: Int64, towards parent: Double, _ condition: BaselineCondition) -> Double {
         let weight = Double(condition.shrink)
         let attempts = Double(attempts)
         guard attempts + weight > 0 else { return parent }
         return (share * attempts + weight * parent) / (attempts + weight)
     }
 
-    static func median(ofSorted shares: [Double]) -> Double {
+    private static func median(ofSorted shares: [Double]) -> Double {
         let middle = shares.count / 2
         return shares.count.isMultiple(of: 2) ? (shares[middle - 1] + shares[middle]) / 2 : shares[middle]
     }

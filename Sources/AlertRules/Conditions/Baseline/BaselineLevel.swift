@@ -1,18 +1,10 @@
-extension BaselineDecision {
-    /// An alert that fired before a level was accepted ends with it. One that fires afterwards fires although the level is expected.
-    func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
-        guard history.acceptances.contains(where: { $0.isInForce(at: minute) && alert.firedAt <= $0.from }) else { return nil }
-        var now = current(at: minute)
-        now.level = alert.evidence.level
-        return now
-    }
-
+/// The level of an alert, as a person accepts it.
+enum BaselineLevel {
     /// What of each stratum would have to be expected, so that exactly what a window contains is expected.
     ///
     /// A stratum in which hardly a failure was expected is drawn towards the level it would have had it risen as the group has: with the weight
-    /// of one expected failure. One without attempts is left out.
-    func level(in window: WindowCounts) -> [FrozenShare] {
-        let usual = shares.shares(from: window.first, through: window.last)
+    /// of one expected failure. One without attempts is left out. `usual`: the healthy share of each stratum.
+    static func shares(in window: WindowCounts, of history: GroupHistory, usual: [Double]) -> [FrozenShare] {
         let counts = history.strata.map { $0.series.window(endingAt: window.last, minutes: window.minutes) }
         let observed = counts.reduce(0) { $0 + $1.bad }
         let expected = zip(counts, usual).reduce(0.0) { $0 + Double($1.0.attempts) * $1.1 }
@@ -26,6 +18,13 @@ extension BaselineDecision {
             guard level.0.attempts > 0 else { return nil }
             return FrozenShare(stratum: stratum.key, share: min(1, level.1 * Double(observed) / sum))
         }
+    }
+}
+
+extension GroupHistory {
+    /// An alert that fired before a level was accepted ends with it. One that fires afterwards fires although the level is expected.
+    func accepts(_ alert: FiringAlert, at minute: Minute) -> Bool {
+        acceptances.contains { $0.isInForce(at: minute) && alert.firedAt <= $0.from }
     }
 }
 
@@ -43,9 +42,14 @@ extension RuleEvaluation {
         isWorst: Bool = false
     ) -> [FrozenShare] {
         guard let baseline = rule.condition.baseline, start <= minute else { return [] }
-        let length = min(minute - start + 1, baseline.longestWindow.minutes)
+        let length = min(minute - start + 1, baseline.lookback)
         let window = history.total.evidence(endingAt: minute, minutes: length)
         guard isWorst || window.counts.bad >= baseline.minBad else { return [] }
-        return BaselineDecision(baseline, history: history).level(in: window)
+        let usual =
+            switch baseline.version {
+            case .one: Baseline1Decision(baseline, history: history).shares.shares(from: window.first, through: window.last)
+            case .two: Baseline2Decision(baseline, history: history).usualShares(at: minute)
+            }
+        return BaselineLevel.shares(in: window, of: history, usual: usual)
     }
 }

@@ -1,0 +1,67 @@
+extension Baseline2Decision {
+    var reopenWithin: Int { Baseline2.reopenMinutes }
+
+    /// A weak end is taken back by what resembles the fault; a proven one is not.
+    func reopens(_ closed: ClosedAlert, with onset: EvaluatedWindow, at minute: Minute) -> Bool {
+        guard !closed.isProven, minute - closed.at < reopenWithin, onset.level.hasExpectation, onset.level != .newNormal else {
+            return false
+        }
+        return (onset.window.counts.share ?? 0) <= 2 * (closed.alert.evidence.observed.counts.share ?? 0)
+    }
+
+    func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
+        switch alert.evidence.level {
+        case .learning: return learningRecovery(ready(at: minute), at: minute)
+        case .newNormal: return minute - alert.lastSet < 1440 ? nil : EvaluatedWindow(level: .newNormal, window: alert.evidence.observed)
+        default: break
+        }
+        let fault = alert.evidence.observed.counts.share ?? 0
+        for (length, _) in Baseline2.rungs {
+            let first = minute - (length - 1)
+            if length > Baseline2.rungs[0].minutes, first <= alert.lastSet { return nil }
+            var now = exposure(length, of: alert, at: minute)
+            let (counts, expected) = (now.window.counts, now.expected ?? 0)
+            if counts.attempts < Baseline2.recoveryAttempts { continue }
+            if Double(counts.bad) > max(Baseline2.recoveredMultiple * expected, 1) * Baseline2.rounding { return nil }
+            let mean = max(Double(counts.attempts) * fault, condition.above.double * expected)
+            now.isProof = PoissonTail.probability(atMost: counts.bad, mean: mean) <= Baseline2.recoveryChance
+            if now.isProof || first > alert.lastSet { return now }
+        }
+        return nil
+    }
+
+    /// A window by the shares that were frozen when the alert fired.
+    private func exposure(_ minutes: Int, of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow {
+        let frozen = Dictionary(alert.frozenShares.map { ($0.stratum, $0.share) }, uniquingKeysWith: { first, _ in first })
+        var counts = AttemptCounts()
+        var expected = 0.0
+        for stratum in history.strata {
+            guard let share = frozen[stratum.key] else { continue }
+            let own = stratum.series.window(endingAt: minute, minutes: minutes)
+            counts = counts + own
+            expected += Double(own.attempts) * share
+        }
+        let window = WindowCounts(first: minute - (minutes - 1), minutes: minutes, counts: counts)
+        return EvaluatedWindow(level: alert.evidence.level, window: window, expected: expected)
+    }
+
+    /// The worst of the windows, as far back as nothing was over.
+    func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
+        switch alert.evidence.level {
+        case .learning: return learningWindow(ready(at: minute), at: minute).flatMap { $0.window.counts.bad >= condition.minBad ? $0 : nil }
+        case .newNormal: return nil
+        default: break
+        }
+        let reach = memory.consumed.map { minute - $0 } ?? .max
+        func ratio(_ now: EvaluatedWindow) -> Double { Double(now.window.counts.bad) / max(now.expected ?? 0, 1e-12) }
+        return Baseline2.rungs.map { exposure(min($0.minutes, reach), of: alert, at: minute) }
+            .filter { $0.window.counts.bad >= condition.minBad }.max { ratio($0) < ratio($1) }
+    }
+
+    func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
+        guard history.accepts(alert, at: minute) else { return nil }
+        return alert.frozenShares.isEmpty
+            ? EvaluatedWindow(level: alert.evidence.level, window: history.total.evidence(endingAt: minute, minutes: 60))
+            : exposure(Baseline2.rungs[0].minutes, of: alert, at: minute)
+    }
+}

@@ -1,0 +1,37 @@
+import AlertRules
+import Alerting
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@Suite("History that is imported for a baseline")
+struct BaselineImportTests {
+    @Test("days that are imported after later ones were stored teach as if they had come first")
+    func order() async throws {
+        try await withDatabase { pool in
+            try await Spike.fill(pool, [(from: 0, bad: 8)], minutes: 180)
+            let traffic = try await Traffic(pool, daysBack: 10)
+            let evaluator = RuleEvaluator.forTest(pool, [Rules.tokens])
+            try await evaluator.evaluate(minutes: 90)
+            #expect(try await AlertStore.open(on: pool).isEmpty, "six days teach too little")
+            for day in [8, 9] {
+                try await traffic.add(Traffic.start - day * 1440, attempts: 20_000, bad: 200, reason: "token_not_registered")
+            }
+            try await evaluator.evaluate(minutes: 95)
+            #expect(try await AlertStore.open(on: pool).isEmpty, "what is stored is not read again each time")
+            try await pool.execute(
+                """
+                INSERT INTO attemptImports (fileKey, fileName, startedAt, updatedAt, bytes, lines, accepted, duplicate, advanced, conflict, rejected)
+                VALUES (gen_random_uuid(), 'older.ndjson', clock_timestamp(), clock_timestamp(), 1, 1, 1, 0, 0, 0, 0)
+                """
+            )
+            try await evaluator.evaluate(minutes: 100)
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            #expect(alert.evidence.level == .reference && alert.evidence.definition == "baseline/2")
+            let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 179)
+            let alerts = try await RuleBacktest(span: span, on: pool).run(Rules.tokens).alerts
+            #expect(alerts.map(\.fired.evidence.level) == [.reference])
+        }
+    }
+}
