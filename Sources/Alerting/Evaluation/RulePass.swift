@@ -220,7 +220,7 @@ struct RulePass {
             case .resolve(let alert, let minute): try await writer.resolve(alert, minute: minute)
             case .reopen(let alert, let minute, let names): try await writer.reopen(alert, minute: minute, receivers: names)
             case .update(let alert, let isDue):
-                if isDue { try await writer.enqueue(alert.id, receivers: receivers.names(for: alert)) }
+                if isDue { try await writer.enqueueMuted(alert.id, receivers: receivers.names(for: alert)) }
             }
         }
     }

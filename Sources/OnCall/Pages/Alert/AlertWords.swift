@@ -63,6 +63,17 @@ enum AlertWords {
         return notes
     }
 
+    /// Whom it went to after its first receivers, and whom it goes to next.
+    static func escalation(_ data: AlertData, now: Timestamp) -> [String] {
+        let taken = data.escalations.map {
+            "Escalated \(DurationText.ago($0.at, now: now)) to \($0.receivers.joined(separator: ", ")), \($0.text)."
+        }
+        guard let next = data.nextEscalation else { return taken }
+        let names = next.escalation.receivers.joined(separator: ", ")
+        let moment = next.at <= now ? "now" : "at \(ClockText.moment(next.at, now: now))"
+        return taken + ["Escalates \(moment) to \(names) unless somebody acknowledges it."]
+    }
+
     static func runbookPath(_ alert: Alert) -> String? {
         guard let runbook = alert.annotations["runbook"] else { return nil }
         if let name = RunbookDirectory.name(of: runbook) { return "/runbooks/\(name)" }
