@@ -65,6 +65,12 @@ struct ReceiverFileTests {
             ("[{ rule: [Auth*], receivers: [phone] }]", "", ":5:1: error: no rule is called 'Auth*', so this route matches nothing"),
             ("[{ rule: [Slow], severity: [page], receivers: [phone] }]", "", "no rule of this route has the severity page"),
             ("[{ labels: { team: web }, receivers: [phone] }]", "", "no alert of this route has the label team with 'web'"),
+            ("[{ labels: { provider: apsn }, receivers: [phone] }]", "", "no alert of this route has the label provider with 'apsn'"),
+            // Labels that different alerts have, and no alert together.
+            (
+                "[{ labels: { provider: fcm, receiver: x }, receivers: [phone] }]", "",
+                "no alert of this route has the label receiver with 'x'"
+            ),
             ("[{ labels: { region: eu }, receivers: [phone] }]", "", "no alert of this route has the label region with 'eu'"),
             (
                 "[{ severity: [page, critical], receivers: [log] }, { severity: [ticket], receivers: [phone] }]", "fallback: [log]",
@@ -75,6 +81,7 @@ struct ReceiverFileTests {
                 "[{ labels: { provider: apns }, receivers: [phone] }]", "fallback: [log]",
                 "severity page reach no receiver that notifies people"
             ),
+            ("[{ severity: [page], receivers: [phone] }]", "fallback: [log]", "some alerts of severity critical reach no receiver"),
             ("[{ severity: [page, critical], receivers: [phone] }]", "fallback: [phone]", "no alert reaches the receiver 'log'"),
             ("[{ receivers: [log, phone] }]", "", nil),
             (

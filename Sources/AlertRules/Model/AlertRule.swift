@@ -45,6 +45,18 @@ package struct AlertRule: Sendable, Hashable {
 
     package var seasonality: WeekSeason? { condition.base.seasonality }
 
+    /// The values of a dimension that its alerts can have; nil where any text is possible.
+    package func possibleValues(of dimension: Dimension) -> [String]? { condition.of.allowed[dimension] ?? dimension.allowedValues }
+
+    /// The labels of an alert of this rule; a group's value wins over a label of the same name.
+    package func labels(of group: GroupKey, severity: Severity) -> [String: String] {
+        var labels = labels
+        labels["alertname"] = name
+        labels["severity"] = severity.rawValue
+        for (dimension, value) in group.values { labels[dimension.rawValue] = value }
+        return labels
+    }
+
     /// How many minutes before a minute are needed to decide about it; whole days of a baseline come on top.
     package var lookback: Int { condition.base.lookback }
 }

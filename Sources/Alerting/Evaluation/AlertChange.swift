@@ -66,7 +66,7 @@ struct AlertChanges {
             rule: rule.name,
             ruleVersion: rule.version,
             group: transition.group,
-            labels: labels(transition),
+            labels: rule.labels(of: transition.group, severity: transition.severity),
             severity: transition.severity,
             state: .firing,
             startsAt: transition.startsAt.timestamp,
@@ -119,14 +119,5 @@ struct AlertChanges {
         open[transition.group] = alert
         touched.insert(transition.group)
         changes.append(.reopen(alert, minute: transition.minute, receivers: []))
-    }
-
-    /// Label order is the receivers' concern; a group's value wins over a label of the same name.
-    private func labels(_ transition: Transition) -> [String: String] {
-        var labels = rule.labels
-        labels["alertname"] = rule.name
-        labels["severity"] = transition.severity.rawValue
-        for (name, value) in transition.group.labels { labels[name] = value }
-        return labels
     }
 }

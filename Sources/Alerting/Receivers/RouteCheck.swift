@@ -8,10 +8,12 @@ struct RouteCheck {
         var severity: Severity
         /// Labels with one value, and labels whose value depends on the alert.
         var labels: [String: String?]
+        /// The only values that a label of the alert can have, where they are known.
+        var values: [String: [String]] = [:]
 
         func mayHave(_ label: String, _ pattern: String) -> Bool {
             guard let value = labels[label] else { return false }
-            return value.map { Wildcard.matches($0, pattern) } ?? true
+            return value.map { Wildcard.matches($0, pattern) } ?? values[label]?.contains { Wildcard.matches($0, pattern) } ?? true
         }
 
         func has(_ label: String, _ pattern: String) -> Bool {
@@ -28,7 +30,8 @@ struct RouteCheck {
         let written = rules.map { rule in
             var labels: [String: String?] = rule.labels.mapValues { $0 }
             for dimension in rule.by { labels.updateValue(nil, forKey: dimension.rawValue) }
-            return Kind(rule: rule.name, severity: rule.severity, labels: labels)
+            let values = rule.by.compactMap { dimension in rule.possibleValues(of: dimension).map { (dimension.rawValue, $0) } }
+            return Kind(rule: rule.name, severity: rule.severity, labels: labels, values: Dictionary(uniqueKeysWithValues: values))
         }
         let builtIn = BuiltInAlert.allCases.flatMap { alert in
             alert.severities.map { Kind(rule: alert.rawValue, severity: $0, labels: ["receiver": nil, "key": nil]) }
