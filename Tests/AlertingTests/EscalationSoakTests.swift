@@ -46,7 +46,8 @@ struct EscalationSoakTests {
 
     private func check(_ pool: PostgresPool, _ hooks: [Hook], urls: [String], broken: String) async throws {
         let faults = urls.map { _ in Bool.random() ? nil : Fault.allCases.randomElement() }
-        let names = ["a", "b", "c"]
+        let round = UUID().uuidString.prefix(8)
+        let names = ["a", "b", "c"].map { "\($0)-\(round)" }
         let receivers = zip(names, zip(urls, faults)).compactMap { name, place -> ReceiverConfiguration? in
             switch place.1 {
             case nil: .webhook(name, url: place.0)
@@ -59,10 +60,10 @@ struct EscalationSoakTests {
         let policy = EscalationPolicy(
             unconfirmedAfter: .seconds(3),
             unacknowledgedAfter: .seconds(3600),
-            steps: [.init(receivers: ["b"]), .init(receivers: ["c"])]
+            steps: [.init(receivers: [names[1]]), .init(receivers: [names[2]])]
         )
         let set = ReceiverSet(receivers: receivers, escalation: policy)
-        let id = try await TestNotification.fire(receivers: ["a"], severity: .page, author: "t", at: .now(), on: pool)
+        let id = try await TestNotification.fire(receivers: [names[0]], severity: .page, author: "t", at: .now(), on: pool)
         try await pool.execute("UPDATE alerts SET rule = \(id.uuidString) WHERE alertId = \(id)")
         let fired = ContinuousClock.now
         var kills = 0
@@ -75,7 +76,9 @@ struct EscalationSoakTests {
         let now = Timestamp.now()
         try await TestNotification.resolve(id, at: now, on: pool)
         let before = hooks.map { $0.got.count { $0.status == "firing" } }
-        try await run(pool, set, for: .seconds(3), until: { false })
+        // What was being sent when a notifier was killed is claimed again after eleven seconds.
+        try await run(pool, set, for: .seconds(30)) { hooks.allSatisfy { $0.got.isEmpty || $0.got.last?.status == "resolved" } }
+        try await run(pool, set, for: .seconds(1), until: { false })
         // A message that was being sent when the notifier was killed may come a second time.
         for (hook, count) in zip(hooks, before) {
             #expect(hook.got.count { $0.status == "firing" } <= max(count, 1) && hook.got.count <= kills + 2, "\(faults)")

@@ -47,6 +47,18 @@ CREATE TABLE alertCheckpoints (
 
 COMMENT ON TABLE alertCheckpoints IS 'State of the evaluation by rule, version and group.';
 
+CREATE TABLE alertSnapshots (
+    rule        text        NOT NULL,
+    ruleVersion text        NOT NULL,
+    -- The newest minute that was evaluated.
+    asOf        timestamptz NOT NULL,
+    -- The states of all groups: [{"labels": …, "state": …}, …].
+    states      jsonb       NOT NULL,
+    PRIMARY KEY (rule, asOf)
+);
+
+COMMENT ON TABLE alertSnapshots IS 'A checkpoint for each hour of the last day, from which minutes with late attempts are evaluated again.';
+
 CREATE TABLE alerts (
     alertId               uuid        PRIMARY KEY,
     rule                  text        NOT NULL,

@@ -56,6 +56,7 @@ enum AlertWords {
                 "No data since \(ClockText.moment(noDataSince, now: now)): too little traffic to prove recovery. It stays open until there is."
             )
         }
+        if let late = alert.annotations["late"] { notes.append(late) }
         if alert.revised { notes.append("Late attempts have changed the numbers it fired with.") }
         if alert.detectedLateBySeconds >= 120 {
             notes.append("Found \(DurationText.span(.seconds(alert.detectedLateBySeconds))) late: rules were not evaluated in time.")
