@@ -1,16 +1,18 @@
 #!/bin/bash
 # The fault tests, each for so many minutes instead of a few faults: the same code as in `make test`, and the same report, one line a
 # test: kills, acknowledged, found, mismatches. Exit 1 when anything is lost, doubled or off.
-# usage: scripts/soak.sh [ingest|sends|kill|crash|commit|disk|standby|identity|limits] [MINUTES]
+# usage: scripts/soak.sh [ingest|sends|kill|crash|commit|disk|standby|identity|limits|escalation] [MINUTES]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-ingest}
 export PUSHWATCH_SOAK_MINUTES=${2:-10}
+target='IntegrationTests\.WholeService/'
 case $what in
     kill | sends) suites='KilledServerTests' ;;
     crash) suites='LostDatabaseTests' ;;
     commit) suites='LostCommitTests' ;;
     disk) suites='FullDiskTests' ;;
+    escalation) target='AlertingTests\.' suites='EscalationSoakTests' ;;
     limits) suites='MachineLimitTests' ;;
     standby) suites='PromotedStandbyTests' ;;
     identity) suites='IdentityPropertyTests|TwoServerTests' ;;
@@ -21,4 +23,4 @@ case $what in
         ;;
 esac
 [ -n "${SKIP_BUILD:-}" ] || swift build --build-tests
-exec swift test --skip-build --disable-xctest --filter "IntegrationTests\\.WholeService/($suites)"
+exec swift test --skip-build --disable-xctest --filter "$target($suites)"

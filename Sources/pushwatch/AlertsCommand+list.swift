@@ -42,13 +42,21 @@ extension AlertsCommand {
         @Flag(help: "Print JSON, as GET /alerts/ID returns it.") var json = false
 
         func run() async throws {
-            try await options.withPool { pool, _ in
+            try await options.withPool { pool, configuration in
                 let alert = try await AlertsCommand.alert(id, on: pool)
                 if json { return try Terminal.printLine(json: try await AlertDetailDocument.read(alert, on: pool)) }
                 Terminal.printLine(alert.description)
                 let notifications = try await NotificationHistory.notifications(of: alert.id, on: pool)
                 let rows = notifications.map { [$0.receiver, $0.kind, $0.state, "\($0.attempts)", $0.lastError ?? ""] }
                 Terminal.printLine("\nNotifications\n" + TextTable(["RECEIVER", "KIND", "STATE", "ATTEMPTS", "LAST ERROR"], rows).text)
+                var steps = try await EscalationStore.history(of: alert.id, on: pool).map {
+                    [$0.at.rfc3339, $0.text, $0.receivers.joined(separator: ", ")]
+                }
+                if let next = try await EscalationStore.nextStep(of: alert.id, ReceiverRegistry(configuration).set, on: pool) {
+                    let names = next.escalation.receivers.joined(separator: ", ")
+                    steps.append([next.at.rfc3339, "step \(next.escalation.step), unless it is acknowledged", names])
+                }
+                if !steps.isEmpty { Terminal.printLine("\nEscalation\n" + TextTable(["AT", "STEP", "RECEIVERS"], steps).text) }
                 let attempts = try await NotificationHistory.notificationAttempts(of: alert.id, on: pool).map {
                     [
                         $0.attemptedAt.rfc3339, $0.receiver, $0.kind, $0.result, $0.status.map(String.init) ?? "–", "\($0.latencyMs) ms",

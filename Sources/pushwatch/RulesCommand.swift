@@ -42,13 +42,14 @@ struct RulesCommand: AsyncParsableCommand {
     /// `pushwatch rules test`
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Run the rule tests in tests/: input rates, and the minutes at which alerts must fire and resolve."
+            abstract: "Run the rule tests in tests/: input rates, the minutes at which alerts must fire and resolve, and whom they notify."
         )
 
         @OptionGroup var location: AlertsLocation
 
         func run() async throws {
-            let (report, findings) = RuleTestRunner.run(alertsDirectory: location.directory)
+            let receivers = try ReceiverFile.routing(path: "\(location.directory)/receivers.yml").map(ReceiverTest.init)
+            let (report, findings) = RuleTestRunner.run(alertsDirectory: location.directory, receivers)
             for finding in findings { Terminal.printError(finding.description) }
             Terminal.printLine(report.text)
             if !report.passed || !findings.isEmpty { throw ExitCode(1) }

@@ -41,6 +41,8 @@ struct RuleTestRunnerTests {
                 "provider=fcm, fired at 1h15m: expected annotation summary 'x', got 's'",
             ]
         )
+        let notified = one("100x60 100/6x30", "{ group: { provider: fcm }, fires: 75m, notified: { 75m: [x] } }")
+        #expect(notified.results.first?.failures == ["`notified` needs a receivers.yml next to rules/ and tests/"])
         #expect(!other.passed && other.text.contains("FAIL Down: n (t.yml:2:5)"))
     }
 
@@ -55,6 +57,18 @@ struct RuleTestRunnerTests {
             (
                 "  - { name: n, alert: Down, input: [], expect: [{ group: { app: x }, fires: 3m }] }",
                 "t.yml:2:58: error: expect.group: the rule does"
+            ),
+            (
+                "  - { name: n, alert: Down, input: [{ counts: 3/1, reason: gone }] }",
+                "t.yml:2:60: error: input.reason: 'gone' is not one of token_invalid"
+            ),
+            (
+                "  - { name: n, alert: Down, input: [], silences: [{ from: 9m, to: 3m, labels: { app: x } }] }",
+                "t.yml:2:67: error: silences.to: a silence ends after it begins"
+            ),
+            (
+                "  - { name: n, alert: Down, input: [], expect: [{ group: { provider: fcm }, fires: 3m, notified: { soon: [x] } }] }",
+                "t.yml:2:98: error: expect.notified: 'soon' is not a time"
             ),
         ]
     )

@@ -111,20 +111,6 @@ struct EvaluatorRestartTests {
         }
     }
 
-    @Test("rows later than ten minutes change no verdict")
-    func tooLate() async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
-            try await traffic.add(0..<60, attempts: 100, bad: 0)
-            let evaluator = RuleEvaluator.forTest(pool)
-            for minute in 20...60 { try await evaluator.evaluate(minutes: minute) }
-            try await traffic.add(10..<40, attempts: 50, bad: 50)
-            try await traffic.add(60..<70, attempts: 100, bad: 0)
-            for minute in 61...70 { try await evaluator.evaluate(minutes: minute) }
-            #expect(try await Recorded.transitions(pool) == [])
-        }
-    }
-
     @Test("late good rows do not take back what was delivered")
     func noRetraction() async throws {
         try await withDatabase { pool in

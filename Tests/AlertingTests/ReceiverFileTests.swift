@@ -38,9 +38,14 @@ struct ReceiverFileTests {
         let environment = [
             "ALERT_WEBHOOK_SECRET": Self.secret, "PAGERDUTY_ROUTING_KEY": String(repeating: "k", count: 32), "SMTP_PASSWORD": "p",
             "SLACK_BOT_TOKEN": "xoxb-1", "SLACK_WEBHOOK_URL": "https://hooks.slack.com/services/T/B/x", "NTFY_TOPIC": "t",
+            "NTFY_TOPIC_BEN": "t2",
         ]
         let set = try ReceiverFile.read(path: path, environment: environment)
-        #expect(set.receivers.map(\.name) == ["on-call", "pagerduty", "slack", "slack-app", "alertmanager", "mail", "phone", "log"])
+        #expect(
+            set.receivers.map(\.name) == [
+                "on-call", "pagerduty", "slack", "slack-app", "alertmanager", "mail", "phone", "phone-ben", "log",
+            ]
+        )
         #expect(set.names(for: .page) == ["on-call", "pagerduty", "slack-app", "alertmanager", "log"])
         #expect(set.names(for: .ticket) == ["slack", "mail", "log"])
         #expect(set.names(for: .info, rule: "PushAuthBroken", labels: ["provider": "apns"]) == ["slack", "mail", "phone", "log"])
@@ -50,7 +55,7 @@ struct ReceiverFileTests {
             environment: [:],
             rules: RuleCheck.report(alertsDirectory: root.path + "/alerts").rules
         )
-        #expect(findings.count == 6 && findings.allSatisfy { $0.severity == .warning })
+        #expect(findings.count == 7 && findings.allSatisfy { $0.severity == .warning })
         #expect(findings.first?.position.line == 11)
     }
 
@@ -60,6 +65,12 @@ struct ReceiverFileTests {
             ("[{ rule: [Auth*], receivers: [phone] }]", "", ":5:1: error: no rule is called 'Auth*', so this route matches nothing"),
             ("[{ rule: [Slow], severity: [page], receivers: [phone] }]", "", "no rule of this route has the severity page"),
             ("[{ labels: { team: web }, receivers: [phone] }]", "", "no alert of this route has the label team with 'web'"),
+            ("[{ labels: { provider: apsn }, receivers: [phone] }]", "", "no alert of this route has the label provider with 'apsn'"),
+            // Labels that different alerts have, and no alert together.
+            (
+                "[{ labels: { provider: fcm, receiver: x }, receivers: [phone] }]", "",
+                "no alert of this route has the label receiver with 'x'"
+            ),
             ("[{ labels: { region: eu }, receivers: [phone] }]", "", "no alert of this route has the label region with 'eu'"),
             (
                 "[{ severity: [page, critical], receivers: [log] }, { severity: [ticket], receivers: [phone] }]", "fallback: [log]",
@@ -70,6 +81,7 @@ struct ReceiverFileTests {
                 "[{ labels: { provider: apns }, receivers: [phone] }]", "fallback: [log]",
                 "severity page reach no receiver that notifies people"
             ),
+            ("[{ severity: [page], receivers: [phone] }]", "fallback: [log]", "some alerts of severity critical reach no receiver"),
             ("[{ severity: [page, critical], receivers: [phone] }]", "fallback: [phone]", "no alert reaches the receiver 'log'"),
             ("[{ receivers: [log, phone] }]", "", nil),
             (

@@ -18,6 +18,26 @@ struct AttemptWriterTests {
         }
     }
 
+    @Test(
+        "minutes that change more than eight minutes later are recorded for the evaluator, with the number of attempts and the writer's slot"
+    )
+    func lateMinutes() async throws {
+        try await withAttempts { store in
+            func late() async throws -> [String] {
+                try await store.pool.query(
+                    "SELECT concat_ws(' ', (\(Sample.now)::timestamptz - minute)::text, writerSlot, attempts, evaluated) FROM attemptLateMinutes ORDER BY minute DESC"
+                ).map { try $0.decode(String.self) }
+            }
+            _ = try await store.write([Sample.attempt("a"), Sample.attempt("b", at: Sample.now - .seconds(480))])
+            #expect(try await late() == [])
+            let old = Sample.now - .seconds(540)
+            _ = try await store.write([Sample.attempt("c"), Sample.attempt("d", at: old), Sample.attempt("e", at: old)])
+            _ = try await store.write([Sample.attempt("f", at: old), Sample.attempt("c")])
+            _ = try await store.write([Sample.attempt("g", at: Sample.now - .seconds(3600))], slot: 1000)
+            #expect(try await late() == ["00:09:00 0 3 0", "01:00:00 1000 1 0"])
+        }
+    }
+
     @Test("the same 1,000 attempts, posted four times from eight connections, shuffled, a third re-stamped: 1,000 rows")
     func repeatedConcurrently() async throws {
         try await withAttempts(days: 5) { store in

@@ -118,6 +118,18 @@ CREATE TABLE attemptRollups (
 
 COMMENT ON TABLE attemptRollups IS 'Attempts per minute and dimension. The sum over writerSlot equals a count of the attempts.';
 
+CREATE TABLE attemptLateMinutes (
+    minute     timestamptz NOT NULL,
+    writerSlot smallint    NOT NULL,
+    -- Attempts of that minute that were reported more than eight minutes after it.
+    attempts   bigint      NOT NULL,
+    -- How many of them the evaluator has looked at.
+    evaluated  bigint      NOT NULL DEFAULT 0,
+    PRIMARY KEY (minute, writerSlot)
+);
+
+COMMENT ON TABLE attemptLateMinutes IS 'Minutes of the last day with attempts that were reported late, which rules evaluate again.';
+
 CREATE FUNCTION pushAppMajor(appVersion text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN coalesce(substring(appVersion FROM '^[0-9]{1,4}(?![0-9])')::integer::text, '');
 

@@ -47,6 +47,18 @@ CREATE TABLE alertCheckpoints (
 
 COMMENT ON TABLE alertCheckpoints IS 'State of the evaluation by rule, version and group.';
 
+CREATE TABLE alertSnapshots (
+    rule        text        NOT NULL,
+    ruleVersion text        NOT NULL,
+    -- The newest minute that was evaluated.
+    asOf        timestamptz NOT NULL,
+    -- The states of all groups: [{"labels": …, "state": …}, …].
+    states      jsonb       NOT NULL,
+    PRIMARY KEY (rule, asOf)
+);
+
+COMMENT ON TABLE alertSnapshots IS 'A checkpoint for each hour of the last day, from which minutes with late attempts are evaluated again.';
+
 CREATE TABLE alerts (
     alertId               uuid        PRIMARY KEY,
     rule                  text        NOT NULL,
@@ -88,6 +100,9 @@ CREATE TABLE alerts (
     suppressedBy          jsonb,
     -- Who was affected in the worst window, and who is now. Updated every few minutes while the alert fires; null before the first update.
     impact                jsonb,
+    -- The newest step of escalation that was taken, 0 for none, and when; or when the first receivers began to be notified.
+    escalationStep        integer     NOT NULL DEFAULT 0,
+    escalationSince       timestamptz NOT NULL DEFAULT now(),
     CHECK ((state = 'resolved') = (resolvedAt IS NOT NULL))
 );
 
@@ -100,7 +115,7 @@ COMMENT ON TABLE alerts IS 'One row per alert: one rule and group from firing to
 CREATE TABLE alertTransitions (
     alertId     uuid        NOT NULL REFERENCES alerts,
     seq         integer     NOT NULL,
-    kind        text        NOT NULL CHECK (kind IN ('firing', 'acknowledged', 'repeated', 'reopened', 'resolved')),
+    kind        text        NOT NULL CHECK (kind IN ('firing', 'escalated', 'acknowledged', 'repeated', 'reopened', 'resolved')),
     reason      text        NOT NULL,
     -- The complete minute that caused the transition.
     minute      timestamptz NOT NULL,

@@ -53,7 +53,8 @@ BEGIN
                     WHEN target.name = 'schemalocks' THEN NULL
                     WHEN target.name = 'keylocks' THEN 'SELECT, UPDATE'
                     WHEN target.isView OR target.name IN ('schemamigrations', 'analystcolumns', 'ledgerstate', 'apikeys') THEN 'SELECT'
-                    WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups') THEN 'SELECT, INSERT, UPDATE'
+                    WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups', 'attemptlateminutes')
+                        THEN 'SELECT, INSERT, UPDATE'
                     WHEN target.name IN ('serversecrets', 'auditentries', 'alerttransitions') THEN 'SELECT, INSERT'
                     -- Acknowledging, retrying notifications, silencing, marking and accepting.
                     WHEN target.name = 'alerts' THEN 'SELECT, UPDATE'
@@ -65,7 +66,8 @@ BEGIN
                     WHEN target.isView THEN NULL
                     WHEN target.name = 'keylocks' THEN 'SELECT, UPDATE'
                     WHEN target.name IN ('schemamigrations', 'ledgerstate') THEN 'SELECT'
-                    WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups') THEN 'SELECT, INSERT, UPDATE'
+                    WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups', 'attemptlateminutes')
+                        THEN 'SELECT, INSERT, UPDATE'
                     WHEN target.name IN ('devices', 'devicestarttokens', 'deadtokens', 'deactivationlimiters', 'follows', 'writerheartbeats',
                             'instances', 'foldedlabeldays')
                         OR target.name ~ '^(push|token|live|activ|match|score|audience)' THEN 'SELECT, INSERT, UPDATE, DELETE'
@@ -76,6 +78,7 @@ BEGIN
                         OR target.name ~ '^push(queues|queuesamples|ready|scheduled|leases|finished|dead|throttles|circuits|ratelimitpauses)$' THEN 'SELECT'
                     WHEN target.name = 'writerheartbeats' THEN 'SELECT, DELETE'
                     WHEN target.name = 'instances' THEN 'SELECT, INSERT, UPDATE, DELETE'
+                    WHEN target.name = 'attemptlateminutes' THEN 'SELECT, UPDATE, DELETE'
                     WHEN target.isAlerting THEN 'SELECT, INSERT, UPDATE, DELETE'
                     END
                 END;

@@ -21,6 +21,8 @@ package struct Transition: Sendable, Hashable, Codable {
         case accepted
         /// The rule changed, and its new version does not fire. Set by the evaluator, never by a fold.
         case ruleChanged = "rule_changed"
+        /// Attempts that were reported late contradict it. Set by the evaluator, never by a fold.
+        case lateAttempts = "late_attempts"
     }
 
     package var kind: Kind

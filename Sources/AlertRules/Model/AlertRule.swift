@@ -43,6 +43,18 @@ package struct AlertRule: Sendable, Hashable {
     /// Every dimension that rows for this rule must have: those of the groups and those of the strata.
     package var dimensions: [Dimension] { Set(by).union(condition.base.strata).sorted() }
 
+    /// The values of a dimension that its alerts can have; nil where any text is possible.
+    package func possibleValues(of dimension: Dimension) -> [String]? { condition.of.allowed[dimension] ?? dimension.allowedValues }
+
+    /// The labels of an alert of this rule; a group's value wins over a label of the same name.
+    package func labels(of group: GroupKey, severity: Severity) -> [String: String] {
+        var labels = labels
+        labels["alertname"] = name
+        labels["severity"] = severity.rawValue
+        for (dimension, value) in group.values { labels[dimension.rawValue] = value }
+        return labels
+    }
+
     /// How many minutes before a minute are needed to decide about it; whole days of a baseline come on top.
     package var lookback: Int { condition.base.lookback }
 }

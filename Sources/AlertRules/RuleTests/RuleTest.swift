@@ -5,6 +5,9 @@ package struct RuleTest: Sendable, Hashable {
     package var position: SourcePosition
     package var input: [InputSeries]
     package var expected: [ExpectedAlert]
+    package var events = Events()
+    /// All rules, by name: those that suppress this one are folded, too, where it matters who is notified.
+    package var rules: [String: AlertRule] = [:]
 
     /// Traffic with one combination of dimension values, minute by minute from the start of the test.
     package struct InputSeries: Sendable, Hashable {
@@ -12,6 +15,8 @@ package struct RuleTest: Sendable, Hashable {
         package var counts: [AttemptCounts]
         /// What waits for a refused credential, minute by minute; the refusal begins where that does.
         package var blocked: [Int64] = []
+        /// The reason code of its bad attempts; nil: one that each rule counts.
+        package var reason: String?
     }
 
     /// An alert. Times are minutes from the start of the test: 75 means when its 75th minute closes.
@@ -26,6 +31,8 @@ package struct RuleTest: Sendable, Hashable {
         package var severity: Severity?
         package var level: Evidence.Level?
         package var annotations: [String: String]
+        /// Who is notified that it fires, by minutes from the start; nil is not looked at.
+        package var notified: [Int: [String]]?
     }
 
     /// Tests begin at the start of a UTC day: Monday, 2026-01-05.

@@ -12,8 +12,8 @@ package enum RuleTestFile {
 }
 
 struct RuleTestReader {
-    static let testKeys = ["name", "alert", "input", "expect"]
-    static let expectKeys = ["group", "fires", "resolves", "starts", "ends", "severity", "level", "annotations"]
+    static let testKeys = ["name", "alert", "input", "silences", "unreachable", "acknowledged", "expect"]
+    static let expectKeys = ["group", "fires", "resolves", "starts", "ends", "severity", "level", "annotations", "notified"]
 
     let source: SourceText
     let rules: [String: AlertRule]
@@ -36,8 +36,40 @@ struct RuleTestReader {
         let input = reader.list("input").compactMap(series)
         guard let name, let rule, findings.errorCount == before else { return nil }
         let expected = reader.list("expect").compactMap { alert($0, by: rule.by) }
-        let test = RuleTest(name: name, rule: rule, position: reader.position, input: input, expected: expected)
+        let test = RuleTest(
+            name: name,
+            rule: rule,
+            position: reader.position,
+            input: input,
+            expected: expected,
+            events: events(reader),
+            rules: rules
+        )
         return findings.errorCount == before ? test : nil
+    }
+
+    private func events(_ reader: MappingReader) -> RuleTest.Events {
+        RuleTest.Events(
+            silences: reader.list("silences").compactMap(silence),
+            unreachable: reader.has("unreachable") ? reader.texts("unreachable").map(\.text) : [],
+            acknowledged: time(reader, "acknowledged")
+        )
+    }
+
+    private func silence(_ node: Node) -> RuleTest.TestSilence? {
+        guard let reader = MappingReader(node, at: source.start, path: "silences", known: ["from", "to", "labels"], findings: findings)
+        else {
+            return nil
+        }
+        for key in ["from", "to", "labels"] where !reader.has(key) { reader.missing(key, "every silence has it") }
+        guard let from = time(reader, "from"), let to = time(reader, "to"), let labels = reader.mapping("labels", known: nil) else {
+            return nil
+        }
+        guard from < to else {
+            reader.error("to", "a silence ends after it begins")
+            return nil
+        }
+        return RuleTest.TestSilence(from: from, to: to, labels: texts(labels))
     }
 
     private func namedRule(_ name: String, _ reader: MappingReader) -> AlertRule? {
@@ -48,7 +80,14 @@ struct RuleTestReader {
     }
 
     private func series(_ node: Node) -> RuleTest.InputSeries? {
-        guard let reader = MappingReader(node, at: source.start, path: "input", known: ["of", "counts", "blocked"], findings: findings)
+        guard
+            let reader = MappingReader(
+                node,
+                at: source.start,
+                path: "input",
+                known: ["of", "counts", "blocked", "reason"],
+                findings: findings
+            )
         else {
             return nil
         }
@@ -58,7 +97,12 @@ struct RuleTestReader {
         }
         do throws(RateNotation.Fault) {
             let blocked = try reader.has("blocked") ? reader.text("blocked").map(RateNotation.counts) ?? [] : []
-            return RuleTest.InputSeries(key: key(reader, "of"), counts: try RateNotation.counts(text), blocked: blocked.map(\.attempts))
+            return RuleTest.InputSeries(
+                key: key(reader, "of"),
+                counts: try RateNotation.counts(text),
+                blocked: blocked.map(\.attempts),
+                reason: reader.value("reason", "one of \(Reasons.all.joined(separator: ", "))") { Reasons.all.contains($0) ? $0 : nil }
+            )
         } catch {
             reader.error("counts", error.message)
             return nil
@@ -97,7 +141,8 @@ struct RuleTestReader {
             ends: time(reader, "ends"),
             severity: reader.value("severity", "a severity") { Severity(rawValue: $0) },
             level: reader.value("level", "a level: threshold, learning or reference") { Evidence.Level(rawValue: $0) },
-            annotations: annotations(reader)
+            annotations: annotations(reader),
+            notified: notified(reader)
         )
     }
 
@@ -109,6 +154,24 @@ struct RuleTestReader {
 
     private func annotations(_ reader: MappingReader) -> [String: String] {
         guard reader.has("annotations"), let values = reader.mapping("annotations", known: nil) else { return [:] }
-        return Dictionary(values.keys.compactMap { key in values.text(key).map { (key, $0) } }, uniquingKeysWith: { first, _ in first })
+        return texts(values)
+    }
+
+    private func texts(_ values: MappingReader) -> [String: String] {
+        Dictionary(values.keys.compactMap { key in values.text(key).map { (key, $0) } }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// `{ 75m: [on-call, phone] }`; `{}` is nobody.
+    private func notified(_ reader: MappingReader) -> [Int: [String]]? {
+        guard reader.has("notified"), let times = reader.mapping("notified", known: nil) else { return nil }
+        var notified: [Int: [String]] = [:]
+        for key in times.keys {
+            guard let time = RuleDuration(key)?.minutes else {
+                reader.error("notified", "'\(key)' is not a time from the start of the test such as 75m or 1h15m")
+                continue
+            }
+            notified[time, default: []] += times.texts(key).map(\.text)
+        }
+        return notified
     }
 }

@@ -1,20 +1,24 @@
 /// Runs rule tests: the same evaluation as live, over synthetic traffic.
 package enum RuleTestRunner {
-    package static func run(_ tests: [RuleTest]) -> RuleTestReport {
-        RuleTestReport(results: tests.map(run))
+    /// - Parameter notifications: who is notified, for tests that say so.
+    package static func run(_ tests: [RuleTest], _ notifications: (any TestedNotifications)? = nil) -> RuleTestReport {
+        RuleTestReport(results: tests.map { run($0, notifications) })
     }
 
     /// Runs everything in `tests/` of an alerts directory. Findings of rules and tests come along; with errors, what is
     /// readable is run all the same.
-    package static func run(alertsDirectory path: String) -> (report: RuleTestReport, findings: [Finding]) {
+    package static func run(
+        alertsDirectory path: String,
+        _ notifications: (any TestedNotifications)? = nil
+    ) -> (report: RuleTestReport, findings: [Finding]) {
         let directory = AlertsDirectory(path: path)
         let set = directory.ruleSet()
         let sources = directory.testSources()
         let (tests, findings) = RuleTestFile.read(sources.sources, rules: set.rules)
-        return (run(tests), (set.findings + sources.findings + findings).sorted())
+        return (run(tests, notifications), (set.findings + sources.findings + findings).sorted())
     }
 
-    private static func run(_ test: RuleTest) -> RuleTestReport.Result {
+    private static func run(_ test: RuleTest, _ notifications: (any TestedNotifications)?) -> RuleTestReport.Result {
         let transitions = transitions(of: test)
         var alerts = alerts(transitions, of: test)
         var failures: [String] = []
@@ -26,27 +30,31 @@ package enum RuleTestRunner {
             }
         }
         failures += alerts.map { "did not expect: \($0.description)" }
+        failures += RuleTest.differences(test, tested(test), notifications)
         return RuleTestReport.Result(name: test.name, alert: test.rule.name, position: test.position, failures: failures)
     }
 
     /// All transitions of a test, from its first minute to its last.
-    package static func transitions(of test: RuleTest) -> [Transition] {
-        guard test.minutes > 0 else { return [] }
+    package static func transitions(of test: RuleTest) -> [Transition] { evaluated(test, test.rule).transitions }
+
+    private static func evaluated(_ test: RuleTest, _ rule: AlertRule) -> (states: [GroupKey: AlertState], transitions: [Transition]) {
+        guard test.minutes > 0 else { return ([:], []) }
         let rows = test.input.flatMap { input -> [KeyedCounts] in
             var key = input.key
             if key[.eventType] == nil { key.values[.eventType] = "send" }
-            guard test.rule.condition.of.admits(key) else { return [] }
+            guard rule.condition.of.admits(key) else { return [] }
+            let isBad = input.reason.map { rule.condition.reasons.contains($0) } ?? true
             let counted = input.counts.enumerated().filter { $1.attempts > 0 }.map { offset, counts in
-                KeyedCounts(key: key, minute: RuleTest.start + offset, attempts: counts.attempts, bad: counts.bad)
+                KeyedCounts(key: key, minute: RuleTest.start + offset, attempts: counts.attempts, bad: isBad ? counts.bad : 0)
             }
-            return asRead(counted, by: test.rule)
+            return asRead(counted, by: rule)
         }
         // Of codes it is known since the start of a test that they were not seen.
-        let knowsCodes = test.rule.condition.source == .codes
+        let knowsCodes = rule.condition.source == .codes
         let counted = GroupHistory.adding(
-            test.input.flatMap { blocked($0, reason: test.rule.condition.reasons.first { OpenCircuit.reasons.contains($0) }) },
-            to: GroupHistory.groups(of: test.rule, rows: rows),
-            of: test.rule
+            test.input.flatMap { blocked($0, reason: rule.condition.reasons.first { OpenCircuit.reasons.contains($0) }) },
+            to: GroupHistory.groups(of: rule, rows: rows),
+            of: rule
         )
         let histories = counted.map {
             knowsCodes ? GroupHistory(group: $0.group, strata: $0.strata, knownSince: RuleTest.start) : $0
@@ -55,8 +63,36 @@ package enum RuleTestRunner {
             histories.map { ($0.group, AlertState(asOf: RuleTest.start - 1)) },
             uniquingKeysWith: { first, _ in first }
         )
-        return RuleEvaluation.evaluate(test.rule, histories: histories, from: states, through: RuleTest.start + (test.minutes - 1))
-            .transitions
+        return RuleEvaluation.evaluate(rule, histories: histories, from: states, through: RuleTest.start + (test.minutes - 1))
+    }
+
+    /// The alerts of the rule and of those that suppress it, causes first.
+    private static func tested(_ test: RuleTest) -> [TestedAlert] {
+        guard test.expected.contains(where: { $0.notified != nil }) else { return [] }
+        var needed: [AlertRule] = []
+        var names = [test.rule.name]
+        while let name = names.popLast() {
+            guard let rule = test.rules[name], !needed.contains(rule) else { continue }
+            needed.append(rule)
+            names += rule.suppressedBy
+        }
+        return Suppression.causesFirst(needed).flatMap { rule in
+            let (states, transitions) = evaluated(test, rule)
+            return transitions.filter { $0.kind == .fired }.map { fired in
+                let newest = transitions.last { $0.group == fired.group && $0.firedAt == fired.firedAt } ?? fired
+                let open = newest.kind == .resolved ? nil : states[fired.group]?.open
+                return TestedAlert(
+                    rule: rule.name,
+                    group: fired.group,
+                    severity: fired.severity,
+                    labels: rule.labels(of: fired.group, severity: fired.severity),
+                    starts: fired.startsAt - RuleTest.start,
+                    fires: fired.firedAt - RuleTest.start,
+                    resolves: newest.kind == .resolved ? newest.minute + 1 - RuleTest.start : nil,
+                    lastSet: (open?.lastSet ?? newest.lastSet) + 1 - RuleTest.start
+                )
+            }
+        }
     }
 
     /// A refusal lasts as long as something waits for the credential.

@@ -34,6 +34,11 @@ package enum AlertStore {
         try await read("WHERE state = 'firing' AND rule = \(rule) ORDER BY groupKey", session)
     }
 
+    /// Those of a rule that were firing at any time since then.
+    static func firing(rule: String, since: Timestamp, on session: any PostgresSession) async throws -> [Alert] {
+        try await read("WHERE rule = \(rule) AND (state = 'firing' OR resolvedAt >= \(since)) ORDER BY firedAt, alertId", session)
+    }
+
     /// The alert of each group that ended last.
     static func newestResolved(rule: String, groups: [GroupKey], on session: any PostgresSession) async throws -> [Alert] {
         try await read(
@@ -167,18 +172,21 @@ extension Alert {
 }
 
 extension GroupKey {
-    /// A plain object of names and values, as analysts and receivers read it.
-    var labels: [String: String] {
-        Dictionary(values.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    init(labels json: String) throws {
-        let plain: [String: String] = try AlertJSON.value(from: json)
+    init(labels plain: [String: String]) {
         self.init(
             Dictionary(
                 plain.compactMap { name, value in Dimension(rawValue: name).map { ($0, value) } },
                 uniquingKeysWith: { first, _ in first }
             )
         )
+    }
+
+    /// A plain object of names and values, as analysts and receivers read it.
+    var labels: [String: String] {
+        Dictionary(values.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    init(labels json: String) throws {
+        self.init(labels: try AlertJSON.value(from: json) as [String: String])
     }
 }

@@ -17,7 +17,7 @@ struct SuppressionCandidates {
         var unnotified: [String]
     }
 
-    fileprivate struct Cause {
+    struct Cause {
         var span: Suppression.Span
         var suppressedBy: SuppressingAlert
         /// Receivers that took the message that it fires, or will as soon as they can.
@@ -25,6 +25,8 @@ struct SuppressionCandidates {
     }
 
     private var causes: [Cause] = []
+
+    init(_ causes: [Cause] = []) { self.causes = causes }
 
     static func read(_ rule: AlertRule, since: Timestamp, on session: any PostgresSession) async throws -> SuppressionCandidates {
         guard !rule.suppressedBy.isEmpty else { return SuppressionCandidates() }
@@ -67,11 +69,15 @@ struct SuppressionCandidates {
             firedAt: Minute(alert.firedAt),
             severity: alert.severity
         )
+        return suppression(of: consequence, lastSet: lastSet, at: minute, receivers: receivers)
+    }
+
+    func suppression(of consequence: Suppression.Span, lastSet: Minute, at minute: Minute, receivers: [String]) -> SuppressionMatch? {
         for cause in causes where Suppression.suppresses(cause.span, consequence, lastSet: lastSet, at: minute) {
             let unnotified = receivers.filter { !cause.notified.contains($0) }
-            let isExplained = alert.severity.pages ? unnotified.count < receivers.count : !cause.notified.isEmpty
+            let isExplained = consequence.severity.pages ? unnotified.count < receivers.count : !cause.notified.isEmpty
             if isExplained || receivers.isEmpty {
-                return SuppressionMatch(suppressedBy: cause.suppressedBy, unnotified: alert.severity.pages ? unnotified : [])
+                return SuppressionMatch(suppressedBy: cause.suppressedBy, unnotified: consequence.severity.pages ? unnotified : [])
             }
         }
         return nil

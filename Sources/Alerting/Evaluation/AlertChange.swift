@@ -37,37 +37,44 @@ struct AlertChanges {
         self.closed = Dictionary(closed.map { ($0.group, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    mutating func apply(_ transition: Transition, frozen: [FrozenShare]) {
+    /// `isOver`: it fires and is over by the same evaluation.
+    mutating func apply(_ transition: Transition, frozen: [FrozenShare], isOver: Bool = false) {
         switch transition.kind {
-        case .fired: fire(transition, frozen: frozen)
+        case .fired: fire(transition, frozen: frozen, isOver: isOver)
         case .resolved: resolve(transition)
         case .reopened: reopen(transition, frozen: frozen)
         }
     }
 
     /// The rule changed, or is gone: what the new version does not confirm is over.
-    mutating func resolveUnconfirmed(_ confirmed: Set<GroupKey>) {
+    mutating func resolveUnconfirmed(_ confirmed: Set<GroupKey>, reason: Transition.Reason = .ruleChanged) {
         for (group, var alert) in open.sorted(by: { $0.key < $1.key }) where !confirmed.contains(group) {
             alert.state = .resolved
             alert.endsAt = (last + 1).timestamp
             alert.resolvedAt = (last + 1).timestamp
-            alert.resolvedReason = Transition.Reason.ruleChanged.rawValue
+            alert.resolvedReason = reason.rawValue
             open[group] = nil
             changes.append(.resolve(alert, minute: last))
         }
     }
 
+    private static let foundLate = "Found after it had ended: attempts were reported late, or rules were not evaluated in time."
+
     /// An alert that goes on under the new version stays one alert.
-    private mutating func fire(_ transition: Transition, frozen: [FrozenShare]) {
+    private mutating func fire(_ transition: Transition, frozen: [FrozenShare], isOver: Bool = false) {
         guard open[transition.group] == nil else { return }
         let firedAt = transition.firedAt.timestamp
+        // There is nothing left that a page would be for.
+        let severity = isOver && transition.severity.pages ? .ticket : transition.severity
+        var annotations = rule.annotations.rendered(transition.facts)
+        if isOver { annotations["late"] = Self.foundLate }
         let alert = Alert(
             id: UUID(),
             rule: rule.name,
             ruleVersion: rule.version,
             group: transition.group,
-            labels: labels(transition),
-            severity: transition.severity,
+            labels: rule.labels(of: transition.group, severity: severity),
+            severity: severity,
             state: .firing,
             startsAt: transition.startsAt.timestamp,
             firedAt: firedAt,
@@ -75,7 +82,7 @@ struct AlertChanges {
             evidence: transition.evidence,
             contributors: [],
             reproduceSQL: ReproducingSQL.text(transition, rule: rule, frozen: frozen),
-            annotations: rule.annotations.rendered(transition.facts),
+            annotations: annotations,
             revised: false
         )
         open[transition.group] = alert
@@ -90,7 +97,9 @@ struct AlertChanges {
         alert.resolvedAt = (transition.minute + 1).timestamp
         alert.resolvedReason = transition.reason.rawValue
         alert.evidence = transition.evidence
+        let late = alert.annotations["late"]
         alert.annotations = rule.annotations.rendered(transition.facts)
+        alert.annotations["late"] = late
         if transition.reason == .accepted { alert.annotations["accepted"] = accepted[transition.group] ?? "" }
         closed[transition.group] = alert
         changes.append(.resolve(alert, minute: transition.minute))
@@ -119,14 +128,5 @@ struct AlertChanges {
         open[transition.group] = alert
         touched.insert(transition.group)
         changes.append(.reopen(alert, minute: transition.minute, receivers: []))
-    }
-
-    /// Label order is the receivers' concern; a group's value wins over a label of the same name.
-    private func labels(_ transition: Transition) -> [String: String] {
-        var labels = rule.labels
-        labels["alertname"] = rule.name
-        labels["severity"] = transition.severity.rawValue
-        for (name, value) in transition.group.labels { labels[name] = value }
-        return labels
     }
 }

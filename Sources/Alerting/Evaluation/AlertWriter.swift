@@ -53,7 +53,8 @@ struct AlertWriter {
             UPDATE alerts
             SET state = 'firing', endsAt = NULL, resolvedAt = NULL, resolvedReason = NULL,
                 evidence = \(try AlertJSON.text(alert.evidence)), annotations = \(try AlertJSON.text(alert.annotations)),
-                silencedBy = \(alert.silencedBy), suppressedBy = \(try alert.suppressedBy.map { try AlertJSON.text($0) }), updatedAt = \(now)
+                silencedBy = \(alert.silencedBy), suppressedBy = \(try alert.suppressedBy.map { try AlertJSON.text($0) }), updatedAt = \(now),
+                escalationSince = \(now)
             WHERE alertId = \(alert.id)
             """
         )
@@ -97,6 +98,12 @@ struct AlertWriter {
         )
     }
 
+    /// Notifies of an alert that was muted until now: its receivers have as long to acknowledge it as those of an alert that begins.
+    func enqueueMuted(_ id: UUID, receivers: [String]) async throws {
+        try await enqueue(id, receivers: receivers)
+        try await transaction.execute("UPDATE alerts SET escalationSince = \(now) WHERE alertId = \(id)")
+    }
+
     /// Idempotent: a receiver that was notified before is not notified again.
     func enqueue(_ id: UUID, receivers: [String]) async throws {
         guard !receivers.isEmpty else { return }
@@ -115,7 +122,7 @@ struct AlertWriter {
             INSERT INTO alerts (
                 alertId, rule, ruleVersion, groupKey, groupLabels, labels, severity, state, startsAt, firedAt,
                 detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations, silencedBy, affected, suppressedBy,
-                updatedAt
+                updatedAt, escalationSince
             ) VALUES (
                 \(alert.id), \(alert.rule), \(alert.ruleVersion), \(alert.key),
                 \(try AlertJSON.text(alert.group.labels)), \(try AlertJSON.text(alert.labels)), \(alert.severity.rawValue),
@@ -124,7 +131,7 @@ struct AlertWriter {
                 \(try alert.backlog.map { try AlertJSON.text($0) }), \(alert.reproduceSQL),
                 \(try AlertJSON.text(alert.annotations)), \(alert.silencedBy),
                 \(try alert.affected.map { try AlertJSON.text($0) }),
-                \(try alert.suppressedBy.map { try AlertJSON.text($0) }), \(now)
+                \(try alert.suppressedBy.map { try AlertJSON.text($0) }), \(now), \(now)
             )
             """
         )

@@ -13,6 +13,12 @@ struct EvaluatorMetrics: Sendable {
         ($0, Gauge(label: "pushwatch_alerts_firing", dimensions: [("severity", $0.rawValue)]))
     }
 
+    /// Attempts that were reported after their minute was evaluated; only counted when they are too old, or imported.
+    func late(_ attempts: Int64, isEvaluated: Bool) {
+        Counter(label: "pushwatch_alert_late_attempts_total", dimensions: [("result", isEvaluated ? "evaluated" : "counted")])
+            .increment(by: attempts)
+    }
+
     /// How much longer than usual the newest minute is waited for, because a writer holds outcomes of it.
     func waiting(for duration: Duration) { waiting.record(duration.inSeconds) }
 

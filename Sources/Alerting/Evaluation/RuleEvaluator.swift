@@ -124,7 +124,9 @@ package final class RuleEvaluator: Service, Sendable {
         let isIdle = state.withLock { $0.evaluated == last && $0.rules == current && $0.checkedAt == Minute(start) }
         if isIdle { return }
         var faults = try await fillSeries(through: last)
-        faults.merge(try await evaluate(current, through: last)) { $1 }
+        let late = isLateDue(at: last) ? try await LateAttemptStore.waiting(on: pool) : []
+        faults.merge(try await evaluate(current, through: last, late)) { $1 }
+        if !late.isEmpty, faults.isEmpty { try await settle(late, through: last) }
         try await maintenance.run(current, through: last, pass: pass, claim: claim)
         state.withLock { state in
             if faults.isEmpty { state.succeededAt = now() }
@@ -147,12 +149,35 @@ package final class RuleEvaluator: Service, Sendable {
         try await AlertLeaseStore.release(lease, on: pool)
     }
 
-    private func evaluate(_ rules: [AlertRule], through last: Minute) async throws -> [String: String] {
+    /// Every few minutes, as evaluating again costs more the older the minute is.
+    private func isLateDue(at last: Minute) -> Bool {
+        state.withLock { $0.evaluated.map { $0.index / Self.lateInterval != last.index / Self.lateInterval } ?? true }
+    }
+
+    private static let lateInterval: Int64 = 5
+
+    private func settle(_ late: [LateAttemptStore.LateMinute], through last: Minute) async throws {
+        guard let lease = try await claim() else { return }
+        try await pool.withTransaction { transaction in
+            try await AlertLeaseStore.fence(lease, in: transaction)
+            try await LateAttemptStore.settle(late, through: last, in: transaction)
+        }
+        for minute in late { metrics.late(minute.added, isEvaluated: minute.isEvaluated(at: last)) }
+    }
+
+    private func evaluate(
+        _ rules: [AlertRule],
+        through last: Minute,
+        _ late: [LateAttemptStore.LateMinute]
+    ) async throws -> [String: String] {
         var faults: [String: String] = [:]
+        let lateSince = late.filter { $0.isEvaluated(at: last) }.map(\.minute).min()
         for rule in Suppression.causesFirst(rules) {
             guard let lease = try await claim() else { break }
             do {
-                report(try await pass(rule, lease).run(through: last))
+                var pass = pass(rule, lease)
+                pass.lateSince = lateSince
+                report(try await pass.run(through: last))
             } catch let error as PostgresError where !error.isUnavailable {
                 faults[rule.name] = error.description
             } catch let error as DecodingError {

@@ -15,14 +15,22 @@ struct RulePass {
     let backlog: BacklogSource?
     let logger: Logger
     let now: Timestamp
+    /// The oldest minute of which attempts were reported late since the last look.
+    var lateSince: Minute?
 
     /// Evaluates every closed minute up to `last` that was not evaluated before. Returns what began and ended.
     func run(through newest: Minute) async throws -> [AlertChange] {
         let waiting = rule.condition.level == .reference ? try await AcceptanceStore.waiting(rule, on: pool) : []
         // Who calls an alert normal is not kept waiting for the next decision.
         let last = waiting.isEmpty ? newestDecided(newest) : newest
-        let checkpoint = try await RuleCheckpoint.read(rule, on: pool)
-        if let asOf = checkpoint.asOf, asOf >= last { return [] }
+        var checkpoint = try await RuleCheckpoint.read(rule, on: pool)
+        var again: Minute?
+        if let asOf = checkpoint.asOf, let lateSince, asOf >= lateSince, rule.condition.source == .attempts {
+            checkpoint = try await RuleSnapshot.read(rule, before: lateSince, on: pool) ?? beginning(last: last)
+            again = lateSince
+        } else if let asOf = checkpoint.asOf, asOf >= last {
+            return []
+        }
         let base = EvaluationPlan.base(
             checkpoint,
             last: last,
@@ -53,9 +61,10 @@ struct RulePass {
             history.acceptances += taken.filter { $0.accepted.group == history.group }.map(\.acceptance)
             planning.add(history)
         }
-        let plan = planning.finished()
-        let changes = try await changes(plan, checkpoint, taken, last: last)
-        try await commit(plan, changes, taken, last: last)
+        var plan = planning.finished()
+        let contradicted = again == nil ? [] : try await reconcile(&plan, since: checkpoint.asOf)
+        let changes = try await changes(plan, checkpoint, taken, contradicted, last: last)
+        try await commit(plan, changes, taken, last: last, evaluatedAgainSince: again)
         return changes
     }
 
@@ -71,6 +80,19 @@ struct RulePass {
         }
     }
 
+    /// Where a backtest begins.
+    private func beginning(last: Minute) -> RuleCheckpoint {
+        RuleCheckpoint(asOf: last - initialLookbackMinutes, replacesVersion: false, states: [:])
+    }
+
+    /// Leaves of a second evaluation what is not recorded yet. Returns the groups whose open alert it contradicts.
+    private func reconcile(_ plan: inout EvaluationPlan, since: Minute?) async throws -> Set<GroupKey> {
+        let stored = try await AlertStore.firing(rule: rule.name, since: since?.timestamp ?? now, on: pool)
+        let result = LateReconciliation(plan.transitions, open: Set(plan.open.keys), stored: stored)
+        plan.transitions = result.transitions
+        return result.contradicted
+    }
+
     private var initialLookbackMinutes: Int { configuration.initialLookbackMinutes(rule) }
 
     /// Some rules decide every few minutes only.
@@ -83,6 +105,7 @@ struct RulePass {
         _ plan: EvaluationPlan,
         _ checkpoint: RuleCheckpoint,
         _ taken: [AcceptancePass.AppliedAcceptance],
+        _ contradicted: Set<GroupKey>,
         last: Minute
     ) async throws -> [AlertChange] {
         let open = try await AlertStore.open(rule: rule.name, on: pool)
@@ -91,8 +114,10 @@ struct RulePass {
         var changes = AlertChanges(rule: rule, open: open, closed: closed, last: last, now: now, lag: configuration.lag)
         for one in taken { changes.accepted[one.accepted.group] = one.accepted.summary }
         if checkpoint.asOf == nil { changes.resolveUnconfirmed(Set(plan.open.keys)) }
+        if !contradicted.isEmpty { changes.resolveUnconfirmed(Set(open.map(\.group)).subtracting(contradicted), reason: .lateAttempts) }
         for transition in plan.transitions {
-            changes.apply(transition, frozen: plan.open[transition.group]?.frozenShares ?? [])
+            let isOver = plan.transitions.last { $0.group == transition.group && $0.firedAt == transition.firedAt }?.kind == .resolved
+            changes.apply(transition, frozen: plan.open[transition.group]?.frozenShares ?? [], isOver: isOver)
         }
         let oldest = (open.map(\.startsAt) + plan.transitions.map(\.startsAt.timestamp)).min() ?? now
         let causes = try await SuppressionCandidates.read(rule, since: oldest, on: pool)
@@ -200,13 +225,16 @@ struct RulePass {
         _ plan: EvaluationPlan,
         _ changes: [AlertChange],
         _ taken: [AcceptancePass.AppliedAcceptance],
-        last: Minute
+        last: Minute,
+        evaluatedAgainSince again: Minute?
     ) async throws {
         try await pool.withTransaction { transaction in
             try await AlertLeaseStore.fence(lease, in: transaction)
             try await write(changes, in: transaction)
             for one in taken { try await AcceptanceStore.apply(one.accepted.id, one.level, from: one.from, in: transaction) }
             try await RuleCheckpoint.write(rule, states: plan.states, asOf: last, at: now, in: transaction)
+            guard rule.condition.source == .attempts else { return }
+            try await RuleSnapshot.write(rule, states: plan.states, asOf: last, changedSince: again, in: transaction)
         }
     }
 
@@ -220,7 +248,7 @@ struct RulePass {
             case .resolve(let alert, let minute): try await writer.resolve(alert, minute: minute)
             case .reopen(let alert, let minute, let names): try await writer.reopen(alert, minute: minute, receivers: names)
             case .update(let alert, let isDue):
-                if isDue { try await writer.enqueue(alert.id, receivers: receivers.names(for: alert)) }
+                if isDue { try await writer.enqueueMuted(alert.id, receivers: receivers.names(for: alert)) }
             }
         }
     }

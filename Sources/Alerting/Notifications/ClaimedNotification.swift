@@ -27,6 +27,7 @@ extension ClaimedNotification {
                 Timestamp?, String?, Int64, String, String?, String, Bool, String?, String?, Int, String, Int, String?, String?
             ).self
         )
+        // To the receivers of an escalation it begins, too.
         let stored = AlertNotification.Event(rawValue: kindText) ?? .fired
         // To a receiver that was never notified that it fires, it begins.
         let event = stored == .reopened && firstState != "delivered" ? .fired : stored

@@ -104,6 +104,7 @@ package final class Notifier: Service, Sendable {
         receivers.refresh()
         guard let lease = try await lease() else { return [] }
         let now = now()
+        try await escalate(lease, at: now)
         let waiting = try await NotificationStore.waiting(on: pool)
         metrics.outbox(count: waiting.count, oldest: waiting.oldest)
         guard waiting.count > 0 else { return [] }
@@ -124,6 +125,15 @@ package final class Notifier: Service, Sendable {
         } catch is LeaseLost {
             state.withLock { $0.lease = nil }
             return []
+        }
+    }
+
+    /// A page that reaches nobody, or that nobody acknowledges, goes to further receivers.
+    private func escalate(_ lease: AlertLease, at now: Timestamp) async throws {
+        do {
+            try await EscalationPass(pool: pool, lease: lease, receivers: receivers.set, logger: logger, now: now).run()
+        } catch is LeaseLost {
+            state.withLock { $0.lease = nil }
         }
     }
 

@@ -48,6 +48,12 @@ package final class ReceiverRegistry: Sendable {
         refresh()
     }
 
+    /// Receivers and routes that never change.
+    package convenience init(_ set: ReceiverSet, logger: Logger = Logger(label: "pushwatch.alerting")) {
+        self.init(fixed: set.receivers, logger: logger)
+        state.withLock { $0.set = set }
+    }
+
     package var set: ReceiverSet { state.withLock { $0.set } }
 
     /// Why the file as it is now is not in force.
@@ -69,7 +75,8 @@ package final class ReceiverRegistry: Sendable {
             case .success(let set):
                 let names = Set(set.receivers.map(\.name))
                 let kept = fixed.filter { !names.contains($0.name) }
-                state.set = ReceiverSet(receivers: kept + set.receivers, routes: set.routes, fallback: set.fallback)
+                state.set = set
+                state.set.receivers = kept + set.receivers
                 state.fault = nil
             case .failure(let error): state.fault = "\(error)"
             }

@@ -32,12 +32,23 @@ package struct ReceiverSet: Sendable, Hashable {
     package var routes: [AlertRoute]
     /// The receivers of alerts that match no route; empty means all.
     package var fallback: [String]
+    /// What becomes of pages that reach nobody, or that nobody acknowledges; nil: nothing.
+    package var escalation: EscalationPolicy?
 
-    package init(receivers: [ReceiverConfiguration], routes: [AlertRoute] = [], fallback: [String] = []) {
+    package init(
+        receivers: [ReceiverConfiguration],
+        routes: [AlertRoute] = [],
+        fallback: [String] = [],
+        escalation: EscalationPolicy? = nil
+    ) {
         self.receivers = receivers
         self.routes = routes
         self.fallback = fallback
+        self.escalation = escalation
     }
+
+    /// The receivers that notify people.
+    package var people: Set<String> { Set(receivers.filter { $0.receiver.reachesPeople }.map(\.name)) }
 
     /// Every matching route adds its receivers; an alert that matches no route goes to the fallback, or to all receivers rather than none.
     package func names(for severity: Severity, rule: String = "", labels: [String: String] = [:]) -> [String] {

@@ -8,10 +8,12 @@ struct RouteCheck {
         var severity: Severity
         /// Labels with one value, and labels whose value depends on the alert.
         var labels: [String: String?]
+        /// The only values that a label of the alert can have, where they are known.
+        var values: [String: [String]] = [:]
 
         func mayHave(_ label: String, _ pattern: String) -> Bool {
             guard let value = labels[label] else { return false }
-            return value.map { Wildcard.matches($0, pattern) } ?? true
+            return value.map { Wildcard.matches($0, pattern) } ?? values[label]?.contains { Wildcard.matches($0, pattern) } ?? true
         }
 
         func has(_ label: String, _ pattern: String) -> Bool {
@@ -28,7 +30,8 @@ struct RouteCheck {
         let written = rules.map { rule in
             var labels: [String: String?] = rule.labels.mapValues { $0 }
             for dimension in rule.by { labels.updateValue(nil, forKey: dimension.rawValue) }
-            return Kind(rule: rule.name, severity: rule.severity, labels: labels)
+            let values = rule.by.compactMap { dimension in rule.possibleValues(of: dimension).map { (dimension.rawValue, $0) } }
+            return Kind(rule: rule.name, severity: rule.severity, labels: labels, values: Dictionary(uniqueKeysWithValues: values))
         }
         let builtIn = BuiltInAlert.allCases.flatMap { alert in
             alert.severities.map { Kind(rule: alert.rawValue, severity: $0, labels: ["receiver": nil, "key": nil]) }
@@ -47,14 +50,28 @@ struct RouteCheck {
             return "no rule is called '\(name)', so this route matches nothing"
         }
         let named = kinds.filter { kind in route.rules.isEmpty || route.rules.contains { Wildcard.matches(kind.rule, $0) } }
-        let candidates = named.filter { route.severities.isEmpty || route.severities.contains($0.severity) }
+        var candidates = named.filter { route.severities.isEmpty || route.severities.contains($0.severity) }
         guard !candidates.isEmpty else {
             let severities = route.severities.map(\.rawValue).sorted().joined(separator: " or ")
             return "no rule of this route has the severity \(severities), so it matches nothing"
         }
-        for (label, pattern) in route.labels.sorted(by: { $0.key < $1.key })
-        where !candidates.contains(where: { $0.mayHave(label, pattern) }) {
+        for (label, pattern) in route.labels.sorted(by: { $0.key < $1.key }) {
+            candidates.removeAll { !$0.mayHave(label, pattern) }
+            guard candidates.isEmpty else { continue }
             return "no alert of this route has the label \(label) with '\(pattern)', so it matches nothing"
+        }
+        return nil
+    }
+
+    /// Why a step of escalation, counted from 1, never notifies anybody who is not notified already; nil when it may.
+    func problem(ofStep number: Int) -> String? {
+        guard let steps = set.escalation?.steps, steps.indices.contains(number - 1) else { return nil }
+        let step = steps[number - 1].allReceivers
+        guard !set.people.isDisjoint(with: step) else { return "no receiver of this step notifies people" }
+        let earlier = Set(steps[..<(number - 1)].flatMap { $0.duty == nil ? $0.receivers : [] })
+        let pages = kinds.filter(\.severity.pages)
+        guard pages.contains(where: { !step.isSubset(of: earlier.union(receivers(of: $0).every)) }) else {
+            return "every page is notified to \(step.sorted().joined(separator: ", ")) before this step, so it notifies nobody"
         }
         return nil
     }
@@ -62,7 +79,7 @@ struct RouteCheck {
     /// Urgent alerts that notify nobody, and receivers that no alert reaches.
     func faults() -> [String] {
         guard !set.receivers.isEmpty else { return [] }
-        let people = Set(set.receivers.filter { $0.receiver.reachesPeople }.map(\.name))
+        let people = set.people
         var problems: [String] = []
         for severity in [Severity.critical, .page] {
             let silent = kinds.filter { $0.severity == severity && people.isDisjoint(with: receivers(of: $0).every) }
@@ -70,7 +87,8 @@ struct RouteCheck {
             let rules = silent.map(\.rule).sorted().joined(separator: ", ")
             problems.append("some alerts of severity \(severity.rawValue) reach no receiver that notifies people: \(rules)")
         }
-        let reached = Set(kinds.flatMap { receivers(of: $0).every + receivers(of: $0).some })
+        let routed = kinds.flatMap { receivers(of: $0).every + receivers(of: $0).some }
+        let reached = Set(routed + (set.escalation?.steps.flatMap(\.allReceivers) ?? []))
         problems += set.receivers.map(\.name).filter { !reached.contains($0) }.map { "no alert reaches the receiver '\($0)'" }
         return problems
     }

@@ -121,13 +121,16 @@ package struct AlertDetailDocument: Encodable, Sendable {
     var receivers: [NotificationDocument]
     /// Every try, oldest first.
     var deliveries: [NotificationAttemptDocument]
+    /// The steps of escalation that were taken, oldest first.
+    var escalations: [EscalationDocument]
 
     package static func read(_ alert: Alert, on session: any PostgresSession) async throws -> AlertDetailDocument {
         AlertDetailDocument(
             alert: AlertDocument(alert),
             sql: alert.reproduceSQL,
             receivers: try await NotificationHistory.notifications(of: alert.id, on: session).map(NotificationDocument.init),
-            deliveries: try await NotificationHistory.notificationAttempts(of: alert.id, on: session).map(NotificationAttemptDocument.init)
+            deliveries: try await NotificationHistory.notificationAttempts(of: alert.id, on: session).map(NotificationAttemptDocument.init),
+            escalations: try await EscalationStore.history(of: alert.id, on: session).map(EscalationDocument.init)
         )
     }
 }
@@ -148,6 +151,19 @@ struct NotificationDocument: Encodable, Sendable {
         attempts = notification.attempts
         nextAttemptAt = notification.state == "pending" ? notification.nextAttemptAt : nil
         lastError = notification.lastError
+    }
+}
+
+/// A step of escalation.
+struct EscalationDocument: Encodable, Sendable {
+    var at: Timestamp
+    var reason: String
+    var receivers: [String]
+
+    init(_ record: EscalationRecord) {
+        at = record.at
+        reason = record.text
+        receivers = record.receivers
     }
 }
 

@@ -54,7 +54,7 @@ package enum AttemptWriter {
                 delta.count(batch.records[insert.index], of: batch, attemptedAt: insert.attemptedAt)
             }
         }
-        try delta.apply(slot: slot, on: connection)
+        try delta.apply(slot: slot, now: receivedAt, on: connection)
         return try answers(outcome, batch: batch, known: known, on: connection)
     }
 

@@ -26,7 +26,7 @@ struct FreshWriter {
             if batch.count < FreshWriter.copyRows {
                 let claims = ledger.map { LedgerStatements.insertNew($0, generation: generations.current) }
                 let facts = batch.records.map { FactInsert.query($0, of: batch, receivedAt: receivedAt) }
-                try connection.pipeline(checks + claims + facts + rollups(batch))
+                try connection.pipeline(checks + claims + facts + rollups(batch, now: receivedAt))
             } else {
                 try copy(batch, ledger: ledger, generation: generations.current, after: checks, receivedAt: receivedAt, on: connection)
             }
@@ -48,7 +48,7 @@ struct FreshWriter {
     ) throws {
         let keys = LedgerCopy.stream(ledger, generation: generation)
         let facts = FactCopy.stream(of: batch, receivedAt: receivedAt)
-        let rollups = rollups(batch)
+        let rollups = rollups(batch, now: receivedAt)
         do {
             try connection.pipeline(["BEGIN"] + checks)
             try keys.withUnsafeBytes { keys in
@@ -61,10 +61,10 @@ struct FreshWriter {
         }
     }
 
-    private func rollups(_ batch: AttemptBatch) -> [Query] {
+    private func rollups(_ batch: AttemptBatch, now: Timestamp) -> [Query] {
         var delta = RollupDelta()
         for record in batch.records { delta.count(record, of: batch, attemptedAt: record.attemptedAt) }
-        return delta.queries(slot: slot)
+        return delta.queries(slot: slot, now: now)
     }
 }
 

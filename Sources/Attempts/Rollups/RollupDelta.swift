@@ -127,15 +127,18 @@ struct RollupDelta {
     }
 
     /// Adds the sums to the rows of one writer's slot.
-    func apply(slot: Int16, on connection: BlockingConnection) throws {
-        try connection.pipeline(queries(slot: slot))
+    func apply(slot: Int16, now: Timestamp, on connection: BlockingConnection) throws {
+        try connection.pipeline(queries(slot: slot, now: now))
     }
 
-    /// The statements that do: one for each row where there are few, one over arrays where there are many; none when nothing was counted.
-    func queries(slot: Int16) -> [Query] {
+    /// The statements that do: one for each row where there are few, one over arrays where there are many; none when nothing was counted. Late
+    /// minutes are one more.
+    func queries(slot: Int16, now: Timestamp) -> [Query] {
         if rows.isEmpty { return [] }
         let sorted = rows.count == 1 ? rows : rows.map { (order: sortKey($0.key), row: $0) }.sorted { $0.order < $1.order }.map(\.row)
-        return sorted.count <= RollupDelta.fewRows ? sorted.map { query($0, slot: slot) } : [query(sorted, slot: slot)]
+        let counted = sorted.count <= RollupDelta.fewRows ? sorted.map { query($0, slot: slot) } : [query(sorted, slot: slot)]
+        let minutes = Dictionary(rows.map { ($0.key.minute, max(0, $0.sums.attempts)) }, uniquingKeysWith: +)
+        return counted + [LateMinutes.query(minutes, slot: slot, now: now)].compactMap(\.self)
     }
 
     /// A function scan over arrays costs as much as the statements of so many rows.

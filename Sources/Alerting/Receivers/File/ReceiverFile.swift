@@ -2,7 +2,7 @@ package import AlertRules
 import Foundation
 import Yams
 
-/// Reads `alerts/receivers.yml`: `receivers`, `routes` and `fallback`. `alerts/receivers.example.yml` shows every setting.
+/// Reads `alerts/receivers.yml`: `receivers`, `routes`, `fallback`, `escalate` and `duty`. `alerts/receivers.example.yml` shows every setting.
 ///
 /// Unknown keys are errors, so that a misspelt key does not lose a page.
 package enum ReceiverFile {
@@ -46,11 +46,16 @@ package enum ReceiverFile {
 
     private static func routeFindings(_ set: ReceiverSet, rules: [AlertRule], _ text: String, path: String) throws -> [Finding] {
         let check = RouteCheck(set, rules: rules)
-        let lines = try Yams.compose(yaml: text)?.mapping?["routes"]?.sequence?.map { $0.mark?.line ?? 1 } ?? []
-        let dead = zip(set.routes, lines).compactMap { route, line in
-            check.problem(of: route).map { Finding(.error, at: SourcePosition(file: path, line: line, column: 1), $0) }
+        let file = try Yams.compose(yaml: text)?.mapping
+        func lines(_ list: Node?) -> [Int] { list?.sequence?.map { $0.mark?.line ?? 1 } ?? [] }
+        func error(_ line: Int, _ message: String) -> Finding {
+            Finding(.error, at: SourcePosition(file: path, line: line, column: 1), message)
         }
-        return dead + check.faults().map { Finding(.error, at: SourcePosition(file: path, line: 1, column: 1), $0) }
+        let routes = zip(set.routes, lines(file?["routes"])).compactMap { route, line in check.problem(of: route).map { error(line, $0) } }
+        let steps = lines(file?["escalate"]?["steps"]).enumerated().compactMap { index, line in
+            check.problem(ofStep: index + 1).map { error(line, $0) }
+        }
+        return routes + steps + check.faults().map { error(1, $0) }
     }
 
     /// The routing, where the secrets are not available. Nil when there is no file; throws when it is broken.
@@ -72,7 +77,7 @@ package enum ReceiverFile {
             throw Fault(path: yaml.path, line: (error as? YamlError)?.line, message: "not YAML: \(error)")
         }
         guard let root else { throw Fault(path: yaml.path, message: "the file is empty; `receivers: []` says that there are none") }
-        let keys = try yaml.mapping(root, keys: ["receivers", "routes", "fallback"])
+        let keys = try yaml.mapping(root, keys: ["receivers", "routes", "fallback", "escalate", "duty"])
         var receivers: [ReceiverConfiguration] = []
         for node in try yaml.list(keys["receivers"]) {
             let receiver = try ReceiverSettings(yaml: yaml).receiver(node)
@@ -82,10 +87,12 @@ package enum ReceiverFile {
             receivers.append(receiver)
         }
         let reader = RouteSettings(yaml: yaml, known: receivers.map(\.name))
+        let duties = try DutySettings(yaml: yaml, receivers: reader).duties(keys["duty"])
         return ReceiverSet(
             receivers: receivers,
             routes: try yaml.list(keys["routes"]).map(reader.route),
-            fallback: try yaml.list(keys["fallback"]).map(reader.receiver)
+            fallback: try yaml.list(keys["fallback"]).map(reader.receiver),
+            escalation: try EscalationSettings(yaml: yaml, receivers: reader, duties: duties).policy(keys["escalate"], duty: keys["duty"])
         )
     }
 }

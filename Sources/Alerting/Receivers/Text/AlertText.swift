@@ -78,6 +78,8 @@ struct AlertText {
         if let endsAt = message.endsAt { facts.append(TextField(name: "Until", value: endsAt.rfc3339)) }
         if let reason = message.resolvedReason { facts.append(TextField(name: "Ended", value: reason)) }
         if let accepted = message.annotations["accepted"] { facts.append(TextField(name: "Accepted", value: accepted)) }
+        if let late = message.annotations["late"] { facts.append(TextField(name: "Late", value: late)) }
+        if let escalation = message.annotations["escalation"] { facts.append(TextField(name: "Escalated", value: escalation)) }
         if message.detectedLateBySeconds >= 60 {
             facts.append(TextField(name: "Detected late by", value: Self.duration(message.detectedLateBySeconds)))
         }

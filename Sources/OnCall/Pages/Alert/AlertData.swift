@@ -8,6 +8,9 @@ struct AlertData {
     var series: AlertSeries?
     var notifications: [NotificationRecord]
     var notificationAttempts: [NotificationAttemptRecord]
+    /// The steps of escalation that were taken, and the next one.
+    var escalations: [EscalationRecord] = []
+    var nextEscalation: (at: Timestamp, escalation: EscalationPolicy.Escalation)?
     /// Some of those who failed in the window the alert was decided by, or is now; the newest first.
     var people: [AffectedPerson] = []
     /// Who called its level normal, when somebody did.

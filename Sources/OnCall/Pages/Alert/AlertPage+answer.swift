@@ -8,7 +8,7 @@ extension AlertPage {
     @Sendable
     static func answer(_ call: PageCall) async throws -> Response {
         let (site, now) = (call.site, call.now)
-        let store = AlertPageStore(pool: site.pool, rules: site.rules, runbooks: site.runbooks)
+        let store = AlertPageStore(pool: site.pool, rules: site.rules, receivers: site.receivers, runbooks: site.runbooks)
         guard let data = try await store.read(try call.alertId(), now: now) else { throw PageCall.unknownAlert }
         let verdict = try await site.rulesStore.verdict(of: data.alert.id)
         return call.html(.alert, AlertPage(data, verdict: verdict, reader: call.reader, now: now))

@@ -9,11 +9,13 @@ import PushContract
 struct AlertPageStore: Sendable {
     private let pool: PostgresPool
     private let rules: RuleRegistry
+    private let receivers: ReceiverRegistry?
     private let runbooks: RunbookDirectory
 
-    init(pool: PostgresPool, rules: RuleRegistry, runbooks: RunbookDirectory) {
+    init(pool: PostgresPool, rules: RuleRegistry, receivers: ReceiverRegistry?, runbooks: RunbookDirectory) {
         self.pool = pool
         self.rules = rules
+        self.receivers = receivers
         self.runbooks = runbooks
     }
 
@@ -25,6 +27,8 @@ struct AlertPageStore: Sendable {
             series: try await series(of: alert, now: now),
             notifications: try await NotificationHistory.notifications(of: id, on: pool),
             notificationAttempts: try await NotificationHistory.notificationAttempts(of: id, limit: 50, on: pool),
+            escalations: try await EscalationStore.history(of: id, on: pool),
+            nextEscalation: try await nextEscalation(of: alert),
             people: try await people(of: alert),
             acceptance: try await AcceptanceStore.current(of: id, on: pool),
             concernsCredentials: rules[alert.rule]?.condition.reasons.contains("auth") ?? alert.rule.contains("Auth"),
@@ -44,6 +48,11 @@ struct AlertPageStore: Sendable {
             on: pool
         )
         return AlertSeries(from: from, minutes: minutes, counts: counts)
+    }
+
+    private func nextEscalation(of alert: Alert) async throws -> (at: Timestamp, escalation: EscalationPolicy.Escalation)? {
+        guard let receivers, alert.state == .firing else { return nil }
+        return try await EscalationStore.nextStep(of: alert.id, receivers.set, on: pool)
     }
 
     private func people(of alert: Alert) async throws -> [AffectedPerson] {

@@ -56,11 +56,23 @@ enum AlertWords {
                 "No data since \(ClockText.moment(noDataSince, now: now)): too little traffic to prove recovery. It stays open until there is."
             )
         }
+        if let late = alert.annotations["late"] { notes.append(late) }
         if alert.revised { notes.append("Late attempts have changed the numbers it fired with.") }
         if alert.detectedLateBySeconds >= 120 {
             notes.append("Found \(DurationText.span(.seconds(alert.detectedLateBySeconds))) late: rules were not evaluated in time.")
         }
         return notes
+    }
+
+    /// Whom it went to after its first receivers, and whom it goes to next.
+    static func escalation(_ data: AlertData, now: Timestamp) -> [String] {
+        let taken = data.escalations.map {
+            "Escalated \(DurationText.ago($0.at, now: now)) to \($0.receivers.joined(separator: ", ")), \($0.text)."
+        }
+        guard let next = data.nextEscalation else { return taken }
+        let names = next.escalation.receivers.joined(separator: ", ")
+        let moment = next.at <= now ? "now" : "at \(ClockText.moment(next.at, now: now))"
+        return taken + ["Escalates \(moment) to \(names) unless somebody acknowledges it."]
     }
 
     static func runbookPath(_ alert: Alert) -> String? {

@@ -15,6 +15,8 @@ struct EvaluationHealth: Hashable {
     var through: Timestamp?
     /// What is wrong with the rule files.
     var faults: [String]
+    /// Attempts of the last day that were reported after their minute was evaluated.
+    var lateAttempts: Int64 = 0
 
     enum Verdict: Hashable {
         case upToDate(through: Timestamp)

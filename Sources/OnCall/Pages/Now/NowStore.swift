@@ -85,7 +85,8 @@ struct NowStore: Sendable {
             rules: rules.count,
             evaluated: progress.count,
             through: EvaluationHealth.through(progress, rules: rules, now: now),
-            faults: self.rules.findings.filter { $0.severity == .error }.map(\.description)
+            faults: self.rules.findings.filter { $0.severity == .error }.map(\.description),
+            lateAttempts: try await LateAttemptStore.count(since: now - .seconds(86_400), on: pool)
         )
     }
 }

@@ -1,0 +1,59 @@
+import AlertRules
+import Postgres
+import PushContract
+
+/// A rule's checkpoint as it was at the end of an earlier hour: minutes after it can be evaluated again.
+enum RuleSnapshot {
+    private struct Entry: Codable {
+        var labels: [String: String]
+        var state: AlertState
+    }
+
+    /// The newest snapshot before `minute`; nil when there is none.
+    static func read(_ rule: AlertRule, before minute: Minute, on session: any PostgresSession) async throws -> RuleCheckpoint? {
+        let rows = try await session.query(
+            """
+            SELECT asOf, states FROM alertSnapshots
+            WHERE rule = \(rule.name) AND ruleVersion = \(rule.version) AND asOf < \(minute.timestamp) ORDER BY asOf DESC LIMIT 1
+            """
+        )
+        guard let (asOf, text) = try rows.first?.decode((Timestamp, String).self) else { return nil }
+        let entries: [Entry] = try AlertJSON.value(from: text)
+        var states: [GroupKey: AlertState] = [:]
+        for entry in entries { states[GroupKey(labels: entry.labels)] = entry.state }
+        return RuleCheckpoint(asOf: Minute(asOf), replacesVersion: false, states: states)
+    }
+
+    /// Keeps one for each hour of the horizon. `changedSince`: later snapshots contain what is known better now.
+    static func write(
+        _ rule: AlertRule,
+        states: [GroupKey: AlertState],
+        asOf: Minute,
+        changedSince: Minute?,
+        in transaction: any PostgresSession
+    ) async throws {
+        if let changedSince {
+            try await transaction.execute(
+                "DELETE FROM alertSnapshots WHERE rule = \(rule.name) AND asOf >= \(changedSince.timestamp)"
+            )
+        }
+        let entries = states.sorted { $0.key < $1.key }.map { Entry(labels: $0.key.labels, state: $0.value) }
+        let hour = Minute(asOf.index / 60 * 60)
+        let isWritten = try await transaction.execute(
+            """
+            INSERT INTO alertSnapshots (rule, ruleVersion, asOf, states)
+            SELECT \(rule.name), \(rule.version), \(asOf.timestamp), \(try AlertJSON.text(entries))
+            WHERE NOT EXISTS (SELECT FROM alertSnapshots
+                              WHERE rule = \(rule.name) AND ruleVersion = \(rule.version) AND asOf >= \(hour.timestamp))
+            """
+        )
+        guard isWritten > 0 else { return }
+        // One before the horizon is needed for its first minutes.
+        let oldest = asOf - (LateAttemptStore.horizon + 120)
+        try await transaction.execute(
+            """
+            DELETE FROM alertSnapshots WHERE rule = \(rule.name) AND (asOf < \(oldest.timestamp) OR ruleVersion <> \(rule.version))
+            """
+        )
+    }
+}
