@@ -24,13 +24,13 @@ plan() {
         rollup-outside)
             # Attempts are committed before they are counted.
             source=RollupDelta.swift
-            edit='s/(func apply\(slot: Int16, on connection: BlockingConnection\) throws \{\n)/$1        try connection.executeScript("COMMIT; BEGIN")\n/'
+            edit='s/(func apply\(slot: Int16, now: Timestamp, on connection: BlockingConnection\) throws \{\n)/$1        try connection.executeScript("COMMIT; BEGIN")\n/'
             test='AttemptsTests\.AttemptWriterTests/oneTransaction'
             ;;
         rollup-outside-fresh)
             # The same where a batch is written as all new, in one pipeline and around COPY.
             source=FreshWriter.swift
-            edit='s/try connection\.pipeline\(checks \+ claims \+ facts \+ rollups\(batch\)\)/try connection.pipeline(checks + claims + facts)\n                try connection.pipeline(rollups(batch))/; s/try connection\.pipeline\(rollups \+ \["COMMIT"\]\)/try connection.executeScript("COMMIT")\n            try connection.pipeline(rollups)/'
+            edit='s/try connection\.pipeline\(checks \+ claims \+ facts \+ rollups\(batch, now: receivedAt\)\)/try connection.pipeline(checks + claims + facts)\n                try connection.pipeline(rollups(batch, now: receivedAt))/; s/try connection\.pipeline\(rollups \+ \["COMMIT"\]\)/try connection.executeScript("COMMIT")\n            try connection.pipeline(rollups)/'
             test='AttemptsTests\.FreshWriterTests/oneTransaction'
             ;;
         rotation-unlocked)

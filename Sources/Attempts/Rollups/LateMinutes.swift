@@ -7,9 +7,11 @@ enum LateMinutes {
     /// transactions that take long.
     static let after: Int64 = 8
 
-    /// - Parameter counts: attempts by minute since 1970, also of minutes that are not late.
-    static func query(_ counts: [Int64: Int64], slot: Int16, now: Timestamp) -> Query? {
-        let late = counts.filter { $0.key < now.minute - after && $0.value > 0 }.sorted { $0.key < $1.key }
+    static func isLate(_ minute: Int64, now: Timestamp) -> Bool { minute < now.minute - after }
+
+    /// - Parameter counts: attempts by minute since 1970, of late minutes.
+    static func query(_ counts: [Int64: Int64], slot: Int16) -> Query? {
+        let late = counts.filter { $0.value > 0 }.sorted { $0.key < $1.key }
         guard !late.isEmpty else { return nil }
         return """
             INSERT INTO attemptLateMinutes AS late (minute, writerSlot, attempts)

@@ -137,8 +137,8 @@ struct RollupDelta {
         if rows.isEmpty { return [] }
         let sorted = rows.count == 1 ? rows : rows.map { (order: sortKey($0.key), row: $0) }.sorted { $0.order < $1.order }.map(\.row)
         let counted = sorted.count <= RollupDelta.fewRows ? sorted.map { query($0, slot: slot) } : [query(sorted, slot: slot)]
-        let minutes = Dictionary(rows.map { ($0.key.minute, max(0, $0.sums.attempts)) }, uniquingKeysWith: +)
-        return counted + [LateMinutes.query(minutes, slot: slot, now: now)].compactMap(\.self)
+        let late = rows.lazy.filter { LateMinutes.isLate($0.key.minute, now: now) }.map { ($0.key.minute, max(0, $0.sums.attempts)) }
+        return counted + [LateMinutes.query(Dictionary(late, uniquingKeysWith: +), slot: slot)].compactMap(\.self)
     }
 
     /// A function scan over arrays costs as much as the statements of so many rows.
