@@ -59,6 +59,14 @@ struct ReadmeTests {
         }
     }
 
+    @Test("llms.txt lists every document, and none that does not exist")
+    func index() throws {
+        let index = Set(try Self.text("llms.txt").matches(of: /\]\(([^)]+)\)/).map { String($0.1) })
+        let documents = try FileManager.default.contentsOfDirectory(atPath: ProjectDirectory.root + "/docs").filter { $0.hasSuffix(".md") }
+        #expect(Set(documents.map { "docs/" + $0 }).subtracting(index).isEmpty)
+        for path in index { #expect(FileManager.default.fileExists(atPath: ProjectDirectory.root + "/" + path), "\(path)") }
+    }
+
     private struct Help: Sendable {
         var text: String
         var subcommands: [String]

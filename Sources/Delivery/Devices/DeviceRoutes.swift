@@ -66,7 +66,11 @@ package struct DeviceRoutes: Sendable {
     /// A user's own; with a key those of the `uid` in the query.
     private func list(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let caller = try context.requireCaller()
-        guard let userId = caller.userId ?? request.uri.queryParameters["uid"].map(String.init), !userId.isEmpty else {
+        let uid = request.uri.queryParameters["uid"].map(String.init)
+        guard uid.map({ (1...256).contains($0.unicodeScalars.count) && !$0.unicodeScalars.contains("\0") }) ?? true else {
+            throw Problem.invalid("The query parameter \"uid\" has 1 to 256 characters, and no NUL.", code: "invalid_value", pointer: "")
+        }
+        guard let userId = caller.userId ?? uid else {
             throw Problem.invalid("Add the query parameter \"uid\": whose devices to list.", code: "missing_field", pointer: "")
         }
         let devices = try await store.devices(of: userId, now: now())

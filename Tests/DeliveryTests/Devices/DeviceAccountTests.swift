@@ -41,8 +41,10 @@ struct DeviceAccountTests {
                     #expect(ids == ["tablet", "phone"])
                     #expect(!answer.text.contains(Self.token))
                 }
-                let unnamed = try await client.call(.get, "/devices", as: "service")
-                #expect(unnamed.status == .unprocessableContent)
+                for query in ["", "?uid=", "?uid=%00", "?uid=" + String(repeating: "a", count: 257)] {
+                    let answer = try await client.call(.get, "/devices\(query)", as: "service")
+                    #expect(answer.status == .unprocessableContent, "\(query)")
+                }
             }
         }
     }

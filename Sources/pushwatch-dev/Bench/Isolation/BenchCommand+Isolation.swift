@@ -9,7 +9,7 @@ extension BenchCommand {
         static let configuration = CommandConfiguration(
             abstract: "What deliveries notice of a provider that is silent, slow, failing or refusing others, and of its recovery.",
             discussion: """
-                Posts APNs sends at a constant rate, every tenth critical, alone and then while FCM accepts requests and never answers, answers \
+                Posts APNs sends at a constant rate, every fourth critical, alone and then while FCM accepts requests and never answers, answers \
                 after two seconds, or answers 503, each with a queue of FCM sends; and while single deliveries of the same app are refused. \
                 Ratios are to the time alone, before and after. Then an outage of FCM with two instances and a full queue: requests a minute while \
                 the circuit is open, and the time until the queue is empty after the recovery. \
@@ -32,7 +32,7 @@ extension BenchCommand {
             LogBootstrap.bootstrap(level: .critical)
             let database = try await BenchDatabase.make(in: database, logger: Logger(label: "bench"))
             do {
-                let settings = IsolationBench.Settings(rate: rate, waiting: waiting, outage: outage, seconds: quick ? 5 : 15)
+                let settings = IsolationBench.Settings(rate: rate, waiting: waiting, outage: outage, seconds: quick ? 5 : 30)
                 let report = try await IsolationBench(settings: settings, database: database).run()
                 await database.remove()
                 if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }

@@ -10,7 +10,10 @@ struct IsolationDeliveries {
         case normal, critical
     }
 
-    /// APNs sends, every tenth of them critical.
+    /// One send of so many is critical: often enough that the 99th percentile is not the slowest one.
+    static let criticalEvery = 4
+
+    /// APNs sends.
     let load: SendLoad
     let pool: PostgresPool
 
@@ -88,7 +91,7 @@ struct IsolationDeliveries {
     private static func load(_ load: SendLoad, provider: String, token: @escaping @Sendable (Int) -> String) -> SendLoad {
         var load = load
         load.element = { number, run in
-            let critical = number.isMultiple(of: 10) ? #","critical":true"# : ""
+            let critical = number.isMultiple(of: criticalEvery) ? #","critical":true"# : ""
             return
                 #"{"sendId":"\#(run)-\#(number)","uid":"user-\#(number)","token":"\#(token(number))","provider":"\#(provider)","#
                 + #""app":"\#(SendLoad.app)","title":"\#(SendLoad.title)","body":"\#(SendLoad.body)"\#(critical)}"#

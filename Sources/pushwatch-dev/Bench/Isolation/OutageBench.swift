@@ -39,7 +39,10 @@ struct OutageBench {
         var seconds: (critical: Double?, most: Double?) = (nil, nil)
         try await deliveries.wait("the queue is empty after the outage", for: .seconds(300)) {
             let passed = (ContinuousClock.now - recovered).inSeconds
-            if seconds.critical == nil, try await deliveries.finished(run: run, class: .critical) == (waiting + 9) / 10 {
+            if seconds.critical == nil,
+                try await deliveries.finished(run: run, class: .critical) == (waiting + IsolationDeliveries.criticalEvery - 1)
+                    / IsolationDeliveries.criticalEvery
+            {
                 seconds.critical = passed
             }
             let finished = try await deliveries.finished(run: run)
