@@ -43,7 +43,7 @@ enum QueueStatements {
         """
         SELECT 'send ' || a.sendId || ', uid ' || a.uid || ', ' || a.tokenHash || ': ' || count(*) || ' rows that say sent'
         FROM notificationDeliveryAttempts a
-        WHERE a.attemptedAt > clock_timestamp() - \(days) * interval '1 day' AND a.eventType = 'send' AND a.status = 'sent'
+        WHERE a.attemptedAt > statement_timestamp() - \(days) * interval '1 day' AND a.eventType = 'send' AND a.status = 'sent'
           AND a.sendId IN (SELECT sendId FROM pushSends)
         GROUP BY a.sendId, a.uid, a.tokenHash
         HAVING count(*) > (SELECT count(*) FROM pushDeliveries d WHERE d.sendId = a.sendId AND d.uid = a.uid)
@@ -65,10 +65,10 @@ enum QueueStatements {
     static func possibleDuplicates(days: Int64) -> Query {
         """
         SELECT count(*) FROM notificationDeliveryAttempts a JOIN pushSends s USING (sendId)
-        WHERE a.attemptedAt > clock_timestamp() - \(days) * interval '1 day' AND a.eventType = 'send' AND a.status = 'failed'
+        WHERE a.attemptedAt > statement_timestamp() - \(days) * interval '1 day' AND a.eventType = 'send' AND a.status = 'failed'
           AND a.providerErrorCode = 'OutcomeUnknown' AND s.policy = 'at_least_once'
         """
     }
 
-    private static func recent(_ days: Int64) -> Query { "finishedAt > clock_timestamp() - \(days) * interval '1 day'" }
+    private static func recent(_ days: Int64) -> Query { "finishedAt > statement_timestamp() - \(days) * interval '1 day'" }
 }

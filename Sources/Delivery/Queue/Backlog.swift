@@ -130,9 +130,9 @@ private enum BacklogQueries {
             SELECT queue, count(*) AS sending FROM pushLeases GROUP BY queue
         ), ended AS (
             SELECT queue, count(*) FILTER (WHERE attempts < 2) AS ended, count(*) FILTER (WHERE attempts > 1) AS retriesEnded FROM (
-                SELECT queue, attempts FROM pushFinished WHERE finishedAt > clock_timestamp() - interval '60 seconds'
+                SELECT queue, attempts FROM pushFinished WHERE finishedAt > statement_timestamp() - interval '60 seconds'
                 UNION ALL
-                SELECT queue, attempts FROM pushDead WHERE finishedAt > clock_timestamp() - interval '60 seconds'
+                SELECT queue, attempts FROM pushDead WHERE finishedAt > statement_timestamp() - interval '60 seconds'
             ) e GROUP BY queue
         )
         SELECT l.queue, l.app, l.provider, l.environment, l.class, coalesce(queued, 0), coalesce(retrying, 0), coalesce(retriesDue, 0),

@@ -56,24 +56,23 @@ extension SendStore {
     }
 
     /// Moves up to 1,000 deliveries that have become due from scheduled to ready; how many.
-    func promote() async throws -> Int {
-        try await pool.execute(
-            """
-            WITH due AS MATERIALIZED (
-                SELECT deliveryId FROM pushScheduled WHERE runAt <= clock_timestamp()
-                ORDER BY runAt LIMIT 1000 FOR UPDATE SKIP LOCKED
-            ), moved AS (
-                DELETE FROM pushScheduled s USING due WHERE s.deliveryId = due.deliveryId
-                RETURNING s.deliveryId, s.queue, s.attemptNumber, s.runAt
-            )
-            INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
-            SELECT queue, deliveryId, attemptNumber, runAt FROM moved ORDER BY runAt
-            """
-        )
-    }
+    func promote() async throws -> Int { try await pool.execute(ClaimQueries.promote) }
 }
 
 enum ClaimQueries {
+    /// By the time of the statement: an index cannot be searched by `clock_timestamp()`, which is volatile.
+    static let promote: Query = """
+        WITH due AS MATERIALIZED (
+            SELECT deliveryId FROM pushScheduled WHERE runAt <= statement_timestamp()
+            ORDER BY runAt LIMIT 1000 FOR UPDATE SKIP LOCKED
+        ), moved AS (
+            DELETE FROM pushScheduled s USING due WHERE s.deliveryId = due.deliveryId
+            RETURNING s.deliveryId, s.queue, s.attemptNumber, s.runAt
+        )
+        INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
+        SELECT queue, deliveryId, attemptNumber, runAt FROM moved ORDER BY runAt
+        """
+
     /// The outer LIMIT never cuts: it lets the planner know that the rows are few, which it cannot see from a parameter. Else it may come to
     /// read whole tables for the joins once the plan is a generic one.
     static func claim(queue: Int32, cursor: Int64, limit: Int, lease: Duration, worker: String) -> Query {

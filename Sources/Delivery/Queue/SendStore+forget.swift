@@ -12,7 +12,7 @@ extension SendStore {
                 """
                 DELETE FROM pushSends WHERE sendId IN (
                     SELECT sendId FROM pushSends
-                    WHERE createdAt < clock_timestamp() - \(age.inSeconds) * interval '1 second' LIMIT \(limit) FOR UPDATE SKIP LOCKED
+                    WHERE createdAt < statement_timestamp() - \(age.inSeconds) * interval '1 second' LIMIT \(limit) FOR UPDATE SKIP LOCKED
                 ) RETURNING sendId
                 """
             )
@@ -30,7 +30,7 @@ extension SendStore {
             try forgetDeliveries(
                 """
                 deliveryId IN (SELECT deliveryId FROM pushDeliveries
-                    WHERE sendId IS NULL AND createdAt < clock_timestamp() - \(age.inSeconds) * interval '1 second'
+                    WHERE sendId IS NULL AND createdAt < statement_timestamp() - \(age.inSeconds) * interval '1 second'
                     ORDER BY createdAt LIMIT \(limit) FOR UPDATE SKIP LOCKED)
                 """,
                 on: connection

@@ -100,7 +100,7 @@ enum ReapQueries {
     static func take(limit: Int) -> Query {
         """
         WITH late AS MATERIALIZED (
-            SELECT deliveryId FROM pushLeases WHERE leaseUntil <= clock_timestamp()
+            SELECT deliveryId FROM pushLeases WHERE leaseUntil <= statement_timestamp()
             ORDER BY leaseUntil LIMIT \(raw: String(limit)) FOR UPDATE SKIP LOCKED
         ), taken AS (
             DELETE FROM pushLeases l USING late WHERE l.deliveryId = late.deliveryId

@@ -46,9 +46,9 @@ package struct ThrottleStore: Sendable {
         let count = try connection.query(
             """
             SELECT greatest(
-                (SELECT count(*) FROM pushDeliveries WHERE createdAt > clock_timestamp() - interval '5 minutes' AND queue IN (\(queues))),
-                (SELECT count(*) FROM pushFinished WHERE finishedAt > clock_timestamp() - interval '5 minutes' AND queue IN (\(queues)))
-                    + (SELECT count(*) FROM pushDead WHERE finishedAt > clock_timestamp() - interval '5 minutes' AND queue IN (\(queues)))
+                (SELECT count(*) FROM pushDeliveries WHERE createdAt > statement_timestamp() - interval '5 minutes' AND queue IN (\(queues))),
+                (SELECT count(*) FROM pushFinished WHERE finishedAt > statement_timestamp() - interval '5 minutes' AND queue IN (\(queues)))
+                    + (SELECT count(*) FROM pushDead WHERE finishedAt > statement_timestamp() - interval '5 minutes' AND queue IN (\(queues)))
             )
             """
         )[0].decode(Int.self)

@@ -18,7 +18,7 @@ enum GrafanaAnswers {
         INSERT INTO alertRuleProgress VALUES ('A', 'v', '2026-03-10 11:58Z', '2026-03-10 12:00Z'), ('B', 'v', '2026-03-10 11:55Z', '2026-03-10 12:00Z');
         INSERT INTO devices VALUES
             ('u-2', 'tablet', 'android', 'fcm', 'production', 'android.app', 'raw', 'sha256:\(String(repeating: "02", count: 32))', 'inactive',
-             'UNREGISTERED', '2026-03-10 09:00Z', NULL, NULL, '15', '2.0', 3, '2026-01-01Z', '2026-01-02Z', '2026-01-20Z', '2026-04-20Z');
+             'UNREGISTERED', '2026-03-10 09:00Z', NULL, NULL, '15', '2.0', NULL, 3, '2026-01-01Z', '2026-01-02Z', '2026-01-20Z', '2026-04-20Z');
         INSERT INTO pushSends (sendId, requestId, author, content, contentHash, class, policy, createdAt, notBefore, expiresAt)
             VALUES ('S1', 'r', 'key', '{}', ''::bytea, 'normal', 'at_least_once', '2026-03-10 10:00Z', NULL, '2026-03-11Z');
         INSERT INTO pushThrottles VALUES ('fcm', '', 120, 'outage', 'ana', '2026-03-10 10:06Z', '2026-03-10 13:00Z', 0, '2026-03-10 10:06Z');

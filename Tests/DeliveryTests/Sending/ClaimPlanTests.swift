@@ -23,4 +23,22 @@ struct ClaimPlanTests {
             #expect(try await bench.count("pushLeases") == 250)
         }
     }
+
+    @Test("a look for due deliveries reads none of those that are not due")
+    func due() async throws {
+        try await SendingBench.with { bench in
+            try await bench.pool.execute(
+                """
+                INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber)
+                SELECT n, 1, clock_timestamp() + interval '1 day', 1 FROM generate_series(1, 20000) n
+                """
+            )
+            let lines: [String] = try await bench.pool.withConnection { connection in
+                try await connection.perform {
+                    try $0.query("EXPLAIN (ANALYZE, TIMING OFF) \(ClaimQueries.promote)").map { try $0.decode(String.self) }
+                }
+            }
+            #expect(!lines.contains { $0.contains("Rows Removed by Filter") }, "\(lines.joined(separator: "\n"))")
+        }
+    }
 }
