@@ -46,5 +46,5 @@ extension Alert {
     }
 
     /// An alert of a baseline.
-    var comparesWithPast: Bool { evidence.definition == "baseline/1" }
+    var comparesWithPast: Bool { evidence.definition.hasPrefix("baseline/") }
 }
