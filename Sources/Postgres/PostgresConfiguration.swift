@@ -17,6 +17,9 @@ package struct PostgresConfiguration: Sendable {
     package var applicationName: String
     /// Named prepared statements; off behind a pooler that does not track them.
     package var preparesStatements: Bool
+    /// For sessions whose statements look rows up by an index: no plan of theirs reads a whole table. The plan of a prepared statement is
+    /// kept, and one made while a queue is empty reads it whole, for each row of a join again once the queue is long.
+    package var looksUpByIndex = false
     /// Shared by all copies of this configuration.
     let hostOrder = HostOrder()
 

@@ -20,20 +20,21 @@ struct DatabasePools: Sendable {
         let sizes = Sizes(total: total)
         // Copies share what one learns about the hosts of the string.
         let configuration = PostgresConfiguration(url: url)
-        func pool(_ name: String, _ size: Int, statement: Duration, connect: Int = 3) -> PostgresPool {
+        func pool(_ name: String, _ size: Int, statement: Duration, connect: Int = 3, byIndex: Bool = false) -> PostgresPool {
             var own = configuration
             own.applicationName = "pushwatch \(name)"
             own.maxConnections = size
             own.connectTimeoutSeconds = connect
             own.statementTimeout = statement
             own.callTimeout = statement + .seconds(1)
+            own.looksUpByIndex = byIndex
             return PostgresPool(configuration: own, logger: logger)
         }
         // With these a hung primary is left within 10 s where requests wait, and within 16 s elsewhere.
-        ingest = pool("ingest", sizes.ingest, statement: .seconds(6))
-        sending = pool("sending", sizes.sending, statement: .seconds(15))
+        ingest = pool("ingest", sizes.ingest, statement: .seconds(6), byIndex: true)
+        sending = pool("sending", sizes.sending, statement: .seconds(15), byIndex: true)
         alerting = pool("alerting", sizes.alerting, statement: .seconds(30))
-        live = pool("live", sizes.live, statement: .seconds(15))
+        live = pool("live", sizes.live, statement: .seconds(15), byIndex: true)
         health = pool("health", sizes.health, statement: .seconds(2), connect: 2)
         readers = pool("readers", sizes.readers, statement: .seconds(5))
     }

@@ -6,6 +6,8 @@ struct QueueClaims {
     var cursors: [Int32: Int64] = [:]
     var throttles: [SendThrottle] = []
     var sweptAt: ContinuousClock.Instant?
+    /// Deliveries of closed circuits are left to make ready.
+    var isReleasing = false
 
     init(policy: QueueScheduler.Policy) { self.policy = policy }
 

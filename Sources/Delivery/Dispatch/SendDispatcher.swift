@@ -143,8 +143,9 @@ package final class SendDispatcher: Service, Sendable {
             queueClaims.cursors = [:]
             queueClaims.sweptAt = now
         }
-        try await release(isSweep: isSweep)
-        round.isMoreWaiting = try await store.promote() >= 1000
+        try await release(isSweep: isSweep, &queueClaims)
+        let promoted = try await store.promote()
+        round.isMoreWaiting = promoted >= 1000 || queueClaims.isReleasing
         let queues = try await store.queues(cursors: queueClaims.cursors).filter { $0.hasWork && allowed($0.queue) > 0 }.map(\.queue)
         let byCredential = Dictionary(grouping: queues, by: { credential($0.scope) })
         let division = slots.divide(among: Set(byCredential.keys), now: now)
@@ -173,15 +174,17 @@ package final class SendDispatcher: Service, Sendable {
         SendSlots.Credential(provider: scope.provider, environment: scope.environment, name: pipeline.credential(for: scope))
     }
 
-    /// Makes ready what a circuit blocked that has closed, and begins slowly after an outage. A sweep also finds what was blocked after
-    /// its circuit had closed, or before this process started.
-    private func release(isSweep: Bool) async throws {
+    /// Makes ready what a circuit blocked that has closed, and begins slowly after an outage: a part of it in each round, as others are not
+    /// to wait for all of it. A sweep also finds what was blocked after its circuit had closed, or before this process started.
+    private func release(isSweep: Bool, _ queueClaims: inout QueueClaims) async throws {
         let closed = pipeline.gate.takeClosed()
-        guard isSweep || !closed.isEmpty else { return }
         for scope in closed where scope.kind.isOutage {
             slots.restart(SendSlots.Credential(provider: scope.provider, environment: scope.environment, name: scope.credential))
         }
-        while try await store.requeueUnblocked() == 5000 {}
+        guard isSweep || queueClaims.isReleasing || !closed.isEmpty else { return }
+        let limit = 1000
+        queueClaims.isReleasing = true
+        queueClaims.isReleasing = try await store.requeueUnblocked(limit: limit) == limit
     }
 
     /// Takes up what other workers, or this one before a restart, did not finish in time.

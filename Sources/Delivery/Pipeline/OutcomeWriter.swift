@@ -123,7 +123,9 @@ private struct OutcomeBatchWriter<Kind: DeliveryKind>: Sendable {
     private func log(_ report: OutcomeReport) {
         for circuit in report.opened where circuit.refusals == 1 || circuit.since == circuit.lastRefusedAt {
             logger.error(
-                "a circuit opened: a credential is refused, and its pushes are blocked until it is accepted again",
+                circuit.scope.kind.isOutage
+                    ? "a circuit opened: a provider fails, and its pushes are blocked until a probe succeeds"
+                    : "a circuit opened: a credential is refused, and its pushes are blocked until it is accepted again",
                 metadata: [
                     "provider": "\(circuit.scope.provider)", "app": "\(circuit.scope.app)", "environment": "\(circuit.scope.environment)",
                     "cause": "\(circuit.cause)", "credential": "\(circuit.scope.credential)",

@@ -6,8 +6,10 @@ import PushContract
 struct GateEvidence: Sendable {
     /// An acceptance this long before a refusal still contradicts it.
     static let contradiction = Duration.seconds(5)
-    /// So many different pushes in a row, with nothing accepted between them, are refused for their scope, whatever was accepted before.
+    /// So many different pushes in a row over this time, with nothing accepted between them, are refused for their scope, whatever was
+    /// accepted before. A group of pushes that are refused each for itself is sent, and answered, at once.
     static let refusedRun = 3
+    static let refusedRunTime = Duration.milliseconds(250)
     /// A delivery that was refused this often while others of its scope were accepted is given up.
     static let ownRefusals = 5
     /// An outage is this many failures in a row, by this many different pushes …
@@ -44,11 +46,16 @@ struct GateEvidence: Sendable {
         var times: Int
     }
 
+    private struct RefusedRun {
+        var since: Timestamp
+        var pushes: Set<String> = []
+    }
+
     private var accepted: [Key: Timestamp] = [:]
     private var runs: [Key: Run] = [:]
     private var refused: [String: Refused] = [:]
     /// Pushes that were refused since one with the same scope and credential was accepted.
-    private var refusedRuns: [Key: Set<String>] = [:]
+    private var refusedRuns: [Key: RefusedRun] = [:]
 
     /// When each credential was last accepted.
     var lastAccepted: [String: Timestamp] {
@@ -87,11 +94,11 @@ struct GateEvidence: Sendable {
         let isContradicted = accepted.contains { other, at in
             at > since && other.credential == key.credential && GateEvidence.concerns(outcome, key.scope, other.scope)
         }
-        let run = GateEvidence.scope(key, of: outcome)
-        var pushes = refusedRuns[run, default: []]
-        if pushes.count < GateEvidence.refusedRun { pushes.insert(operationKey) }
-        refusedRuns[run] = pushes
-        if pushes.count == GateEvidence.refusedRun { return .scope }
+        let scope = GateEvidence.scope(key, of: outcome)
+        var run = refusedRuns[scope] ?? RefusedRun(since: now)
+        if run.pushes.count < GateEvidence.refusedRun { run.pushes.insert(operationKey) }
+        refusedRuns[scope] = run
+        if run.pushes.count == GateEvidence.refusedRun, now - run.since >= GateEvidence.refusedRunTime { return .scope }
         let times = (before?.times ?? 0) + (isContradicted ? 1 : 0)
         if refused.count >= GateEvidence.memory { refused.removeAll() }
         refused[operationKey] = Refused(at: now, times: times)

@@ -93,7 +93,7 @@ extension SendStore {
     }
 
     /// Makes up to `limit` deliveries ready whose circuit is closed, the most urgent class first; how many.
-    func requeueUnblocked(limit: Int = 5000) async throws -> Int {
+    func requeueUnblocked(limit: Int) async throws -> Int {
         try await pool.execute(
             """
             WITH freed AS MATERIALIZED (

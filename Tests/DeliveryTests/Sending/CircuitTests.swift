@@ -295,7 +295,7 @@ struct CircuitTests {
             try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [Self.refused]]), slowly)
             let circuit = try #require(try await bench.store.circuits().first)
             _ = try await bench.store.closeCircuit(circuit.id, by: "ann")
-            #expect(try await bench.store.requeueUnblocked() == 1)
+            #expect(try await bench.store.requeueUnblocked(limit: 1000) == 1)
             let late = try #require(try await bench.claim().first)
             let blocked = DeliveryNext.blocked(.open(circuit.id), after: nil)
             try await bench.outcomes.write([DeliveryOutcome(consequence: late.consequence(blocked), lease: late.lease, at: .now())])

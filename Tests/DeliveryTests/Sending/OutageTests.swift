@@ -152,6 +152,18 @@ struct GateEvidenceTests {
         #expect(!fresh)
     }
 
+    @Test("pushes of one group that are refused each for itself say nothing of the scope; refusals that go on do")
+    func group() {
+        var evidence = GateEvidence()
+        evidence.accept(key, operationKey: "y", at: start)
+        let group = (1...4).map {
+            evidence.assess(refusedBy: .credential, key, operationKey: "x-\($0)", at: start + .milliseconds(10 + $0))
+        }
+        #expect(group == Array(repeating: .delivery(times: 1), count: 4))
+        let later = evidence.assess(refusedBy: .credential, key, operationKey: "x-5", at: start + .milliseconds(300))
+        #expect(later == .scope)
+    }
+
     @Test("a refusal counts for the scope unless others of it are accepted around it")
     func judgement() {
         var evidence = GateEvidence()

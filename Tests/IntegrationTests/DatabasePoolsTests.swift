@@ -1,0 +1,22 @@
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import Server
+
+@Suite("Connections by class")
+struct DatabasePoolsTests {
+    @Test("sessions of queues and tokens make no plans that read whole tables; those of alerts and readers may")
+    func plans() async throws {
+        try await withDatabaseURL { url in
+            let pools = DatabasePools(url: url, total: 16, logger: .silent)
+            defer { for pool in pools.all { pool.close() } }
+            for (pool, expected) in [
+                (pools.ingest, "off"), (pools.sending, "off"), (pools.live, "off"), (pools.alerting, "on"), (pools.readers, "on"),
+            ] {
+                let setting = try await pool.query("SHOW enable_seqscan")[0].decode(String.self)
+                #expect(setting == expected)
+            }
+        }
+    }
+}
