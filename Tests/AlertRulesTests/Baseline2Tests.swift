@@ -81,7 +81,7 @@ struct Baseline2Tests {
             var expectation = Expectation()
             var counts = TrainingCounts()
             (counts.attempts, counts.bad) = (Int64(attempts), bad)
-            expectation.add(1000, Baseline2Reference.Cell(counts, floor: 1e-4))
+            expectation.add(1000, Baseline2Reference.Cell(counts, minShare: 1e-4))
             return expectation.tail(atLeast: 12, chance: 2.3)
         }
         // One in a thousand each: of 100 attempts' weight, and of 100,000.

@@ -111,7 +111,7 @@ struct BaselineDecisionTests {
     }
 
     @Test("little traffic takes a longer window")
-    func ladder() throws {
+    func longerWindows() throws {
         // 0.6 bad attempts an hour are expected, 3.6 in six hours.
         let sparse = (0..<(9 * 24)).flatMap { hour -> [(minutes: Int, attempts: Int64, bad: Int64)] in
             [(59, 1, 0), (1, 1, hour % 5 < 3 ? 1 : 0)]

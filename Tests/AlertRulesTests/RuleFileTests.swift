@@ -47,7 +47,7 @@ struct RuleFileTests {
         #expect(baseline == BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1), version: .one))
         #expect(baseline.windows.map(\.minutes) == [60, 360, 1440] && baseline.reference.minutes == 10_080)
         #expect(baseline.minExpected == Fraction(3, 1) && baseline.minBad == 10 && baseline.alpha == Fraction(1, 1000))
-        #expect(baseline.shrink == 1000 && baseline.floor == Fraction(1, 10_000) && baseline.minAttemptsPerDay == 200)
+        #expect(baseline.shrink == 1000 && baseline.minShare == Fraction(1, 10_000) && baseline.minAttemptsPerDay == 200)
     }
 
     @Test("everything can be set")
@@ -123,10 +123,10 @@ struct RuleFileTests {
         baseline("above: 3", "7:11: error: the same key twice: above"),
         baseline("reference: 36h", "8:22: error: baseline.reference: 1d12h is impossible here: it must be whole days, from 1d to 28d"),
         baseline(
-            "ladder: [6h, 2h]",
-            "8:19: error: baseline.ladder: each window must be longer than the one before it, and none longer than 7d"
+            "longer_windows: [6h, 2h]",
+            "8:27: error: baseline.longer_windows: each window must be longer than the one before it, and none longer than 7d"
         ),
-        baseline("ladder: [6h, soon]", "8:24: error: baseline.ladder: 'soon' is not a duration such as 6h"),
+        baseline("longer_windows: [6h, soon]", "8:32: error: baseline.longer_windows: 'soon' is not a duration such as 6h"),
         Fault(
             lines: ["baseline:", "  reason: auth", "  above: 3x", "  window: 2h", labels, annotations],
             finding: "r.yml:8:19: error: baseline.window: is a key of 'version: 1' only"

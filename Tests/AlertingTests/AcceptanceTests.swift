@@ -135,7 +135,7 @@ struct AcceptanceTests {
             try await evaluate(evaluator, clock, [43])
             var condition = BaselineCondition(reasons: ["token_not_registered", "token_invalid"], above: Fraction(3, 1), version: .one)
             condition.reference = RuleDuration(minutes: 3 * 1440)
-            condition.ladder = []
+            condition.longerWindows = []
             let wider = Rules.make("TokenNotRegisteredSpike", .baseline(condition), by: [.provider])
             let changed = RuleEvaluator.forTest(pool, [wider], receivers: Self.receivers, clock: clock)
             try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")

@@ -58,7 +58,7 @@ struct BacktestTests {
     private static let quickBaseline: AlertRule = {
         var condition = BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1), version: .one)
         condition.reference = RuleDuration(minutes: 1440)
-        condition.ladder = [RuleDuration(minutes: 360)]
+        condition.longerWindows = [RuleDuration(minutes: 360)]
         condition.warnMinBad = 20
         return Rules.make("Tokens", .baseline(condition), by: [.provider])
     }()

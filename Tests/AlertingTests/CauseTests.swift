@@ -92,7 +92,7 @@ struct CauseTests {
         traffic.add(4000, fault: fault.name, fault.value, share: fault.share, code: fault.code)
         let cause = AlertCause(traffic.contributors)
         #expect(cause.codes.map(\.value) == [fault.code])
-        #expect(cause.place?.dimension == fault.name && cause.place?.value ?? "" == fault.value, "\(cause.text ?? "")")
+        #expect(cause.distinct?.dimension == fault.name && cause.distinct?.value ?? "" == fault.value, "\(cause.text ?? "")")
         var message = Messages.firing
         message.contributors = traffic.contributors
         let line = try #require(AlertText(message).plain.split(separator: "\n").first)

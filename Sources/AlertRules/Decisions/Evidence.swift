@@ -35,8 +35,8 @@ package struct Evidence: Sendable, Hashable, Codable {
         /// An alert at another level ends where one at this level begins.
         func replaces(_ other: Level) -> Bool {
             let order: [Level] = [.newNormal, .learning, .unusualVolume, .reference]
-            guard let own = order.firstIndex(of: self), let place = order.firstIndex(of: other) else { return false }
-            return own > place
+            guard let own = order.firstIndex(of: self), let others = order.firstIndex(of: other) else { return false }
+            return own > others
         }
 
         /// The larger number of `bad` is the worse window, whatever the share.

@@ -12,12 +12,12 @@ struct AlertCause: Hashable {
     /// The reason, the provider's code: those that most failures have.
     let codes: [Contributor]
     /// The value whose attempts fail most, of those that have most of the failures; nil when all fail alike.
-    let place: Contributor?
+    let distinct: Contributor?
 
     init(_ contributors: [Contributor]) {
         let most = contributors.filter { $0.excessShare >= Self.least }
         codes = Contributor.why.compactMap { name in most.filter { $0.dimension == name }.max { $0.bad < $1.bad } }
-        place = most.filter { $0.lift != nil }.reduce(nil) { best, next in
+        distinct = most.filter { $0.lift != nil }.reduce(nil) { best, next in
             guard let best, let highest = best.lift, let lift = next.lift else { return next }
             if lift > highest * Self.alike { return next }
             return lift * Self.alike >= highest && next.excess > best.excess ? next : best
@@ -26,11 +26,11 @@ struct AlertCause: Hashable {
 
     /// `UNAVAILABLE; appVersion=3.2.0, 4.93 × its share of the traffic`; nil when nothing is known.
     var text: String? {
-        let place = place.map { place in
-            "\(place.dimension)=\(place.value.cut(toCharacters: Self.longest))"
-                + (place.lift.map { ", \(Fraction.rounded($0)) × its share of the traffic" } ?? "")
+        let distinct = distinct.map { distinct in
+            "\(distinct.dimension)=\(distinct.value.cut(toCharacters: Self.longest))"
+                + (distinct.lift.map { ", \(Fraction.rounded($0)) × its share of the traffic" } ?? "")
         }
-        let parts = codes.map { $0.value.cut(toCharacters: Self.longest) } + (place.map { [$0] } ?? [])
+        let parts = codes.map { $0.value.cut(toCharacters: Self.longest) } + (distinct.map { [$0] } ?? [])
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 }

@@ -8,6 +8,13 @@ struct QueueClaims {
     var sweptAt: ContinuousClock.Instant?
     /// Deliveries of closed circuits are left to make ready.
     var isReleasing = false
+    /// When something of a queue that a circuit blocks was last claimed.
+    var blockedAt: [Int32: ContinuousClock.Instant] = [:]
+
+    /// What is claimed behind an open circuit only learns that it is blocked. That is no haste, and would take time from others: so many …
+    private static let blockedLimit = 20
+    /// … each time, once in this interval.
+    private static let blockedInterval = Duration.milliseconds(200)
 
     init(policy: QueueScheduler.Policy) { self.policy = policy }
 
@@ -19,6 +26,13 @@ struct QueueClaims {
 
     func isSweepDue(_ interval: Duration, now: ContinuousClock.Instant) -> Bool {
         sweptAt.map { now - $0 >= interval } ?? true
+    }
+
+    /// How many deliveries of a queue that a circuit blocks may be claimed now.
+    mutating func takeBlocked(of queue: Int32, now: ContinuousClock.Instant) -> Int {
+        if let last = blockedAt[queue], now - last < Self.blockedInterval { return 0 }
+        blockedAt[queue] = now
+        return Self.blockedLimit
     }
 
     /// The throttle of a queue: the one of its app, else the provider's.

@@ -16,6 +16,8 @@ package final class SendDispatcher: Service, Sendable {
     private let store: SendStore
     private let throttles: ThrottleStore
     private let configuration: DispatcherConfiguration
+    /// Deliveries of one claim where several credentials are in use.
+    private static let sharedClaimLimit = 50
     private let wake: WakeSignal
     private let logger: Logger
     private let slots: SendSlots
@@ -77,6 +79,7 @@ package final class SendDispatcher: Service, Sendable {
             var queueClaims = QueueClaims(policy: configuration.queues)
             while true {
                 queueClaims.sweptAt = nil
+                queueClaims.blockedAt = [:]
                 let claimed = try await round(&queueClaims).deliveries
                 guard !claimed.isEmpty else { return }
                 await withDiscardingTaskGroup { group in
@@ -146,7 +149,11 @@ package final class SendDispatcher: Service, Sendable {
         try await release(isSweep: isSweep, &queueClaims)
         let promoted = try await store.promote()
         round.isMoreWaiting = promoted >= 1000 || queueClaims.isReleasing
-        let queues = try await store.queues(cursors: queueClaims.cursors).filter { $0.hasWork && allowed($0.queue) > 0 }.map(\.queue)
+        let allQueues = try await store.queues(cursors: queueClaims.cursors)
+        let queues = allQueues.filter { $0.hasWork && allowed($0.queue) > 0 }.map(\.queue)
+        // A claim holds up those of other credentials.
+        let isShared = Set(allQueues.map { credential($0.queue.scope) }).count > 1
+        let claimLimit = isShared ? min(configuration.claimLimit, Self.sharedClaimLimit) : configuration.claimLimit
         let byCredential = Dictionary(grouping: queues, by: { credential($0.scope) })
         let division = slots.divide(among: Set(byCredential.keys), now: now)
         // Critical queues of all credentials first.
@@ -159,11 +166,13 @@ package final class SendDispatcher: Service, Sendable {
             }
         }
         for (credential, queue, grant) in grants.filter(\.queue.isCritical) + grants.filter({ !$0.queue.isCritical }) {
-            let limit = min(grant.count, allowed(queue))
+            var limit = min(grant.count, allowed(queue), claimLimit)
+            let isBlocked = pipeline.gate.blocks(queue.scope, credential: credential.name)
+            if isBlocked { limit = min(limit, queueClaims.takeBlocked(of: queue.id, now: now)) }
             let claimed = try await claim(limit, queue, &queueClaims)
             queueClaims[credential].claimed(claimed.count, of: grant)
             round.deliveries += claimed
-            let isFull = claimed.count == min(limit, configuration.claimLimit)
+            let isFull = claimed.count == limit && !isBlocked
             round.isMoreWaiting = round.isMoreWaiting || isFull && !claimed.isEmpty && slots.hasFreeSlots(credential)
         }
         return round
@@ -224,7 +233,7 @@ package final class SendDispatcher: Service, Sendable {
     }
 
     private func claim(_ count: Int, _ queue: SendQueue, _ queueClaims: inout QueueClaims) async throws -> [ClaimedDelivery] {
-        var limit = min(count, configuration.claimLimit)
+        var limit = count
         guard limit > 0 else { return [] }
         let throttle = queueClaims.throttle(of: queue)
         if let throttle { limit = try await throttles.take(limit, from: throttle) }

@@ -60,6 +60,15 @@ package final class SendGate: Sendable {
         }
     }
 
+    /// Whether a circuit blocks all pushes of this scope, whatever their platform and topic.
+    func blocks(_ scope: PushScope, credential: String) -> Bool {
+        state.withLock { state in
+            state.circuits.contains {
+                $0.scope.credential == credential && $0.scope.topic == nil && $0.scope.platform == nil && $0.scope.covers(scope)
+            }
+        }
+    }
+
     /// What the outcome of an attempt says about its scope.
     ///
     /// - Returns: the circuit it opens, or adds a refusal to; and how often this push was refused while others of its scope were accepted.

@@ -10,7 +10,7 @@ enum Spike {
     static let rule: AlertRule = {
         var condition = BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1), version: .one)
         condition.reference = RuleDuration(minutes: 3 * 1440)
-        condition.ladder = []
+        condition.longerWindows = []
         return Rules.make("TokenNotRegisteredSpike", .baseline(condition), by: [.provider])
     }()
 

@@ -35,6 +35,32 @@ struct LargeBacklogTests {
         }
     }
 
+    @Test("behind an open circuit a queue is claimed in small parts at intervals: what is claimed only learns that it is blocked")
+    func behindCircuit() async throws {
+        try await SendingBench.with { bench in
+            try await bench.fill(1000)
+            try await bench.pool.execute(
+                """
+                INSERT INTO pushCircuits (kind, provider, app, environment, platform, topic, credential, cause, since, lastRefusedAt, refusals,
+                    nextProbeAt)
+                SELECT 'refused', provider, app, environment, '', '', 'key-1', 'x', now(), now(), 1, now() + interval '1 hour'
+                FROM pushQueues LIMIT 1
+                """
+            )
+            let dispatcher = bench.dispatcher(ScriptedProvider().lookup)
+            var queueClaims = QueueClaims(policy: QueueScheduler.Policy())
+            let start = ContinuousClock.now
+            var claimed: [Int] = []
+            for milliseconds in [0, 150, 200] {
+                claimed.append(try await dispatcher.round(&queueClaims, now: start + .milliseconds(milliseconds)).deliveries.count)
+            }
+            #expect(claimed == [20, 0, 20])
+            try await bench.pool.execute("UPDATE pushCircuits SET closedAt = now(), closedBy = 'probe'")
+            queueClaims.sweptAt = nil
+            #expect(try await dispatcher.round(&queueClaims, now: start + .milliseconds(210)).deliveries.count == 250)
+        }
+    }
+
     @Test("behind 5,000 critical ones others go on: one of nine slots is theirs")
     func noStarvation() async throws {
         try await SendingBench.with { bench in

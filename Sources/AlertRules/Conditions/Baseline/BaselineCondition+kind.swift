@@ -28,7 +28,7 @@ extension BaselineCondition: Condition {
 
     var versionSettings: [String] {
         let shared = [
-            "strata=\(strata.map(\.rawValue).sorted().joined(separator: ","))", "floor=\(floor.versionText)", "min_bad=\(minBad)",
+            "strata=\(strata.map(\.rawValue).sorted().joined(separator: ","))", "min_share=\(minShare.versionText)", "min_bad=\(minBad)",
             "alpha=\(alpha.versionText)", "warn_above=\(warnAbove.map(\.versionText) ?? "off")", "warn_min_bad=\(warnMinBad)",
         ]
         guard version == .one else { return shared }

@@ -12,11 +12,11 @@ package struct BaselineCondition: Sendable, Hashable {
     package var of = AttemptFilter()
     /// Observed must be strictly above this multiple of expected.
     package var above: Fraction
-    /// Whole UTC days the baseline is learned from. Version 1, as everything else up to `ladder`, `minExpected` and `every`.
+    /// Whole UTC days the baseline is learned from. Version 1, as everything else up to `longerWindows`, `minExpected` and `every`.
     package var reference = RuleDuration(minutes: 7 * 1440)
     package var window = RuleDuration(minutes: 60)
     /// Longer windows, tried in order while fewer than `minExpected` bad attempts are expected.
-    package var ladder = [RuleDuration(minutes: 360), RuleDuration(minutes: 1440)]
+    package var longerWindows = [RuleDuration(minutes: 360), RuleDuration(minutes: 1440)]
     package var minExpected = Fraction(3, 1)
     package var every = RuleDuration(minutes: 5)
     /// Bad attempts the window must contain.
@@ -34,7 +34,7 @@ package struct BaselineCondition: Sendable, Hashable {
     /// Attempts' worth of weight that a stratum's share is drawn towards its provider's share.
     package var shrink: Int64 = 1000
     /// The smallest share that is ever expected of a provider.
-    package var floor = Fraction(1, 10_000)
+    package var minShare = Fraction(1, 10_000)
     /// Left out of the baseline before the window begins.
     package var gap = RuleDuration(minutes: 60)
     /// Resolves when observed is at most this multiple of the frozen expectation …
@@ -53,8 +53,8 @@ package struct BaselineCondition: Sendable, Hashable {
         self.above = above
     }
 
-    /// The window and the ladder, shortest first.
-    package var windows: [RuleDuration] { [window] + ladder }
+    /// The window and the longer ones, shortest first.
+    package var windows: [RuleDuration] { [window] + longerWindows }
     package var longestWindow: RuleDuration { windows.max() ?? window }
     package var referenceDays: Int { reference.minutes / 1440 }
 }

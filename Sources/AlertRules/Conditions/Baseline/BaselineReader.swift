@@ -1,14 +1,17 @@
 /// Reads `baseline:`.
 struct BaselineReader {
     static let keys = [
-        "version", "reason", "above", "of", "reference", "window", "ladder", "min_expected", "every", "min_bad", "alpha", "overdispersion",
+        "version", "reason", "above", "of", "reference", "window", "longer_windows", "min_expected", "every", "min_bad", "alpha",
+        "overdispersion",
         "strata",
         "min_major_share",
-        "min_attempts_per_day", "min_days", "shrink", "floor", "gap", "resolve_at", "resolve_min_expected", "warn_above", "warn_min_bad",
+        "min_attempts_per_day", "min_days", "shrink", "min_share", "gap", "resolve_at", "resolve_min_expected", "warn_above",
+        "warn_min_bad",
     ]
     /// What version 2 has no need of.
     private static let keysOfVersion1 = [
-        "reference", "window", "ladder", "min_expected", "every", "overdispersion", "min_major_share", "min_attempts_per_day", "min_days",
+        "reference", "window", "longer_windows", "min_expected", "every", "overdispersion", "min_major_share", "min_attempts_per_day",
+        "min_days",
         "shrink", "gap", "resolve_at", "resolve_min_expected",
     ]
     private static let counts: ClosedRange<Int64> = 1...1_000_000_000
@@ -48,18 +51,18 @@ struct BaselineReader {
         if let duration = baseline.duration("reference") { condition.reference = duration }
         if let duration = baseline.duration("window") {
             condition.window = duration
-            condition.ladder.removeAll { $0 <= duration }
+            condition.longerWindows.removeAll { $0 <= duration }
         }
         if let duration = baseline.duration("every") { condition.every = duration }
         if let duration = baseline.duration("gap") { condition.gap = duration }
-        guard baseline.has("ladder") else { return }
-        if baseline.isEmptyList("ladder") {
-            condition.ladder = []
+        guard baseline.has("longer_windows") else { return }
+        if baseline.isEmptyList("longer_windows") {
+            condition.longerWindows = []
             return
         }
-        condition.ladder = baseline.texts("ladder").compactMap { text, position in
+        condition.longerWindows = baseline.texts("longer_windows").compactMap { text, position in
             if let duration = RuleDuration(text) { return duration }
-            baseline.findings.error(at: position, key: baseline.name("ladder"), "'\(text)' is not a duration such as 6h")
+            baseline.findings.error(at: position, key: baseline.name("longer_windows"), "'\(text)' is not a duration such as 6h")
             return nil
         }
     }
@@ -77,7 +80,7 @@ struct BaselineReader {
         if let count = baseline.count("min_attempts_per_day", in: Self.counts) { condition.minAttemptsPerDay = count }
         if let count = baseline.count("min_days", in: 1...28) { condition.minDays = Int(count) }
         if let count = baseline.count("shrink", in: 0...1_000_000_000) { condition.shrink = count }
-        if let share = baseline.share("floor", in: Self.tiny...Self.all) { condition.floor = share }
+        if let share = baseline.share("min_share", in: Self.tiny...Self.all) { condition.minShare = share }
     }
 
     private func readResolve(_ baseline: MappingReader, _ condition: inout BaselineCondition) {
@@ -102,8 +105,8 @@ struct BaselineReader {
         if !(5...1440).contains(condition.window.minutes) {
             baseline.error("window", "\(condition.window) is impossible here: it must be from 5m to 1d")
         }
-        if zip(condition.windows, condition.ladder).contains(where: { $0 >= $1 }) || condition.longestWindow.minutes > 7 * 1440 {
-            baseline.error("ladder", "each window must be longer than the one before it, and none longer than 7d")
+        if zip(condition.windows, condition.longerWindows).contains(where: { $0 >= $1 }) || condition.longestWindow.minutes > 7 * 1440 {
+            baseline.error("longer_windows", "each window must be longer than the one before it, and none longer than 7d")
         }
         if !1440.isMultiple(of: condition.every.minutes) || condition.every > condition.window {
             baseline.error("every", "\(condition.every) must divide a day and must not be longer than 'window' (\(condition.window))")

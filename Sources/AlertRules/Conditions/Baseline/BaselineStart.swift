@@ -9,7 +9,7 @@ enum BaselineStart {
         if let expected = onset.expected, counts.attempts > 0 {
             perAttempt = expected / Double(counts.attempts) * (1 + condition.above.double) / 2
         } else {
-            perAttempt = (condition.warnAbove ?? condition.floor).double / 2
+            perAttempt = (condition.warnAbove ?? condition.minShare).double / 2
         }
         var sum = 0.0
         var best = (sum: -Double.infinity, minute: onset.window.first)

@@ -35,7 +35,7 @@ struct Baseline1Decision: Decision {
         return now
     }
 
-    /// A longer window sets only while its newest part is above the multiple too: when traffic drops at night, the ladder
+    /// A longer window sets only while its newest part is above the multiple too: when traffic drops at night, one
     /// must not find an incident of the afternoon again.
     private func isRecent(_ onset: EvaluatedWindow, at minute: Minute) -> Bool {
         guard onset.window.minutes > condition.window.minutes else { return true }
@@ -56,12 +56,12 @@ struct Baseline1Decision: Decision {
         return EvaluatedWindow(level: .learning, window: window)
     }
 
-    /// The first window of the ladder in which enough is expected; the longest when none does.
+    /// The first of the windows in which enough is expected; the longest when none does.
     func current(at minute: Minute) -> EvaluatedWindow {
-        ladder(at: minute, enough: condition.minExpected.double, frozen: nil)
+        evaluatedWindow(at: minute, enough: condition.minExpected.double, frozen: nil)
     }
 
-    private func ladder(at minute: Minute, enough: Double, frozen: [GroupKey: Double]?) -> EvaluatedWindow {
+    private func evaluatedWindow(at minute: Minute, enough: Double, frozen: [GroupKey: Double]?) -> EvaluatedWindow {
         let windows = condition.windows
         for length in windows.dropLast() {
             let candidate = exposure(at: minute, minutes: length.minutes, frozen: frozen)
@@ -136,7 +136,7 @@ struct Baseline1Decision: Decision {
         let now =
             learning
             ? EvaluatedWindow(level: .learning, window: window)
-            : ladder(at: minute, enough: condition.minExpected.double, frozen: frozen(alert))
+            : evaluatedWindow(at: minute, enough: condition.minExpected.double, frozen: frozen(alert))
         return now.window.counts.bad >= condition.minBad ? now : nil
     }
 

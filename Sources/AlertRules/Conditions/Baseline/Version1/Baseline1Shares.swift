@@ -54,14 +54,14 @@ final class Baseline1Shares {
         var parents: [String: Double] = [:]
         for provider in Set(providers) {
             let own = merged(providers.indices.filter { providers[$0] == provider })
-            parents[provider] = max(Self.share(of: own, condition), condition.floor.double)
+            parents[provider] = max(Self.share(of: own, condition), condition.minShare.double)
         }
         func share(of members: [Int], towards parent: Double) -> Double {
             let own = merged(members)
             return Self.shrunk(Self.share(of: own, condition), attempts: own.reduce(0) { $0 + $1.attempts }, towards: parent, condition)
         }
         let shares = cells.members.indices.map { cell in
-            let provider = parents[providers[cells.members[cell][0]]] ?? condition.floor.double
+            let provider = parents[providers[cells.members[cell][0]]] ?? condition.minShare.double
             let family = cells.parents[cell]
             return share(of: cells.members[cell], towards: family.isEmpty ? provider : share(of: family, towards: provider))
         }

@@ -27,7 +27,7 @@ struct StratumCells {
             let (all, own) = (byProvider[provider] ?? 0, byMajor[[provider, major]] ?? 0)
             return all > 0 && own * minMajorShare.denominator >= minMajorShare.numerator * all
         }
-        var places: [GroupKey: Int] = [:]
+        var indexes: [GroupKey: Int] = [:]
         var cells: [Int] = []
         var members: [[Int]] = []
         var families: [GroupKey: [Int]] = [:]
@@ -37,10 +37,10 @@ struct StratumCells {
             family.values[.appMajor] = nil
             families[family, default: []].append(index)
             let isRest = key[.appMajor] != nil && !hasOwnShare(key)
-            let place = isRest ? family : key
-            let cell = places[place] ?? members.count
+            let cellKey = isRest ? family : key
+            let cell = indexes[cellKey] ?? members.count
             if cell == members.count {
-                places[place] = cell
+                indexes[cellKey] = cell
                 members.append([])
             }
             if isRest { rests[cell] = family }

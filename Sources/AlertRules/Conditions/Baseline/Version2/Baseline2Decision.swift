@@ -134,7 +134,7 @@ final class Baseline2Decision: Decision {
     func usualShares(at minute: Minute) -> [Double] {
         let reference = references.reference(day: Baseline2References.day(at: minute), at: minute, memory)
         return history.strata.indices.map { index in
-            max(reference?.share(stratum: index) ?? reference?.whole.share ?? 0, condition.floor.double)
+            max(reference?.share(stratum: index) ?? reference?.whole.share ?? 0, condition.minShare.double)
         }
     }
 }

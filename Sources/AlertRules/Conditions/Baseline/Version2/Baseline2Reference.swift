@@ -6,9 +6,9 @@ struct Baseline2Reference {
         var attempts: Double
 
         /// At least the smallest share that is ever expected.
-        init(_ counts: TrainingCounts, floor: Double) {
+        init(_ counts: TrainingCounts, minShare: Double) {
             attempts = Double(counts.attempts)
-            bad = max(counts.bad, floor * attempts)
+            bad = max(counts.bad, minShare * attempts)
         }
 
         var share: Double { bad / attempts }
@@ -44,7 +44,7 @@ struct Baseline2Teaching {
     let taught: [TaughtDay]
     let level: AcceptedBaseline?
 
-    private var floor: Double { condition.floor.double }
+    private var minShare: Double { condition.minShare.double }
 
     /// Nil when no day teaches.
     func reference() -> Baseline2Reference? {
@@ -52,13 +52,13 @@ struct Baseline2Teaching {
         guard let newest = list.first, let oldest = list.last else { return nil }
         let kept = withoutOutliers(list)
         let latest = taught.count < Baseline2.youngDays ? Array(list.prefix(2)) : []
-        let places = places(kept)
-        let cells = places.members.map { members in
+        let assignment = assignment(kept)
+        let cells = assignment.members.map { members in
             cell(counts(kept, members), latest: counts(latest, members))
         }
         let all = Array(keys.indices)
         return Baseline2Reference(
-            cellOf: places.cellOf,
+            cellOf: assignment.cellOf,
             cells: cells,
             whole: cell(counts(kept, all), latest: counts(latest, all)),
             isReady: list.count == Baseline2.taughtDays && list.reduce(0) { $0 + $1.total.attempts } >= Baseline2.readyAttempts,
@@ -70,8 +70,8 @@ struct Baseline2Teaching {
 
     /// A young group's share is at least that of its last two days.
     private func cell(_ counts: TrainingCounts, latest: TrainingCounts) -> Baseline2Reference.Cell {
-        guard let share = counts.share else { return Baseline2Reference.Cell(counts, floor: floor) }
-        return Baseline2Reference.Cell((latest.share ?? 0) > share ? latest : counts, floor: floor)
+        guard let share = counts.share else { return Baseline2Reference.Cell(counts, minShare: minShare) }
+        return Baseline2Reference.Cell((latest.share ?? 0) > share ? latest : counts, minShare: minShare)
     }
 
     private func counts(_ days: [TaughtDay], _ members: [Int]) -> TrainingCounts {
@@ -89,7 +89,7 @@ struct Baseline2Teaching {
             var others = kept
             let day = others.remove(at: worst).total
             let dropped = all - others.reduce(0) { $0 + $1.total.attempts }
-            let known = Baseline2Reference.Cell(others.reduce(TrainingCounts()) { $0 + $1.total }, floor: floor)
+            let known = Baseline2Reference.Cell(others.reduce(TrainingCounts()) { $0 + $1.total }, minShare: minShare)
             var expectation = Expectation()
             expectation.add(day.attempts, known)
             guard dropped * 3 <= all, day.bad >= Double(condition.minBad),
@@ -102,14 +102,14 @@ struct Baseline2Teaching {
     }
 
     /// A stratum has a share of its own, that of its family (all major versions of the app), or that of what is left; one that is new has none.
-    private func places(_ days: [TaughtDay]) -> (cellOf: [Int?], members: [[Int]]) {
+    private func assignment(_ days: [TaughtDay]) -> (cellOf: [Int?], members: [[Int]]) {
         func isKnown(_ members: [Int]) -> Bool {
             let own = days.map { day in members.reduce(0) { $0 + day.strata[$1].attempts } }
             return own.count { $0 > 0 } >= Baseline2.stratumDays && own.reduce(0, +) >= Baseline2.readyAttempts
         }
         var cellOf = [Int?](repeating: nil, count: keys.count)
         var members: [[Int]] = []
-        func place(_ strata: [Int], shareOf teachers: [Int]) {
+        func assign(_ strata: [Int], shareOf teachers: [Int]) {
             for stratum in strata { cellOf[stratum] = members.count }
             members.append(teachers)
         }
@@ -120,16 +120,16 @@ struct Baseline2Teaching {
             family.values[.appMajor] = nil
             families[family, default: []].append(index)
             if isKnown([index]) || level?[key] != nil && days.contains(where: { $0.strata[index].attempts > 0 }) {
-                place([index], shareOf: [index])
+                assign([index], shareOf: [index])
             }
         }
         for (_, family) in families.sorted(by: { $0.key < $1.key }) {
             let small = family.filter { cellOf[$0] == nil }
             if small.isEmpty { continue }
-            if family.count > 1, isKnown(family) { place(small, shareOf: family) } else { rest += small }
+            if family.count > 1, isKnown(family) { assign(small, shareOf: family) } else { rest += small }
         }
         let known = rest.sorted().filter { index in days.count { $0.strata[index].attempts > 0 } >= Baseline2.stratumDays }
-        if isKnown(known) { place(known, shareOf: known) }
+        if isKnown(known) { assign(known, shareOf: known) }
         return (cellOf, members)
     }
 }

@@ -34,9 +34,9 @@ enum GammaPoissonTail {
         }
         for step in 1...10_000 {
             let position = Double(step)
-            let place: Double = a + 2 * position
-            add(position * (b - position) * x / ((place - 1) * place))
-            add(-(a + position) * (a + b + position) * x / (place * (place + 1)))
+            let denominator: Double = a + 2 * position
+            add(position * (b - position) * x / ((denominator - 1) * denominator))
+            add(-(a + position) * (a + b + position) * x / (denominator * (denominator + 1)))
             if abs(below * above - 1) < 1e-14 { break }
         }
         return result
