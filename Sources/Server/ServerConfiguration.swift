@@ -121,13 +121,13 @@ package struct ServerConfiguration: Sendable {
     var deactivationLimiter = DeactivationDecision.Limits()
     package var users: Users?
     /// Devices of a user at most.
-    package var devicesPerUser = DeviceStore.standardLimit
+    var devicesPerUser = DeviceStore.standardLimit
     package var roles = Set(Role.allCases)
     /// Of this program; instances compare it.
     package var version = ServerConfiguration.currentVersion
     package static let currentVersion = "0.1.0"
     /// How long before a match its followers get an alert; nil: they get none.
-    package var prematchLead: Duration?
+    var prematchLead: Duration?
     /// What sends can name in place of a title and a body.
     package var texts = SendTexts.standard
     /// Schemas of attributes types for Live Activities that are not matches.

@@ -34,7 +34,7 @@ package struct DutyRotation: Sendable, Hashable {
     }
 
     /// Everybody who may be on duty.
-    package var allReceivers: Set<String> { Set(receivers + overrides.map(\.receiver)) }
+    var allReceivers: Set<String> { Set(receivers + overrides.map(\.receiver)) }
 
     package func receiver(at now: Timestamp) -> String {
         if let override = overrides.first(where: { $0.from <= now && now < $0.to }) { return override.receiver }

@@ -13,7 +13,6 @@ struct AttemptSample: Sendable {
     static let maxDevices = 2000
     /// Attempts of their people that are looked through for it: the newest of each person.
     static let maxLookedThrough = 40_000
-    static let time = Duration.seconds(2)
 
     /// Values of `appVersion`, `providerErrorCode` and, for rules about several, `reasonCode` with their counts in the sample.
     var shares: [(dimension: String, value: String, attempts: Int64, bad: Int64)] = []
@@ -33,6 +32,7 @@ struct AttemptSample: Sendable {
         _ rule: AlertRule,
         group: GroupKey,
         window: WindowCounts,
+        time: Duration,
         on pool: PostgresPool
     ) async throws -> AttemptSample {
         let reader = SampleReader(rule, group: group, window: window, perSlice: maxPerSlice, time: time, on: pool)

@@ -18,6 +18,8 @@ package struct EvaluatorConfiguration: Sendable {
     package var maxApps: Int
     /// How long the alerts of a rule that begin together may wait for the look at who is affected.
     package var impactTime: Duration
+    /// How long the attempts of one alert are looked through for who is affected.
+    package var sampleTime: Duration
 
     package init(
         lag: Duration = .seconds(60),
@@ -28,7 +30,8 @@ package struct EvaluatorConfiguration: Sendable {
         noDataAfterMinutes: Int = 30,
         initialLookbackDays: Int = 14,
         maxApps: Int = 1000,
-        impactTime: Duration = .seconds(2)
+        impactTime: Duration = .seconds(2),
+        sampleTime: Duration = .seconds(2)
     ) {
         self.lag = lag
         self.writerTimeout = writerTimeout
@@ -39,5 +42,6 @@ package struct EvaluatorConfiguration: Sendable {
         self.initialLookbackDays = initialLookbackDays
         self.maxApps = maxApps
         self.impactTime = impactTime
+        self.sampleTime = sampleTime
     }
 }

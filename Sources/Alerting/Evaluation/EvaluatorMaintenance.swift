@@ -13,6 +13,7 @@ final class EvaluatorMaintenance: Sendable {
     private let rules: RuleRegistry
     private let receivers: ReceiverRegistry
     private let backlog: BacklogSource?
+    private let sampleTime: Duration
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
     private let observedSince: Timestamp
@@ -33,6 +34,7 @@ final class EvaluatorMaintenance: Sendable {
         rules: RuleRegistry,
         receivers: ReceiverRegistry,
         backlog: BacklogSource?,
+        sampleTime: Duration,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp
     ) {
@@ -40,6 +42,7 @@ final class EvaluatorMaintenance: Sendable {
         self.rules = rules
         self.receivers = receivers
         self.backlog = backlog
+        self.sampleTime = sampleTime
         self.logger = logger
         self.now = now
         observedSince = now()
@@ -94,7 +97,15 @@ final class EvaluatorMaintenance: Sendable {
     /// The current impact of firing alerts. Nothing depends on it, so a failure is only logged.
     private func refreshImpact(_ rules: [AlertRule], through last: Minute, claim: Claim) async throws {
         guard let lease = try await claim() else { return }
-        let pass = ImpactPass(rules: rules, pool: pool, lease: lease, backlog: backlog, logger: logger, now: now())
+        let pass = ImpactPass(
+            rules: rules,
+            pool: pool,
+            lease: lease,
+            backlog: backlog,
+            sampleTime: sampleTime,
+            logger: logger,
+            now: now()
+        )
         do {
             try await pass.run(through: last)
         } catch let error as PostgresError where !error.isUnavailable {

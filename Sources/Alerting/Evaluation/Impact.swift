@@ -16,13 +16,14 @@ struct Impact: Sendable {
         group: GroupKey,
         window: WindowCounts,
         usual: Double? = nil,
+        time: Duration,
         logger: Logger,
         on pool: PostgresPool
     ) async throws -> Impact {
         let shares = try await ContributorRanking.shares(rule, group: group, window: window, on: pool)
         let sample: AttemptSample?
         do {
-            sample = try await AttemptSample.read(rule, group: group, window: window, on: pool)
+            sample = try await AttemptSample.read(rule, group: group, window: window, time: time, on: pool)
         } catch let error as PostgresError where !error.isUnavailable {
             logger.warning("the attempts of an alert could not be read", metadata: ["rule": "\(rule.name)", "error": "\(error)"])
             sample = nil

@@ -16,6 +16,7 @@ struct ImpactPass {
     let pool: PostgresPool
     let lease: AlertLease
     let backlog: BacklogSource?
+    let sampleTime: Duration
     let logger: Logger
     let now: Timestamp
 
@@ -91,7 +92,7 @@ struct ImpactPass {
         var window = WindowCounts(first: first, minutes: minutes, counts: AttemptCounts())
         guard rule.condition.source == .attempts else { return AlertImpact.Snapshot(window: window, at: now) }
         window.counts = try await counts(rule, group, from: first, to: first + minutes)
-        let impact = try await Impact.read(rule, group: group, window: window, usual: usual, logger: logger, on: pool)
+        let impact = try await Impact.read(rule, group: group, window: window, usual: usual, time: sampleTime, logger: logger, on: pool)
         return AlertImpact.Snapshot(window: window, at: now, contributors: impact.contributors, affected: impact.devices)
     }
 }

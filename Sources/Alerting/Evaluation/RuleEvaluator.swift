@@ -67,7 +67,15 @@ package final class RuleEvaluator: Service, Sendable {
         self.clock = clock
         self.now = now
         holder = UUID().uuidString
-        maintenance = EvaluatorMaintenance(pool: pool, rules: rules, receivers: receivers, backlog: backlog, logger: logger, now: now)
+        maintenance = EvaluatorMaintenance(
+            pool: pool,
+            rules: rules,
+            receivers: receivers,
+            backlog: backlog,
+            sampleTime: configuration.sampleTime,
+            logger: logger,
+            now: now
+        )
     }
 
     /// Rules whose last evaluation failed, with the reason. Their alerts keep their state as they are.

@@ -199,6 +199,7 @@ struct RulePass {
                 rule,
                 group: transition.group,
                 window: transition.evidence.observed,
+                time: configuration.sampleTime,
                 logger: logger,
                 on: pool
             )

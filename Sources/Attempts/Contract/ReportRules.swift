@@ -3,7 +3,7 @@ import PushContract
 /// What is asked of reported attempts beyond the values of their fields.
 package struct ReportRules: Sendable {
     /// Corrects a reason code that is not the mapping's; otherwise the attempt is refused.
-    package var normalizes: Bool
+    var normalizes: Bool
     /// An app's user, who may report registrations of their own `uid` only.
     package var user: String?
 

@@ -22,7 +22,7 @@ package struct QueueBacklog: Sendable, Hashable {
     /// Attempted, and waiting for the next attempt, those that are due included.
     package var retrying: Int
     /// Of these, how many are due.
-    package var retriesDue: Int
+    var retriesDue: Int
     /// Not due yet by the caller's wish.
     package var scheduled: Int
     /// Waiting until an open circuit closes.

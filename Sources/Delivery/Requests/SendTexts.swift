@@ -14,9 +14,9 @@ package struct SendTexts: Sendable, Hashable {
     }
 
     /// Texts of every app that has none of its own.
-    package static let everyApp = "*"
+    static let everyApp = "*"
     /// For devices of another locale, and those that report none.
-    package static let usualLocale = "en"
+    static let usualLocale = "en"
     package static let standard = SendTexts([
         everyApp: ["prematch": [usualLocale: Text(title: "{title}", body: "Starts in {minutes} minutes.")]]
     ])

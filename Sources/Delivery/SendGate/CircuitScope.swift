@@ -19,7 +19,7 @@ package enum CircuitKind: String, Sendable, Hashable, CaseIterable {
     }
 
     /// Whether the provider is down, and not our configuration wrong.
-    package var isOutage: Bool { self != .refused }
+    var isOutage: Bool { self != .refused }
 }
 
 /// Which pushes a circuit blocks.

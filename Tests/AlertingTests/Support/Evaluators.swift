@@ -31,7 +31,7 @@ extension RuleEvaluator {
             pool: pool,
             rules: RuleRegistry(rules: rules, logger: .silent),
             receivers: ReceiverRegistry(fixed: receivers, logger: .silent),
-            configuration: EvaluatorConfiguration(leaseDuration: leaseDuration),
+            configuration: EvaluatorConfiguration(leaseDuration: leaseDuration, sampleTime: .seconds(60)),
             logger: .silent,
             now: { clock.now }
         )

@@ -56,5 +56,5 @@ package struct BaselineCondition: Sendable, Hashable {
     /// The window and the longer ones, shortest first.
     package var windows: [RuleDuration] { [window] + longerWindows }
     package var longestWindow: RuleDuration { windows.max() ?? window }
-    package var referenceDays: Int { reference.minutes / 1440 }
+    var referenceDays: Int { reference.minutes / 1440 }
 }

@@ -137,7 +137,7 @@ package struct BaselineIncidents: Sendable {
 
 extension AlertRule {
     /// The rule with another version of its baseline and that version's defaults, for all traffic; nil for other conditions.
-    package func baselineRule(_ version: BaselineCondition.Version) -> AlertRule? {
+    func baselineRule(_ version: BaselineCondition.Version) -> AlertRule? {
         guard let baseline = condition.baseline else { return nil }
         var other = BaselineCondition(reasons: baseline.reasons, above: baseline.above, version: version)
         other.of = baseline.of
