@@ -35,7 +35,8 @@ package final class BlockingConnection {
                 (
                     "options",
                     "-c statement_timeout=\(configuration.statementTimeout.microseconds / 1000) -c timezone=UTC"
-                        + " -c client_min_messages=warning -c idle_in_transaction_session_timeout=60000 "
+                        + " -c client_min_messages=warning -c idle_in_transaction_session_timeout="
+                        + "\(configuration.idleTransactionTimeout.microseconds / 1000) "
                         // Without sequential scans, costs where no index serves would be enough to compile the statement.
                         + (configuration.looksUpByIndex ? "-c enable_seqscan=off -c jit=off " : "")
                         + (ConnectionString.keywords(of: configuration.url)["options"] ?? "")

@@ -13,6 +13,8 @@ package struct PostgresConfiguration: Sendable {
     /// Our own limit of one call, for a server that does not answer at all: the connection is closed then, and a commit under way is
     /// unknown. Nil: none. Longer than `statementTimeout`, so that a statement that is merely slow ends with its own error.
     package var callTimeout: Duration?
+    /// Server-side limit of the pauses inside a transaction. A client that stops in the middle of one keeps its locks for so long.
+    package var idleTransactionTimeout = Duration.seconds(60)
     /// Shown in `pg_stat_activity`.
     package var applicationName: String
     /// Named prepared statements; off behind a pooler that does not track them.

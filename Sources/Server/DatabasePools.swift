@@ -15,6 +15,9 @@ struct DatabasePools: Sendable {
 
     var all: [PostgresPool] { [ingest, sending, alerting, live, health, readers] }
 
+    /// An instance that is stopped in the middle of a transaction keeps the others waiting for its locks for so long.
+    private static let idleTransactionTimeout = Duration.seconds(5)
+
     /// - Parameter total: connections of all classes together.
     init(url: String, total: Int, logger: Logger) {
         let sizes = Sizes(total: total)
@@ -28,6 +31,7 @@ struct DatabasePools: Sendable {
             own.statementTimeout = statement
             own.callTimeout = statement + .seconds(1)
             own.looksUpByIndex = byIndex
+            own.idleTransactionTimeout = Self.idleTransactionTimeout
             return PostgresPool(configuration: own, logger: logger)
         }
         // With these a hung primary is left within 10 s where requests wait, and within 16 s elsewhere.

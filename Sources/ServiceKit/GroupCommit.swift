@@ -10,6 +10,7 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
     private let limit: Int
     private let handle: @Sendable ([Item]) async -> [Answer]
     private var waiting: [Waiting] = []
+    private var urgent: [Waiting] = []
     private var idle: CheckedContinuation<Void, Never>?
     private var isOpen = false
 
@@ -28,10 +29,13 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
     }
 
     /// Returns when the batch with this item was handled.
-    package func submit(_ item: Item) async -> Answer {
+    ///
+    /// - Parameter isUrgent: it goes before those that are not, with up to half of a batch.
+    package func submit(_ item: Item, isUrgent: Bool = false) async -> Answer {
         precondition(isOpen, "submitted before open()")
         return await withCheckedContinuation { continuation in
-            waiting.append(Waiting(item: item, continuation: continuation))
+            let entry = Waiting(item: item, continuation: continuation)
+            if isUrgent { urgent.append(entry) } else { waiting.append(entry) }
             wake()
         }
     }
@@ -44,16 +48,27 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
 
     /// Handles batches until it is closed.
     package func run() async {
-        while isOpen || !waiting.isEmpty {
-            guard !waiting.isEmpty else {
+        while true {
+            let batch = take()
+            guard !batch.isEmpty else {
+                guard isOpen else { return }
                 await withCheckedContinuation { idle = $0 }
                 continue
             }
-            let batch = Array(waiting.prefix(limit))
-            waiting.removeFirst(batch.count)
             let answers = await handle(batch.map(\.item))
             for (entry, answer) in zip(batch, answers) { entry.continuation.resume(returning: answer) }
         }
+    }
+
+    /// Items that wait for a batch.
+    var count: Int { waiting.count + urgent.count }
+
+    private func take() -> [Waiting] {
+        let first = urgent.prefix(max((limit + 1) / 2, limit - waiting.count))
+        let rest = waiting.prefix(limit - first.count)
+        urgent.removeFirst(first.count)
+        waiting.removeFirst(rest.count)
+        return Array(first) + rest
     }
 
     private func wake() {

@@ -139,7 +139,7 @@ struct ImpactTests {
             let reader = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 1), logger: .silent)
             defer { reader.close() }
             // Connections report what they read when they end.
-            try await reader.query(
+            _ = try await reader.query(
                 "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
             let read = try await reader.query(

@@ -1,5 +1,4 @@
 import AlertRules
-import Alerting
 import Foundation
 import HTTPClient
 import Postgres
@@ -7,6 +6,8 @@ import PushContract
 import Synchronization
 import TestDatabase
 import Testing
+
+@testable import Alerting
 
 @Suite("One incident, whoever dies and whoever is away")
 struct OneIncidentTests {

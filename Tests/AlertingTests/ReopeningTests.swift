@@ -1,11 +1,12 @@
 import AlertRules
-import Alerting
 import Foundation
 import HTTPClient
 import Postgres
 import PushContract
 import TestDatabase
 import Testing
+
+@testable import Alerting
 
 @Suite("An alert that fires again soon after its end")
 struct ReopeningTests {

@@ -19,4 +19,16 @@ struct DatabasePoolsTests {
             }
         }
     }
+
+    @Test("a session that is silent inside a transaction is ended after five seconds, and its locks with it: its instance may be stopped")
+    func silent() async throws {
+        try await withDatabaseURL { url in
+            let pools = DatabasePools(url: url, total: 16, logger: .silent)
+            defer { for pool in pools.all { pool.close() } }
+            for pool in pools.all {
+                let setting = try await pool.query("SHOW idle_in_transaction_session_timeout")[0].decode(String.self)
+                #expect(setting == "5s")
+            }
+        }
+    }
 }

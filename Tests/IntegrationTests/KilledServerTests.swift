@@ -1,3 +1,5 @@
+import Attempts
+import Delivery
 import Foundation
 import Postgres
 import ProviderSimulator
@@ -95,6 +97,49 @@ extension WholeService {
                     try await FaultReport(fault: "kill -9", times: soak.rounds, load: load).expectNothingLost(on: pool)
                 }
                 #expect(try await server.terminate().code == 0)
+            }
+        }
+
+        @Test(
+            "one of two instances is stopped under load and goes on later: the other sends what it held, and late outcomes change nothing"
+        )
+        func frozen() async throws {
+            try await withProviders { database, settings in
+                let first = try await ServerProcess.start(database: database, settings: settings)
+                let second = try await ServerProcess.start(database: database, settings: settings)
+                try await second.waitUntilReady()
+                let load = PostingLoad(url: first.api.url, sendsToo: true)
+                let other = PostingLoad(url: second.api.url, prefix: "o", sendsToo: true)
+                try await withPool(database) { pool in
+                    try await load.run(posters: 4) {
+                        try await other.run(posters: 4) {
+                            try await load.progress(300)
+                            // With deliveries under way, of either instance.
+                            try await eventually("it holds leases") {
+                                first.freeze()
+                                let workers = try await pool.query("SELECT DISTINCT worker FROM pushLeases").map {
+                                    try $0.decode(String.self)
+                                }
+                                if workers.contains(where: { $0.hasSuffix(":\(first.processIdentifier)") }) { return true }
+                                first.thaw()
+                                return false
+                            }
+                            let stopped = try await now(database)
+                            try await other.progress(300)
+                            let held = other.sends
+                            try await expectSendsFinal(held, since: stopped, on: pool)
+                            first.thaw()
+                            try await load.progress(300)
+                            try await other.progress(300)
+                        }
+                    }
+                    try await expectSendsFinal(load.sends.union(other.sends), since: try await now(database), on: pool)
+                    try await FaultReport(fault: "SIGSTOP of an instance", times: 1, load: load).expectNothingLost(on: pool)
+                    #expect(try await Ledger(session: pool).found(other.attempts) == other.attempts.count)
+                    let lines = try await Fsck([QueueCheck()], pool: pool, now: .now()).run().lines
+                    for line in lines { #expect(line.faultCount == 0, "\(line.promise): \(line.faults)") }
+                }
+                for server in [first, second] { #expect(try await server.terminate().code == 0) }
             }
         }
 

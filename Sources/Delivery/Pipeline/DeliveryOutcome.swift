@@ -40,6 +40,7 @@ package struct DeliveryLease: Sendable, Hashable {
     package var expiresAt: Timestamp
     /// The circuit this delivery is the probe of.
     var probeOf: Int64?
+    var isCritical = false
 }
 
 /// What became of an outcome that was handed to the writer.

@@ -12,6 +12,8 @@ struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
     typealias Outcome = DeliveryOutcome<Kind.Consequence>
 
     private let batcher: GroupCommit<Outcome, OutcomeDisposition>
+    /// Outcomes of a batch at most: what comes while it is written waits for all of it, and a slow provider answers many at once.
+    private static var limit: Int { 100 }
     private let uncommitted: UncommittedOutcomes
 
     /// - Parameters:
@@ -38,13 +40,15 @@ struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
             logger: logger
         )
         self.uncommitted = uncommitted
-        batcher = GroupCommit(limit: 1000) { await batch.write($0) }
+        batcher = GroupCommit(limit: Self.limit) { await batch.write($0) }
     }
 
     /// Returns when the outcome is committed, found stale, or given up.
     @discardableResult
     func submit(_ outcome: Outcome) async -> OutcomeDisposition {
-        await uncommitted.during(outcome.attempt?.attemptedAt, arrivedAt: .now()) { await batcher.submit(outcome) }
+        await uncommitted.during(outcome.attempt?.attemptedAt, arrivedAt: .now()) {
+            await batcher.submit(outcome, isUrgent: outcome.lease?.isCritical == true)
+        }
     }
 
     /// Before `run`, and before anything is submitted.

@@ -8,7 +8,8 @@ extension ClaimedDelivery {
             queue: queue,
             attemptNumber: attemptNumber,
             expiresAt: expiresAt,
-            probeOf: probeOf
+            probeOf: probeOf,
+            isCritical: deliveryClass == .critical
         )
     }
 

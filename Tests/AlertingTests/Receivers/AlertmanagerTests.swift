@@ -1,5 +1,4 @@
 import AlertRules
-import Alerting
 import Foundation
 import HTTPClient
 import Postgres
@@ -7,6 +6,8 @@ import PushContract
 import Synchronization
 import TestDatabase
 import Testing
+
+@testable import Alerting
 
 @Suite("Alertmanager, the real one", .enabled(if: RealAlertmanager.isInstalled, RealAlertmanager.absence))
 struct AlertmanagerTests {

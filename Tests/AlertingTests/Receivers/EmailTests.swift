@@ -1,11 +1,12 @@
 import AlertRules
-import Alerting
 import Foundation
 import HTTPClient
 import Postgres
 import PushContract
 import TestDatabase
 import Testing
+
+@testable import Alerting
 
 @Suite("Mail, through a real SMTP server", .enabled(if: RealSMTPServer.isInstalled, RealSMTPServer.absence))
 struct EmailTests {

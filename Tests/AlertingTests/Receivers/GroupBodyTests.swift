@@ -1,9 +1,10 @@
 import AlertRules
-import Alerting
 import Foundation
 import HTTPClient
 import PushContract
 import Testing
+
+@testable import Alerting
 
 @Suite("Several alerts as each receiver gets them, byte for byte")
 struct GroupBodyTests {

@@ -1,11 +1,12 @@
 import AlertRules
-import Alerting
 import Foundation
 import HTTPClient
 import Postgres
 import PushContract
 import TestDatabase
 import Testing
+
+@testable import Alerting
 
 @Suite("Slack, PagerDuty and ntfy, against fakes that check their contracts, over real HTTP")
 struct ReceiverContractTests {

@@ -1,7 +1,8 @@
-import Alerting
 import Foundation
 import HTTPClient
 import Testing
+
+@testable import Alerting
 
 @Suite("What each receiver is sent, byte for byte")
 struct ReceiverGoldenTests {

@@ -17,16 +17,19 @@ final class PostingLoad: Sendable {
     }
 
     private let state: Mutex<State>
+    private let prefix: String
     private let batchSize: Int
     private let sendsToo: Bool
     private let limit: Int
     private let pause: Duration
 
     /// - Parameters:
+    ///   - prefix: of all ids.
     ///   - limit: batches of each poster at most.
     ///   - pause: after each batch.
-    init(url: String, batchSize: Int = 20, sendsToo: Bool = false, limit: Int? = nil, pause: Duration = .zero) {
+    init(url: String, prefix: String = "p", batchSize: Int = 20, sendsToo: Bool = false, limit: Int? = nil, pause: Duration = .zero) {
         state = Mutex(State(url: url))
+        self.prefix = prefix
         self.batchSize = batchSize
         self.sendsToo = sendsToo
         self.limit = limit ?? (Soak.minutes == nil ? 2_000 : 200_000)
@@ -65,7 +68,7 @@ final class PostingLoad: Sendable {
 
     private func post(_ poster: Int) async throws {
         for batch in 0..<limit where !state.withLock({ $0.isStopped }) {
-            let name = "p\(poster)-\(batch)"
+            let name = "\(prefix)\(poster)-\(batch)"
             let ids = (0..<batchSize).map { "\(name)-\($0)" }
             let now = Timestamp.now()
             let body = ids.enumerated().map { index, id in

@@ -113,6 +113,8 @@ final class ServerProcess: Sendable {
         try await ended()
     }
 
+    var processIdentifier: Int32 { process.processIdentifier }
+
     /// SIGSTOP: it stands still and believes afterwards that no time has passed.
     func freeze() { Foundation.kill(process.processIdentifier, SIGSTOP) }
     func thaw() { Foundation.kill(process.processIdentifier, SIGCONT) }

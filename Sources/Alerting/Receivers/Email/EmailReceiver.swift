@@ -1,29 +1,29 @@
 import Foundation
 import HTTPClient
-package import PushContract
+import PushContract
 
 /// Sends mails over SMTP, one thread for each alert.
-package struct EmailReceiver: AlertReceiver {
-    package let name: String
+struct EmailReceiver: AlertReceiver {
+    let name: String
     private let mailbox: Mailbox
 
-    package init(name: String, mailbox: Mailbox) {
+    init(name: String, mailbox: Mailbox) {
         self.name = name
         self.mailbox = mailbox
     }
 
-    package var supportsGrouping: Bool { true }
+    var supportsGrouping: Bool { true }
 
-    package var secrets: [String] {
+    var secrets: [String] {
         mailbox.password.map { [$0, Data($0.utf8).base64EncodedString()] } ?? []
     }
 
-    package func action(for message: AlertNotification, now: Timestamp) -> ReceiverAction {
+    func action(for message: AlertNotification, now: Timestamp) -> ReceiverAction {
         let alert = AlertText(message)
         return post(EmailMessage(alert, mailbox: mailbox, now: now).headers, text: alert.plain, html: EmailHTML.page(alert))
     }
 
-    package func action(for group: NotificationGroup, now: Timestamp) -> ReceiverAction? {
+    func action(for group: NotificationGroup, now: Timestamp) -> ReceiverAction? {
         let alerts = GroupText(group)
         return post(EmailDigest(alerts, mailbox: mailbox, now: now).headers, text: alerts.plain(inFull: true), html: EmailHTML.page(alerts))
     }

@@ -1,18 +1,18 @@
 import AlertRules
 import Foundation
 import Logging
-package import PushContract
+import PushContract
 
 /// Writes alerts to the service's log: the receiver that always works.
-package struct LogReceiver: AlertReceiver {
-    package let name: String
+struct LogReceiver: AlertReceiver {
+    let name: String
 
-    package init(name: String = "log") { self.name = name }
+    init(name: String = "log") { self.name = name }
 
-    package var secrets: [String] { [] }
-    package var reachesPeople: Bool { false }
+    var secrets: [String] { [] }
+    var reachesPeople: Bool { false }
 
-    package func action(for message: AlertNotification, now: Timestamp) -> ReceiverAction {
+    func action(for message: AlertNotification, now: Timestamp) -> ReceiverAction {
         let summary = AlertText(message).summary
         let metadata: Logger.Metadata = [
             "alert": "\(message.rule)", "alertId": "\(message.alertId.uuidString.lowercased())",

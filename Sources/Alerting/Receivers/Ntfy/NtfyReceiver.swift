@@ -1,34 +1,34 @@
 import Foundation
 import HTTPClient
-package import PushContract
+import PushContract
 
 /// Publishes to a topic of an ntfy server.
-package struct NtfyReceiver: AlertReceiver {
+struct NtfyReceiver: AlertReceiver {
     static let standardServer = "https://ntfy.sh"
 
-    package let name: String
+    let name: String
     private let server: String
     private let topic: String
     private let token: String?
     static let timeout = Duration.seconds(10)
 
-    package init(name: String, topic: String, server: String = NtfyReceiver.standardServer, token: String? = nil) {
+    init(name: String, topic: String, server: String = NtfyReceiver.standardServer, token: String? = nil) {
         self.name = name
         self.topic = topic
         self.server = server
         self.token = token
     }
 
-    package var supportsGrouping: Bool { true }
+    var supportsGrouping: Bool { true }
 
     /// Anyone who knows a topic of ntfy.sh can read and write it.
-    package var secrets: [String] { (token.map { [$0] } ?? []) + [topic] }
+    var secrets: [String] { (token.map { [$0] } ?? []) + [topic] }
 
-    package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
+    func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
         try post(NtfyMessage(AlertText(message), topic: topic))
     }
 
-    package func action(for group: NotificationGroup, now: Timestamp) throws -> ReceiverAction? {
+    func action(for group: NotificationGroup, now: Timestamp) throws -> ReceiverAction? {
         try post(NtfyMessage(GroupText(group), topic: topic))
     }
 

@@ -1,31 +1,31 @@
 import Foundation
-package import HTTPClient
-package import PushContract
+import HTTPClient
+import PushContract
 
 /// Opens and resolves incidents through PagerDuty's Events API v2.
 ///
 /// PagerDuty repeats by itself, so an alert is triggered once. A trigger after a resolve would open a new incident, so an alert that fires again
 /// is a change event, which pages nobody. An alert that ended before its notification was sent opens no incident.
-package struct PagerDutyReceiver: AlertReceiver {
-    package static let standardURL = "https://events.pagerduty.com/v2/enqueue"
+struct PagerDutyReceiver: AlertReceiver {
+    static let standardURL = "https://events.pagerduty.com/v2/enqueue"
 
-    package let name: String
+    let name: String
     private let routingKey: String
     private let url: String
     static let timeout = Duration.seconds(10)
 
-    package init(name: String, routingKey: String, url: String = PagerDutyReceiver.standardURL) {
+    init(name: String, routingKey: String, url: String = PagerDutyReceiver.standardURL) {
         self.name = name
         self.routingKey = routingKey
         self.url = url
     }
 
-    package var secrets: [String] { [routingKey] }
-    package var repeatsItself: Bool { true }
-    package var supersededPolicy: SupersededPolicy { .sendNothing }
-    package var events: Set<AlertNotification.Event> { [.fired, .acknowledged, .reopened, .resolved] }
+    var secrets: [String] { [routingKey] }
+    var repeatsItself: Bool { true }
+    var supersededPolicy: SupersededPolicy { .sendNothing }
+    var events: Set<AlertNotification.Event> { [.fired, .acknowledged, .reopened, .resolved] }
 
-    package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
+    func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
         if message.event == .reopened {
             return .request(try request(PagerDutyChange(message, routingKey: routingKey).data(), to: changeURL))
         }
@@ -45,7 +45,7 @@ package struct PagerDutyReceiver: AlertReceiver {
     }
 
     /// Accepted is 202 and nothing else: another 2xx does not come from PagerDuty.
-    package func verdict(on response: OutboundResponse, now: Timestamp) -> ResponseVerdict {
+    func verdict(on response: OutboundResponse, now: Timestamp) -> ResponseVerdict {
         let byStatus = ResponseVerdict(status: response.status, retryAfter: response.header("retry-after"), now: now)
         return byStatus == .delivered && response.status != 202 ? .retry(after: nil) : byStatus
     }

@@ -1,31 +1,31 @@
 import AlertRules
 import Foundation
-package import HTTPClient
-package import PushContract
+import HTTPClient
+import PushContract
 
 /// Posts as a Slack app: one message for each alert, edited as it goes on, and a thread below it for each thing that happens.
 ///
 /// Slack knows no key by which it would recognise a repetition: after an answer that never came a second message is possible, which shows the same short id.
-package struct SlackBotReceiver: AlertReceiver {
-    package static let standardURL = "https://slack.com/api"
+struct SlackBotReceiver: AlertReceiver {
+    static let standardURL = "https://slack.com/api"
 
-    package let name: String
+    let name: String
     private let token: String
     private let channel: String
     private let url: String
     static let timeout = Duration.seconds(10)
 
-    package init(name: String, token: String, channel: String, url: String = SlackBotReceiver.standardURL) {
+    init(name: String, token: String, channel: String, url: String = SlackBotReceiver.standardURL) {
         self.name = name
         self.token = token
         self.channel = channel
         self.url = url
     }
 
-    package var secrets: [String] { [token] }
-    package var events: Set<AlertNotification.Event> { Set(AlertNotification.Event.allCases) }
+    var secrets: [String] { [token] }
+    var events: Set<AlertNotification.Event> { Set(AlertNotification.Event.allCases) }
 
-    package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
+    func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
         let alert = AlertText(message)
         let root = SlackMessage(alert)
         // `channel/ts`, as the answer to the first message named it.
@@ -39,11 +39,11 @@ package struct SlackBotReceiver: AlertReceiver {
         return .sequence([try request("chat.update", edit), try request("chat.postMessage", reply)])
     }
 
-    package func verdict(on response: OutboundResponse, now: Timestamp) -> ResponseVerdict {
+    func verdict(on response: OutboundResponse, now: Timestamp) -> ResponseVerdict {
         SlackReceiver.verdict(on: response, now: now, isPlainTextFine: false)
     }
 
-    package func thread(in response: OutboundResponse) -> String? {
+    func thread(in response: OutboundResponse) -> String? {
         guard let answer = try? JSONDecoder().decode(Posted.self, from: Data(response.body)), answer.message?.thread_ts == nil else {
             return nil
         }

@@ -1,31 +1,31 @@
 import Foundation
-package import HTTPClient
-package import PushContract
+import HTTPClient
+import PushContract
 
 /// Posts to a Slack incoming webhook: one message for each transition, since webhooks can neither edit nor thread.
-package struct SlackReceiver: AlertReceiver {
-    package let name: String
+struct SlackReceiver: AlertReceiver {
+    let name: String
     private let url: String
     static let timeout = Duration.seconds(10)
 
-    package init(name: String, url: String) {
+    init(name: String, url: String) {
         self.name = name
         self.url = url
     }
 
-    package var supportsGrouping: Bool { true }
+    var supportsGrouping: Bool { true }
 
     /// The whole URL, or what follows its host, allows posting.
-    package var secrets: [String] {
+    var secrets: [String] {
         let path = url.split(separator: "/", maxSplits: 2).dropFirst(2).first.map(String.init)
         return [url] + (path.map { [$0] } ?? [])
     }
 
-    package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
+    func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
         try post(SlackMessage(AlertText(message)))
     }
 
-    package func action(for group: NotificationGroup, now: Timestamp) throws -> ReceiverAction? {
+    func action(for group: NotificationGroup, now: Timestamp) throws -> ReceiverAction? {
         try post(SlackMessage(GroupText(group)))
     }
 
@@ -37,7 +37,7 @@ package struct SlackReceiver: AlertReceiver {
 
     /// Success is the text `ok`. A 200 with anything else may be Slack's `{"ok": false}`, or a proxy's page; only what Slack itself calls
     /// wrong is given up.
-    package func verdict(on response: OutboundResponse, now: Timestamp) -> ResponseVerdict {
+    func verdict(on response: OutboundResponse, now: Timestamp) -> ResponseVerdict {
         Self.verdict(on: response, now: now, isPlainTextFine: true)
     }
 

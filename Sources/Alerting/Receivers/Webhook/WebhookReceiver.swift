@@ -1,35 +1,35 @@
 import Foundation
 import HTTPClient
-package import PushContract
+import PushContract
 
 /// Posts Alertmanager's webhook body; every receiver made for Alertmanager understands it.
-package struct WebhookReceiver: AlertReceiver {
-    package let name: String
+struct WebhookReceiver: AlertReceiver {
+    let name: String
     private let url: String
     private let secret: WebhookSecret?
     /// From sending to the end of the answer.
     static let timeout = Duration.seconds(10)
 
     /// With a `secret` requests are signed as Standard Webhooks defines.
-    package init(name: String, url: String, secret: WebhookSecret? = nil) {
+    init(name: String, url: String, secret: WebhookSecret? = nil) {
         self.name = name
         self.url = url
         self.secret = secret
     }
 
-    package var supportsGrouping: Bool { true }
+    var supportsGrouping: Bool { true }
 
     /// A query may hold a token.
-    package var secrets: [String] {
+    var secrets: [String] {
         let query = url.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init)
         return [secret?.text, query].compactMap { $0 }
     }
 
-    package func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
+    func action(for message: AlertNotification, now: Timestamp) throws -> ReceiverAction {
         try post(WebhookBody(message), id: message.id, now: now)
     }
 
-    package func action(for group: NotificationGroup, now: Timestamp) throws -> ReceiverAction? {
+    func action(for group: NotificationGroup, now: Timestamp) throws -> ReceiverAction? {
         try post(WebhookBody(group), id: group.id, now: now)
     }
 
