@@ -10,7 +10,7 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
     private let limit: Int
     private let handle: @Sendable ([Item]) async -> [Answer]
     private var waiting: [Waiting] = []
-    private var urgent: [Waiting] = []
+    private var critical: [Waiting] = []
     private var idle: CheckedContinuation<Void, Never>?
     private var isOpen = false
 
@@ -30,12 +30,12 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
 
     /// Returns when the batch with this item was handled.
     ///
-    /// - Parameter isUrgent: it goes before those that are not, with up to half of a batch.
-    package func submit(_ item: Item, isUrgent: Bool = false) async -> Answer {
+    /// - Parameter isCritical: it goes before those that are not, with up to half of a batch.
+    package func submit(_ item: Item, isCritical: Bool = false) async -> Answer {
         precondition(isOpen, "submitted before open()")
         return await withCheckedContinuation { continuation in
             let entry = Waiting(item: item, continuation: continuation)
-            if isUrgent { urgent.append(entry) } else { waiting.append(entry) }
+            if isCritical { critical.append(entry) } else { waiting.append(entry) }
             wake()
         }
     }
@@ -61,12 +61,12 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
     }
 
     /// Items that wait for a batch.
-    var count: Int { waiting.count + urgent.count }
+    var count: Int { waiting.count + critical.count }
 
     private func take() -> [Waiting] {
-        let first = urgent.prefix(max((limit + 1) / 2, limit - waiting.count))
+        let first = critical.prefix(max((limit + 1) / 2, limit - waiting.count))
         let rest = waiting.prefix(limit - first.count)
-        urgent.removeFirst(first.count)
+        critical.removeFirst(first.count)
         waiting.removeFirst(rest.count)
         return Array(first) + rest
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Group commit")
 struct GroupCommitTests {
     /// The batches as they were handled, of items that were all waiting when the first was.
-    private func batches(limit: Int, urgent: [Int], others: [Int]) async -> [[Int]] {
+    private func batches(limit: Int, critical: [Int], others: [Int]) async -> [[Int]] {
         let handled = Mutex<[[Int]]>([])
         let commit = GroupCommit<Int, Int>(limit: limit) { items in
             handled.withLock { $0.append(items) }
@@ -14,20 +14,20 @@ struct GroupCommitTests {
         }
         await commit.open()
         await withTaskGroup(of: Void.self) { group in
-            for item in others + urgent { group.addTask { #expect(await commit.submit(item, isUrgent: urgent.contains(item)) == item) } }
-            while await commit.count < others.count + urgent.count { await Task.yield() }
+            for item in others + critical { group.addTask { #expect(await commit.submit(item, isCritical: critical.contains(item)) == item) } }
+            while await commit.count < others.count + critical.count { await Task.yield() }
             group.addTask { await commit.run() }
             await commit.close()
         }
         return handled.withLock { $0 }
     }
 
-    @Test("urgent items go first, with half of a batch while others wait; every item is handled once, in batches of the limit")
-    func urgent() async {
-        let batches = await batches(limit: 4, urgent: [101, 102, 103, 104, 105], others: [1, 2, 3])
+    @Test("critical items go first, with half of a batch while others wait; every item is handled once, in batches of the limit")
+    func critical() async {
+        let batches = await batches(limit: 4, critical: [101, 102, 103, 104, 105], others: [1, 2, 3])
         #expect(batches.map { $0.count { $0 > 100 } } == [2, 3])
         #expect(batches.map(\.count) == [4, 4])
         #expect(Set(batches.joined()) == [1, 2, 3, 101, 102, 103, 104, 105])
-        #expect(await self.batches(limit: 3, urgent: [], others: [1, 2, 3, 4]).map(\.count) == [3, 1])
+        #expect(await self.batches(limit: 3, critical: [], others: [1, 2, 3, 4]).map(\.count) == [3, 1])
     }
 }

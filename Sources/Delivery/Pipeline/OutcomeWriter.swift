@@ -47,7 +47,7 @@ struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
     @discardableResult
     func submit(_ outcome: Outcome) async -> OutcomeDisposition {
         await uncommitted.during(outcome.attempt?.attemptedAt, arrivedAt: .now()) {
-            await batcher.submit(outcome, isUrgent: outcome.lease?.isCritical == true)
+            await batcher.submit(outcome, isCritical: outcome.lease?.isCritical == true)
         }
     }
 
