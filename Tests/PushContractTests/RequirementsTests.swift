@@ -93,4 +93,12 @@ struct RequirementsTests {
             #expect(Set(file.requires + file.vectors.flatMap { $0.requires ?? [] }).subtracting(ids) == [], "\(name)")
         }
     }
+
+    @Test("every defect that is planted for a row names a row")
+    func planted() throws {
+        let text = try String(contentsOf: Self.root.appendingPathComponent("scripts/row-mutants.txt"), encoding: .utf8)
+        let planted = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { String($0.prefix { $0 != " " }) }
+        let ids = try Self.rows().map(\.id)
+        #expect(planted.count > 40 && Set(planted).subtracting(ids) == [])
+    }
 }
