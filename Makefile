@@ -68,6 +68,10 @@ cookbook: bootstrap ## The analysts' queries on many attempts, with plan cost an
 planted: ## Plant each defect that a test covers, and see that test fail
 	@bash scripts/plant.sh all
 
+.PHONY: planted-rows
+planted-rows: ## Plant a defect into each row of scripts/row-mutants.txt, and see the row's test of docs/requirements.md fail
+	@bash scripts/plant.sh rows
+
 .PHONY: planted-client
 planted-client: ## Plant a defect into each rule of the client, and see a vector fail (at least 95 %)
 	@bash scripts/plant.sh client

@@ -3,9 +3,10 @@
 # test to fail. Exit 1 when a defect goes unnoticed, or when an edit no longer applies to the sources (then update it below).
 #
 # It works on .build/planted (or PLANTED_IN), a copy of the tree with its own build, and never changes the tree itself.
-# usage: scripts/plant.sh all | check | client [NAME…] | NAME…        names: ack-before-commit rollup-outside rollup-outside-fresh
-# rotation-unlocked keys-unsorted. `check` only checks that every edit applies to its file; it builds nothing. `client` plants the defects
-# of scripts/client-mutants.txt into a package of the client alone, runs the vectors, and expects at least 95 % of them to be caught.
+# usage: scripts/plant.sh all | rows | check | client [NAME…] | NAME…        names: ack-before-commit rollup-outside rollup-outside-fresh
+# rotation-unlocked keys-unsorted, and the rows of scripts/row-mutants.txt, which `rows` plants. `check` only checks that every edit
+# applies to its file; it builds nothing. `client` plants the defects of scripts/client-mutants.txt into a package of the client alone,
+# runs the vectors, and expects at least 95 % of them to be caught.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -46,12 +47,12 @@ plan() {
             test='AttemptsTests\.(LedgerRotationTests|AttemptWriterTests)'
             ;;
         *)
-            echo "unknown defect: $1" >&2
-            exit 2
+            read -r _ source test edit < <(grep "^$1 " scripts/row-mutants.txt) || { echo "unknown defect: $1" >&2; exit 2; }
             ;;
     esac
-    file=$(find Sources/Attempts -name "$source")
-    [ -f "$file" ] || { echo "$1: no file $source in Sources/Attempts" >&2; exit 2; }
+    file=Sources/$source
+    [ -f "$file" ] || file=$(find Sources/Attempts -name "$source")
+    [ -f "$file" ] || { echo "$1: no file $source in Sources" >&2; exit 2; }
 }
 
 # A defect of the client's rules: sets file and edit.
@@ -120,9 +121,11 @@ client() {
 every=(ack-before-commit rollup-outside rollup-outside-fresh rotation-unlocked keys-unsorted)
 names=("$@")
 [ "${1:-}" != all ] || names=("${every[@]}")
-[ ${#names[@]} -gt 0 ] || { sed -n 2,9p "$0"; exit 2; }
+[ ${#names[@]} -gt 0 ] || { sed -n 2,10p "$0"; exit 2; }
 bad=0
 mapfile -t every_client < <(grep -v '^#' scripts/client-mutants.txt | cut -d ' ' -f 1)
+mapfile -t every_row < <(grep -v '^#' scripts/row-mutants.txt | cut -d ' ' -f 1)
+[ "${1:-}" != rows ] || names=("${every_row[@]}")
 if [ "$1" = client ]; then
     shift
     [ $# -gt 0 ] || set -- "${every_client[@]}"
@@ -134,7 +137,7 @@ if [ "$1" = check ]; then
         plan_client "$name"
         ! perl -0pe "$edit" "$file" | cmp -s - "$file" || { echo "$name: the edit does not apply to $file"; bad=1; }
     done
-    for name in "${every[@]}"; do
+    for name in "${every[@]}" "${every_row[@]}"; do
         plan "$name"
         [ "$(perl -0pe "$edit" "$file" | cksum)" != "$(cksum <"$file")" ] || { echo "$name: the edit does not apply to $file"; bad=1; }
     done

@@ -21,22 +21,32 @@ extension SendTexts {
     init(yaml: String, name: String) throws(ConfigurationError) {
         let root: Any?
         do { root = try Yams.load(yaml: yaml) } catch { throw ConfigurationError("\(name) is not YAML: \(error)") }
-        guard let apps = root as? [String: [String: [String: [String: String]]]] else {
-            throw ConfigurationError("\(name) must map apps to names, names to locales, and locales to a title and a body in quotes.")
-        }
         var texts: [String: [String: [String: Text]]] = [:]
-        for (app, names) in apps {
-            for (text, locales) in names {
-                for (locale, members) in locales {
-                    if let unknown = members.keys.first(where: { !["title", "body"].contains($0) }) {
-                        throw ConfigurationError(
-                            "\(name): \(app).\(text).\(locale).\(unknown) is not known; a text has a title and a body."
-                        )
-                    }
-                    texts[app, default: [:]][text, default: [:]][locale] = Text(title: members["title"], body: members["body"])
+        for (app, names) in try Self.members(root, of: "apps", at: name) {
+            for (text, locales) in try Self.members(names, of: "names of texts", at: "\(name): \(app)") {
+                for (locale, members) in try Self.members(locales, of: "locales", at: "\(name): \(app).\(text)") {
+                    texts[app, default: [:]][text, default: [:]][locale] = try Self.text(members, at: "\(name): \(app).\(text).\(locale)")
                 }
             }
         }
         self.init(texts)
+    }
+
+    private static func members(_ value: Any?, of what: String, at path: String) throws(ConfigurationError) -> [String: Any] {
+        guard let members = value as? [String: Any], !members.isEmpty else {
+            throw ConfigurationError("\(path) must be a mapping of \(what).")
+        }
+        return members
+    }
+
+    private static func text(_ value: Any, at path: String) throws(ConfigurationError) -> Text {
+        let members = try members(value, of: "`title` and `body`", at: path)
+        for (key, value) in members.sorted(by: { $0.key < $1.key }) {
+            guard ["title", "body"].contains(key) else {
+                throw ConfigurationError("\(path).\(key) is not known; a text has a title and a body.")
+            }
+            guard value is String else { throw ConfigurationError("\(path).\(key) must be text; put it in quotes.") }
+        }
+        return Text(title: members["title"] as? String, body: members["body"] as? String)
     }
 }

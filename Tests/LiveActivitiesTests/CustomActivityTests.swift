@@ -23,25 +23,74 @@ struct CustomActivityTests {
         """
     }
 
-    @Test("P-3.2, P-4.1 to P-4.5: a start reaches the start token; its payload decodes into the app's own struct with a default decoder")
-    func pagerStart() async throws {
+    /// The push of a started pager, on its way to a phone with a push token and a start token.
+    private func started(_ check: @Sendable (ScriptedAPNs.Call) throws -> Void) async throws {
+        try await LiveRoutes.with { routes in
+            try await routes.bench.phone("ann", "phone", 1)
+            let answer = try await routes.call("/live-activities/PagerActivityAttributes/start", .post, as: "service", start())
+            #expect(answer.status == .accepted)
+            try await routes.bench.run()
+            #expect(routes.bench.apns.calls.count == 1)
+            try check(try #require(routes.bench.apns.calls.first))
+        }
+    }
+
+    private func decoded(_ call: ScriptedAPNs.Call) throws -> CapturedStart.Aps {
+        try JSONDecoder().decode(CapturedStart.self, from: Data(call.bytes)).aps
+    }
+
+    @Test("P-3.2: a start goes to the start token of the device, never to its push token")
+    func token() async throws {
+        try await started { call in
+            #expect(call.token == LiveBench.startToken(1) && call.token != LiveBench.token(1))
+            #expect(call.message.pushType == .liveactivity)
+        }
+    }
+
+    @Test("P-4.1: aps.event of a start is \"start\"")
+    func event() async throws { try await started { #expect($0.aps.text("event") == "start") } }
+
+    @Test("P-4.2: content-state holds sender, message, timestamp, isDemo, messageIndex and totalMessages")
+    func contentState() async throws {
+        try await started { call in
+            let state = try #require(call.aps["content-state"])
+            #expect(state.members?.keys.sorted() == ["isDemo", "message", "messageIndex", "sender", "timestamp", "totalMessages"])
+            #expect(state["sender"]?.string == "Ops" && state["message"]?.string == "Disk full")
+        }
+    }
+
+    @Test("P-4.3: attributes-type is the name of the Swift struct")
+    func attributesType() async throws {
+        try await started { #expect($0.aps.text("attributes-type") == String(describing: PagerActivityAttributes.self)) }
+    }
+
+    @Test("P-4.4: attributes holds the static data, and decodes into the struct")
+    func attributes() async throws {
+        try await started { call in
+            let attributes = try decoded(call).attributes
+            #expect(attributes.recipient == "Ann")
+        }
+    }
+
+    @Test("P-4.5: aps.timestamp counts Unix seconds")
+    func timestamp() async throws {
         try await LiveRoutes.with { routes in
             let bench = routes.bench
             try await bench.phone("ann", "phone", 1)
-            let answer = try await routes.call("/live-activities/PagerActivityAttributes/start", .post, as: "service", start())
-            #expect(answer.status == .accepted)
+            _ = try await routes.call("/live-activities/PagerActivityAttributes/start", .post, as: "service", start())
             try await bench.run()
-            let call = try #require(bench.apns.calls.first)
-            #expect(call.token == LiveBench.startToken(1))
-            #expect(call.message.pushType == .liveactivity)
-            #expect(call.event == "start")
-            #expect(call.aps.text("attributes-type") == String(describing: PagerActivityAttributes.self))
-            #expect(abs(call.timestamp - bench.now.seconds) <= 1)
-            let payload = try JSONDecoder().decode(CapturedStart.self, from: Data(call.bytes))
-            #expect(payload.aps.state.sender == "Ops" && payload.aps.state.totalMessages == 2 && !payload.aps.state.isDemo)
-            #expect(payload.aps.state.timestamp == 1_800_000_000)
-            #expect(payload.aps.attributes.recipient == "Ann")
-            #expect(payload.aps.alert.title == "Pager")
+            #expect(abs((bench.apns.calls.first?.timestamp ?? 0) - bench.now.seconds) <= 1)
+        }
+    }
+
+    @Test("P-5.1: content-state decodes into PagerActivityAttributes.ContentState with a default decoder")
+    func decodes() async throws {
+        try await started { call in
+            let state = try decoded(call).state
+            #expect(state.sender == "Ops" && state.message == "Disk full" && state.timestamp == 1_800_000_000)
+            #expect(!state.isDemo && state.messageIndex == 0 && state.totalMessages == 2)
+            let alert = try decoded(call).alert
+            #expect(alert.title == "Pager")
         }
     }
 

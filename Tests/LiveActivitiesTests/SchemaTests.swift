@@ -20,6 +20,22 @@ struct SchemaTests {
         }
     }
 
+    @Test(
+        "L-22, L-23: an activity is keyed by match, user, device and instance, a match by its id",
+        arguments: [("liveactivities", ["deviceid", "instance", "matchid", "userid"]), ("activematches", ["matchid"])]
+    )
+    func keys(_ table: String, _ names: [String]) async throws {
+        try await withDatabase { pool in
+            let rows = try await pool.query(
+                """
+                SELECT a.attname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+                JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY(i.indkey) WHERE c.relname = \(table) AND i.indisprimary ORDER BY 1
+                """
+            )
+            #expect(try rows.map { try $0.decode(String.self) } == names)
+        }
+    }
+
     @Test("L-22: an activity is pending, active or ended, and an ended one has its reason")
     func states() async throws {
         try await withDatabase { pool in

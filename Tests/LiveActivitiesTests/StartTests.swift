@@ -88,6 +88,10 @@ struct StartTests {
             try await bench.score(runs: 2)
             try await bench.run()
             #expect(Set(bench.apns.calls("update").map(\.token)) == [LiveBench.updateToken(1), LiveBench.updateToken(2)])
+            // One that comes while the others have theirs.
+            try await bench.phone("ann", "third", 3)
+            try await bench.run()
+            #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(3)])
         }
     }
 

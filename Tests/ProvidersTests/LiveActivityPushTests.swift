@@ -130,6 +130,21 @@ import Testing
         #expect(throws: PushError.self) { try Self.push(state: larger).message() }
     }
 
+    private static let lives = [push(), push(.start(start)) { $0.alert = alert }, push(.end())]
+
+    private func headers(_ push: LiveActivityPush) throws -> [String: String] {
+        let list = APNsRequest.headers(try push.message(), app: "com.example.app", attemptId: "a", providerToken: "jwt")
+        return Dictionary(list) { first, _ in first }
+    }
+
+    @Test("P-3.3: a start, an update and an end go to the topic {bundleId}.push-type.liveactivity", arguments: lives)
+    func topic(of push: LiveActivityPush) throws {
+        #expect(try headers(push)["apns-topic"] == "com.example.app.push-type.liveactivity")
+    }
+
+    @Test("P-3.4: a start, an update and an end have the push type liveactivity", arguments: lives)
+    func pushType(of push: LiveActivityPush) throws { #expect(try headers(push)["apns-push-type"] == "liveactivity") }
+
     @Test("every follower gets the identical body, under the Live Activity topic, and each event is accepted")
     func followers() async throws {
         try await Simulation.run { simulation in

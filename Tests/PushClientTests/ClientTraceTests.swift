@@ -9,15 +9,7 @@ struct ClientTraceTests {
 
     @Test("the client asks the server and the system for exactly what the contract says, in order", arguments: traces)
     func trace(id: String) async throws {
-        let vector = try #require(try VectorFile.load("client.trace").vectors.first { $0.id == id })
-        let run = ClientTraceRun()
-        let steps = vector.input["steps"]?.array ?? []
-        let expected = vector.expect["effects"]?.array ?? []
-        #expect(steps.count == expected.count)
-        for (step, expected) in zip(steps, expected) {
-            let found = try await run.perform(step)
-            #expect(found == expected.array.compactMap(\.string), "after \(step["do"]?.string ?? "")")
-        }
+        try await ClientTraceRun.check(try #require(try VectorFile.load("client.trace").vectors.first { $0.id == id }))
     }
 }
 
@@ -34,6 +26,16 @@ final class ClientTraceRun {
     init() {
         client = bench.client()
         bench.now = Timestamp(seconds: 0)
+    }
+
+    static func check(_ vector: VectorFile.Vector) async throws {
+        let run = ClientTraceRun()
+        let (steps, effects) = (vector.input["steps"]?.array ?? [], vector.expect["effects"]?.array ?? [])
+        #expect(steps.count == effects.count, "\(vector.id)")
+        for (step, expected) in zip(steps, effects) {
+            let found = try await run.perform(step)
+            #expect(found == expected.array.compactMap(\.string), "\(vector.id): after \(step["do"]?.string ?? "")")
+        }
     }
 
     func perform(_ step: JSON) async throws -> [String] {

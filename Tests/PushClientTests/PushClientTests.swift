@@ -112,6 +112,23 @@ struct PushClientTests {
         #expect(bench.transport.sent.filter { $0.path.hasSuffix("push-to-start-token") }.count == 1)
     }
 
+    @Test("P-2.1: the client posts the start token that ActivityKit provided, never the push token")
+    func startTokenIsNoPushToken() async {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        await client.pushTokenReceived(token)
+        func posted(to path: String) -> [String] {
+            bench.transport.sent.filter { $0.path == path }.map { String(decoding: $0.body ?? [], as: UTF8.self) }
+        }
+        await client.foreground()
+        #expect(posted(to: "/devices/push-to-start-token").isEmpty)
+        await client.startTokenReceived(startToken)
+        #expect(posted(to: "/devices/push-to-start-token").map { $0.contains(startToken) && !$0.contains(token) } == [true])
+        #expect(posted(to: "/devices").map { $0.contains(token) && !$0.contains(startToken) } == [true])
+    }
+
     @Test("C-08: the start token of each attributes type is posted with its name, and posted again when the server has another")
     func typedStartTokens() async throws {
         let bench = ClientBench()

@@ -4,8 +4,8 @@ import Testing
 /// What `docs/tokens.md` has to say of each kind of token.
 @Suite("The document of tokens")
 struct TokenDocumentTests {
-    private static func document() throws -> String {
-        try String(contentsOf: VectorFile.root.appendingPathComponent("docs/tokens.md"), encoding: .utf8)
+    private static func document(_ name: String = "tokens.md") throws -> String {
+        try String(contentsOf: VectorFile.root.appendingPathComponent("docs/\(name)"), encoding: .utf8)
     }
 
     /// The bullets of one kind, by their bold word.
@@ -72,6 +72,32 @@ struct TokenDocumentTests {
         let text = try Self.document()
         for key in ["event", "content-state", "attributes-type", "attributes", "timestamp", "alert", "input-push-token"] {
             #expect(text.contains("\"\(key)\""), "the start payload lacks \(key)")
+        }
+    }
+
+    @Test("P-6.2: which token each event takes")
+    func events() throws {
+        let text = try Self.document()
+        let section = try #require(
+            text.range(of: "\n## When which one\n").map { text[$0.upperBound...].components(separatedBy: "\n## ")[0] }
+        )
+        let rows = section.split(separator: "\n").map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+        func token(_ event: String) -> String? { rows.first { $0.first?.contains(event) == true }.flatMap { $0.last } }
+        #expect(token("an alert") == "push token")
+        #expect(token("goes live") == "push-to-start token")
+        #expect(token("the score changes") == "update token")
+    }
+
+    @Test("D-27: every page that the sources refer to exists, and says what they refer to it for")
+    func pages() throws {
+        let pages = [
+            ("live-activities.md", ["push-to-start", "pending", "token_invalid"]),
+            ("match-following.md", ["POST /matches/{matchId}/activity-token", "POST /user/follow/match"]),
+            ("authentication.md", ["## Sign-in", "`POST /devices`", "## Sign-out"]),
+        ]
+        for (name, words) in pages {
+            let text = try Self.document(name)
+            for word in words { #expect(text.contains(word), "\(name): \(word)") }
         }
     }
 

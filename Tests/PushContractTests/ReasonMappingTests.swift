@@ -54,6 +54,52 @@ struct ReasonMappingTests {
         #expect(ReasonMapping.firebaseAdmin(code: code).reasonCode == reason)
     }
 
+    private func reason(apns status: Int, _ code: String? = nil) -> ReasonCode {
+        ReasonMapping.apns(status: status, reason: code).reasonCode
+    }
+
+    private func reason(fcm status: Int, _ code: String? = nil) -> ReasonCode {
+        ReasonMapping.fcm(status: status, errorCode: code).reasonCode
+    }
+
+    private func reason(sender code: String) -> ReasonCode { ReasonMapping.firebaseAdmin(code: code).reasonCode }
+
+    @Test("T-26: BadDeviceToken and messaging/invalid-registration-token are token_invalid")
+    func tokenInvalid() {
+        #expect(reason(apns: 400, "BadDeviceToken") == .tokenInvalid)
+        #expect(reason(sender: "messaging/invalid-registration-token") == .tokenInvalid)
+    }
+
+    @Test("T-27: Unregistered and messaging/registration-token-not-registered are token_not_registered")
+    func tokenNotRegistered() {
+        #expect(reason(apns: 410, "Unregistered") == .tokenNotRegistered)
+        #expect(reason(sender: "messaging/registration-token-not-registered") == .tokenNotRegistered)
+        #expect(reason(fcm: 404, "UNREGISTERED") == .tokenNotRegistered)
+    }
+
+    @Test("T-28: every 5xx, and a provider that calls itself unavailable, is provider_5xx")
+    func provider5xx() {
+        for status in 500...599 { #expect(reason(apns: status) == .provider5xx && reason(fcm: status) == .provider5xx) }
+        #expect(reason(apns: 503, "ServiceUnavailable") == .provider5xx && reason(fcm: 503, "UNAVAILABLE") == .provider5xx)
+        #expect(reason(sender: "messaging/server-unavailable") == .provider5xx)
+    }
+
+    @Test("T-29: what brought no answer is network, and is tried again")
+    func network() { #expect(ReasonMapping.network == Classification(.network, retry: .backoff)) }
+
+    @Test("T-30: a refused credential is auth")
+    func auth() {
+        #expect(reason(apns: 403, "InvalidProviderToken") == .auth && reason(apns: 403, "ExpiredProviderToken") == .auth)
+        #expect(reason(fcm: 401) == .auth && reason(fcm: 403) == .auth)
+        #expect(ReasonMapping.oauth(status: 400, error: "invalid_grant").reasonCode == .auth)
+    }
+
+    @Test("T-31: every other code is unknown")
+    func unknown() {
+        #expect(reason(apns: 413, "PayloadTooLarge") == .unknown && reason(apns: 400, "SomethingNew") == .unknown)
+        #expect(reason(fcm: 400, "INVALID_ARGUMENT") == .unknown && reason(sender: "messaging/anything-else") == .unknown)
+    }
+
     @Test("the codes that act on a token or open a circuit are these, and a code that deactivates is never retried")
     func actions() {
         func codes(_ isIncluded: (ProviderCode) -> Bool) -> Set<String> { Set(ProviderCode.table.filter(isIncluded).map(\.code)) }

@@ -4,28 +4,27 @@ import Testing
 /// `docs/requirements.md` against the checklist's ids and the tests that exist.
 @Suite("Requirements")
 struct RequirementsTests {
-    private struct Line {
+    private struct Row {
         var id: String
-        var kind: String
-        var shownBy: String
-
-        var titles: [String] { shownBy.matches(of: /“([^”]+)”/).map { String($0.1).replacing("\\|", with: "|") } }
-        var isOpen: Bool { shownBy.hasPrefix("open:") }
+        var sentence: String
+        var verdict: String
+        var titles: [String]
     }
 
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    private static func lines() throws -> [Line] {
+    private static func rows() throws -> [Row] {
         let text = try String(contentsOf: root.appendingPathComponent("docs/requirements.md"), encoding: .utf8)
-        return text.split(separator: "\n").compactMap { row in
-            let cells = row.components(separatedBy: " | ")
-            guard cells.count == 4, cells[0].hasPrefix("| "), cells[0] != "| id" else { return nil }
-            return Line(id: String(cells[0].dropFirst(2)), kind: cells[2], shownBy: String(cells[3].dropLast(2)))
+        return text.split(separator: "\n").compactMap { line in
+            guard line.hasPrefix("| "), !line.hasPrefix("| id ") else { return nil }
+            let cells = line.dropFirst(2).components(separatedBy: " | ")
+            let titles = cells.last?.matches(of: /“([^”]+)”/).map { String($0.1).replacing("\\|", with: "|") } ?? []
+            return Row(id: cells[0], sentence: cells.count == 4 ? cells[1] : "", verdict: cells.count == 4 ? cells[2] : "", titles: titles)
         }
     }
 
-    /// Every id of the checklist.
+    /// Every id of the checklist. A row that has no line there has an id of its own.
     private static let ids: [String] = {
         func numbered(_ prefix: String, _ count: Int, _ width: Int) -> [String] {
             (1...count).map { prefix + String(repeating: "0", count: max(0, width - String($0).count)) + String($0) }
@@ -36,27 +35,70 @@ struct RequirementsTests {
             + ["P-G"]
     }()
 
-    @Test("every requirement of the checklist has one line")
-    func complete() throws {
-        #expect(try Self.lines().map(\.id).sorted() == Self.ids.sorted())
-    }
-
-    @Test("every test that a line names exists")
-    func testsExist() throws {
-        var sources = ""
-        let tests = Self.root.appendingPathComponent("Tests")
-        let files = FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)
+    /// How many tests have each title.
+    private static func titles() throws -> [String: Int] {
+        var titles: [String: Int] = [:]
+        let files = FileManager.default.enumerator(at: root.appendingPathComponent("Tests"), includingPropertiesForKeys: nil)
         while let file = files?.nextObject() as? URL {
-            if file.pathExtension == "swift" { sources += try String(contentsOf: file, encoding: .utf8) }
+            guard file.pathExtension == "swift" else { continue }
+            for match in try String(contentsOf: file, encoding: .utf8).matches(of: /@Test\(\s*"((?:[^"\\]|\\.)*)"/) {
+                titles[String(match.1).replacing("\\\"", with: "\""), default: 0] += 1
+            }
         }
-        for line in try Self.lines() {
-            #expect(line.isOpen || !line.titles.isEmpty, "\(line.id) names no test")
-            for title in line.titles { #expect(sources.contains("\"\(title)\""), "\(line.id): no test is called “\(title)”") }
+        return titles
+    }
+
+    @Test("every requirement of the checklist has a row, every row a sentence, and no two rows one id")
+    func complete() throws {
+        let rows = try Self.rows()
+        #expect(Set(Self.ids).subtracting(rows.map(\.id)) == [])
+        #expect(Dictionary(grouping: rows, by: \.id).filter { $0.value.count > 1 }.keys.sorted() == [])
+        #expect(rows.filter { $0.sentence.isEmpty }.map(\.id) == [])
+    }
+
+    @Test("every row has a verdict; what differs names a page that exists")
+    func verdicts() throws {
+        for row in try Self.rows() {
+            #expect(["as written", "differs: ", "out of scope: "].contains { row.verdict.hasPrefix($0) }, "\(row.id): \(row.verdict)")
+            guard row.verdict.hasPrefix("differs") else { continue }
+            let pages = row.verdict.matches(of: /\]\(([^)]+)\)/).map { Self.root.appendingPathComponent("docs/\($0.1)").path }
+            #expect(!pages.isEmpty && pages.allSatisfy(FileManager.default.fileExists(atPath:)), "\(row.id): \(row.verdict)")
         }
     }
 
-    @Test("what no test shows yet is said in words")
-    func open() throws {
-        for line in try Self.lines() where line.isOpen { #expect(line.shownBy.count > "open: no".count, "\(line.id)") }
+    @Test("every row names tests, each of them exists once, and none serves more than three rows")
+    func testsExist() throws {
+        let (rows, titles) = (try Self.rows(), try Self.titles())
+        for row in rows {
+            #expect(!row.titles.isEmpty || row.verdict.hasPrefix("out of scope"), "\(row.id) names no test")
+            for title in row.titles { #expect(titles[title] == 1, "\(row.id): \(titles[title] ?? 0) tests are called “\(title)”") }
+        }
+        let uses = Dictionary(grouping: rows.flatMap { row in Set(row.titles).map { (title: $0, id: row.id) } }, by: \.title)
+        for (title, rows) in uses { #expect(rows.count <= 3, "“\(title)” serves \(rows.map(\.id))") }
+    }
+
+    private struct VectorFile: Decodable {
+        struct Vector: Decodable { var requires: [String]? }
+
+        var requires: [String]
+        var vectors: [Vector]
+    }
+
+    @Test("what a vector requires is a row")
+    func vectors() throws {
+        let ids = Set(try Self.rows().map(\.id))
+        let directory = Self.root.appendingPathComponent("Tests/Vectors")
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) where name.hasSuffix(".json") {
+            let file = try JSONDecoder().decode(VectorFile.self, from: Data(contentsOf: directory.appendingPathComponent(name)))
+            #expect(Set(file.requires + file.vectors.flatMap { $0.requires ?? [] }).subtracting(ids) == [], "\(name)")
+        }
+    }
+
+    @Test("every defect that is planted for a row names a row")
+    func planted() throws {
+        let text = try String(contentsOf: Self.root.appendingPathComponent("scripts/row-mutants.txt"), encoding: .utf8)
+        let planted = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { String($0.prefix { $0 != " " }) }
+        let ids = try Self.rows().map(\.id)
+        #expect(planted.count > 40 && Set(planted).subtracting(ids) == [])
     }
 }

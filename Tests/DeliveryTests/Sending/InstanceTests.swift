@@ -38,7 +38,7 @@ struct InstanceTests {
         #expect(InstanceDifference.all(of: [Self.instance(1), Self.instance(2, keys: [])]).map(\.subject) == ["credentials of apns"])
     }
 
-    @Test("a report is read back with the clock's deviation, and counts for 30 seconds")
+    @Test("a report is read back with the clock's deviation, replaced by the instance's next one, and counts for 30 seconds")
     func store() async throws {
         try await SendingBench.with { bench in
             let store = InstanceStore(pool: bench.pool)
@@ -51,6 +51,9 @@ struct InstanceTests {
             #expect(running.map(\.host) == ["host-2", "host-1"])
             #expect(running.last?.credentials == first.credentials && running.last?.roles == ["api", "send"])
             #expect(running.last.map { (85...95).contains($0.clockAheadSeconds) } == true)
+            try await store.report(Self.instance(2, version: "2", keys: ["T/K#2"]))
+            let replaced = try await store.running().filter { $0.host == "host-2" }
+            #expect(replaced.map(\.version) == ["2"] && replaced.first?.credentials.map(\.id) == ["T/K#2"])
             try await bench.pool.execute("UPDATE instances SET at = at - interval '31 seconds' WHERE host = 'host-1'")
             #expect(try await store.running().map(\.host) == ["host-2"])
         }

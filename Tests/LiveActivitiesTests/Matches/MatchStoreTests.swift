@@ -41,6 +41,19 @@ struct MatchStoreTests {
         }
     }
 
+    @Test("L-23: lastUpdatedAt is the moment of the last state that was accepted")
+    func lastUpdated() async throws {
+        try await withDatabase { pool in
+            let store = MatchStore(pool: pool)
+            for (score, second) in zip(try MatchSamples.scores().prefix(3), [0, 7, 9]) {
+                let now = MatchSamples.now + .seconds(second)
+                _ = try await store.accept(score, now: now)
+                let updated = try await pool.query("SELECT lastUpdatedAt FROM activeMatches")[0].decode(Timestamp.self)
+                #expect(updated == now)
+            }
+        }
+    }
+
     @Test("L-06: what is stored is the canonical bytes, and a default decoder reads them")
     func bytes() async throws {
         try await withDatabase { pool in
