@@ -110,7 +110,7 @@ class Reference:
         def known(members):
             N, B = add(days[day][i] for day in kept for i in members)
             n, x = add(days[day][i] for day in newest for i in members)
-            return (x, n) if n > 0 and (N == 0 or x * N > B * n) else (B, N)
+            return (x, n) if n > 0 and (N == 0 or exceeds(x * N, 1, B * n)) else (B, N)
 
         everything = range(len(baseline.strata))
         accepted = baseline.accepted["shares"] if baseline.is_accepted(t) else [None] * len(everything)
