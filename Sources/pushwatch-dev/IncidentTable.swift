@@ -6,12 +6,15 @@ struct IncidentTable {
     private static let rates: [Double] = [0.5, 1, 3, 6, 10, 20, 50, 100, 1000]
 
     let runs: Int
+    /// Without an incident, of each of ten groups.
+    let weeks: Int
     let seed: UInt64
     private(set) var rows: [[String]] = []
     private(set) var faults: [String] = []
 
-    init(runs: Int, seed: UInt64) {
+    init(runs: Int, weeks: Int, seed: UInt64) {
         self.runs = runs
+        self.weeks = weeks
         self.seed = seed
     }
 
@@ -39,6 +42,22 @@ struct IncidentTable {
             guard minutes == 11, let result = results.last, result.latePages > max(1, result.runs / 900) else { continue }
             faults.append("\(rule.name), \(name): \(result.latePages) of \(result.runs) page after the end, at most 1 of 900")
         }
+        addHealthy(rule.name, [one, two])
+    }
+
+    private mutating func addHealthy(_ rule: String, _ rules: [AlertRule]) {
+        var pages = rules.map { _ in 0 }
+        for (index, rate) in IncidentScenario.groups.enumerated() {
+            if Terminal.isInteractive { Terminal.progress("\(rule), healthy weeks, \(Fraction.rounded(rate)) a minute") }
+            let own = IncidentScenario.healthyPages(rules, rate: rate, weeks: weeks, seed: seed &+ UInt64(rows.count * 100 + index))
+            pages = zip(pages, own).map { $0 + $1 }
+        }
+        for (version, pages) in pages.enumerated() {
+            rows.append([rule, "none, \(weeks) weeks of ten groups", "\(version + 1)", "\(pages) pages", "–", "–", "–", "–"])
+        }
+        if let two = pages.last, two > max(1, weeks * 3 / 1000) {
+            faults.append("\(rule): \(two) pages in \(weeks) healthy weeks of ten groups, at most 3 in 1,000")
+        }
     }
 
     private mutating func add(
@@ -50,8 +69,12 @@ struct IncidentTable {
         var sums = rules.map { _ in IncidentScenario.Result() }
         for (index, cell) in cells.enumerated() {
             if Terminal.isInteractive { Terminal.progress("\(rule), \(name), \(Fraction.rounded(cell.rate)) a minute") }
-            for (version, result) in cell.results(rules, runs: runs, seed: seed &+ UInt64(rows.count * 100 + index)).enumerated() {
-                sums[version].add(result)
+            let results = cell.results(rules, runs: runs, seed: seed &+ UInt64(rows.count * 100 + index))
+            for (version, result) in results.enumerated() { sums[version].add(result) }
+            guard cell.multiple == nil, cell.minutes >= 60, cell.rate >= 1, let one = results[0].medianDelay else { continue }
+            // A minute without attempts decides nothing in version 2, which costs up to a minute at one attempt a minute.
+            if results[1].medianDelay.map({ $0 > one + 1 }) ?? true {
+                faults.append("\(rule), \(name), \(Fraction.rounded(cell.rate)) a minute: found over a minute later than by version 1")
             }
         }
         for (version, sum) in sums.enumerated() {

@@ -18,7 +18,7 @@ struct ScenariosCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var location: AlertsLocation
-    @Option(help: "Traffic without a fault, by whole weeks; 28d unless given.", transform: CommandDuration.within(.days(7)...(.days(364))))
+    @Option(help: "Traffic without a fault, by whole weeks; 28d unless given.", transform: CommandDuration.within(.days(7)...(.days(7000))))
     var duration = CommandDuration.days(28)
     @Option(help: "Faults of each kind.") var faults = 40
     @Flag(
@@ -58,11 +58,12 @@ struct ScenariosCommand: AsyncParsableCommand {
     }
 
     private func showIncidents() throws {
-        var table = IncidentTable(runs: faults, seed: seed)
+        var table = IncidentTable(runs: faults, weeks: Int(duration.days / 7), seed: seed)
         for rule in try location.rules() where rule.severity.pages && rule.by.count == 1 { table.add(rule) }
         if Terminal.isInteractive { Terminal.progress("", isLast: true) }
         Terminal.printLine(TextTable(IncidentTable.head, table.rows).text)
         Terminal.printLine("\nAt 0.5 to 1,000 attempts a minute together; a tenth of the threshold fails otherwise. Seed \(seed).")
+        Terminal.printLine("Weeks without an incident have a minute of failures every six hours, and a campaign every day (--duration).")
         for fault in table.faults { Terminal.printError(fault) }
         if !table.faults.isEmpty { throw ExitCode(1) }
     }

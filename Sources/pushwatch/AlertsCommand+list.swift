@@ -113,6 +113,7 @@ extension Alert {
             if let value { lines.append(name.padding(toLength: 14, withPad: " ", startingAt: 0) + value) }
         }
         add("Id", id.uuidString.lowercased())
+        add("Cause", causeText)
         add("Observed", text(evidence.observedText, evidence.observed))
         add("Threshold", evidence.thresholdText)
         add("Expected", evidence.expected.map(Fraction.rounded))
@@ -131,9 +132,7 @@ extension Alert {
         add("Revised", revised ? "late attempts changed the numbers it fired with" : nil)
         add("Devices", affected?.text)
         add("Backlog", backlog?.text { $0 < 120 ? "\($0) s" : "\($0 / 60) min" })
-        for contributor in contributors {
-            add("Affected", "\(contributor.dimension)=\(contributor.value): \(contributor.bad) of \(contributor.attempts) failed")
-        }
+        for contributor in contributors { add("Affected", contributor.text) }
         add("Rule version", ruleVersion)
         return lines.joined(separator: "\n")
     }

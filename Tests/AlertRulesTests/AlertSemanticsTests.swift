@@ -13,16 +13,25 @@ struct AlertSemanticsTests {
         var window: Int
         var guardText: String
         var reopen: Int
+        var version: Int64?
+        var minBlocked: Int64?
+        var resolveWithin: Int?
 
         enum CodingKeys: String, CodingKey {
-            case num, den, window, reopen
+            case num, den, window, reopen, version
             case guardText = "guard"
+            case minBlocked = "min_blocked"
+            case resolveWithin = "resolve_within"
         }
 
         var rule: AlertRule {
-            var ratio = RatioCondition(reasons: ["provider_5xx"], above: Fraction(num, den), for: RuleDuration(minutes: window))
+            let version = version.flatMap(RatioCondition.Version.init) ?? .two
+            let length = RuleDuration(minutes: window)
+            var ratio = RatioCondition(reasons: ["provider_5xx"], above: Fraction(num, den), for: length, version: version)
             ratio.guardConfidence = WilsonBound(rawValue: guardText)
             ratio.reopenWithin = RuleDuration(minutes: reopen)
+            ratio.minBlocked = minBlocked
+            if let resolveWithin { ratio.resolveWithin = RuleDuration(minutes: resolveWithin) }
             return Make.rule(.ratio(ratio))
         }
     }
@@ -30,6 +39,22 @@ struct AlertSemanticsTests {
     private struct Case: Codable {
         var rule: Settings
         var minutes: [[Int64]]
+        /// Of each minute the open circuits: since when, and how many pushes each blocks.
+        var circuits: [[[Int64]]]?
+
+        var history: GroupHistory {
+            let counts = minutes.map { AttemptCounts(attempts: $0[0], bad: $0[1]) }
+            var history = GroupHistory(series: MinuteSeries(first: Make.start, minutes: counts))
+            let open = (circuits ?? []).enumerated().map { index, circuits in
+                (Make.start + index, circuits.map { Self.circuit(since: Make.start + Int($0[0]), waiting: $0[1]) })
+            }
+            history.circuits = CircuitMinutes(Dictionary(uniqueKeysWithValues: open))
+            return history
+        }
+
+        private static func circuit(since: Minute, waiting: Int64) -> OpenCircuit {
+            OpenCircuit(app: "a", environment: "production", cause: "InvalidProviderToken", since: since, waiting: waiting)
+        }
     }
 
     private enum Event: Codable, Hashable {
@@ -67,9 +92,7 @@ struct AlertSemanticsTests {
 
     /// As the second implementation writes it: kind, the minute that decided, the first bad minute or the end.
     private static func story(_ example: Case) -> [[Event]] {
-        let counts = example.minutes.map { AttemptCounts(attempts: $0[0], bad: $0[1]) }
-        let history = GroupHistory(series: MinuteSeries(first: Make.start, minutes: counts))
-        return Make.transitions(example.rule.rule, history).map {
+        Make.transitions(example.rule.rule, example.history).map {
             [.text($0.kind.rawValue), .minute($0.minute - Make.start), .minute(($0.endsAt ?? $0.startsAt) - Make.start)]
         }
     }
@@ -90,27 +113,61 @@ struct AlertSemanticsTests {
         #expect(second.count == vectors.count)
     }
 
+    /// Rates and shares that change at random, with silence between.
+    private static func traffic(using random: inout Seeded) -> [[Int64]] {
+        let shares = [0, 0, 0.01, 0.04, 0.06, 0.09, 0.3, 1]
+        var minutes: [[Int64]] = []
+        while minutes.count < 900 {
+            let rate = [0, 1, 1, 4, 12, 60, 400][Int.random(in: 0..<7, using: &random)] as Int64
+            let share = shares[Int.random(in: shares.indices, using: &random)]
+            for _ in 0..<Int.random(in: 1...70, using: &random) {
+                let attempts = Int64.random(in: 0...(2 * rate), using: &random)
+                minutes.append([attempts, random.binomial(attempts, share)])
+            }
+        }
+        return minutes
+    }
+
+    /// Up to two circuits at a time, each open for a while and blocking more and more.
+    private static func circuits(of minutes: Int, using random: inout Seeded) -> [[[Int64]]] {
+        var circuits = [[[Int64]]](repeating: [], count: minutes)
+        for _ in 0..<2 {
+            var minute = Int.random(in: 0...200, using: &random)
+            while minute < minutes {
+                let (since, growth) = (minute, Int64.random(in: 0...2, using: &random))
+                for age in 0..<Int.random(in: 5...60, using: &random) where since + age < minutes {
+                    circuits[since + age].append([Int64(since), growth * Int64(age) / 4])
+                    minute = since + age
+                }
+                minute += Int.random(in: 1...200, using: &random)
+            }
+        }
+        return circuits
+    }
+
     @Test("on random traffic both decide the same at every minute")
     func matrix() throws {
-        let shares = [0, 0, 0.01, 0.04, 0.06, 0.09, 0.3, 1]
-        let rules = [(1, 20, 15, "99%"), (1, 100, 10, "99.9%"), (1, 20, 120, "99%"), (1, 5, 10, "off")].map {
-            Settings(num: $0.0, den: $0.1, window: $0.2, guardText: $0.3, reopen: $0.2 == 10 ? 0 : 120)
-        }
+        let rules = [
+            Settings(num: 1, den: 20, window: 15, guardText: "99%", reopen: 120),
+            Settings(num: 1, den: 100, window: 10, guardText: "99.9%", reopen: 0),
+            Settings(num: 1, den: 20, window: 120, guardText: "99%", reopen: 120),
+            Settings(num: 1, den: 5, window: 10, guardText: "off", reopen: 0),
+            Settings(num: 3, den: 100, window: 10, guardText: "95%", reopen: 30, minBlocked: 5),
+            Settings(num: 1, den: 20, window: 15, guardText: "99%", reopen: 0, version: 1),
+            Settings(num: 1, den: 20, window: 10, guardText: "99%", reopen: 0, version: 1, minBlocked: 5, resolveWithin: 50),
+        ]
         var random = Seeded(seed: 4_242)
-        let cases = (0..<40).map { index -> Case in
-            var minutes: [[Int64]] = []
-            while minutes.count < 900 {
-                let rate = [0, 1, 1, 4, 12, 60, 400][Int.random(in: 0..<7, using: &random)] as Int64
-                let share = shares[Int.random(in: shares.indices, using: &random)]
-                for _ in 0..<Int.random(in: 1...70, using: &random) {
-                    let attempts = Int64.random(in: 0...(2 * rate), using: &random)
-                    minutes.append([attempts, random.binomial(attempts, share)])
-                }
-            }
-            return Case(rule: rules[index % rules.count], minutes: minutes)
+        let cases = (0..<56).map { index -> Case in
+            let (rule, minutes) = (rules[index % rules.count], Self.traffic(using: &random))
+            return Case(
+                rule: rule,
+                minutes: minutes,
+                circuits: rule.minBlocked == nil ? nil : Self.circuits(of: minutes.count, using: &random)
+            )
         }
         let stories = cases.map(Self.story)
         let second = try Self.second(cases)
+        #expect(second.count == cases.count)
         for (index, story) in stories.enumerated() { #expect(second[index] == story, "case \(index)") }
         let kinds = Set(stories.flatMap { $0.compactMap(\.first) })
         #expect(kinds == [.text("fired"), .text("resolved"), .text("reopened")] && stories.reduce(0) { $0 + $1.count } > 100)

@@ -149,6 +149,22 @@ struct Baseline2Tests {
         #expect(Make.transitions(Make.spike(), history(bad: 9)).first?.evidence.level == .reference)
     }
 
+    @Test("with an accepted level all days have the same share: rounding does not make the last two the reference")
+    func acceptedShare() throws {
+        for share in [0.02, 0.03, 0.007, 0.013, 0.006_896_575_511_173_686] {
+            for rate in 1...8 as ClosedRange<Int64> {
+                let rates = (0..<7).map { rate + 3 * Int64($0) }
+                var history = Make.history(rates.map { (minutes: 1440, attempts: $0, bad: 0) } + [(120, 1, 0)])
+                let from = Make.start + 7 * 1440
+                history.acceptances = [BaselineAcceptance(from: from, shares: [FrozenShare(stratum: GroupKey(), share: share)])]
+                let condition = BaselineCondition(reasons: ["x"], above: Fraction(3, 1), version: .two)
+                let references = Baseline2References(condition, history)
+                let reference = try #require(references.reference(day: Make.start.day + 6, at: from + 60, BaselineMemory()))
+                #expect(reference.whole.attempts == Double(rates.reduce(0, +) * 1440), "\(share), \(rate)")
+            }
+        }
+    }
+
     @Test("a fold in pieces, by way of what is stored, gives what a whole one gives; only sums of a day matter, not their order")
     func restarts() throws {
         let runs: Runs = Self.week + [(120, 400, 24), (240, 100, 6), (130, 1, 0), (180, 100, 6), (600, 100, 1)]

@@ -47,12 +47,16 @@ struct IncidentScenarioTests {
         #expect(try #require(results[1].medianRecovery) <= (rate < 3 ? 20 : 15))
     }
 
-    @Test("three weeks of healthy traffic with blips page nobody", arguments: [1.0, 20])
+    @Test("three weeks of healthy traffic with blips and campaigns page nobody", arguments: [1.0, 20])
     func healthy(rate: Double) {
-        // A minute at 100 % every six hours is one run of this each.
         for rule in [Make.outage(), Self.auth] {
-            let results = IncidentScenario(rate: rate, multiple: nil, minutes: 1).results([rule], runs: 120, seed: 90_301)
-            #expect(results.map { $0.delays.count + $0.latePages } == [0])
+            #expect(IncidentScenario.healthyPages([rule], rate: rate, weeks: 3, seed: 90_301) == [0])
         }
+        let hasty = Make.outage(version: .one) { ratio in
+            (ratio.duration, ratio.smooth) = (RuleDuration(minutes: 1), RuleDuration(minutes: 1))
+            ratio.minBadSmooth = 1
+        }
+        let blips = IncidentScenario.healthyPages([hasty], rate: 100, weeks: 1, seed: 90_301)
+        #expect(blips == [28], "a rule that is met by one minute shows what this measures")
     }
 }

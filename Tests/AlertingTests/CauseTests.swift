@@ -100,6 +100,23 @@ struct CauseTests {
         if let name = fault.name { #expect(line.contains("\(name)=\(fault.value), ")) } else { #expect(!line.contains("=")) }
     }
 
+    @Test("pages and commands say cause and lift in the words of the messages")
+    func words() throws {
+        var traffic = Traffic(random: Seeded(state: 77))
+        traffic.add(4000, fault: "appVersion", "3.2.0", share: 1, code: "UNAVAILABLE")
+        var message = Messages.firing
+        message.contributors = traffic.contributors
+        let version = try #require(message.contributors.first { $0.dimension == "appVersion" })
+        let (lift, excess) = (Fraction.rounded(try #require(version.lift)), Fraction.percent(version.excessShare))
+        #expect(AlertText(message).contributors.contains(version.text) && !message.contributors.isEmpty)
+        #expect(
+            version.text
+                == "appVersion=3.2.0: \(version.bad) of \(version.attempts) failed, \(excess) of the excess, \(lift) × its share of the traffic"
+        )
+        let cause = try #require(AlertCause(message.contributors).text)
+        #expect(cause == "UNAVAILABLE; appVersion=3.2.0, \(lift) × its share of the traffic" && AlertText(message).summary.contains(cause))
+    }
+
     @Test("twenty faults are injected")
     func count() { #expect(Self.faults.count == 20) }
 }

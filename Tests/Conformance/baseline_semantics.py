@@ -1,263 +1,274 @@
-"""baseline/2 as docs/alert-semantics.md defines it, for a group of one stratum, written from that document alone.
+"""docs/alert-semantics.md, `baseline/2`, written from the document alone.
 
-Reads one JSON object a line from standard input: the slots of five minutes from a midnight on, as [attempts, bad]. Prints one JSON array a line:
-what happens, as [kind, level, slot that decided]. BaselineSemanticsTests compares that with the evaluator.
+Reads one case a line: {"strata": [{"family", "slots": [[attempts, bad], ...]}, ...]}; the attempts of a slot are those of its first
+minute, and strata that differ in `appMajor` alone are of one family. Optional are "excluded", [hours], and "accepted", {"slot",
+"shares": [one for each stratum or null]}. Writes one line for each: its transitions, [kind, level, slot].
 """
 
 import json
 import math
 import sys
 
-RUNGS = [(60, 2.3), (120, 2.3), (240, 2.0), (480, 1.7), (1440, 1.5)]
-ABOVE, ALPHA, MIN_BAD, FLOOR = 3, 3e-4, 8, 1e-4
-DAY = 288
+from baseline_reference import (
+    ABOVE, ALPHA, DAY, HOUR, MIN_BAD, MINIMUM, RUNGS, SLOT, Reference, Stratum, add, exceeds, poisson_at_most, tail
+)
 
 
-def beta(x, a, b):
-    """The regularised incomplete beta function, by its continued fraction (Lentz)."""
-    if x <= 0:
-        return 0.0
-    if x >= 1:
-        return 1.0
-    if x >= (a + 1) / (a + b + 2):
-        return 1 - beta(1 - x, b, a) if 1 - x < (b + 1) / (a + b + 2) else 0.5
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(1 - x))
-    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
-    f = d
-    for m in range(1, 10000):
-        step = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        d, c = 1 / (1 + step * d), 1 + step / c
-        f *= c * d
-        step = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        d, c = 1 / (1 + step * d), 1 + step / c
-        f *= c * d
-        if abs(c * d - 1) < 1e-14:
-            break
-    return front * f / a
+class Alert:
+    def __init__(self, level, t, f=0.0, frozen=None):
+        self.level, self.fired, self.open_since, self.T, self.f, self.frozen = level, t, t, t, f, frozen
+        self.window = 0  # of the evidence by which it fired or was reopened at `open_since`
 
-
-def tail(o, n, r, b, total):
-    return 1.0 if o == 0 else beta(r * n / (total + r * n), o, max(b, FLOOR * total) + 1)
-
-
-def poisson_at_most(o, mean):
-    return math.fsum(math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(o + 1)) if mean > 0 else 1.0
-
-
-def above(o, m, e):
-    return o > m * e * (1 + 1e-9)
+    @property
+    def covers(self):
+        """What it covers does not teach."""
+        return self.level in ("reference", "unusual_volume")
 
 
 class Baseline:
-    def __init__(self, slots):
-        self.n, self.x = [0], [0]
-        for attempts, bad in slots:
-            self.n.append(self.n[-1] + attempts)
-            self.x.append(self.x[-1] + bad)
-        self.pages, self.surges = set(), set()  # hours that an alert touched
-        self.teach_from = self.consumed = self.surge_end = self.announced = None
-        self.cache = {}
+    def __init__(self, case):
+        self.excluded = set(case.get("excluded") or [])
+        self.strata = [Stratum(s["family"], s["slots"]) for s in case["strata"]]
+        self.total = self.strata[0].total
+        self.all = Stratum("", [[sum(counts) for counts in zip(*slot)] for slot in zip(*(s["slots"] for s in case["strata"]))])
+        self.accepted = case.get("accepted")
+        self.touched, self.unusual = set(), set()  # hours that do not teach; hours of tickets of unusual volume
+        self.teach_from, self.consumed, self.surge_end = 0, -10**9, -10**9
+        self.alert, self.closed = None, None  # closed: (weakly at, the alert)
+        self.new_normal_at, self.references, self.changes, self.events = None, {}, 0, []
 
-    def sum(self, t, minutes):
-        """Of the slots up to t, both ends included."""
-        a, b = min(t + 1, len(self.n) - 1), max(0, t + 1 - minutes // 5)
-        return self.n[a] - self.n[b], self.x[a] - self.x[b]
+    # What teaches
 
-    def hour(self, hour):
-        return self.sum(12 * hour + 11, 60)
+    def teaches(self, hour):
+        if hour in self.touched or hour in self.excluded:
+            return False
+        day = hour // 24 * 24
+        return hour not in self.unusual or sum(1 for h in range(day, day + 24) if h in self.unusual) >= 12
 
-    def day(self, day):
-        surge = [h for h in range(24 * day, 24 * day + 24) if h in self.surges]
-        silent = set() if len(surge) >= 12 else set(surge)
-        hours = [self.hour(h) for h in range(24 * day, 24 * day + 24) if h not in self.pages and h not in silent]
-        return sum(n for n, _ in hours), sum(x for _, x in hours), max([n for n, _ in hours], default=0)
+    def day(self, i, day, t):
+        n, x = add(self.strata[i].hour(hour) for hour in range(day * 24, day * 24 + 24) if self.teaches(hour))
+        if self.is_accepted(t) and day <= self.accepted["slot"] * SLOT // DAY and self.accepted["shares"][i] is not None:
+            x = n * self.accepted["shares"][i]
+        return n, x
 
-    def reference(self, last):
-        key = (last, self.teach_from, len(self.pages), len(self.surges))
-        if key not in self.cache:
-            self.cache[key] = self.compute(last)
-        return self.cache[key]
+    def is_accepted(self, t):
+        return self.accepted is not None and self.accepted["slot"] * SLOT <= t
 
-    def compute(self, last):
-        listed, newest = [], last
-        for day in range(last, max(last - 28, -1), -1):
-            if self.teach_from is not None and day < self.teach_from:
-                break
-            n, x, busiest = self.day(day)
-            if n < 50:
-                continue
-            if newest - day > 14:
-                break
-            listed.append((n, x, busiest))
-            newest = day
-        days = listed[:7]
-        if not days:
+    def touch(self, begin, end):
+        hours = self.unusual if self.alert.level == "unusual_volume" else self.touched
+        added = set(range(max(begin, 0) // HOUR, end // HOUR + 1)) - hours
+        hours |= added
+        self.changes += len(added)
+
+    def reference(self, D, t):
+        key = (D, self.changes, self.teach_from, self.is_accepted(t))
+        if key not in self.references:
+            self.references[key] = Reference(self, D, t)
+        return self.references[key]
+
+    # Windows
+
+    def sum(self, t, k):
+        return self.all.sum(t, k)
+
+    def observed(self, reference, t, k):
+        """O, n, E and cells over the strata that are not new."""
+        O, E, attempts = 0, 0.0, {}
+        for i, cell in reference.cell_of.items():
+            n, x = self.strata[i].sum(t, k)
+            O += x
+            attempts[cell] = attempts.get(cell, 0) + n
+        E = sum(n * reference.share(reference.cells[cell]) for cell, n in attempts.items())
+        return O, sum(attempts.values()), E, [(n, *reference.cells[cell]) for cell, n in attempts.items()]
+
+    def surge(self, reference, t):
+        if not reference.ready:
+            return False
+        busiest = reference.busiest_hour
+        return (
+            self.sum(t, 60)[0] > 3 * busiest or 4 * self.sum(t, 15)[0] > 3 * busiest or self.sum(t, DAY)[0] > 2 * reference.largest_day
+        )
+
+    def rise(self, reference, t, surge):
+        """(window, O/n), or nothing."""
+        if not reference.ready:
             return None
-        every = sum(n for n, _, _ in days)
-        kept = list(days)
-        for _ in range(3):
-            if len(kept) < 2:
-                break
-            worst = max(range(len(kept)), key=lambda i: (kept[i][1] / kept[i][0], -i))
-            others = kept[:worst] + kept[worst + 1:]
-            n, x, _ = kept[worst]
-            total, bad = sum(d[0] for d in others), sum(d[1] for d in others)
-            share = max(bad / total, FLOOR)
-            if 3 * (every - total) > every or x < MIN_BAD or not above(x, ABOVE, n * share):
-                break
-            if not tail(x, n, 2.3, bad, total) < ALPHA:
-                break
-            kept = others
-        total, bad = sum(d[0] for d in kept), sum(d[1] for d in kept)
-        if len(listed) < 14:
-            n, x = sum(d[0] for d in days[:2]), sum(d[1] for d in days[:2])
-            if x / n > bad / total:
-                total, bad = n, x
-        return {
-            "N": total, "B": max(bad, FLOOR * total), "p": max(bad / total, FLOOR),
-            "ready": len(days) == 7 and every >= 700,
-            "hour": max(d[2] for d in days), "day": max(d[0] for d in days),
-        }
-
-    def surge(self, t, ref):
-        return (self.sum(t, 60)[0] > 3 * ref["hour"] or 4 * self.sum(t, 15)[0] > 3 * ref["hour"]
-                or self.sum(t, 1440)[0] > 2 * ref["day"])
-
-    def rise(self, t, ref, since):
-        reach = 10 ** 9 if since is None else (t - since) * 5
+        start = self.consumed
+        if self.alert and self.alert.level == "unusual_volume" and not surge:
+            start = max(start, self.surge_end)
         for w, chance in RUNGS:
-            k = min(w, reach)
-            n, o = self.sum(t, k)
-            if o < MIN_BAD or not above(o, ABOVE, n * ref["p"]):
+            k = min(w, t - start)
+            if k <= 0:
+                return None
+            if self.sum(t, k)[1] < MIN_BAD:
                 continue
-            if not tail(o, n, chance, ref["B"], ref["N"]) < ALPHA:
+            O, n, E, cells = self.observed(reference, t, k)
+            if O < MIN_BAD or not exceeds(O, ABOVE, E) or tail(O, chance, cells) >= ALPHA:
                 continue
-            newest = [self.sum(t, min(j, reach)) for j in (60, max(60, w // 4))] if w > 60 else []
-            if any(b < 2 or not above(b, ABOVE, a * ref["p"]) for a, b in newest):
+            if w > 60 and not all(self.is_bad(reference, t, min(j, t - start)) for j in (60, max(60, w // 4))):
                 continue
-            slots = [self.sum(t - i, 5) for i in range(k // 5)]
-            for _ in range(2):
-                if slots:
-                    slots.remove(max(slots, key=lambda s: s[1]))
-            if above(sum(s[1] for s in slots), ABOVE, sum(s[0] for s in slots) * ref["p"]):
-                return n, o, k
+            if self.is_burst(reference, t, k, O, E):
+                continue
+            return k, O / n
         return None
 
-    def story(self):
-        events = []
-        alert, closed = None, None
+    def is_bad(self, reference, t, j):
+        O, _, E, _ = self.observed(reference, t, j)
+        return O >= 2 and exceeds(O, ABOVE, E)
 
-        def fire(level, t, share, p):
-            nonlocal alert, closed
-            alert, closed = {"level": level, "T": t, "f": share, "p": p, "since": t}, None
-            events.append(["fired", level, t])
+    def is_burst(self, reference, t, k, O, E):
+        slots = [self.observed(reference, t - back, min(SLOT, k - back)) for back in range(0, k, SLOT)]
+        worst = sorted(range(len(slots)), key=lambda i: (-slots[i][0], i))[:2]
+        return not exceeds(O - sum(slots[i][0] for i in worst), ABOVE, max(0.0, E - sum(slots[i][2] for i in worst)))
 
-        def end(reason, t):
-            nonlocal alert
-            events.append([reason, alert["level"], t])
-            alert = None
+    # States
 
-        for t in range(len(self.n) - 1):
-            last = (t * 5 + 4 - 60) // 1440 - 1
-            ref = self.reference(last)
-            ref = ref if ref and ref["ready"] else None
-            was = alert
-            new_day = t % DAY == 12
-            touched = None
-            if new_day and alert and alert["level"] in ("reference", "unusual_volume") and self.stable(alert, last):
-                end("relearned", t)
-                self.pages = {h for h in self.pages if h < (last - 6) * 24}
-                self.surges = {h for h in self.surges if h < (last - 6) * 24}
-                self.teach_from, self.consumed, self.announced = last - 6, t, t
-                fire("new_normal", t, None, None)
-                continue
-            level = None
-            if ref:
-                is_surge = self.surge(t, ref)
-                since = self.consumed
-                if alert and alert["level"] == "unusual_volume" and not is_surge and self.surge_end is not None:
-                    since = max(since if since is not None else -1, self.surge_end)
-                found = self.rise(t, ref, since)
-                if found:
-                    n, o, k = found
-                    level = "unusual_volume" if is_surge else "reference"
-            if level is None and not ref and (alert is None or alert["level"] == "learning"):
-                n, o = self.sum(t, 60)
-                level = "learning" if o >= 50 and o * 10 > n else None
-            if level is None and ref and alert is None and new_day and self.new_normal(t, last, ref):
-                level = "new_normal"
-            order = ["new_normal", "learning", "unusual_volume", "reference"]
-            if level:
-                share = o / n if level != "new_normal" else None
-                if alert is None:
-                    again = closed and level in ("unusual_volume", "reference") and t - closed["at"] < DAY and share <= 2 * closed["f"]
-                    if again:
-                        alert, closed = dict(closed, level=level, T=t, since=t), None
-                        events.append(["reopened", level, t])
-                    else:
-                        fire(level, t, share, ref and ref["p"])
-                elif order.index(level) > order.index(alert["level"]):
-                    end("resolved", t)
-                    fire(level, t, share, ref and ref["p"])
-                else:
-                    alert["T"] = t
-                touched = k if level in ("unusual_volume", "reference") else None
-            elif alert:
-                good = self.over(alert, t, ref)
-                if good:
-                    if alert["level"] in ("unusual_volume", "reference"):
-                        self.consumed, self.surge_end = t, None
-                        closed = dict(alert, at=t) if good == "weak" else None
-                    end("resolved", t)
-            if alert and alert["level"] in ("unusual_volume", "reference"):
-                hours = self.surges if alert["level"] == "unusual_volume" else self.pages
-                new = alert is not was
-                first = t - (touched // 5 - 1) if new and touched else t
-                hours.update(range(first * 5 // 60, t * 5 // 60 + 1))
-                if alert["level"] == "unusual_volume" and ref:
-                    self.surge_end = t if self.surge(t, ref) else self.surge_end
-                    alert["p"] = max(alert["p"], ref["p"])
-            if alert and alert["level"] == "new_normal" and alert is not was:
-                self.announced = t
-        return events
+    def emit(self, kind, level, t):
+        self.events.append([kind, level, t // SLOT])
 
-    def over(self, alert, t, ref):
-        if alert["level"] == "new_normal":
-            return "strong" if t - alert["T"] >= DAY else None
-        if alert["level"] == "learning":
-            if ref:
-                return "strong"
-            n, o = self.sum(t, 60)
-            return "strong" if n * 0.1 >= MIN_BAD and o * 100 <= 8 * n else None
+    def fire(self, level, t, k=0, f=0.0, frozen=None):
+        self.alert, self.closed = Alert(level, t, f, frozen), None
+        self.alert.window = k
+        if level == "new_normal":
+            self.new_normal_at = t
+        self.emit("fired", level, t)
+
+    def resolve(self, t, kind="resolved", weak=False, replaced=False):
+        self.emit(kind, self.alert.level, t)
+        if self.alert.covers and not replaced:
+            self.consumed = t
+        self.closed = (t, self.alert) if weak else None
+        self.alert = None
+
+    def decide(self, t):
+        if self.is_accepted(t) and self.alert and self.alert.fired < self.accepted["slot"] * SLOT:
+            self.resolve(t, "accepted")
+        is_daily = t % DAY == HOUR + SLOT - 1
+        if not (is_daily and self.relearn(t)):
+            self.decide_by(self.reference((t - HOUR) // DAY - 1, t), t, is_daily)
+        if self.alert and self.alert.covers:
+            self.leave_behind(t)
+
+    def decide_by(self, reference, t, is_daily):
+        surge = self.surge(reference, t)
+        rise = self.rise(reference, t, surge)
+        if rise:
+            self.risen(reference, t, surge, *rise)
+        elif self.alert:
+            self.close(reference, t)
+        else:
+            n, x = self.learning_counts(reference, t)
+            if x >= 50 and 10 * x > n and exceeds(x, ABOVE, self.accepted_bad(t)):
+                self.fire("learning", t)
+            elif is_daily:
+                self.look_for_new_normal(reference, t)
+
+    def leave_behind(self, t):
+        """At the end of a slot with an alert."""
+        if self.alert.open_since == t:
+            self.touch(t - self.alert.window + 1, t)
+        self.touch(t - SLOT + 1, t)
+        reference = self.reference((t - HOUR) // DAY - 1, t)
+        if self.alert.level == "unusual_volume" and reference.ready:
+            if self.surge(reference, t):
+                self.surge_end = t
+            present = reference.shares()
+            self.alert.frozen = {i: max(share, present.get(i, 0.0)) for i, share in self.alert.frozen.items()}
+
+    def risen(self, reference, t, surge, k, f):
+        level = "unusual_volume" if surge else "reference"
+        if self.alert is None and self.closed and self.reopens(level, t, f):
+            self.alert, self.closed = self.closed[1], None
+            self.alert.open_since, self.alert.window = t, k
+            self.emit("reopened", self.alert.level, t)
+        elif self.alert is None:
+            self.fire(level, t, k, f, reference.shares())
+        elif self.alert.level in ("learning", "new_normal") or (self.alert.level == "unusual_volume" and not surge):
+            self.resolve(t, replaced=True)
+            self.fire(level, t, k, f, reference.shares())
+        self.alert.T = t
+
+    def reopens(self, level, t, f):
+        at, alert = self.closed
+        return t - at < DAY and f <= 2 * alert.f and not (alert.level == "unusual_volume" and level == "reference")
+
+    def close(self, reference, t):
+        alert = self.alert
+        if alert.level == "new_normal":
+            if t - alert.fired >= DAY:
+                self.resolve(t)
+            return
+        if alert.level == "learning":
+            n, x = self.learning_counts(reference, t)
+            if n >= 10 * MIN_BAD and 100 * x <= 8 * n or n == 0 and self.sum(t, 60)[0] > 0:
+                self.resolve(t)
+            return
+        p = alert.frozen
         for w, _ in RUNGS:
-            after = t - w // 5 + 1 > alert["T"]
-            if w > 60 and not after:
-                return None
-            n, o = self.sum(t, w)
+            began_after = t - w + 1 > alert.T
+            if w > 60 and not began_after:
+                continue
+            counts = {i: self.strata[i].sum(t, w) for i in p}
+            n, O = add(counts.values())
+            E = sum(counts[i][0] * p[i] for i in p)
             if n < 30:
                 continue
-            if above(o, 1, max(2 * n * alert["p"], 1)):
-                return None
-            if poisson_at_most(o, max(n * alert["f"], 3 * n * alert["p"])) <= 1e-4:
-                return "strong"
-            if after:
-                return "weak"
-        return None
+            if exceeds(O, 1, max(2 * E, 1)):
+                return
+            if poisson_at_most(max(n * alert.f, ABOVE * E), O) <= 1e-4:
+                self.resolve(t)
+                return
+            if began_after:
+                self.resolve(t, weak=True)
+                return
 
-    def stable(self, alert, last):
-        if alert["since"] >= (last - 6) * DAY:
+    def learning_counts(self, reference, t):
+        strata = [s for i, s in enumerate(self.strata) if not reference.ready or i not in reference.cell_of]
+        return add(s.sum(t, 60) for s in strata)
+
+    def accepted_bad(self, t):
+        shares = self.accepted["shares"] if self.is_accepted(t) else []
+        return sum(s.sum(t, 60)[0] * share for s, share in zip(self.strata, shares) if share is not None)
+
+    def relearn(self, t):
+        D = t // DAY - 1
+        if not self.alert or not self.alert.covers or self.alert.open_since >= (D - 6) * DAY:
             return False
-        days = [self.sum(d * DAY + DAY - 1, 1440) for d in range(last - 6, last + 1)]
-        s = sum(x for _, x in days) / max(1, sum(n for n, _ in days))
-        return all(n >= 50 and abs(x - n * s) <= max(n * s / 2, 3.3 * math.sqrt(n * s)) for n, x in days)
+        days = [self.not_excluded(day) for day in range(D - 6, D + 1)]
+        n, x = add(days)
+        s = x / n if n else 0.0
+        for n, x in days:
+            if n < 50 or abs(x - n * s) > max(n * s / 2, 3.3 * math.sqrt(n * s)):
+                return False
+        self.resolve(t, "relearned")
+        for hours in (self.touched, self.unusual):
+            hours -= {hour for hour in hours if hour >= (D - 6) * 24}
+        self.teach_from, self.changes = D - 6, self.changes + 1
+        self.fire("new_normal", t)
+        return True
 
-    def new_normal(self, t, last, ref):
-        if self.announced is not None and t - self.announced < 14 * DAY or ref["B"] < 20:
-            return False
-        earlier = [self.reference(d) for d in range(last - 13, last)]
-        shares = [r["p"] for r in earlier if r and r["ready"] and r["B"] >= 20]
-        return bool(shares) and above(ref["p"], 2, min(shares))
+    def not_excluded(self, day):
+        return add(self.all.hour(hour) for hour in range(day * 24, day * 24 + 24) if hour not in self.excluded)
+
+    def look_for_new_normal(self, reference, t):
+        if not reference.ready or (self.new_normal_at is not None and t - self.new_normal_at < 14 * DAY):
+            return
+        if max(reference.group[0], MINIMUM * reference.group[1]) < 20:
+            return
+        D = t // DAY - 1
+        earlier = [self.reference(day, t) for day in range(D - 13, D)]
+        shares = [r.p for r in earlier if r.ready and max(r.group[0], MINIMUM * r.group[1]) >= 20]
+        if shares and exceeds(reference.p, 2, min(shares)):
+            self.fire("new_normal", t)
+
+    def story(self):
+        for slot in range(self.total):
+            if self.accepted and self.accepted["slot"] == slot:
+                self.decide(slot * SLOT)
+            self.decide(slot * SLOT + SLOT - 1)
+        return self.events
 
 
-for line in sys.stdin:
-    print(json.dumps(Baseline(json.loads(line)["slots"]).story()))
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(Baseline(json.loads(line)).story()))

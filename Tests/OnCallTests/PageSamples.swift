@@ -74,7 +74,16 @@ enum PageSample {
             detectedLateBySeconds: 0,
             evidence: Evidence(definition: "ratio/1", level: .threshold, threshold: Fraction(5, 100), observed: window, worst: worst),
             contributors: [
-                Contributor(dimension: "app", value: "com.example.news", attempts: 1_804, bad: 190, excess: 187, excessShare: 0.94),
+                Contributor(dimension: "providerErrorCode", value: "UNAVAILABLE", attempts: 195, bad: 195, excess: 194, excessShare: 0.97),
+                Contributor(
+                    dimension: "app",
+                    value: "com.example.news",
+                    attempts: 1_804,
+                    bad: 190,
+                    excess: 187,
+                    excessShare: 0.94,
+                    lift: 1.2
+                ),
                 Contributor(dimension: "platform", value: "android", attempts: 2_010, bad: 181, excess: 178, excessShare: 0.89),
                 Contributor(dimension: "pushType", value: "alert", attempts: 1_200, bad: 66, excess: 61, excessShare: 0.3),
             ],

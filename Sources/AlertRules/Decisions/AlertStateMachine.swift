@@ -75,7 +75,8 @@ struct AlertStateMachine {
         var alert = closed
         alert.lastSet = minute
         alert.proven = onset.provenCounts
-        alert.evidence.level = onset.level
+        // A page that goes on under unusual volume stays the page that it was.
+        if !alert.evidence.level.replaces(onset.level) { alert.evidence.level = onset.level }
         alert.evidence.openCircuits = onset.openCircuits.isEmpty ? nil : onset.openCircuits
         if onset.isWorse(than: alert.evidence) {
             alert.evidence.worst = onset.window

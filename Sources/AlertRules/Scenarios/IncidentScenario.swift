@@ -77,7 +77,7 @@ package struct IncidentScenario: Sendable, Hashable {
 
     private func add(_ rule: AlertRule, _ history: GroupHistory, to result: inout Result) {
         let start = history.total.first
-        let transitions = RuleEvaluation.fold(rule, history, from: AlertState(asOf: start - 1), through: history.total.end - 1).transitions
+        let transitions = Self.transitions(rule, history)
         let (begin, end) = (Self.before, Self.before + minutes)
         result.runs += 1
         result.days += Double(minutes) / 1440
@@ -93,14 +93,15 @@ package struct IncidentScenario: Sendable, Hashable {
         if !during.isEmpty, let last = resolves.last(where: { $0 > end }) { result.recoveries.append(last - end) }
     }
 
+    static func transitions(_ rule: AlertRule, _ history: GroupHistory) -> [Transition] {
+        RuleEvaluation.fold(rule, history, from: AlertState(asOf: history.total.first - 1), through: history.total.end - 1).transitions
+    }
+
     private func traffic(_ threshold: Double, _ random: inout SeededGenerator) -> GroupHistory {
         let healthy = threshold * background
         let fault = min(1, multiple.map { $0 * threshold } ?? 1)
-        let counts = (0..<(Self.before + minutes + Self.after)).map { minute -> AttemptCounts in
-            let share = share(at: minute - Self.before, healthy, fault)
-            // Arrivals of two kinds, each after Poisson's law, are arrivals of which each fails with the same chance.
-            let bad = random.arrivals(rate * share)
-            return AttemptCounts(attempts: bad + random.arrivals(rate * (1 - share)), bad: bad)
+        let counts = (0..<(Self.before + minutes + Self.after)).map { minute in
+            random.counts(rate, share: share(at: minute - Self.before, healthy, fault))
         }
         return GroupHistory(series: MinuteSeries(first: RuleTest.start, minutes: counts))
     }
@@ -136,6 +137,12 @@ extension AlertRule {
 }
 
 extension SeededGenerator {
+    /// Arrivals of two kinds, each after Poisson's law, are arrivals of which each fails with the same chance.
+    mutating func counts(_ rate: Double, share: Double) -> AttemptCounts {
+        let bad = arrivals(rate * share)
+        return AttemptCounts(attempts: bad + arrivals(rate * (1 - share)), bad: bad)
+    }
+
     /// Poisson's law; for large means the normal distribution, which takes no longer for them.
     mutating func arrivals(_ mean: Double) -> Int64 {
         guard mean > 60 else { return poisson(mean) }

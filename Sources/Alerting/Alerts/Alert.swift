@@ -65,6 +65,20 @@ package struct Contributor: Sendable, Hashable, Codable {
 extension Contributor {
     /// What failures have and successes do not.
     static let why = ["reasonCode", "providerErrorCode"]
+
+    /// `4.93 × its share of the traffic`
+    package var liftText: String? { lift.map { "\(Fraction.rounded($0)) × its share of the traffic" } }
+
+    /// `appVersion=3.2.0: 90 of 100 failed, 80 % of the excess, 4.93 × its share of the traffic`
+    package var text: String {
+        "\(dimension)=\(value): \(bad) of \(attempts) failed, \(Fraction.percent(excessShare)) of the excess"
+            + (liftText.map { ", \($0)" } ?? "") + (isEstimated == true ? " (estimated)" : "")
+    }
+}
+
+extension Alert {
+    /// Why, as the first line of messages says it: reason, provider's code, and who is affected by how much more than others.
+    package var causeText: String? { AlertCause(contributors).text }
 }
 
 /// Devices that failed in the window and had no success since it began.

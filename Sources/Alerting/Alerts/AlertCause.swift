@@ -28,7 +28,7 @@ struct AlertCause: Hashable {
     var text: String? {
         let distinct = distinct.map { distinct in
             "\(distinct.dimension)=\(distinct.value.cut(toCharacters: Self.longest))"
-                + (distinct.lift.map { ", \(Fraction.rounded($0)) × its share of the traffic" } ?? "")
+                + (distinct.liftText.map { ", \($0)" } ?? "")
         }
         let parts = codes.map { $0.value.cut(toCharacters: Self.longest) } + (distinct.map { [$0] } ?? [])
         return parts.isEmpty ? nil : parts.joined(separator: "; ")

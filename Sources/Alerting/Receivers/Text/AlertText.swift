@@ -90,13 +90,7 @@ struct AlertText {
     }
 
     /// Who is affected most, one line each; at most five.
-    var contributors: [String] {
-        message.contributors.prefix(5).map {
-            "\($0.dimension)=\($0.value): \($0.bad) of \($0.attempts) failed, \(Fraction.percent($0.excessShare)) of the excess"
-                + ($0.lift.map { ", \(Fraction.rounded($0)) × its share of the traffic" } ?? "")
-                + ($0.isEstimated == true ? " (estimated)" : "")
-        }
-    }
+    var contributors: [String] { message.contributors.prefix(5).map(\.text) }
 
     var links: [Link] {
         [Link(text: "Open alert", url: message.pageURL)] + (message.runbookURL.map { [Link(text: "Runbook", url: $0)] } ?? [])

@@ -8,6 +8,7 @@ struct ContributorRow {
     let counts: String
     let share: String
     let excess: String
+    let lift: String?
 
     init(_ contributor: Contributor) {
         name = "\(contributor.dimension)=\(contributor.value)"
@@ -16,6 +17,7 @@ struct ContributorRow {
             + (contributor.isEstimated == true ? " (estimated)" : "")
         share = NumberText.share(contributor.bad, of: contributor.attempts)
         excess = Fraction.percent((contributor.excessShare * 100).rounded() / 100)
+        lift = contributor.liftText
     }
 }
 

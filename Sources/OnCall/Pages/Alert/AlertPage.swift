@@ -6,6 +6,8 @@ import PushContract
 struct AlertPage {
     let frame: PageFrame
     let summary: String
+    /// Why, in the words of the messages.
+    let cause: String?
     let name: String
     let severity: String
     let isFiring: Bool
@@ -51,6 +53,7 @@ struct AlertPage {
         let alert = data.alert
         isFiring = alert.state == .firing
         summary = isFiring ? AlertWords.summary(alert) : AlertWords.over(alert)
+        cause = alert.causeText.map { "Cause: \($0)" }
         name = AlertWords.name(alert)
         severity = alert.severity.rawValue
         frame = PageFrame(

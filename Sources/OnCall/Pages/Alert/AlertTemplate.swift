@@ -8,6 +8,7 @@ extension PageTemplate {
         <div class="state {{#isFiring}}burning{{/isFiring}}{{^isFiring}}past{{/isFiring}}">
         <p class="over"><span class="tag">{{severity}}</span> {{name}}</p>
         <h1>{{summary}}</h1>
+        {{#cause}}<p>{{.}}</p>{{/cause}}
         <p>{{state}}</p>
         {{#acknowledged}}<p>{{.}}</p>{{/acknowledged}}
         <div class="actions">
@@ -51,7 +52,8 @@ extension PageTemplate {
         <div class="scroll" tabindex="0"><table>
         <thead><tr><th scope="col">Where</th><th scope="col" class="n">Failed</th><th scope="col" class="n">Of the excess</th></tr></thead>
         <tbody>
-        {{#contributors}}<tr><td>{{name}}</td><td class="n">{{counts}}<span class="detail">{{share}}</span></td><td class="n">{{excess}}</td></tr>
+        {{#contributors}}<tr><td>{{name}}</td><td class="n">{{counts}}<span class="detail">{{share}}</span></td><td class="n">{{excess}}\
+        {{#lift}}<span class="detail">{{.}}</span>{{/lift}}</td></tr>
         {{/contributors}}
         </tbody></table></div>
         </section>
@@ -66,7 +68,8 @@ extension PageTemplate {
         <div class="scroll" tabindex="0"><table>
         <thead><tr><th scope="col">Where</th><th scope="col" class="n">Failed</th><th scope="col" class="n">Of the excess</th></tr></thead>
         <tbody>
-        {{#lines}}<tr><td>{{name}}</td><td class="n">{{counts}}<span class="detail">{{share}}</span></td><td class="n">{{excess}}</td></tr>
+        {{#lines}}<tr><td>{{name}}</td><td class="n">{{counts}}<span class="detail">{{share}}</span></td><td class="n">{{excess}}\
+        {{#lift}}<span class="detail">{{.}}</span>{{/lift}}</td></tr>
         {{/lines}}
         </tbody></table></div>
         {{/hasLines}}

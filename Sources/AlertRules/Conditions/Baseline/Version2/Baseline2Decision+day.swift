@@ -70,9 +70,7 @@ extension Baseline2Decision {
                 state.open = alert
             }
         } else if before != nil {
-            memory.consumed = minute
-            memory.openSince = nil
-            memory.surgeEnd = nil
+            memory.end(at: minute)
         }
         if state.open?.evidence.level == .newNormal, open?.evidence.level != .newNormal { memory.announced = minute }
         state.baseline = memory == BaselineMemory() ? nil : memory
@@ -90,5 +88,5 @@ extension Baseline2Decision {
 
 extension FiringAlert {
     /// What it covers teaches nothing: a fixed share and a new normal do.
-    fileprivate var covers: Bool { evidence.level == .reference || evidence.level == .unusualVolume }
+    var covers: Bool { evidence.level == .reference || evidence.level == .unusualVolume }
 }

@@ -27,9 +27,10 @@ extension Baseline2Decision {
     }
 
     func learningRecovery(_ reference: Baseline2Reference?, at minute: Minute) -> EvaluatedWindow? {
-        // What was new is known by now, and is judged by what is expected of it.
         guard let limit = condition.warnAbove, let now = learningWindow(reference, at: minute) else {
-            return EvaluatedWindow(level: .learning, window: history.total.evidence(endingAt: minute, minutes: condition.window.minutes))
+            // What was new is known by now, and is judged by what is expected of it. Silence says nothing.
+            let all = history.total.evidence(endingAt: minute, minutes: condition.window.minutes)
+            return all.counts.attempts > 0 ? EvaluatedWindow(level: .learning, window: all) : nil
         }
         let wouldShow = Double(now.window.counts.attempts) * limit.double >= Double(condition.minBad)
         return wouldShow && !now.window.counts.isAbove(limit * Fraction(4, 5)) ? now : nil

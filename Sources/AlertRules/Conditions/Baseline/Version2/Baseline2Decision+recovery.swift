@@ -1,11 +1,11 @@
 extension Baseline2Decision {
     var reopenWithin: Int { Baseline2.reopenMinutes }
 
-    /// A weak end is taken back by what resembles the fault; a proven one is not.
+    /// A weak end is taken back by what resembles the fault; a proven one is not, nor a ticket by what pages.
     func reopens(_ closed: ClosedAlert, with onset: EvaluatedWindow, at minute: Minute) -> Bool {
-        guard !closed.isProven, minute - closed.at < reopenWithin, onset.level.hasExpectation, onset.level != .newNormal else {
-            return false
-        }
+        guard !closed.isProven, minute - closed.at < reopenWithin, onset.level.hasExpectation, onset.level != .newNormal,
+            !onset.level.replaces(closed.alert.evidence.level)
+        else { return false }
         return (onset.window.counts.share ?? 0) <= 2 * (closed.alert.evidence.observed.counts.share ?? 0)
     }
 
@@ -60,6 +60,9 @@ extension Baseline2Decision {
 
     func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         guard history.accepts(alert, at: minute) else { return nil }
+        // The minute goes on as one without an alert.
+        if alert.covers { memory.end(at: minute) }
+        open = nil
         return alert.frozenShares.isEmpty
             ? EvaluatedWindow(level: alert.evidence.level, window: history.total.evidence(endingAt: minute, minutes: 60))
             : exposure(Baseline2.rungs[0].minutes, of: alert, at: minute)

@@ -7,7 +7,7 @@ final class Baseline2Decision: Decision {
     let references: Baseline2References
     /// As of the minute that is decided next.
     var memory = BaselineMemory()
-    private(set) var open: FiringAlert?
+    var open: FiringAlert?
     /// What set at the minute that is being decided.
     var newest: EvaluatedWindow?
 

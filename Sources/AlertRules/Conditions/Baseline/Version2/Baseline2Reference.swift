@@ -71,7 +71,9 @@ struct Baseline2Teaching {
     /// A young group's share is at least that of its last two days.
     private func cell(_ counts: TrainingCounts, latest: TrainingCounts) -> Baseline2Reference.Cell {
         guard let share = counts.share else { return Baseline2Reference.Cell(counts, minShare: minShare) }
-        return Baseline2Reference.Cell((latest.share ?? 0) > share ? latest : counts, minShare: minShare)
+        // By more than rounding: after a level was accepted, all days have it.
+        let isAbove = (latest.share ?? 0) > share * Baseline2.rounding
+        return Baseline2Reference.Cell(isAbove ? latest : counts, minShare: minShare)
     }
 
     private func counts(_ days: [TaughtDay], _ members: [Int]) -> TrainingCounts {

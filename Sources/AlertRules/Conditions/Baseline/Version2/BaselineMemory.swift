@@ -38,6 +38,13 @@ package struct BaselineMemory: Sendable, Hashable, Codable {
         }
     }
 
+    /// An alert that covers what is taught is over.
+    mutating func end(at minute: Minute) {
+        consumed = minute
+        openSince = nil
+        surgeEnd = nil
+    }
+
     /// These days teach after all, and none before them.
     mutating func readmit(from day: Int64) {
         excluded.removeAll { $0.last >= day * 24 }
