@@ -71,6 +71,16 @@ struct OtherRestartTests {
         try expectNothingChanges(rule, minutes, step: 1, seed: seed)
     }
 
+    @Test("the age of a queue: the same", arguments: [1, 2, 3] as [UInt64])
+    func queueAge(seed: UInt64) throws {
+        var random = Seeded(seed: seed)
+        let minutes = stretches([0, 5, 100, 130, 600] as [Int64], longest: 20, minutes: 1440, &random).map { age in
+            Int.random(in: 0..<10, using: &random) == 0 ? AttemptCounts() : AttemptCounts(attempts: 1, bad: age)
+        }
+        let rule = Make.rule(.queueAge(QueueAgeCondition(above: RuleDuration(minutes: 2), for: RuleDuration(minutes: 5))))
+        try expectNothingChanges(rule, minutes, step: 1, seed: seed)
+    }
+
     @Test("a code nobody has seen: the same", arguments: [1, 2] as [UInt64])
     func firstSight(seed: UInt64) throws {
         var random = Seeded(seed: seed)

@@ -143,6 +143,23 @@ struct RuleFileTests {
             finding: "r.yml:6:14: error: for: a baseline has a 'window' and no 'for'"
         ),
         Fault(
+            lines: ["queue_age: { above: 2m }", labels, annotations],
+            finding: "r.yml:4:9: error: for: missing; say for how long the oldest due delivery"
+        ),
+        Fault(lines: ["queue_age: { }", "for: 5m", labels, annotations], finding: "r.yml:5:20: error: queue_age"),
+        Fault(
+            lines: ["queue_age: { above: 60s }", "for: 5m", labels, annotations],
+            finding: "r.yml:5:29: error: queue_age.above: '60s' is not a duration in whole minutes"
+        ),
+        Fault(
+            lines: ["queue_age: { above: 2m, of: { app: a } }", "for: 5m", labels, annotations],
+            finding: "r.yml:5:37: error: queue_age.of: the queue is sampled by provider"
+        ),
+        Fault(
+            lines: ["queue_age: { above: 2m }", "for: 5m", "by: [app]", labels, annotations],
+            finding: "r.yml:7:13: error: by: 'app' is not known here: the queue is sampled by provider"
+        ),
+        Fault(
             lines: ["for: 5m", labels, annotations],
             finding: "r.yml:4:9: error: ratio: missing; a rule needs a condition: 'ratio', 'baseline', 'absence'"
         ),

@@ -181,6 +181,11 @@ struct ImpactTests {
     @Test("the SQL of rules beside the rollups runs as the analyst too", .enabled(if: Psql.isInstalled, "psql is not installed"))
     func otherSQL() async throws {
         let backlog = Rules.make("Growth", .backlog(BacklogCondition(above: 10, for: RuleDuration(minutes: 15))), by: [.provider])
+        let oldest = Rules.make(
+            "Late",
+            .queueAge(QueueAgeCondition(above: RuleDuration(minutes: 2), for: RuleDuration(minutes: 5))),
+            by: [.provider]
+        )
         let codes = Rules.make("Codes", .firstSight(FirstSightCondition()), by: FirstSightCondition.by)
         let clients = Rules.make("Clients", .reregistration(ReregistrationCondition(below: Fraction(1, 2))), by: [.provider])
         try await withDatabaseURL { url in
@@ -191,7 +196,7 @@ struct ImpactTests {
             try await traffic.addFacts(Traffic.start + 35, count: 3, reason: "unknown", code: "it's new")
             for minute in 0..<40 {
                 try await pool.execute(
-                    "INSERT INTO sendBacklogMinutes VALUES (\((Traffic.start + minute).timestamp), 'fcm', \(Int64(minute * 10)), NULL)"
+                    "INSERT INTO sendBacklogMinutes VALUES (\((Traffic.start + minute).timestamp), 'fcm', \(Int64(minute * 10)), 300)"
                 )
             }
             // Nine days of cohorts of which half return, then a day of which a tenth does.
@@ -203,12 +208,12 @@ struct ImpactTests {
                 FROM generate_series(0, 240) AS i
                 """
             )
-            let evaluator = RuleEvaluator.forTest(pool, [backlog, codes, clients])
+            let evaluator = RuleEvaluator.forTest(pool, [backlog, oldest, codes, clients])
             try await evaluator.evaluate(minutes: -1440)
             try await evaluator.evaluate(minutes: 40)
             #expect(evaluator.faults == [:])
             let alerts = try await AlertStore.open(on: pool)
-            #expect(Set(alerts.map(\.rule)) == ["Growth", "Codes", "Clients"])
+            #expect(Set(alerts.map(\.rule)) == ["Growth", "Late", "Codes", "Clients"])
             for alert in alerts {
                 let answer = try Psql.run(alert.reproduceSQL, at: url)
                 #expect(answer.status == 0 && !answer.text.isEmpty, "\(alert.rule): \(answer.text)")

@@ -17,5 +17,5 @@ struct ConditionKind: Sendable {
         self.read = read
     }
 
-    static let all: [ConditionKind] = [.ratio, .baseline, .absence, .backlog, .firstSight, .reregistration]
+    static let all: [ConditionKind] = [.ratio, .baseline, .absence, .backlog, .queueAge, .firstSight, .reregistration]
 }

@@ -36,8 +36,10 @@ extension RuleCondition: Hashable {
 package enum SeriesSource: Sendable, Hashable {
     /// The rollups: attempts with an outcome, and how many of them were bad.
     case attempts
-    /// Samples of the send queue.
+    /// Samples of the send queue: how many wait.
     case backlog
+    /// The same samples: the age of the oldest due delivery.
+    case queueAge
     /// The first minute of each day in which a code was seen.
     case codes
     /// Hourly cohorts of devices whose token was no longer registered.

@@ -18,6 +18,8 @@ package struct Evidence: Sendable, Hashable, Codable {
         case absence
         /// `backlog/1`: `bad` is what waits at the end of the window, `attempts` what waited in its first third.
         case backlog
+        /// `queue-age/1`: `bad` is the age of the oldest due delivery in seconds.
+        case queueAge = "queue_age"
         /// `first-sight/1`: attempts that ended with the code in the minute it was seen.
         case firstSight = "first_sight"
         /// `reregistration/1`: `attempts` are devices, `bad` those that did not return; `expected` would have returned as usual.
@@ -39,8 +41,11 @@ package struct Evidence: Sendable, Hashable, Codable {
             return own > others
         }
 
+        /// `bad` of `attempts` are attempts.
+        package var countsAttempts: Bool { ![.backlog, .queueAge, .reregistration].contains(self) }
+
         /// The larger number of `bad` is the worse window, whatever the share.
-        var comparesNumbers: Bool { self == .backlog || self == .firstSight }
+        var comparesNumbers: Bool { [.backlog, .queueAge, .firstSight].contains(self) }
     }
 
     /// `ratio/2` or `baseline/2`.
@@ -87,6 +92,7 @@ package struct Evidence: Sendable, Hashable, Codable {
         case .reference, .unusualVolume, .newNormal: threshold.multiple
         case .absence: "no success"
         case .backlog: "\(threshold.numerator) waiting"
+        case .queueAge: Self.age(threshold.numerator)
         case .firstSight: "any"
         case .reregistration: "\(threshold.percent) of the usual"
         }
@@ -102,6 +108,7 @@ package struct Evidence: Sendable, Hashable, Codable {
         case .unusualVolume: "above \(thresholdText) what the last days let expect, under unusual volume"
         case .newNormal: "above \(thresholdText) the lowest level of two weeks: a new normal"
         case .backlog: "above \(thresholdText), and growing"
+        case .queueAge: "above \(thresholdText)"
         case .absence, .firstSight: thresholdText
         case .reregistration: "below \(thresholdText)"
         }
@@ -119,11 +126,17 @@ package struct Evidence: Sendable, Hashable, Codable {
         case .threshold, .blocked, .learning, .reference, .unusualVolume, .newNormal: return Self.share(counts, expected: expected)
         case .absence: return "\(counts.attempts - counts.bad) successes"
         case .backlog: return "\(counts.bad) waiting"
+        case .queueAge: return Self.age(counts.bad)
         case .firstSight: return counts.bad == 1 ? "1 attempt" : "\(counts.bad) attempts"
         case .reregistration:
             let returned = Fraction.percent(counts.attempts > 0 ? Double(counts.attempts - counts.bad) / Double(counts.attempts) : 0)
             return returned + " returned"
         }
+    }
+
+    /// `95 s`, `7m`, `1h30m`
+    private static func age(_ seconds: Int64) -> String {
+        seconds < 120 ? "\(seconds) s" : RuleDuration(minutes: Int(seconds / 60)).description
     }
 
     private static func share(_ counts: AttemptCounts, expected: Double?) -> String {

@@ -8,7 +8,7 @@ enum ReproducingSQL {
         let window = transition.evidence.observed
         switch rule.condition.source {
         case .attempts: break
-        case .backlog, .codes, .reregistrations: return SeriesSQL.text(transition, rule: rule)
+        case .backlog, .queueAge, .codes, .reregistrations: return SeriesSQL.text(transition, rule: rule)
         }
         let header =
             "-- \(transition.rule) (\(transition.group)), version \(transition.ruleVersion): "

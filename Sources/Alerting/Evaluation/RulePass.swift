@@ -144,7 +144,7 @@ struct RulePass {
         alert.evidence.worstExpected = open.evidence.worstExpected
         alert.evidence.openCircuits = open.evidence.openCircuits
         let fired = alert.evidence.observed
-        if let series, last - fired.last <= configuration.recomputeMinutes,
+        if rule.condition.source == .attempts, let series, last - fired.last <= configuration.recomputeMinutes,
             series.window(endingAt: fired.last, minutes: fired.minutes) != fired.counts
         {
             alert.revised = true

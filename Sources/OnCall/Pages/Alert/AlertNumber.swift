@@ -10,7 +10,7 @@ struct AlertNumber {
     static func list(_ alert: Alert, now: Timestamp) -> [AlertNumber] {
         let evidence = alert.evidence
         var list = [
-            AlertNumber(name: "Observed", value: "\(evidence.observedText), \(AlertWords.counts(evidence.observed))"),
+            AlertNumber(name: "Observed", value: "\(evidence.observedText), \(AlertWords.counts(evidence.observed, evidence.level))"),
             AlertNumber(name: "Window", value: window(evidence.observed, now: now)),
             AlertNumber(name: "Threshold", value: evidence.thresholdPhrase),
         ]
@@ -22,7 +22,9 @@ struct AlertNumber {
             list.append(
                 AlertNumber(
                     name: "Worst",
-                    value: "\(evidence.worstText), \(AlertWords.counts(evidence.worst)), \(window(evidence.worst, now: now))"
+                    value: [
+                        evidence.worstText, AlertWords.counts(evidence.worst, evidence.level), window(evidence.worst, now: now),
+                    ].joined(separator: ", ")
                 )
             )
         }

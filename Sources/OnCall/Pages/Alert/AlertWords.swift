@@ -17,9 +17,10 @@ enum AlertWords {
         "It is over: at worst \(alert.evidence.worstText), \(threshold(alert.evidence))"
     }
 
-    /// `312 of 4,950 attempts in 15 min`
-    static func counts(_ window: WindowCounts) -> String {
-        "\(NumberText.count(window.counts.bad)) of \(NumberText.count(window.counts.attempts)) attempts in "
+    /// `312 of 4,950 attempts in 15 min`; `over 15 min` of what is not a share of attempts.
+    static func counts(_ window: WindowCounts, _ level: Evidence.Level = .threshold) -> String {
+        guard level.countsAttempts else { return "over \(RuleDuration(minutes: window.minutes).words)" }
+        return "\(NumberText.count(window.counts.bad)) of \(NumberText.count(window.counts.attempts)) attempts in "
             + RuleDuration(minutes: window.minutes).words
     }
 
