@@ -178,6 +178,31 @@ struct ImpactTests {
         }
     }
 
+    @Test("the SQL of a traffic drop returns what was attempted and what is usual", .enabled(if: Psql.isInstalled, "psql is not installed"))
+    func dropSQL() async throws {
+        var condition = TrafficDropCondition(below: Fraction(1, 2), for: RuleDuration(minutes: 15))
+        condition.weeks = 2
+        try await withDatabaseURL { url in
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 4), logger: .silent)
+            defer { pool.close() }
+            let traffic = try await Traffic(pool, daysBack: 16)
+            let week = 7 * 1440
+            for (from, rate) in [(-2 * week, 9), (-week, 7)] as [(Int, Int64)] {
+                try await traffic.fill(from - 90..<from + 90, app: "it's", attempts: rate) { _ in true }
+            }
+            try await traffic.fill(-60..<0, app: "it's", attempts: 7) { _ in true }
+            try await traffic.fill(0..<30, app: "it's", attempts: 1) { _ in true }
+            let evaluator = RuleEvaluator.forTest(pool, [Rules.make("Drop", .trafficDrop(condition), by: [.app])])
+            for minute in 0...30 { try await evaluator.evaluate(minutes: minute) }
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            #expect(alert.evidence.expected == 105 && alert.contributors == [] && alert.affected == nil)
+            let answer = try Psql.run(alert.reproduceSQL, at: url)
+            #expect(answer.status == 0, "\(answer.text)")
+            let last = try #require(answer.text.split(separator: "\n").last)
+            #expect(last == "\(alert.evidence.observed.counts.attempts)|105", "\(answer.text)")
+        }
+    }
+
     @Test("the SQL of rules beside the rollups runs as the analyst too", .enabled(if: Psql.isInstalled, "psql is not installed"))
     func otherSQL() async throws {
         let backlog = Rules.make("Growth", .backlog(BacklogCondition(above: 10, for: RuleDuration(minutes: 15))), by: [.provider])

@@ -10,6 +10,8 @@ package struct RuleCondition: Sendable {
     package var source: SeriesSource { base.source }
     /// The reason codes that count as bad.
     package var reasons: [String] { base.reasons }
+    /// Attempts can be bad: there is something to say about those.
+    package var hasBadAttempts: Bool { source == .attempts && !reasons.isEmpty }
     /// The statuses that count as bad; empty for all with one of the reasons.
     package var statuses: [String] { base.statuses }
     /// The attempts that count at all.

@@ -16,6 +16,8 @@ package struct Evidence: Sendable, Hashable, Codable {
         case newNormal = "new_normal"
         /// `absence/1`: attempts, none of which succeeded.
         case absence
+        /// `traffic-drop/1`: `attempts` were made, `expected` are usual.
+        case trafficDrop = "traffic_drop"
         /// `backlog/1`: `bad` is what waits at the end of the window, `attempts` what waited in its first third.
         case backlog
         /// `queue-age/1`: `bad` is the age of the oldest due delivery in seconds.
@@ -26,7 +28,7 @@ package struct Evidence: Sendable, Hashable, Codable {
         case reregistration
 
         /// What was expected is part of the evidence.
-        var hasExpectation: Bool { isMultiple || self == .reregistration }
+        var hasExpectation: Bool { isMultiple || [.reregistration, .trafficDrop].contains(self) }
 
         /// The threshold is a multiple of what was expected.
         package var isMultiple: Bool { [.reference, .unusualVolume, .newNormal].contains(self) }
@@ -42,7 +44,7 @@ package struct Evidence: Sendable, Hashable, Codable {
         }
 
         /// `bad` of `attempts` are attempts.
-        package var countsAttempts: Bool { ![.backlog, .queueAge, .reregistration].contains(self) }
+        package var countsAttempts: Bool { ![.trafficDrop, .backlog, .queueAge, .reregistration].contains(self) }
 
         /// The larger number of `bad` is the worse window, whatever the share.
         var comparesNumbers: Bool { [.backlog, .queueAge, .firstSight].contains(self) }
@@ -94,7 +96,7 @@ package struct Evidence: Sendable, Hashable, Codable {
         case .backlog: "\(threshold.numerator) waiting"
         case .queueAge: Self.age(threshold.numerator)
         case .firstSight: "any"
-        case .reregistration: "\(threshold.percent) of the usual"
+        case .reregistration, .trafficDrop: "\(threshold.percent) of the usual"
         }
     }
 
@@ -110,7 +112,7 @@ package struct Evidence: Sendable, Hashable, Codable {
         case .backlog: "above \(thresholdText), and growing"
         case .queueAge: "above \(thresholdText)"
         case .absence, .firstSight: thresholdText
-        case .reregistration: "below \(thresholdText)"
+        case .reregistration, .trafficDrop: "below \(thresholdText)"
         }
     }
 
@@ -125,6 +127,7 @@ package struct Evidence: Sendable, Hashable, Codable {
         switch level {
         case .threshold, .blocked, .learning, .reference, .unusualVolume, .newNormal: return Self.share(counts, expected: expected)
         case .absence: return "\(counts.attempts - counts.bad) successes"
+        case .trafficDrop: return "\(counts.attempts) attempts, " + Self.usual(counts, expected)
         case .backlog: return "\(counts.bad) waiting"
         case .queueAge: return Self.age(counts.bad)
         case .firstSight: return counts.bad == 1 ? "1 attempt" : "\(counts.bad) attempts"
@@ -137,6 +140,11 @@ package struct Evidence: Sendable, Hashable, Codable {
     /// `95 s`, `7m`, `1h30m`
     private static func age(_ seconds: Int64) -> String {
         seconds < 120 ? "\(seconds) s" : RuleDuration(minutes: Int(seconds / 60)).description
+    }
+
+    private static func usual(_ counts: AttemptCounts, _ expected: Double?) -> String {
+        guard let expected, expected > 0 else { return "none usual" }
+        return Fraction.percent(Double(counts.attempts) / expected) + " of the usual"
     }
 
     private static func share(_ counts: AttemptCounts, expected: Double?) -> String {

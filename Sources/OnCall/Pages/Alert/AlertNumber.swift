@@ -15,7 +15,8 @@ struct AlertNumber {
             AlertNumber(name: "Threshold", value: evidence.thresholdPhrase),
         ]
         if let expected = evidence.expected {
-            list.append(AlertNumber(name: "Expected", value: "\(Fraction.rounded(expected)) bad attempts in that window"))
+            let what = evidence.level == .trafficDrop ? "attempts" : "bad attempts"
+            list.append(AlertNumber(name: "Expected", value: "\(Fraction.rounded(expected)) \(what) in that window"))
         }
         if let circuits = evidence.openCircuitsText { list.append(AlertNumber(name: "Open circuits", value: circuits)) }
         if evidence.worst != evidence.observed {

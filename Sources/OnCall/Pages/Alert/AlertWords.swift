@@ -27,7 +27,8 @@ enum AlertWords {
     /// `threshold 5 %`, `threshold 3× of the 12.3 expected`
     static func threshold(_ evidence: Evidence) -> String {
         guard let expected = evidence.expected else { return "threshold \(evidence.thresholdText)" }
-        return "threshold \(evidence.thresholdText) of the \(Fraction.rounded(expected)) expected"
+        let of = evidence.level.isMultiple ? " of the \(Fraction.rounded(expected)) expected" : " (\(Fraction.rounded(expected)))"
+        return "threshold \(evidence.thresholdText)\(of)"
     }
 
     /// The threshold as a share of attempts, which for a baseline follows from what was expected.
