@@ -139,7 +139,7 @@ extension Alert {
 
     /// `6 % (90 of 1500) from 2026-01-05T12:20:00Z for 15 min`; a backlog has no counts.
     private func text(_ observed: String, _ window: WindowCounts) -> String {
-        let counts = evidence.level == .backlog ? "" : " (\(window.counts.bad) of \(window.counts.attempts))"
+        let counts = evidence.level.countsAttempts ? " (\(window.counts.bad) of \(window.counts.attempts))" : ""
         return "\(observed)\(counts) from \(window.first.timestamp.rfc3339) for \(window.minutes) min"
     }
 }

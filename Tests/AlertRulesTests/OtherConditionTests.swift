@@ -2,7 +2,7 @@ import AlertRules
 import Testing
 
 /// Conditions beside ratio and baseline: the definitions stand in alerts/README.md.
-@Suite("absence/1, backlog/1, first-sight/1, reregistration/1")
+@Suite("absence/1, backlog/1, queue-age/1, first-sight/1, reregistration/1")
 struct OtherConditionTests {
     private let absence = Make.rule(.absence(AbsenceCondition(for: RuleDuration(minutes: 10))), severity: .critical)
     private let backlog = Make.rule(.backlog(BacklogCondition(above: 1000, for: RuleDuration(minutes: 15))))
@@ -118,6 +118,29 @@ struct OtherConditionTests {
         let drained = Make.transitions(backlog, queue(grown + (0..<20).map { max(0, 4000 - $0 * 400) }))
         #expect(drained.map(\.kind) == [.fired, .resolved])
         #expect(drained.last?.evidence.worst.counts.bad == 4000)
+    }
+
+    @Test("a delivery that waits too long throughout the time fires; a moment of it, exactly the age, and minutes without a sample do not")
+    func queueAge() throws {
+        let rule = Make.rule(.queueAge(QueueAgeCondition(above: RuleDuration(minutes: 2), for: RuleDuration(minutes: 5))))
+        func story(_ values: [Int64?]) -> [String] {
+            Make.transitions(rule, queue(values)).map { "\($0.kind.rawValue) \($0.minute + 1 - Make.start)" }
+        }
+        let calm = [Int64?](repeating: 3, count: 30)
+        let waiting = [Int64?](repeating: 300, count: 20)
+        #expect(story(calm + waiting + calm) == ["fired 35", "resolved 55"])
+        #expect(story(calm + (1...20).map { $0 * 60 } + calm) == ["fired 37", "resolved 55"], "older than two minutes from the third on")
+        #expect(story(calm + waiting.prefix(4) + calm) == [], "four minutes are not five")
+        #expect(story(calm + [Int64?](repeating: 120, count: 60)) == [], "exactly two minutes is not older than two minutes")
+        #expect(story(calm + waiting.prefix(4) + [3] + waiting.prefix(4) + calm) == [], "it was empty in between")
+        #expect(story(calm + [300, nil, 300, nil, 300] + calm) == ["fired 35", "resolved 40"], "three of five minutes were sampled")
+        #expect(story(calm + [300, nil, nil, nil, 300] + calm) == [], "two of five")
+        #expect(story([nil, nil] + waiting) == ["fired 7"], "what was before the first sample is not known")
+        #expect(story(calm + waiting + [Int64?](repeating: nil, count: 600)) == ["fired 35"], "nobody looks: the alert stays")
+        #expect(story(calm + waiting + [3, 3, 300] + calm) == ["fired 35", "resolved 58"], "the good minutes begin anew")
+        let fired = try #require(Make.transitions(rule, queue(calm + waiting)).first)
+        #expect(fired.evidence.observedText == "5m" && fired.evidence.thresholdPhrase == "above 2m")
+        #expect(fired.startsAt == Make.start + 30)
     }
 
     /// Cohorts of 20 an hour, as they become known, `returned` of them.

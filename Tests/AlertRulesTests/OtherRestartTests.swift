@@ -71,6 +71,43 @@ struct OtherRestartTests {
         try expectNothingChanges(rule, minutes, step: 1, seed: seed)
     }
 
+    @Test("a burn rate: the same", arguments: [1, 2] as [UInt64])
+    func burnRate(seed: UInt64) throws {
+        var random = Seeded(seed: seed)
+        let minutes = stretches([0, 0.005, 0.03, 0.3], longest: 90, minutes: 2 * 1440, &random).map { share in
+            let attempts = Int64.random(in: 0...40, using: &random)
+            return AttemptCounts(attempts: attempts, bad: random.binomial(attempts, share))
+        }
+        let condition = BurnRateCondition(
+            reasons: ["auth"],
+            objective: Fraction(999, 1000),
+            rate: Fraction(144, 10),
+            long: RuleDuration(minutes: 60),
+            short: RuleDuration(minutes: 5)
+        )
+        try expectNothingChanges(Make.rule(.burnRate(try #require(condition))), minutes, step: 1, seed: seed)
+    }
+
+    @Test("a traffic drop: the same", arguments: [1, 2] as [UInt64])
+    func trafficDrop(seed: UInt64) throws {
+        var random = Seeded(seed: seed)
+        let present = stretches([0, 1, 4, 4, 6] as [Int64], longest: 200, minutes: 2 * 1440, &random)
+        let minutes = (Array(repeating: 4, count: 14 * 1440) + present).map { AttemptCounts(attempts: $0, bad: 0) }
+        var condition = TrafficDropCondition(below: Fraction(1, 2), for: RuleDuration(minutes: 15))
+        condition.weeks = 2
+        try expectNothingChanges(Make.rule(.trafficDrop(condition)), minutes, step: 97, seed: seed)
+    }
+
+    @Test("the age of a queue: the same", arguments: [1, 2, 3] as [UInt64])
+    func queueAge(seed: UInt64) throws {
+        var random = Seeded(seed: seed)
+        let minutes = stretches([0, 5, 100, 130, 600] as [Int64], longest: 20, minutes: 1440, &random).map { age in
+            Int.random(in: 0..<10, using: &random) == 0 ? AttemptCounts() : AttemptCounts(attempts: 1, bad: age)
+        }
+        let rule = Make.rule(.queueAge(QueueAgeCondition(above: RuleDuration(minutes: 2), for: RuleDuration(minutes: 5))))
+        try expectNothingChanges(rule, minutes, step: 1, seed: seed)
+    }
+
     @Test("a code nobody has seen: the same", arguments: [1, 2] as [UInt64])
     func firstSight(seed: UInt64) throws {
         var random = Seeded(seed: seed)

@@ -94,11 +94,19 @@ struct RuleFileTests {
         return Fault(lines: lines, finding: "r.yml:" + finding)
     }
 
+    static func drop(_ settings: String, _ finding: String) -> Fault {
+        Fault(lines: ["for: 15m", "traffic_drop:", "  { \(settings) }", labels, annotations], finding: "r.yml:" + finding)
+    }
+
+    static func burn(_ settings: String, _ finding: String) -> Fault {
+        Fault(lines: ["burn_rate: { reason: auth, \(settings) }", labels, annotations], finding: "r.yml:" + finding)
+    }
+
     static let faults: [Fault] = [
         Fault(
             lines: [good, "fro: 10m", labels, annotations],
             finding:
-                "r.yml:6:9: error: fro: unknown key 'fro'; did you mean 'for'? known: alert, ratio, baseline, absence,"
+                "r.yml:6:9: error: fro: unknown key 'fro'; did you mean 'for'? known: alert, ratio, burn_rate, baseline, absence,"
         ),
         ratio(
             "smoth: 2m",
@@ -142,9 +150,40 @@ struct RuleFileTests {
             lines: ["baseline: { reason: auth, above: 3x }", "for: 5m", labels, annotations],
             finding: "r.yml:6:14: error: for: a baseline has a 'window' and no 'for'"
         ),
+        drop("below: 95%", "7:20: error: traffic_drop.below: 95 % is impossible here: it must be from 1 % to 90 %"),
+        drop("below: 30%, weeks: 9", "7:32: error: traffic_drop.weeks: 9 is impossible here: it must be from 1 to 8"),
+        drop("below: 30%, min_usual: 5", "7:36: error: traffic_drop.min_usual: 5 is impossible here: it must be from 20 to"),
+        drop("below: 30%, resolve_at: 20%", "7:37: error: traffic_drop.resolve_at: 20 % is impossible here: it must be from 30 %"),
+        drop("weeks: 4", "7:11: error: traffic_drop.below: missing; give the part of the usual attempts"),
+        burn("rate: 14.4, long: 1h", "5:20: error: burn_rate.objective: missing; give the share"),
+        burn("objective: 100%, rate: 14.4, long: 1h", "5:47: error: burn_rate.objective: 100 % is impossible here: it must be from"),
+        burn("objective: 90%, rate: 10, long: 1h", "5:58: error: burn_rate.rate: it can never fire: more than all attempts would"),
+        burn("objective: 99%, rate: 2, long: 1h, short: 40m", "5:78: error: burn_rate.short: 40m is more than half of 'long' (1h)"),
+        burn("objective: 99%, rate: 2, long: 1h, min_bad: 0", "5:80: error: burn_rate.min_bad: 0 is impossible here"),
+        Fault(
+            lines: ["burn_rate: { reason: auth, objective: 99%, rate: 2, long: 1h }", "for: 5m", labels, annotations],
+            finding: "r.yml:6:14: error: for: a burn rate has the windows 'long' and 'short', and no 'for'"
+        ),
+        Fault(
+            lines: ["queue_age: { above: 2m }", labels, annotations],
+            finding: "r.yml:4:9: error: for: missing; say for how long the oldest due delivery"
+        ),
+        Fault(lines: ["queue_age: { }", "for: 5m", labels, annotations], finding: "r.yml:5:20: error: queue_age"),
+        Fault(
+            lines: ["queue_age: { above: 60s }", "for: 5m", labels, annotations],
+            finding: "r.yml:5:29: error: queue_age.above: '60s' is not a duration in whole minutes"
+        ),
+        Fault(
+            lines: ["queue_age: { above: 2m, of: { app: a } }", "for: 5m", labels, annotations],
+            finding: "r.yml:5:37: error: queue_age.of: the queue is sampled by provider"
+        ),
+        Fault(
+            lines: ["queue_age: { above: 2m }", "for: 5m", "by: [app]", labels, annotations],
+            finding: "r.yml:7:13: error: by: 'app' is not known here: the queue is sampled by provider"
+        ),
         Fault(
             lines: ["for: 5m", labels, annotations],
-            finding: "r.yml:4:9: error: ratio: missing; a rule needs a condition: 'ratio', 'baseline', 'absence'"
+            finding: "r.yml:4:9: error: ratio: missing; a rule needs a condition: 'ratio', 'burn_rate', 'baseline', 'absence'"
         ),
         Fault(
             lines: [good, "baseline: { reason: auth, above: 3x }", "for: 5m", labels, annotations],

@@ -21,8 +21,8 @@ struct ScenarioTests {
     }
 
     @Test(
-        "a backlog, unknown codes and devices that return: each fault is found, and nothing false in what is usual",
-        arguments: [0, 1, 2]
+        "a backlog, its age, traffic, unknown codes and devices that return: each fault is found, and nothing false in what is usual",
+        arguments: [0, 1, 2, 3, 4]
     )
     func series(_ index: Int) throws {
         let run = SeriesScenario(weeks: 2, faults: 6)
@@ -30,20 +30,22 @@ struct ScenarioTests {
             switch index {
             case 0: Make.rule(.backlog(BacklogCondition(above: 1000, for: RuleDuration(minutes: 15))), by: [.provider])
             case 1: Make.rule(.firstSight(FirstSightCondition()), by: FirstSightCondition.by)
+            case 2: Make.rule(.queueAge(QueueAgeCondition(above: RuleDuration(minutes: 2), for: RuleDuration(minutes: 5))), by: [.provider])
+            case 3: Make.rule(.trafficDrop(TrafficDropCondition(below: Fraction(3, 10), for: RuleDuration(minutes: 30))), by: [.app])
             default: Make.rule(.reregistration(ReregistrationCondition(below: Fraction(1, 2))), by: [.provider])
             }
         let result = try #require(run.result(rule))
         #expect(result.falseAlarmsPerWeek == 0 && result.detection.found == 1, "\(result)")
-        // A queue grows for a quarter of an hour first; a code is seen at once; half a day of devices must stay away.
-        let latest = [40, 5, 24 * 60][index]
+        // Faults begin at any time, also where few attempts are usual. A queue grows for a quarter of an hour first; a code is seen at once; half a day of devices must stay away.
+        let latest = [40, 5, 8, 60, 24 * 60][index]
         #expect((result.detection.medianDelay ?? .max) <= latest && (result.detection.medianDelay ?? 0) > 0, "\(result)")
         #expect(run.result(Make.outage()) == nil && run.result(Make.spike()) == nil)
     }
 
-    @Test("every shipped rule has a row: a share, a baseline, or a fault of its own kind")
+    @Test("every shipped rule and every example has a row: a share, a baseline, or a fault of its own kind")
     func everyRule() {
-        let rules = AlertsDirectory(path: ShippedRulesTests.alerts).ruleSet().rules
-        #expect(rules.count > 12)
+        let rules = [ShippedRulesTests.alerts, ShippedRulesTests.examples].flatMap { AlertsDirectory(path: $0).ruleSet().rules }
+        #expect(rules.count > 13)
         for rule in rules {
             let rows = [
                 ScenarioRun(weeks: 1, faults: 1).result(rule, .slight).map { _ in "share" },

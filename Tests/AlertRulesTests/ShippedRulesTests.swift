@@ -6,6 +6,7 @@ import Testing
 struct ShippedRulesTests {
     static let alerts = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "alerts").path(percentEncoded: false)
+    static let examples = alerts + "/examples"
 
     @Test("they are read without an error or a warning, and their runbooks exist")
     func clean() {
@@ -24,9 +25,16 @@ struct ShippedRulesTests {
         #expect(RuleCheck.check(alertsDirectory: Self.alerts).map(\.description) == [])
     }
 
-    @Test("every rule has a test that makes it fire, and one that keeps it silent")
-    func tested() {
-        let directory = AlertsDirectory(path: Self.alerts)
+    @Test("the examples are read without an error or a warning, and all have names of their own")
+    func examples() {
+        #expect(RuleCheck.check(alertsDirectory: Self.examples).map(\.description) == [])
+        let names = AlertsDirectory(path: Self.examples).ruleSet().rules.map(\.name)
+        #expect(Set(names).isDisjoint(with: AlertsDirectory(path: Self.alerts).ruleSet().rules.map(\.name)))
+    }
+
+    @Test("every rule has a test that makes it fire, and one that keeps it silent", arguments: ["", "/examples"])
+    func tested(folder: String) {
+        let directory = AlertsDirectory(path: Self.alerts + folder)
         let rules = directory.ruleSet().rules
         let (tests, _) = RuleTestFile.read(directory.testSources().sources, rules: rules)
         for rule in rules {
@@ -35,11 +43,11 @@ struct ShippedRulesTests {
         }
     }
 
-    @Test("they pass the tests beside them")
-    func fixtures() {
-        let (report, findings) = RuleTestRunner.run(alertsDirectory: Self.alerts)
+    @Test("they pass the tests beside them", arguments: ["", "/examples"])
+    func fixtures(folder: String) {
+        let (report, findings) = RuleTestRunner.run(alertsDirectory: Self.alerts + folder)
         #expect(findings.map(\.description) == [])
-        #expect(report.results.count >= 14)
+        #expect(report.results.count >= (folder.isEmpty ? 14 : 2))
         #expect(report.passed, "\(report.text)")
     }
 

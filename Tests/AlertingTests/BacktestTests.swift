@@ -73,7 +73,7 @@ struct BacktestTests {
             for (provider, pushType) in [("fcm", "alert"), ("fcm", "liveactivity"), ("apns", "alert")] {
                 try await traffic.add(RandomTrace.minutes(&random, first: first, count: length), provider: provider, pushType: pushType)
             }
-            let rules = [Rules.provider5xx, Self.quickBaseline]
+            let rules = [Rules.provider5xx, Self.quickBaseline, Self.burn]
             let evaluator = RuleEvaluator.forTest(pool, rules)
             let last = first + (length - 1)
             // In jumps until most of the baseline is learned, then minute by minute.
@@ -93,13 +93,58 @@ struct BacktestTests {
             let onlyBacktest = decided.filter { !live.contains($0) }
             #expect(onlyLive == [], "seed \(seed)")
             #expect(onlyBacktest == [], "seed \(seed)")
-            #expect(Set(live.map(\.rule)).count == 2 && live.count >= 8, "seed \(seed): \(live.count) transitions show too little")
+            #expect(Set(live.map(\.rule)).count == 3 && live.count >= 8, "seed \(seed): \(live.count) transitions show too little")
             let days = try await pool.query("SELECT count(*) FROM alertBaselineDays").map { try $0.decode(Int.self) }
             try await pool.execute("DELETE FROM alertBaselineDays")
             let again = try await RuleBacktest(span: span, on: pool).run(rules)
             #expect(again == results, "days computed anew are the days that were stored")
             let written = try await pool.query("SELECT day::text FROM alertBaselineDays")
             #expect(days != [0] && written.isEmpty, "a backtest writes nothing")
+        }
+    }
+
+    /// Three times as many failures as 98 % allow, over half an hour and five minutes.
+    private static let burn: AlertRule = {
+        let condition = BurnRateCondition(
+            reasons: ["provider_5xx"],
+            objective: Fraction(98, 100),
+            rate: Fraction(3, 1),
+            long: RuleDuration(minutes: 30),
+            short: RuleDuration(minutes: 5)
+        )
+        guard let condition else { fatalError("such a share is possible") }
+        return Rules.make("Burn", .burnRate(condition), by: [.provider])
+    }()
+
+    /// Below half of what it was a week ago, within fifteen minutes.
+    private static let drop: AlertRule = {
+        var condition = TrafficDropCondition(below: Fraction(1, 2), for: RuleDuration(minutes: 15))
+        condition.weeks = 2
+        // So short that a minute too few of the weeks before is missed.
+        condition.resolveAfter = RuleDuration(minutes: 5)
+        return Rules.make("Drop", .trafficDrop(condition), by: [.provider, .app])
+    }()
+
+    @Test("of a traffic drop, too: live evaluation reads the same time of the weeks before, a backtest everything")
+    func dropAsLive() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool, daysBack: 16)
+            // One app is used in the first half of each day; the other has too few attempts.
+            for (app, rate) in [("a", 6), ("b", 1)] as [(String, Int64)] {
+                try await traffic.fill(-16 * 1440..<0, app: app, attempts: rate) { app == "b" || ($0 + 16 * 1440) % 1440 < 720 }
+            }
+            var minute = 0
+            for (length, rate) in [(40, 6), (40, 0), (50, 6), (30, 2), (40, 6), (20, 9), (40, 1), (40, 6)] as [(Int, Int64)] {
+                try await traffic.fill(minute..<minute + length, app: "a", attempts: rate) { _ in true }
+                minute += length
+            }
+            let evaluator = RuleEvaluator.forTest(pool, [Self.drop])
+            for minute in 0...minute { try await evaluator.evaluate(minutes: minute) }
+            #expect(evaluator.faults == [:])
+            let live = try await Decided.live(pool)
+            #expect(live.count >= 6 && live.allSatisfy { $0.group == "app=a,provider=fcm" }, "\(live)")
+            let span = BacktestSpan(since: Traffic.start, last: Traffic.start + (minute - 1))
+            #expect(try Decided.backtest([try await RuleBacktest(span: span, on: pool).run(Self.drop)]) == live)
         }
     }
 

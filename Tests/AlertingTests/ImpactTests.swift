@@ -178,9 +178,39 @@ struct ImpactTests {
         }
     }
 
+    @Test("the SQL of a traffic drop returns what was attempted and what is usual", .enabled(if: Psql.isInstalled, "psql is not installed"))
+    func dropSQL() async throws {
+        var condition = TrafficDropCondition(below: Fraction(1, 2), for: RuleDuration(minutes: 15))
+        condition.weeks = 2
+        try await withDatabaseURL { url in
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 4), logger: .silent)
+            defer { pool.close() }
+            let traffic = try await Traffic(pool, daysBack: 16)
+            let week = 7 * 1440
+            for (from, rate) in [(-2 * week, 9), (-week, 7)] as [(Int, Int64)] {
+                try await traffic.fill(from - 90..<from + 90, app: "it's", attempts: rate) { _ in true }
+            }
+            try await traffic.fill(-60..<0, app: "it's", attempts: 7) { _ in true }
+            try await traffic.fill(0..<30, app: "it's", attempts: 1) { _ in true }
+            let evaluator = RuleEvaluator.forTest(pool, [Rules.make("Drop", .trafficDrop(condition), by: [.app])])
+            for minute in 0...30 { try await evaluator.evaluate(minutes: minute) }
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            #expect(alert.evidence.expected == 105 && alert.contributors == [] && alert.affected == nil)
+            let answer = try Psql.run(alert.reproduceSQL, at: url)
+            #expect(answer.status == 0, "\(answer.text)")
+            let last = try #require(answer.text.split(separator: "\n").last)
+            #expect(last == "\(alert.evidence.observed.counts.attempts)|105", "\(answer.text)")
+        }
+    }
+
     @Test("the SQL of rules beside the rollups runs as the analyst too", .enabled(if: Psql.isInstalled, "psql is not installed"))
     func otherSQL() async throws {
         let backlog = Rules.make("Growth", .backlog(BacklogCondition(above: 10, for: RuleDuration(minutes: 15))), by: [.provider])
+        let oldest = Rules.make(
+            "Late",
+            .queueAge(QueueAgeCondition(above: RuleDuration(minutes: 2), for: RuleDuration(minutes: 5))),
+            by: [.provider]
+        )
         let codes = Rules.make("Codes", .firstSight(FirstSightCondition()), by: FirstSightCondition.by)
         let clients = Rules.make("Clients", .reregistration(ReregistrationCondition(below: Fraction(1, 2))), by: [.provider])
         try await withDatabaseURL { url in
@@ -191,7 +221,7 @@ struct ImpactTests {
             try await traffic.addFacts(Traffic.start + 35, count: 3, reason: "unknown", code: "it's new")
             for minute in 0..<40 {
                 try await pool.execute(
-                    "INSERT INTO sendBacklogMinutes VALUES (\((Traffic.start + minute).timestamp), 'fcm', \(Int64(minute * 10)), NULL)"
+                    "INSERT INTO sendBacklogMinutes VALUES (\((Traffic.start + minute).timestamp), 'fcm', \(Int64(minute * 10)), 300)"
                 )
             }
             // Nine days of cohorts of which half return, then a day of which a tenth does.
@@ -203,12 +233,12 @@ struct ImpactTests {
                 FROM generate_series(0, 240) AS i
                 """
             )
-            let evaluator = RuleEvaluator.forTest(pool, [backlog, codes, clients])
+            let evaluator = RuleEvaluator.forTest(pool, [backlog, oldest, codes, clients])
             try await evaluator.evaluate(minutes: -1440)
             try await evaluator.evaluate(minutes: 40)
             #expect(evaluator.faults == [:])
             let alerts = try await AlertStore.open(on: pool)
-            #expect(Set(alerts.map(\.rule)) == ["Growth", "Codes", "Clients"])
+            #expect(Set(alerts.map(\.rule)) == ["Growth", "Late", "Codes", "Clients"])
             for alert in alerts {
                 let answer = try Psql.run(alert.reproduceSQL, at: url)
                 #expect(answer.status == 0 && !answer.text.isEmpty, "\(alert.rule): \(answer.text)")

@@ -16,6 +16,12 @@ struct SeriesTests {
         .backlog(BacklogCondition(above: 1000, for: RuleDuration(minutes: 15))),
         by: [.provider]
     )
+    private static let oldest = Rules.make(
+        "Late",
+        .queueAge(QueueAgeCondition(above: RuleDuration(minutes: 2), for: RuleDuration(minutes: 5))),
+        by: [],
+        severity: .ticket
+    )
 
     private func decided(_ result: RuleBacktest.Result) -> [Recorded] {
         result.alerts.flatMap { [$0.fired, $0.resolved].compactMap { $0 } }.map {
@@ -79,6 +85,41 @@ struct SeriesTests {
             #expect(live.first?.minute == 35)
             let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 68)
             #expect(decided(try await RuleBacktest(span: span, on: pool).run(Self.backlog)) == live)
+        }
+    }
+
+    @Test("the age of the oldest delivery is sampled with the queue; too old for a time fires, and a backtest gives the same")
+    func queueAge() async throws {
+        try await withDatabase { pool in
+            _ = try await Traffic(pool)
+            let clock = HandClock()
+            let oldest = Mutex<Int64?>(nil)
+            let evaluator = RuleEvaluator(
+                pool: pool,
+                rules: RuleRegistry(rules: [Self.oldest], logger: .silent),
+                receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
+                sampling: { _ in
+                    let age = oldest.withLock { $0 }
+                    // Of all providers together the oldest counts, not the sum.
+                    return [
+                        BacklogSample(provider: "fcm", waiting: 5, oldestSeconds: age),
+                        BacklogSample(provider: "apns", waiting: 9, oldestSeconds: 70),
+                    ]
+                },
+                logger: .silent,
+                now: { clock.now }
+            )
+            for minute in 0..<40 {
+                clock.set((Traffic.start + minute).timestamp + .seconds(2))
+                oldest.withLock { $0 = minute < 10 ? nil : minute < 25 ? Int64(minute - 10) * 60 : 60 }
+                try await evaluator.evaluate(through: (Traffic.start + minute).timestamp)
+            }
+            let live = try await Recorded.transitions(pool)
+            // In minute 13 it is three minutes old, for the first time more than two.
+            #expect(live.map(\.kind) == ["firing", "resolved"] && live.map(\.minute) == [17, 29])
+            #expect(live.map(\.group) == ["all", "all"])
+            let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 38)
+            #expect(decided(try await RuleBacktest(span: span, on: pool).run(Self.oldest)) == live)
         }
     }
 

@@ -309,7 +309,7 @@ CREATE TABLE pushQueueSamples (
 
 COMMENT ON TABLE pushQueueSamples IS 'Waiting deliveries by queue, every five seconds. Kept for five minutes.';
 
--- Input of the alert rules with the condition `backlog`.
+-- Input of the alert rules with the conditions `backlog` and `queue_age`.
 CREATE TABLE sendBacklogMinutes (
     -- A minute without rows was not sampled.
     minute        timestamptz NOT NULL,

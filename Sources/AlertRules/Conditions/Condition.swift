@@ -18,6 +18,8 @@ protocol Condition: Sendable, Hashable {
     var decidesEvery: Int { get }
     /// How many minutes before a minute are needed to decide about it; whole days of a baseline come on top.
     var lookback: Int { get }
+    /// The minutes within `lookback` of `first` that are needed to decide about those after `first` up to `last`; empty: all of them.
+    func spans(_ first: Minute, _ last: Minute) -> [ClosedRange<Minute>]
     /// Dimensions that rows must have in addition to those of the groups.
     var strata: [Dimension] { get }
     /// A group with fewer bad attempts than this in all minutes that are looked at does not fire; 0: attempts alone do not say.
@@ -40,6 +42,7 @@ protocol Condition: Sendable, Hashable {
 extension Condition {
     var statuses: [String] { [] }
     var decidesEvery: Int { 1 }
+    func spans(_ first: Minute, _ last: Minute) -> [ClosedRange<Minute>] { [] }
     var strata: [Dimension] { [] }
     var leastBad: Int64 { 0 }
     var scenarioShare: Double? { nil }

@@ -17,5 +17,7 @@ struct ConditionKind: Sendable {
         self.read = read
     }
 
-    static let all: [ConditionKind] = [.ratio, .baseline, .absence, .backlog, .firstSight, .reregistration]
+    static let all: [ConditionKind] = [
+        .ratio, .burnRate, .baseline, .absence, .trafficDrop, .backlog, .queueAge, .firstSight, .reregistration,
+    ]
 }

@@ -10,6 +10,8 @@ package struct RuleCondition: Sendable {
     package var source: SeriesSource { base.source }
     /// The reason codes that count as bad.
     package var reasons: [String] { base.reasons }
+    /// Attempts can be bad: there is something to say about those.
+    package var hasBadAttempts: Bool { source == .attempts && !reasons.isEmpty }
     /// The statuses that count as bad; empty for all with one of the reasons.
     package var statuses: [String] { base.statuses }
     /// The attempts that count at all.
@@ -36,8 +38,10 @@ extension RuleCondition: Hashable {
 package enum SeriesSource: Sendable, Hashable {
     /// The rollups: attempts with an outcome, and how many of them were bad.
     case attempts
-    /// Samples of the send queue.
+    /// Samples of the send queue: how many wait.
     case backlog
+    /// The same samples: the age of the oldest due delivery.
+    case queueAge
     /// The first minute of each day in which a code was seen.
     case codes
     /// Hourly cohorts of devices whose token was no longer registered.

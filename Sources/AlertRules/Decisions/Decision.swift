@@ -59,11 +59,14 @@ struct EvaluatedWindow {
     /// The counts by which a share was proven.
     var provenCounts: AttemptCounts { level == .threshold ? window.counts : AttemptCounts() }
 
-    /// A larger share, or a larger multiple of what was expected, than the evidence's worst window.
+    /// A larger share, a larger multiple of what was expected, or a smaller part of what is usual, than the evidence's worst window.
     func isWorse(than evidence: Evidence) -> Bool {
         if level.comparesNumbers { return window.counts.bad > evidence.worst.counts.bad }
         guard let expected, let worstExpected = evidence.worstExpected else {
             return window.counts.isWorse(than: evidence.worst.counts)
+        }
+        if level == .trafficDrop {
+            return Double(window.counts.attempts) * worstExpected < Double(evidence.worst.counts.attempts) * expected
         }
         return Double(window.counts.bad) * worstExpected > Double(evidence.worst.counts.bad) * expected
     }

@@ -16,15 +16,19 @@ package struct Evidence: Sendable, Hashable, Codable {
         case newNormal = "new_normal"
         /// `absence/1`: attempts, none of which succeeded.
         case absence
+        /// `traffic-drop/1`: `attempts` were made, `expected` are usual.
+        case trafficDrop = "traffic_drop"
         /// `backlog/1`: `bad` is what waits at the end of the window, `attempts` what waited in its first third.
         case backlog
+        /// `queue-age/1`: `bad` is the age of the oldest due delivery in seconds.
+        case queueAge = "queue_age"
         /// `first-sight/1`: attempts that ended with the code in the minute it was seen.
         case firstSight = "first_sight"
         /// `reregistration/1`: `attempts` are devices, `bad` those that did not return; `expected` would have returned as usual.
         case reregistration
 
         /// What was expected is part of the evidence.
-        var hasExpectation: Bool { isMultiple || self == .reregistration }
+        var hasExpectation: Bool { isMultiple || [.reregistration, .trafficDrop].contains(self) }
 
         /// The threshold is a multiple of what was expected.
         package var isMultiple: Bool { [.reference, .unusualVolume, .newNormal].contains(self) }
@@ -39,8 +43,11 @@ package struct Evidence: Sendable, Hashable, Codable {
             return own > others
         }
 
+        /// `bad` of `attempts` are attempts.
+        package var countsAttempts: Bool { ![.trafficDrop, .backlog, .queueAge, .reregistration].contains(self) }
+
         /// The larger number of `bad` is the worse window, whatever the share.
-        var comparesNumbers: Bool { self == .backlog || self == .firstSight }
+        var comparesNumbers: Bool { [.backlog, .queueAge, .firstSight].contains(self) }
     }
 
     /// `ratio/2` or `baseline/2`.
@@ -87,8 +94,9 @@ package struct Evidence: Sendable, Hashable, Codable {
         case .reference, .unusualVolume, .newNormal: threshold.multiple
         case .absence: "no success"
         case .backlog: "\(threshold.numerator) waiting"
+        case .queueAge: Self.age(threshold.numerator)
         case .firstSight: "any"
-        case .reregistration: "\(threshold.percent) of the usual"
+        case .reregistration, .trafficDrop: "\(threshold.percent) of the usual"
         }
     }
 
@@ -102,8 +110,9 @@ package struct Evidence: Sendable, Hashable, Codable {
         case .unusualVolume: "above \(thresholdText) what the last days let expect, under unusual volume"
         case .newNormal: "above \(thresholdText) the lowest level of two weeks: a new normal"
         case .backlog: "above \(thresholdText), and growing"
+        case .queueAge: "above \(thresholdText)"
         case .absence, .firstSight: thresholdText
-        case .reregistration: "below \(thresholdText)"
+        case .reregistration, .trafficDrop: "below \(thresholdText)"
         }
     }
 
@@ -118,12 +127,24 @@ package struct Evidence: Sendable, Hashable, Codable {
         switch level {
         case .threshold, .blocked, .learning, .reference, .unusualVolume, .newNormal: return Self.share(counts, expected: expected)
         case .absence: return "\(counts.attempts - counts.bad) successes"
+        case .trafficDrop: return "\(counts.attempts) attempts, " + Self.usual(counts, expected)
         case .backlog: return "\(counts.bad) waiting"
+        case .queueAge: return Self.age(counts.bad)
         case .firstSight: return counts.bad == 1 ? "1 attempt" : "\(counts.bad) attempts"
         case .reregistration:
             let returned = Fraction.percent(counts.attempts > 0 ? Double(counts.attempts - counts.bad) / Double(counts.attempts) : 0)
             return returned + " returned"
         }
+    }
+
+    /// `95 s`, `7m`, `1h30m`
+    private static func age(_ seconds: Int64) -> String {
+        seconds < 120 ? "\(seconds) s" : RuleDuration(minutes: Int(seconds / 60)).description
+    }
+
+    private static func usual(_ counts: AttemptCounts, _ expected: Double?) -> String {
+        guard let expected, expected > 0 else { return "none usual" }
+        return Fraction.percent(Double(counts.attempts) / expected) + " of the usual"
     }
 
     private static func share(_ counts: AttemptCounts, expected: Double?) -> String {

@@ -57,4 +57,7 @@ package struct AlertRule: Sendable, Hashable {
 
     /// How many minutes before a minute are needed to decide about it; whole days of a baseline come on top.
     package var lookback: Int { condition.base.lookback }
+
+    /// The minutes within `lookback` of `first` that are needed to decide about those after `first` up to `last`; empty: all of them.
+    package func spans(after first: Minute, through last: Minute) -> [ClosedRange<Minute>] { condition.base.spans(first, last) }
 }

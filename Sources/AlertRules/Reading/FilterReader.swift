@@ -18,6 +18,15 @@ struct FilterReader {
         return AttemptFilter(allowed)
     }
 
+    /// Of minutes that are kept by provider only; `why` says so.
+    func providers(_ why: String) -> AttemptFilter {
+        guard condition.has("of") else { return AttemptFilter([:]) }
+        var filter = filter()
+        filter.allowed[.eventType] = nil
+        if filter.allowed.keys.contains(where: { $0 != .provider }) { condition.error("of", why) }
+        return filter
+    }
+
     private func values(of dimension: Dimension, _ reader: MappingReader) -> [String] {
         reader.texts(dimension.rawValue).compactMap { text, position in
             guard let known = dimension.allowedValues, !known.contains(text) else { return text }

@@ -118,7 +118,7 @@ package enum RuleTestRunner {
     private static func asRead(_ rows: [KeyedCounts], by rule: AlertRule) -> [KeyedCounts] {
         switch rule.condition.source {
         case .attempts, .reregistrations: return rows
-        case .backlog: return rows.map { KeyedCounts(key: $0.key, minute: $0.minute, attempts: 1, bad: $0.counts.attempts) }
+        case .backlog, .queueAge: return rows.map { KeyedCounts(key: $0.key, minute: $0.minute, attempts: 1, bad: $0.counts.attempts) }
         case .codes:
             var days: Set<Int64> = []
             return rows.filter { days.insert($0.minute.day).inserted }

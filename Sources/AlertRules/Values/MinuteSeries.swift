@@ -48,6 +48,16 @@ package struct MinuteSeries: Sendable, Hashable {
         WindowCounts(first: last - (minutes - 1), minutes: minutes, counts: window(endingAt: last, minutes: minutes))
     }
 
+    /// The minute of the window from which on the sum of `excess` is largest: where a change most likely began.
+    func changePoint(in window: WindowCounts, _ excess: (AttemptCounts) -> Double) -> Minute {
+        var (sum, largest, first) = (0.0, -Double.infinity, window.last)
+        for offset in 0..<window.minutes {
+            sum += excess(self[window.last - offset])
+            if sum >= largest { (largest, first) = (sum, window.last - offset) }
+        }
+        return first
+    }
+
     /// The first minute with an attempt.
     package var firstAttempt: Minute? {
         attemptSums.firstIndex { $0 > 0 }.map { first + ($0 - 1) }

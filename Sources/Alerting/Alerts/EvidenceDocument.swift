@@ -52,7 +52,7 @@ struct EvidenceDocument: Sendable, Hashable, Encodable {
     let observed: Window
     let worstText: String
     let worst: Window
-    /// Bad attempts expected in `observed` (baseline only).
+    /// Bad attempts expected in `observed`, or of a traffic drop the usual attempts.
     let expected: Double?
     /// Refused credentials that pushes wait for; absent when there are none.
     let openCircuits: [OpenCircuitDocument]?

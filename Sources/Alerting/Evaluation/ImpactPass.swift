@@ -50,7 +50,7 @@ struct ImpactPass {
         let usual = try await usual(rule, alert)
         var present = try await look(rule, alert.group, first: last - (length - 1), minutes: length, usual: usual)
         present.backlog = try await backlog?(now)
-        guard evidence.worst != evidence.observed, rule.condition.source == .attempts else { return AlertImpact(now: present) }
+        guard evidence.worst != evidence.observed, rule.condition.hasBadAttempts else { return AlertImpact(now: present) }
         let known = alert.impact?.worst
         if let known, known.window == evidence.worst { return AlertImpact(worst: known, now: present) }
         var worst = try await look(
@@ -66,7 +66,7 @@ struct ImpactPass {
 
     /// The share of failures in the hour before it began: the hour before the present is part of the fault.
     private func usual(_ rule: AlertRule, _ alert: Alert) async throws -> Double? {
-        guard rule.condition.source == .attempts else { return nil }
+        guard rule.condition.hasBadAttempts else { return nil }
         let start = Minute(alert.startsAt)
         return try await counts(rule, alert.group, from: start - 60, to: start).share ?? 0
     }
@@ -90,7 +90,7 @@ struct ImpactPass {
         usual: Double?
     ) async throws -> AlertImpact.Snapshot {
         var window = WindowCounts(first: first, minutes: minutes, counts: AttemptCounts())
-        guard rule.condition.source == .attempts else { return AlertImpact.Snapshot(window: window, at: now) }
+        guard rule.condition.hasBadAttempts else { return AlertImpact.Snapshot(window: window, at: now) }
         window.counts = try await counts(rule, group, from: first, to: first + minutes)
         let impact = try await Impact.read(rule, group: group, window: window, usual: usual, time: sampleTime, logger: logger, on: pool)
         return AlertImpact.Snapshot(window: window, at: now, contributors: impact.contributors, affected: impact.devices)

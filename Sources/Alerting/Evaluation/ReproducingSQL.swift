@@ -8,8 +8,9 @@ enum ReproducingSQL {
         let window = transition.evidence.observed
         switch rule.condition.source {
         case .attempts: break
-        case .backlog, .codes, .reregistrations: return SeriesSQL.text(transition, rule: rule)
+        case .backlog, .queueAge, .codes, .reregistrations: return SeriesSQL.text(transition, rule: rule)
         }
+        if let drop = rule.condition.trafficDrop { return usual(transition, rule: rule, drop) }
         let header =
             "-- \(transition.rule) (\(transition.group)), version \(transition.ruleVersion): "
             + "\(window.counts.bad) of \(window.counts.attempts) attempts when it fired.\n"
@@ -72,6 +73,29 @@ enum ReproducingSQL {
             """
     }
 
+    /// What was attempted, and the lower median of the weeks before: at this time, an hour earlier or an hour later.
+    private static func usual(_ transition: Transition, rule: AlertRule, _ drop: TrafficDropCondition) -> String {
+        let window = transition.evidence.observed
+        return """
+            -- \(transition.rule) (\(transition.group)), version \(transition.ruleVersion).
+            WITH counted AS (
+                SELECT week, shift, coalesce(sum(attempts), 0)::bigint AS attempts
+                FROM generate_series(0, \(drop.weeks)) AS week
+                CROSS JOIN unnest(ARRAY[-\(TrafficDropCondition.shift), 0, \(TrafficDropCondition.shift)]) AS shift
+                CROSS JOIN LATERAL (
+                    SELECT interval '1 minute' * shift - interval '168 hours' * week AS distance
+                ) AS other
+                LEFT JOIN attemptRollups ON minute >= timestamptz '\(window.first.timestamp.rfc3339)' + distance
+                  AND minute < timestamptz '\((window.last + 1).timestamp.rfc3339)' + distance
+                  AND \(filters(rule, transition.group, alias: ""))
+                GROUP BY week, shift
+            ), medians AS (
+                SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY attempts) AS median FROM counted WHERE week > 0 GROUP BY shift
+            )
+            SELECT (SELECT attempts FROM counted WHERE week = 0 AND shift = 0) AS attempts, min(median) AS usual FROM medians;
+            """
+    }
+
     private static func bad(_ rule: AlertRule) -> String {
         let reasons = rule.condition.reasons.map(quoted).joined(separator: ", ")
         let statuses = rule.condition.statuses.map(quoted).joined(separator: ", ")
@@ -80,13 +104,17 @@ enum ReproducingSQL {
     }
 
     private static func conditions(_ rule: AlertRule, _ group: GroupKey, _ window: WindowCounts, alias: String) -> String {
-        let prefix = alias
+        let span = "minute >= '\(window.first.timestamp.rfc3339)' AND minute < '\((window.last + 1).timestamp.rfc3339)'"
+        return span + "\n  AND " + filters(rule, group, alias: alias)
+    }
+
+    /// `alias` with its point.
+    private static func filters(_ rule: AlertRule, _ group: GroupKey, alias: String) -> String {
         let allowed = rule.selection(in: group).allowed.sorted { $0.key.rawValue < $1.key.rawValue }
         let filters = allowed.map { dimension, values in
-            "\(prefix)\(dimension.rawValue)::text IN (\(values.map(quoted).joined(separator: ", ")))"
+            "\(alias)\(dimension.rawValue)::text IN (\(values.map(quoted).joined(separator: ", ")))"
         }
-        let span = "minute >= '\(window.first.timestamp.rfc3339)' AND minute < '\((window.last + 1).timestamp.rfc3339)'"
-        return ([span, "status IN ('sent', 'failed', 'deactivated')"] + filters).joined(separator: "\n  AND ")
+        return (["status IN ('sent', 'failed', 'deactivated')"] + filters).joined(separator: "\n  AND ")
     }
 
     static func quoted(_ text: String) -> String {

@@ -144,13 +144,13 @@ struct RulePass {
         alert.evidence.worstExpected = open.evidence.worstExpected
         alert.evidence.openCircuits = open.evidence.openCircuits
         let fired = alert.evidence.observed
-        if let series, last - fired.last <= configuration.recomputeMinutes,
+        if rule.condition.source == .attempts, let series, last - fired.last <= configuration.recomputeMinutes,
             series.window(endingAt: fired.last, minutes: fired.minutes) != fired.counts
         {
             alert.revised = true
         }
-        // Nothing is tried while a credential is refused: that is the alert, not a lack of traffic.
-        if open.evidence.openCircuits != nil, open.lastSet == last {
+        // Nothing is tried while a credential is refused, or no traffic is the fault: that is the alert, not a lack of data.
+        if open.lastSet == last, open.evidence.openCircuits != nil || open.evidence.level == .trafficDrop {
             alert.noDataSince = nil
         } else if let traffic = series?.lastAttempt(through: last) {
             alert.noDataSince = last - traffic >= configuration.noDataAfterMinutes ? (traffic + 1).timestamp : nil
@@ -189,7 +189,7 @@ struct RulePass {
     /// Who is affected by the largest of the alerts that begin. When many begin at once, no alert waits for the impact of all of them: that of the
     /// others is looked at when they are open.
     private func impacts(_ fired: [Transition]) async throws -> [GroupKey: Impact] {
-        guard rule.condition.source == .attempts else { return [:] }
+        guard rule.condition.hasBadAttempts else { return [:] }
         let end = ContinuousClock.now + configuration.impactTime
         let largest = fired.sorted { $0.evidence.observed.counts.bad > $1.evidence.observed.counts.bad }
         var impacts: [GroupKey: Impact] = [:]

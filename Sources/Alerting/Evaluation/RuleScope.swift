@@ -21,6 +21,9 @@ struct RuleScope {
         on session: any PostgresSession
     ) async throws -> RuleScope {
         var selection = rule.selection()
+        selection.spans = rule.spans(after: first + (rule.lookback + 1), through: last).map {
+            $0.lowerBound.timestamp..<($0.upperBound + 1).timestamp
+        }
         guard rule.condition.source == .attempts, rule.dimensions.contains(.app) else { return RuleScope(selection: selection) }
         let firing = Set(firing.compactMap { $0[.app] })
         let largest = try await RollupStore.largest(

@@ -13,9 +13,9 @@ enum SeriesSQL {
         }
         let (from, to) = (window.first.timestamp.rfc3339, (window.last + 1).timestamp.rfc3339)
         switch rule.condition.source {
-        case .backlog, .attempts:
+        case .backlog, .queueAge, .attempts:
             return header + """
-                SELECT minute, sum(waiting)::bigint AS waiting
+                SELECT minute, sum(waiting)::bigint AS waiting, max(oldestSeconds) AS oldestSeconds
                 FROM sendBacklogMinutes
                 WHERE minute >= '\(from)' AND minute < '\(to)'\(condition(.provider, "provider"))
                 GROUP BY minute ORDER BY minute;

@@ -14,7 +14,7 @@ enum SeriesStore {
     ) async throws -> [GroupHistory] {
         switch rule.condition.source {
         case .attempts: return []
-        case .backlog: return GroupHistory.groups(of: rule, rows: try await backlog(rule, first, last, session))
+        case .backlog, .queueAge: return GroupHistory.groups(of: rule, rows: try await queue(rule, first, last, session))
         case .reregistrations: return GroupHistory.groups(of: rule, rows: try await reregistrations(rule, first, last, session))
         case .codes:
             let rows = try await codes(rule, first, last, session)
@@ -26,22 +26,27 @@ enum SeriesStore {
         }
     }
 
-    private static func backlog(
+    /// One sample a minute and group: the sum of what waits, or the age of the oldest.
+    private static func queue(
         _ rule: AlertRule,
         _ first: Minute,
         _ last: Minute,
         _ session: any PostgresSession
     ) async throws -> [KeyedCounts] {
-        let rows = try await session.query(
+        let providers = rule.condition.of.allowed[.provider]
+        let group: Query = rule.by.isEmpty ? "''" : "provider"
+        let value: Query = rule.condition.source == .queueAge ? "coalesce(max(oldestSeconds), 0)" : "sum(waiting)::bigint"
+        return try await session.query(
             """
-            SELECT minute, provider, waiting FROM sendBacklogMinutes
+            SELECT minute, \(group), \(value) FROM sendBacklogMinutes
             WHERE minute >= \(first.timestamp) AND minute <= \(last.timestamp)
+              AND (\(providers == nil) OR provider = ANY(\(providers ?? [])))
+            GROUP BY 1, 2
             """
         ).map {
-            let (minute, provider, waiting) = try $0.decode((Timestamp, String, Int64).self)
-            return KeyedCounts(key: GroupKey([.provider: provider]), minute: Minute(minute), attempts: 1, bad: waiting)
+            let (minute, provider, value) = try $0.decode((Timestamp, String, Int64).self)
+            return KeyedCounts(key: GroupKey([.provider: provider]), minute: Minute(minute), attempts: 1, bad: value)
         }
-        return rows.filter { rule.condition.of.admits($0.key) }
     }
 
     private static func codes(

@@ -34,6 +34,8 @@ package struct RollupSelection: Sendable, Hashable {
     package var badStatuses: [String]
     /// For each named dimension, the values that are counted apart; all others are counted together as `FoldedLabels.other`.
     package var kept: [RollupDimension: [String]] = [:]
+    /// Parts of the time that is read; empty: all of it.
+    package var spans: [Range<Timestamp>] = []
 
     package init(allowed: [RollupDimension: [String]] = [.eventType: ["send"]], reasons: [String], badStatuses: [String] = []) {
         self.allowed = allowed
@@ -261,6 +263,10 @@ package enum RollupStore {
 
     private static func condition(_ selection: RollupSelection, _ from: Timestamp, _ to: Timestamp) -> Query {
         var query: Query = "minute >= \(from) AND minute < \(to) AND status IN ('sent', 'failed', 'deactivated')"
+        if !selection.spans.isEmpty {
+            let parts = selection.spans.map { "minute >= \($0.lowerBound) AND minute < \($0.upperBound)" as Query }
+            query = "\(query) AND (\(parts.dropFirst().reduce(parts[0]) { "\($0) OR \($1)" }))"
+        }
         for (dimension, values) in selection.allowed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             guard let type = dimension.enumType else {
                 query = "\(query) AND \(raw: dimension.rawValue) = ANY(\(values))"

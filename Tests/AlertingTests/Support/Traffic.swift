@@ -44,6 +44,19 @@ struct Traffic {
         }
     }
 
+    /// As many accepted sends of one app in each minute of a range, counted from `start`, that is wanted; in one statement.
+    func fill(_ minutes: Range<Int>, app: String, attempts: Int64, where isWanted: (Int) -> Bool) async throws {
+        let wanted = attempts > 0 ? minutes.filter(isWanted).map { (Traffic.start + $0).timestamp } : []
+        try await pool.execute(
+            """
+            INSERT INTO attemptRollups (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType,
+                                        writerSlot, attempts, latencyMsSum, latencyCount)
+            SELECT minute, 'fcm', 'android', 'send', 'sent', '', \(app), 'production', 'alert', 0, \(attempts), 0, 0
+            FROM unnest(\(wanted)) AS minute
+            """
+        )
+    }
+
     /// The same counts for each minute of a range, counted from `start`.
     func add(_ minutes: Range<Int>, attempts: Int64, bad: Int64, provider: String = "fcm") async throws {
         for offset in minutes { try await add(Traffic.start + offset, attempts: attempts, bad: bad, provider: provider) }

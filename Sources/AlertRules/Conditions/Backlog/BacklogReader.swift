@@ -18,17 +18,9 @@ struct BacklogReader {
             return nil
         }
         var condition = BacklogCondition(above: above, for: duration)
-        condition.of = filter(backlog)
+        condition.of = FilterReader(condition: backlog).providers("what waits is counted by provider")
         if let share = backlog.share("grows_by", in: Fraction(1, 100)...Fraction(100, 1)) { condition.growsBy = share }
         if let duration = backlog.duration("resolve_after", in: 2...1440) { condition.resolveAfter = duration }
         return condition
-    }
-
-    private func filter(_ backlog: MappingReader) -> AttemptFilter {
-        guard backlog.has("of") else { return AttemptFilter([:]) }
-        var filter = FilterReader(condition: backlog).filter()
-        filter.allowed[.eventType] = nil
-        if filter.allowed.keys.contains(where: { $0 != .provider }) { backlog.error("of", "what waits is counted by provider") }
-        return filter
     }
 }

@@ -19,7 +19,7 @@ struct AcceptPage {
         back = alert.pagePath
         path = alert.pagePath + "/accept"
         isFiring = alert.state == .firing
-        level = "\(alert.evidence.worstText), \(AlertWords.counts(alert.evidence.worst))"
+        level = "\(alert.evidence.worstText), \(AlertWords.counts(alert.evidence.worst, alert.evidence.level))"
         multiple = alert.evidence.level.isMultiple ? alert.evidence.thresholdText : "the rule's multiple"
     }
 }

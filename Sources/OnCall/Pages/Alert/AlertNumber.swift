@@ -10,19 +10,22 @@ struct AlertNumber {
     static func list(_ alert: Alert, now: Timestamp) -> [AlertNumber] {
         let evidence = alert.evidence
         var list = [
-            AlertNumber(name: "Observed", value: "\(evidence.observedText), \(AlertWords.counts(evidence.observed))"),
+            AlertNumber(name: "Observed", value: "\(evidence.observedText), \(AlertWords.counts(evidence.observed, evidence.level))"),
             AlertNumber(name: "Window", value: window(evidence.observed, now: now)),
             AlertNumber(name: "Threshold", value: evidence.thresholdPhrase),
         ]
         if let expected = evidence.expected {
-            list.append(AlertNumber(name: "Expected", value: "\(Fraction.rounded(expected)) bad attempts in that window"))
+            let what = evidence.level == .trafficDrop ? "attempts" : "bad attempts"
+            list.append(AlertNumber(name: "Expected", value: "\(Fraction.rounded(expected)) \(what) in that window"))
         }
         if let circuits = evidence.openCircuitsText { list.append(AlertNumber(name: "Open circuits", value: circuits)) }
         if evidence.worst != evidence.observed {
             list.append(
                 AlertNumber(
                     name: "Worst",
-                    value: "\(evidence.worstText), \(AlertWords.counts(evidence.worst)), \(window(evidence.worst, now: now))"
+                    value: [
+                        evidence.worstText, AlertWords.counts(evidence.worst, evidence.level), window(evidence.worst, now: now),
+                    ].joined(separator: ", ")
                 )
             )
         }

@@ -17,16 +17,18 @@ enum AlertWords {
         "It is over: at worst \(alert.evidence.worstText), \(threshold(alert.evidence))"
     }
 
-    /// `312 of 4,950 attempts in 15 min`
-    static func counts(_ window: WindowCounts) -> String {
-        "\(NumberText.count(window.counts.bad)) of \(NumberText.count(window.counts.attempts)) attempts in "
+    /// `312 of 4,950 attempts in 15 min`; `over 15 min` of what is not a share of attempts.
+    static func counts(_ window: WindowCounts, _ level: Evidence.Level = .threshold) -> String {
+        guard level.countsAttempts else { return "over \(RuleDuration(minutes: window.minutes).words)" }
+        return "\(NumberText.count(window.counts.bad)) of \(NumberText.count(window.counts.attempts)) attempts in "
             + RuleDuration(minutes: window.minutes).words
     }
 
     /// `threshold 5 %`, `threshold 3× of the 12.3 expected`
     static func threshold(_ evidence: Evidence) -> String {
         guard let expected = evidence.expected else { return "threshold \(evidence.thresholdText)" }
-        return "threshold \(evidence.thresholdText) of the \(Fraction.rounded(expected)) expected"
+        let of = evidence.level.isMultiple ? " of the \(Fraction.rounded(expected)) expected" : " (\(Fraction.rounded(expected)))"
+        return "threshold \(evidence.thresholdText)\(of)"
     }
 
     /// The threshold as a share of attempts, which for a baseline follows from what was expected.

@@ -26,7 +26,7 @@ struct AlertCard {
         since = "since \(ClockText.moment(alert.startsAt, now: now)), \(DurationText.ago(alert.startsAt, now: now))"
         observed = alert.evidence.observedText
         threshold = AlertWords.threshold(alert.evidence)
-        counts = AlertWords.counts(alert.evidence.observed)
+        counts = AlertWords.counts(alert.evidence.observed, alert.evidence.level)
         action = alert.annotations["action"]
         runbook = AlertWords.runbookPath(alert)
         acknowledged = AlertWords.acknowledged(alert, now: now)
