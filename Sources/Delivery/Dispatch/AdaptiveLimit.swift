@@ -20,6 +20,8 @@ struct AdaptiveLimit: Sendable, Hashable {
     private(set) var exact: Double
     /// The usual latency: falls at once, rises slowly.
     private(set) var baseline: Duration?
+    /// The last answer took longer than `slow`, whatever is usual.
+    private(set) var isSlow = false
     private var reducedAt: ContinuousClock.Instant?
 
     init(maximum: Int) {
@@ -34,12 +36,13 @@ struct AdaptiveLimit: Sendable, Hashable {
     mutating func note(_ outcome: PushOutcome, now: ContinuousClock.Instant) {
         guard outcome.httpStatus != nil || outcome.refusalScope == .provider else { return }
         let time = outcome.responseTime ?? outcome.latency
-        let isSlow = baseline.map { time > max(AdaptiveLimit.slow, $0 * AdaptiveLimit.slowFactor) } ?? false
+        isSlow = time > AdaptiveLimit.slow
+        let isOverloaded = isSlow && baseline.map { time > $0 * AdaptiveLimit.slowFactor } ?? false
         if outcome.httpStatus != nil {
             let before = baseline ?? time
             baseline = time < before ? time : before + (time - before) / 200
         }
-        if isSlow || outcome.isThrottled || outcome.refusalScope == .provider {
+        if isOverloaded || outcome.isThrottled || outcome.refusalScope == .provider {
             guard reducedAt.map({ now - $0 >= AdaptiveLimit.pause }) ?? true else { return }
             reducedAt = now
             exact = max(min(AdaptiveLimit.least, Double(maximum)), exact * AdaptiveLimit.reduction)

@@ -8,13 +8,14 @@ struct QueueClaims {
     var sweptAt: ContinuousClock.Instant?
     /// Deliveries of closed circuits are left to make ready.
     var isReleasing = false
-    /// When something of a queue that a circuit blocks was last claimed.
-    var blockedAt: [Int32: ContinuousClock.Instant] = [:]
+    /// When something of a paced queue was last claimed.
+    var pacedAt: [Int32: ContinuousClock.Instant] = [:]
 
-    /// What is claimed behind an open circuit only learns that it is blocked. That is no haste, and would take time from others: so many …
-    private static let blockedLimit = 20
+    /// What is claimed behind an open circuit only learns that it is blocked, and what a slow provider is sent together it answers together.
+    /// That is no haste, and would take time from others: so many …
+    private static let pacedLimit = 10
     /// … each time, once in this interval.
-    private static let blockedInterval = Duration.milliseconds(200)
+    private static let pacedInterval = Duration.milliseconds(100)
 
     init(policy: QueueScheduler.Policy) { self.policy = policy }
 
@@ -28,11 +29,11 @@ struct QueueClaims {
         sweptAt.map { now - $0 >= interval } ?? true
     }
 
-    /// How many deliveries of a queue that a circuit blocks may be claimed now.
-    mutating func takeBlocked(of queue: Int32, now: ContinuousClock.Instant) -> Int {
-        if let last = blockedAt[queue], now - last < Self.blockedInterval { return 0 }
-        blockedAt[queue] = now
-        return Self.blockedLimit
+    /// How many deliveries of a paced queue may be claimed now.
+    mutating func takePaced(of queue: Int32, now: ContinuousClock.Instant) -> Int {
+        if let last = pacedAt[queue], now - last < Self.pacedInterval { return 0 }
+        pacedAt[queue] = now
+        return Self.pacedLimit
     }
 
     /// The throttle of a queue: the one of its app, else the provider's.

@@ -79,7 +79,7 @@ package final class SendDispatcher: Service, Sendable {
             var queueClaims = QueueClaims(policy: configuration.queues)
             while true {
                 queueClaims.sweptAt = nil
-                queueClaims.blockedAt = [:]
+                queueClaims.pacedAt = [:]
                 let claimed = try await round(&queueClaims).deliveries
                 guard !claimed.isEmpty else { return }
                 await withDiscardingTaskGroup { group in
@@ -167,12 +167,13 @@ package final class SendDispatcher: Service, Sendable {
         }
         for (credential, queue, grant) in grants.filter(\.queue.isCritical) + grants.filter({ !$0.queue.isCritical }) {
             var limit = min(grant.count, allowed(queue), claimLimit)
-            let isBlocked = pipeline.gate.blocks(queue.scope, credential: credential.name)
-            if isBlocked { limit = min(limit, queueClaims.takeBlocked(of: queue.id, now: now)) }
+            let isPaced =
+                pipeline.gate.blocks(queue.scope, credential: credential.name) || isShared && !queue.isCritical && slots.isSlow(credential)
+            if isPaced { limit = min(limit, queueClaims.takePaced(of: queue.id, now: now)) }
             let claimed = try await claim(limit, queue, &queueClaims)
             queueClaims[credential].claimed(claimed.count, of: grant)
             round.deliveries += claimed
-            let isFull = claimed.count == limit && !isBlocked
+            let isFull = claimed.count == limit && !isPaced
             round.isMoreWaiting = round.isMoreWaiting || isFull && !claimed.isEmpty && slots.hasFreeSlots(credential)
         }
         return round

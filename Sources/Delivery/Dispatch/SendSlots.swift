@@ -109,6 +109,9 @@ final class SendSlots: Sendable {
         state.withLock { state in state.uses[credential].map { $0.inFlight < max(1, $0.capacity / 2) } ?? true }
     }
 
+    /// The last answer of its provider took long.
+    func isSlow(_ credential: Credential) -> Bool { state.withLock { $0.uses[credential]?.limit.isSlow ?? false } }
+
     /// The provider is back after an outage.
     func restart(_ credential: Credential) { state.withLock { $0.uses[credential]?.limit.restart() } }
 }

@@ -76,6 +76,30 @@ struct IsolationTests {
         }
     }
 
+    @Test("what waits for a provider that answers slowly is claimed in small parts at intervals, but for critical deliveries")
+    func slowProvider() async throws {
+        try await SendingBench.with { bench in
+            let slow = ScriptedProvider()
+            slow.answer(.accepted("m", latency: .seconds(2)))
+            let dispatcher = bench.dispatcher { provider, _, _ in
+                if provider == .fcm { slow } else { SilentFCM(credential: "team") }
+            }
+            try await bench.enqueue(items(100, "fcm"))
+            try await bench.enqueue(items(5, "apns"))
+            var queueClaims = QueueClaims(policy: QueueScheduler.Policy())
+            let start = ContinuousClock.now
+            let first = try await dispatcher.round(&queueClaims, now: start).deliveries
+            #expect(first.count == 55, "nothing is known of it yet")
+            await dispatcher.working { for delivery in first { await dispatcher.handle(delivery) } }
+            try await bench.enqueue(items(20, "fcm", id: "page", members: #", "critical": true"#))
+            var claimed: [Int] = []
+            for milliseconds in [10, 90, 110] {
+                claimed.append(try await dispatcher.round(&queueClaims, now: start + .milliseconds(milliseconds)).deliveries.count)
+            }
+            #expect(claimed == [30, 0, 10])
+        }
+    }
+
     @Test("ordinary sends of an app overtake its bulk sends, and a send to many devices is bulk by itself")
     func bulk() async throws {
         try await SendingBench.with { bench in

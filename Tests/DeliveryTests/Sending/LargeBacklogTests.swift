@@ -51,13 +51,13 @@ struct LargeBacklogTests {
             var queueClaims = QueueClaims(policy: QueueScheduler.Policy())
             let start = ContinuousClock.now
             var claimed: [Int] = []
-            for milliseconds in [0, 150, 200] {
+            for milliseconds in [0, 90, 100] {
                 claimed.append(try await dispatcher.round(&queueClaims, now: start + .milliseconds(milliseconds)).deliveries.count)
             }
-            #expect(claimed == [20, 0, 20])
+            #expect(claimed == [10, 0, 10])
             try await bench.pool.execute("UPDATE pushCircuits SET closedAt = now(), closedBy = 'probe'")
             queueClaims.sweptAt = nil
-            #expect(try await dispatcher.round(&queueClaims, now: start + .milliseconds(210)).deliveries.count == 250)
+            #expect(try await dispatcher.round(&queueClaims, now: start + .milliseconds(110)).deliveries.count == 250)
         }
     }
 
