@@ -7,13 +7,13 @@ copy_tree() { # copy_tree DIRECTORY; in the root of the tree
         README.md CHANGELOG.md Makefile; do
         [ -e "$item" ] && items+=("$item")
     done
-    find "${items[@]}" -type f | sort >"$scratch/wanted"
+    find "${items[@]}" \( -type f -o -type l \) | sort >"$scratch/wanted"
     while IFS= read -r item; do
         cmp -s "$item" "$scratch/$item" && continue
         mkdir -p "$scratch/$(dirname "$item")"
-        cp "$item" "$scratch/$item"
+        cp -PTf "$item" "$scratch/$item"
     done <"$scratch/wanted"
     # Remove what the tree no longer has.
-    (cd "$scratch" && for item in "${items[@]}"; do [ -e "$item" ] && find "$item" -type f; done | sort) >"$scratch/had"
+    (cd "$scratch" && for item in "${items[@]}"; do [ -e "$item" ] && find "$item" \( -type f -o -type l \); done | sort) >"$scratch/had"
     comm -13 "$scratch/wanted" "$scratch/had" | while IFS= read -r item; do rm "$scratch/$item"; done
 }

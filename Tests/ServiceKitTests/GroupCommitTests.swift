@@ -14,7 +14,9 @@ struct GroupCommitTests {
         }
         await commit.open()
         await withTaskGroup(of: Void.self) { group in
-            for item in others + critical { group.addTask { #expect(await commit.submit(item, isCritical: critical.contains(item)) == item) } }
+            for item in others + critical {
+                group.addTask { #expect(await commit.submit(item, isCritical: critical.contains(item)) == item) }
+            }
             while await commit.count < others.count + critical.count { await Task.yield() }
             group.addTask { await commit.run() }
             await commit.close()
