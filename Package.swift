@@ -104,7 +104,7 @@ let package = Package(
 
         // Layer 2: an app's part; rules and their decisions; what every service needs once.
         module("PushClient", ["PushContract"]),
-        module("AlertRules", [.yams, .crypto]),
+        module("AlertRules", ["PushContract", .yams, .crypto]),
         module("ServiceKit", ["PushContract", .logging, .serviceLifecycle]),
 
         // Layer 3: adapters to the outside world, without knowledge of pushes.

@@ -102,11 +102,28 @@ struct RuleFileTests {
         Fault(lines: ["burn_rate: { reason: auth, \(settings) }", labels, annotations], finding: "r.yml:" + finding)
     }
 
+    static func latency(_ settings: String, _ finding: String) -> Fault {
+        Fault(lines: ["for: 10m", "latency: { \(settings) }", labels, annotations], finding: "r.yml:" + finding)
+    }
+
     static let faults: [Fault] = [
+        latency("above: 2s", "6:18: error: latency.p: missing; give the percentile, such as 95"),
+        latency("p: 95", "6:18: error: latency.above: missing; give the limit above which it fires, such as 2s"),
+        latency("p: 45, above: 2s", "6:23: error: latency.p: 45 is impossible here: it must be from 50 to 99.9"),
+        latency("p: 95, above: 2m", "6:34: error: latency.above: '2m' is not a latency such as 500ms or 2s"),
+        latency("p: 95, above: 2500ms", "6:34: error: latency.above: latencies are not counted apart at 2.5s; use 2s or 3s"),
+        latency("p: 95, above: 2s, of: { platform: ios }", "6:42: error: latency.of: latencies are counted by provider and app"),
+        latency("p: 95, above: 90s", "6:34: error: latency.above: latencies are not counted apart at 90s; use 60s"),
+        latency("p: 95, above: 2s, min_attempts: 0", "6:52: error: latency.min_attempts: 0 is impossible here: it must be from 1 to"),
+        Fault(lines: ["latency: { p: 95, above: 2s }", labels, annotations], finding: "r.yml:4:9: error: for: missing; say for how long"),
+        Fault(
+            lines: ["latency: { p: 95, above: 2s }", "for: 10m", "by: [provider, platform]", labels, annotations],
+            finding: "r.yml:7:13: error: by: 'platform' is not known here: latencies are counted by provider and app"
+        ),
         Fault(
             lines: [good, "fro: 10m", labels, annotations],
             finding:
-                "r.yml:6:9: error: fro: unknown key 'fro'; did you mean 'for'? known: alert, ratio, burn_rate, baseline, absence,"
+                "r.yml:6:9: error: fro: unknown key 'fro'; did you mean 'for'? known: alert, ratio, burn_rate, latency, baseline,"
         ),
         ratio(
             "smoth: 2m",
@@ -183,7 +200,7 @@ struct RuleFileTests {
         ),
         Fault(
             lines: ["for: 5m", labels, annotations],
-            finding: "r.yml:4:9: error: ratio: missing; a rule needs a condition: 'ratio', 'burn_rate', 'baseline', 'absence'"
+            finding: "r.yml:4:9: error: ratio: missing; a rule needs a condition: 'ratio', 'burn_rate', 'latency', 'baseline'"
         ),
         Fault(
             lines: [good, "baseline: { reason: auth, above: 3x }", "for: 5m", labels, annotations],

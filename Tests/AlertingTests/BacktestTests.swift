@@ -148,6 +148,34 @@ struct BacktestTests {
         }
     }
 
+    @Test("of latencies, too: alerts by provider and app, of attempts as they are written, some of them late", arguments: [true, false])
+    func latencyAsLive(byApp: Bool) async throws {
+        let condition = LatencyCondition(percentile: Fraction(90, 1), aboveMs: 500, for: RuleDuration(minutes: 10))
+        let rule = Rules.make("Slow", .latency(condition), by: byApp ? [.provider, .app] : [])
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            let evaluator = RuleEvaluator.forTest(pool, [rule])
+            let fast = [Int32](repeating: 500, count: 16)
+            let slow = [Int32](repeating: 300, count: 10) + [Int32](repeating: 501, count: 6)
+            for minute in 0..<120 {
+                try await traffic.write(minute, latencies: (20..<50).contains(minute) ? slow : fast, app: "it's")
+                try await traffic.write(minute, latencies: fast, app: "b")
+                // What another sender saw of the second app is reported when it is over.
+                if byApp, minute == 85 {
+                    for late in 16..<30 { try await traffic.write(minute - late, latencies: slow + slow, app: "b", reportedLate: late) }
+                }
+                try await evaluator.evaluate(minutes: minute + 1)
+            }
+            #expect(evaluator.faults == [:])
+            let live = try await Decided.live(pool)
+            let groups = byApp ? ["app=b,provider=fcm", "app=it's,provider=fcm"] : ["all"]
+            #expect(live.map(\.kind) == groups.flatMap { _ in ["firing", "resolved"] } && Set(live.map(\.group)) == Set(groups), "\(live)")
+            #expect(live.last { $0.kind == "firing" }?.minute == 29)
+            let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 119)
+            #expect(try Decided.backtest([try await RuleBacktest(span: span, on: pool).run(rule)]) == live)
+        }
+    }
+
     @Test("an alert that began before the time in question is there, one that was over is not")
     func warmUp() async throws {
         try await withDatabase { pool in

@@ -203,6 +203,32 @@ struct ImpactTests {
         }
     }
 
+    @Test(
+        "the SQL of a latency returns the slow attempts, and between which bounds a percentile is",
+        .enabled(if: Psql.isInstalled, "psql is not installed")
+    )
+    func latencySQL() async throws {
+        let condition = LatencyCondition(percentile: Fraction(95, 1), aboveMs: 2000, for: RuleDuration(minutes: 10))
+        try await withDatabaseURL { url in
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 4), logger: .silent)
+            defer { pool.close() }
+            let traffic = try await Traffic(pool)
+            let latencies = [Int32](repeating: 40, count: 16) + [2001, 2500, 9000, 9000]
+            for minute in 0..<10 { try await traffic.write(minute, latencies: latencies, app: "a") }
+            try await traffic.write(3, latencies: [70_000], app: "b")
+            let evaluator = RuleEvaluator.forTest(pool, [Rules.make("Slow", .latency(condition), by: [.app])])
+            for minute in 0...10 { try await evaluator.evaluate(minutes: minute) }
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            #expect(alert.evidence.observed.counts == AttemptCounts(attempts: 200, bad: 40))
+            #expect(alert.contributors == [] && alert.affected == nil && !alert.revised)
+            let answer = try Psql.run(alert.reproduceSQL, at: url)
+            #expect(answer.status == 0, "\(answer.text)")
+            let lines = answer.text.split(separator: "\n")
+            #expect(lines.contains("|200|40|20.00"), "\(answer.text)")
+            #expect(lines.suffix(3) == ["50|160|80.00", "3000|20|90.00", "10000|20|100.00"], "\(answer.text)")
+        }
+    }
+
     @Test("the SQL of rules beside the rollups runs as the analyst too", .enabled(if: Psql.isInstalled, "psql is not installed"))
     func otherSQL() async throws {
         let backlog = Rules.make("Growth", .backlog(BacklogCondition(above: 10, for: RuleDuration(minutes: 15))), by: [.provider])

@@ -209,7 +209,7 @@ struct AttemptDatabase: Sendable {
         try await maintenance.rotateLedgerNow()
     }
 
-    /// Rollups without their zero rows, against a count over the rows: no difference in either direction.
+    /// Rollups and latencies without their zero rows, against a count over the rows: no difference in either direction.
     func expectRollupsEqualRecount(total: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let rows = try await pool.query(
             """
@@ -223,9 +223,17 @@ struct AttemptDatabase: Sendable {
                 SELECT minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor, sum(attempts)::bigint AS attempts,
                     sum(latencyMsSum)::bigint AS latency, sum(latencyCount)::bigint AS latencies
                 FROM attemptRollups GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 HAVING sum(attempts) <> 0
+            ), timed AS (
+                SELECT date_trunc('minute', attemptedAt), provider, coalesce(app, ''),
+                    (SELECT min(bound) FROM unnest(\(LatencyBuckets.bounds)) AS bound WHERE bound >= latencyMs), count(*)
+                FROM notificationDeliveryAttempts WHERE latencyMs IS NOT NULL GROUP BY 1, 2, 3, 4
+            ), latency AS (
+                SELECT minute, provider, app, upToMs, sum(attempts)::bigint FROM attemptLatencies
+                GROUP BY 1, 2, 3, 4 HAVING sum(attempts) <> 0
             )
             SELECT (SELECT count(*) FROM notificationDeliveryAttempts), (SELECT count(*) FROM ((TABLE recount EXCEPT TABLE rollup)
                 UNION ALL (TABLE rollup EXCEPT TABLE recount)) AS difference)
+                + (SELECT count(*) FROM ((TABLE timed EXCEPT TABLE latency) UNION ALL (TABLE latency EXCEPT TABLE timed)) AS difference)
             """
         )
         let (count, differences) = try rows[0].decode((Int, Int).self)

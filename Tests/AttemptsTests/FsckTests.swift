@@ -39,6 +39,14 @@ struct FsckTests {
             ["rollups"]
         ),
         (
+            "a latency in another bucket",
+            """
+            UPDATE attemptLatencies SET upToMs = 50 WHERE ctid = (SELECT min(ctid) FROM attemptLatencies)
+            AND tableoid = (SELECT min(tableoid) FROM attemptLatencies)
+            """,
+            ["rollups"]
+        ),
+        (
             "an id that stands on two days, counted on both",
             """
             WITH copied AS (
@@ -46,7 +54,8 @@ struct FsckTests {
                 SELECT attemptId, uid, platform, provider, tokenHash, eventType, status, reasonCode, providerErrorCode,
                     attemptedAt - interval '1 day', requestId, app, environment, pushType, appVersion, providerMessageId, latencyMs, sendId,
                     receivedAt, attemptKey
-                FROM notificationDeliveryAttempts WHERE attemptId = 'a-17' RETURNING *)
+                FROM notificationDeliveryAttempts WHERE attemptId = 'a-17' RETURNING *
+            ), timed AS (INSERT INTO attemptLatencies SELECT date_trunc('minute', attemptedAt), provider, app, 20, 77, 1 FROM copied)
             INSERT INTO attemptRollups SELECT date_trunc('minute', attemptedAt), provider, platform, eventType, status,
                 coalesce(reasonCode::text, ''), coalesce(app, ''), coalesce(environment::text, ''), coalesce(pushType, ''), 77, 1,
                 coalesce(latencyMs, 0), count(latencyMs) OVER () FROM copied
@@ -85,6 +94,10 @@ struct FsckTests {
         ),
         (
             "a rollup partition that is gone", "DROP TABLE attemptRollups_202603",
+            ["partitions", "rollups"]
+        ),
+        (
+            "a partition of latencies that is gone", "DROP TABLE attemptLatencies_202603",
             ["partitions", "rollups"]
         ),
         (
@@ -147,6 +160,7 @@ struct FsckTests {
         let now = Sample.now
         var partitions = FsckPartitions()
         partitions.rollups = plan.months(from: now.day - 60, through: now.day + 5)
+        partitions.latencies = partitions.rollups.map(\.latencies)
         partitions.facts = plan.facts(now: now) + [PartitionPlan.fact(day: now.day - 40)]
         for index in partitions.facts.indices { partitions.facts[index].name = partitions.facts[index].name.lowercased() }
         #expect(partitions.faults(plan: plan, countedDays: [], now: now).isEmpty)

@@ -28,7 +28,8 @@ struct LabelLimiterTests {
             attemptedAt: moment,
             requestId: "r",
             app: app,
-            appVersion: version
+            appVersion: version,
+            latencyMs: 30
         )
     }
 
@@ -98,6 +99,10 @@ struct LabelLimiterTests {
                 "SELECT app, sum(attempts)::bigint FROM attemptRollups GROUP BY 1 HAVING sum(attempts) <> 0 ORDER BY 1"
             ).map { try $0.decode((String, Int64).self) }
             #expect(counted.map(\.0) == ["app 0", "app 1", "other"])
+            let timed = try await pool.query(
+                "SELECT app, sum(attempts)::bigint FROM attemptLatencies GROUP BY 1 HAVING sum(attempts) <> 0 ORDER BY 1"
+            ).map { try $0.decode((String, Int64).self) }
+            #expect(timed.map(\.0) == counted.map(\.0) && timed.map(\.1) == counted.map(\.1))
             let majors = try await pool.query("SELECT DISTINCT appMajor FROM attemptRollups WHERE attempts <> 0 ORDER BY 1")
                 .map { try $0.decode(String.self) }
             #expect(majors == ["0", "1", "other"])

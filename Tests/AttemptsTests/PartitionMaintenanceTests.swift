@@ -124,6 +124,8 @@ struct PartitionMaintenanceTests {
             #expect(!names.contains(PartitionPlan.fact(day: days[1]).name.lowercased()))
             #expect(names.contains(PartitionPlan.rollup(day: days[2]).name.lowercased()))
             #expect(!names.contains(PartitionPlan.rollup(day: days[3]).name.lowercased()))
+            #expect(names.contains(PartitionPlan.rollup(day: days[2]).latencies.name.lowercased()))
+            #expect(!names.contains(PartitionPlan.rollup(day: days[3]).latencies.name.lowercased()))
             let tables = try await pool.query(
                 "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname LIKE 'notificationdeliveryattempts_2025%'"
             )

@@ -118,6 +118,24 @@ CREATE TABLE attemptRollups (
 
 COMMENT ON TABLE attemptRollups IS 'Attempts per minute and dimension. The sum over writerSlot equals a count of the attempts.';
 
+-- Input of the alert rules with the condition `latency`. Written with attemptRollups, and only for attempts that have a latency.
+CREATE TABLE attemptLatencies (
+    -- The minute of attemptedAt.
+    minute     timestamptz      NOT NULL,
+    provider   pushProvider     NOT NULL,
+    -- As in attemptRollups.
+    app        text COLLATE "C" NOT NULL,
+    upToMs     integer          NOT NULL,
+    writerSlot smallint         NOT NULL,
+    attempts   bigint           NOT NULL,
+    PRIMARY KEY (minute, provider, app, upToMs, writerSlot)
+) PARTITION BY RANGE (minute);
+
+COMMENT ON TABLE attemptLatencies IS
+    'Attempts with a latency per minute, provider, app and bucket of latencyMs. The sum over writerSlot equals a count of the attempts.';
+COMMENT ON COLUMN attemptLatencies.upToMs IS
+    'The highest latencyMs of a bucket: 1, 2, 5, 10, 20, 50, 100, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 10000, 30000, 60000, 2147483647.';
+
 CREATE TABLE attemptLateMinutes (
     minute     timestamptz NOT NULL,
     writerSlot smallint    NOT NULL,

@@ -29,6 +29,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
         foldedLabels'),
     ('attemptRollups', 'minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, writerSlot, attempts,
         latencyMsSum, latencyCount, appMajor'),
+    ('attemptLatencies', 'minute, provider, app, upToMs, writerSlot, attempts'),
     ('attemptsPerMinute', 'minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, attempts,
         latencyMsSum, latencyCount'),
     ('instances', 'instance, at, host, version, startedAt, roles, credentials, clockAheadSeconds'),

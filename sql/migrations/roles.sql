@@ -53,7 +53,8 @@ BEGIN
                     WHEN target.name = 'schemalocks' THEN NULL
                     WHEN target.name = 'keylocks' THEN 'SELECT, UPDATE'
                     WHEN target.isView OR target.name IN ('schemamigrations', 'analystcolumns', 'ledgerstate', 'apikeys') THEN 'SELECT'
-                    WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups', 'attemptlateminutes')
+                    WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups', 'attemptlatencies',
+                            'attemptlateminutes')
                         THEN 'SELECT, INSERT, UPDATE'
                     WHEN target.name IN ('serversecrets', 'auditentries', 'alerttransitions') THEN 'SELECT, INSERT'
                     -- Acknowledging, retrying notifications, silencing, marking and accepting.
@@ -66,15 +67,16 @@ BEGIN
                     WHEN target.isView THEN NULL
                     WHEN target.name = 'keylocks' THEN 'SELECT, UPDATE'
                     WHEN target.name IN ('schemamigrations', 'ledgerstate') THEN 'SELECT'
-                    WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups', 'attemptlateminutes')
+                    WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups', 'attemptlatencies',
+                            'attemptlateminutes')
                         THEN 'SELECT, INSERT, UPDATE'
                     WHEN target.name IN ('devices', 'devicestarttokens', 'deadtokens', 'deactivationlimiters', 'follows', 'writerheartbeats',
                             'instances', 'foldedlabeldays')
                         OR target.name ~ '^(push|token|live|activ|match|score|audience)' THEN 'SELECT, INSERT, UPDATE, DELETE'
                     END
                 WHEN 'pushwatch_alerter' THEN CASE
-                    WHEN target.isView OR target.name IN ('schemamigrations', 'attemptrollups', 'alertmarks', 'deactivationlimiters',
-                            'foldedlabeldays', 'attemptimports')
+                    WHEN target.isView OR target.name IN ('schemamigrations', 'attemptrollups', 'attemptlatencies', 'alertmarks',
+                            'deactivationlimiters', 'foldedlabeldays', 'attemptimports')
                         OR target.name ~ '^push(queues|queuesamples|ready|scheduled|leases|finished|dead|throttles|circuits|ratelimitpauses)$' THEN 'SELECT'
                     WHEN target.name = 'writerheartbeats' THEN 'SELECT, DELETE'
                     WHEN target.name = 'instances' THEN 'SELECT, INSERT, UPDATE, DELETE'

@@ -18,6 +18,6 @@ struct ConditionKind: Sendable {
     }
 
     static let all: [ConditionKind] = [
-        .ratio, .burnRate, .baseline, .absence, .trafficDrop, .backlog, .queueAge, .firstSight, .reregistration,
+        .ratio, .burnRate, .latency, .baseline, .absence, .trafficDrop, .backlog, .queueAge, .firstSight, .reregistration,
     ]
 }

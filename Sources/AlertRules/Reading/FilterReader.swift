@@ -18,12 +18,12 @@ struct FilterReader {
         return AttemptFilter(allowed)
     }
 
-    /// Of minutes that are kept by provider only; `why` says so.
-    func providers(_ why: String) -> AttemptFilter {
+    /// Of minutes that are kept by some dimensions only; `why` says so.
+    func filter(among known: [Dimension], _ why: String) -> AttemptFilter {
         guard condition.has("of") else { return AttemptFilter([:]) }
         var filter = filter()
-        filter.allowed[.eventType] = nil
-        if filter.allowed.keys.contains(where: { $0 != .provider }) { condition.error("of", why) }
+        let events = filter.allowed.removeValue(forKey: .eventType)
+        if events != ["send"] || filter.allowed.keys.contains(where: { !known.contains($0) }) { condition.error("of", why) }
         return filter
     }
 

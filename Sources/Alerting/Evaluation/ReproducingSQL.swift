@@ -15,7 +15,9 @@ enum ReproducingSQL {
             "-- \(transition.rule) (\(transition.group)), version \(transition.ruleVersion): "
             + "\(window.counts.bad) of \(window.counts.attempts) attempts when it fired.\n"
         guard transition.evidence.level.isMultiple, !frozen.isEmpty else {
-            return header + counts(rule, conditions(rule, transition.group, window, alias: "")) + openCircuits(transition, rule: rule)
+            let conditions = conditions(rule, transition.group, window, alias: "")
+            let more = rule.condition.latency == nil ? openCircuits(transition, rule: rule) : latencies(conditions)
+            return header + counts(rule, conditions) + more
         }
         return header + expectation(rule, conditions(rule, transition.group, window, alias: "r."), frozen)
     }
@@ -24,12 +26,24 @@ enum ReproducingSQL {
         """
         SELECT minute, sum(attempts)::bigint AS attempts,
                \(bad(rule)) AS bad,
-               round(100.0 * \(bad(rule)) / sum(attempts), 2) AS percent
-        FROM attemptRollups
+               round(100.0 * \(bad(rule)) / nullif(sum(attempts), 0), 2) AS percent
+        FROM \(rule.condition.latency == nil ? "attemptRollups" : "attemptLatencies")
         WHERE \(conditions)
         GROUP BY ROLLUP (minute)
         ORDER BY minute NULLS LAST;
         """
+    }
+
+    /// Where the window's percentiles are: the percentage of attempts that took no longer than a bound.
+    private static func latencies(_ conditions: String) -> String {
+        "\n\n" + """
+            SELECT upToMs, sum(attempts)::bigint AS attempts,
+                   round(100.0 * sum(sum(attempts)) OVER (ORDER BY upToMs) / nullif(sum(sum(attempts)) OVER (), 0), 2) AS percent
+            FROM attemptLatencies
+            WHERE \(conditions)
+            GROUP BY upToMs
+            ORDER BY upToMs;
+            """
     }
 
     /// What waited for refused credentials, when that had a part in it.
@@ -97,6 +111,7 @@ enum ReproducingSQL {
     }
 
     private static func bad(_ rule: AlertRule) -> String {
+        if let latency = rule.condition.latency { return "coalesce(sum(attempts) FILTER (WHERE upToMs > \(latency.aboveMs)), 0)::bigint" }
         let reasons = rule.condition.reasons.map(quoted).joined(separator: ", ")
         let statuses = rule.condition.statuses.map(quoted).joined(separator: ", ")
         let ended = statuses.isEmpty ? "" : " AND status IN (\(statuses))"
@@ -105,7 +120,7 @@ enum ReproducingSQL {
 
     private static func conditions(_ rule: AlertRule, _ group: GroupKey, _ window: WindowCounts, alias: String) -> String {
         let span = "minute >= '\(window.first.timestamp.rfc3339)' AND minute < '\((window.last + 1).timestamp.rfc3339)'"
-        return span + "\n  AND " + filters(rule, group, alias: alias)
+        return [span, filters(rule, group, alias: alias)].filter { !$0.isEmpty }.joined(separator: "\n  AND ")
     }
 
     /// `alias` with its point.
@@ -114,7 +129,8 @@ enum ReproducingSQL {
         let filters = allowed.map { dimension, values in
             "\(alias)\(dimension.rawValue)::text IN (\(values.map(quoted).joined(separator: ", ")))"
         }
-        return (["status IN ('sent', 'failed', 'deactivated')"] + filters).joined(separator: "\n  AND ")
+        let ended = rule.condition.latency == nil ? ["status IN ('sent', 'failed', 'deactivated')"] : []
+        return (ended + filters).joined(separator: "\n  AND ")
     }
 
     static func quoted(_ text: String) -> String {

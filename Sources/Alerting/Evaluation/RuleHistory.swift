@@ -85,7 +85,9 @@ extension AlertRule {
         var allowed: [RollupDimension: [String]] = [:]
         for (dimension, values) in condition.of.allowed { dimension.rollup.map { allowed[$0] = values } }
         for (dimension, value) in group.values { dimension.rollup.map { allowed[$0] = [value] } }
-        return RollupSelection(allowed: allowed, reasons: condition.reasons, badStatuses: condition.statuses)
+        var selection = RollupSelection(allowed: allowed, reasons: condition.reasons, badStatuses: condition.statuses)
+        selection.slowerThanMs = condition.latency?.aboveMs
+        return selection
     }
 }
 

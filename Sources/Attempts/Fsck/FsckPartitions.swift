@@ -5,6 +5,7 @@ import PushContract
 struct FsckPartitions: Sendable {
     var facts: [PartitionPlan.Partition] = []
     var rollups: [PartitionPlan.Partition] = []
+    var latencies: [PartitionPlan.Partition] = []
     /// Bytes of each, by name.
     var sizes: [String: Int64] = [:]
     /// Partitions that should not be as they are: a default one, one that is half detached.
@@ -15,15 +16,15 @@ struct FsckPartitions: Sendable {
     static func read(on session: some PostgresSession) async throws -> FsckPartitions {
         let rows = try await session.query(
             """
-            SELECT inhparent = 'attemptRollups'::regclass, child.relname::text, pg_get_expr(child.relpartbound, child.oid), inhdetachpending,
+            SELECT parent.relname::text, child.relname::text, pg_get_expr(child.relpartbound, child.oid), inhdetachpending,
                    coalesce(pg_relation_size(child.oid), 0)
-            FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
-            WHERE inhparent IN ('notificationDeliveryAttempts'::regclass, 'attemptRollups'::regclass)
+            FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid JOIN pg_class AS parent ON parent.oid = inhparent
+            WHERE inhparent IN ('notificationDeliveryAttempts'::regclass, 'attemptRollups'::regclass, 'attemptLatencies'::regclass)
             """
         )
         var partitions = FsckPartitions()
         for row in rows {
-            let (isRollup, name, bounds, isLeaving, size) = try row.decode((Bool, String, String, Bool, Int64).self)
+            let (parent, name, bounds, isLeaving, size) = try row.decode((String, String, String, Bool, Int64).self)
             partitions.sizes[name] = size
             guard let partition = parse(name, bounds) else {
                 partitions.odd.append("\(name) is not a partition of ours: \(bounds)")
@@ -33,7 +34,11 @@ struct FsckPartitions: Sendable {
                 partitions.leaving.append(partition)
                 continue
             }
-            if isRollup { partitions.rollups.append(partition) } else { partitions.facts.append(partition) }
+            switch parent {
+            case "attemptrollups": partitions.rollups.append(partition)
+            case "attemptlatencies": partitions.latencies.append(partition)
+            default: partitions.facts.append(partition)
+            }
         }
         return partitions
     }
@@ -71,9 +76,11 @@ struct FsckPartitions: Sendable {
         for partition in facts where partition.to != partition.from + .seconds(86_400) || partition.name != named(partition.from) {
             faults.append(FsckFault("\(partition.name) holds \(partition.from) to \(partition.to), not the day its name says"))
         }
-        let months = Set(rollups.map(\.from))
-        for month in plan.months(from: min(oldest, live.lowerBound), through: live.upperBound) where !months.contains(month.from) {
-            faults.append(FsckFault("no rollup partition for \(month.from.rfc3339.prefix(7))"))
+        for (partitions, what) in [(rollups, "rollup"), (latencies, "latency")] {
+            let months = Set(partitions.map(\.from))
+            for month in plan.months(from: min(oldest, live.lowerBound), through: live.upperBound) where !months.contains(month.from) {
+                faults.append(FsckFault("no \(what) partition for \(month.from.rfc3339.prefix(7))"))
+            }
         }
         return faults
     }

@@ -11,6 +11,7 @@ struct RollupsCheck: FsckCheck {
         for (done, slice) in slices.enumerated() {
             context.progress(done, of: slices.count)
             faults += try await context.twice { try await miscounted(slice, context) }
+            faults += try await context.twice { try await miscountedLatencies(slice, context) }
         }
         return [FsckReport.Line(name, "rollups equal a recount", examined: "closed minutes of \(context.days) days", faults: faults)]
     }
@@ -24,6 +25,16 @@ struct RollupsCheck: FsckCheck {
                 key: "\(minute) \(dimensions)",
                 text: "minute \(minute) [\(words)]: the rollups say \(rollup ?? 0), a recount says \(recount ?? 0)"
                     + (rollup == recount ? " (latencies differ)" : "")
+            )
+        }
+    }
+
+    private func miscountedLatencies(_ slice: Range<Timestamp>, _ context: FsckContext) async throws -> [FsckFault] {
+        try await context.look(latencies(slice)).map { row in
+            let (minute, bucket, counted, recount) = try row.decode((Timestamp, String, Int64, Int64).self)
+            return FsckFault(
+                key: "latencies \(minute) \(bucket)",
+                text: "minute \(minute) [\(bucket)]: the latencies say \(counted), a recount says \(recount)"
             )
         }
     }
@@ -56,5 +67,28 @@ struct RollupsCheck: FsckCheck {
             OR sum(CASE WHEN isRollup THEN latencies ELSE -latencies END) <> 0
         ORDER BY 1, 2 LIMIT 100
         """
+    }
+
+    /// A bucket is the one after as many as have a bound below the latency.
+    private func latencies(_ slice: Range<Timestamp>) -> Query {
+        let bounds = LatencyBuckets.bounds
+        return """
+            SELECT minute, concat_ws(' ', provider, nullif(app, ''), 'up to', upToMs, 'ms'), sum(counted)::bigint, sum(recount)::bigint
+            FROM (
+                SELECT minute, provider, app, upToMs, attempts AS counted, 0 AS recount
+                FROM attemptLatencies WHERE minute >= \(slice.lowerBound) AND minute < \(slice.upperBound)
+                UNION ALL
+                SELECT date_trunc('minute', attemptedAt), provider,
+                       CASE WHEN foldedLabels & 1 <> 0 THEN \(FoldedLabels.other) ELSE coalesce(app, '') END,
+                       (\(bounds)::integer[])[1 + width_bucket(latencyMs - 1, \(Array(bounds.dropLast()))::integer[])],
+                       0, count(*)
+                FROM notificationDeliveryAttempts
+                WHERE attemptedAt >= \(slice.lowerBound) AND attemptedAt < \(slice.upperBound) AND latencyMs IS NOT NULL
+                GROUP BY 1, 2, 3, 4
+            ) AS both_sides
+            GROUP BY minute, provider, app, upToMs
+            HAVING sum(counted) <> sum(recount)
+            ORDER BY 1, 2 LIMIT 100
+            """
     }
 }

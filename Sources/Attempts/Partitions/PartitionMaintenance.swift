@@ -89,7 +89,9 @@ package struct PartitionMaintenance: Service {
 
     private func ensure(facts: [PartitionPlan.Partition], rollups: [PartitionPlan.Partition]) async throws {
         let existing = try await PartitionStatements.names(on: pool)
-        let missing = facts.map { ($0, "notificationDeliveryAttempts", "attemptedAt") } + rollups.map { ($0, "attemptRollups", "minute") }
+        let missing =
+            facts.map { ($0, "notificationDeliveryAttempts", "attemptedAt") }
+            + rollups.flatMap { [($0, "attemptRollups", "minute"), ($0.latencies, "attemptLatencies", "minute")] }
         for (partition, parent, column) in missing where !existing.contains(partition.name.lowercased()) {
             do {
                 try await pool.withTransaction { transaction in

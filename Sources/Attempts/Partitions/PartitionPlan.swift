@@ -20,6 +20,13 @@ package struct PartitionPlan: Sendable {
         package var name: String
         package var from: Timestamp
         package var to: Timestamp
+
+        /// The partition of the latencies for a month of rollups.
+        package var latencies: Partition {
+            var partition = self
+            partition.name = "attemptLatencies_" + name.suffix(6)
+            return partition
+        }
     }
 
     package func facts(now: Timestamp) -> [Partition] {

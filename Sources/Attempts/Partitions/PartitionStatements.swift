@@ -3,13 +3,14 @@ import PushContract
 
 /// DDL of partitions. Names are ours, never a caller's, so they may be spliced.
 enum PartitionStatements {
-    /// All partitions of facts and rollups, in lower case as in the catalogue.
+    /// All partitions of facts, rollups and latencies, in lower case as in the catalogue.
     static func names(on session: some PostgresSession) async throws -> Set<String> {
         let rows = try await session.query(
             """
             SELECT child.relname::text FROM pg_inherits
             JOIN pg_class AS child ON child.oid = inhrelid
-            WHERE inhparent IN ('notificationDeliveryAttempts'::regclass, 'attemptRollups'::regclass) AND NOT inhdetachpending
+            WHERE inhparent IN ('notificationDeliveryAttempts'::regclass, 'attemptRollups'::regclass, 'attemptLatencies'::regclass)
+              AND NOT inhdetachpending
             """
         )
         return try Set(rows.map { try $0.decode(String.self) })
@@ -22,7 +23,7 @@ enum PartitionStatements {
         column: String,
         on transaction: PostgresTransaction
     ) async throws {
-        let fill = parent == "attemptRollups" ? " WITH (fillfactor = 60)" : ""
+        let fill = parent == "notificationDeliveryAttempts" ? "" : " WITH (fillfactor = 60)"
         let range = "\(column) >= '\(partition.from)' AND \(column) < '\(partition.to)'"
         try await transaction.execute("CREATE TABLE \(raw: partition.name) (LIKE \(raw: parent) INCLUDING DEFAULTS)\(raw: fill)")
         try await transaction.execute("ALTER TABLE \(raw: partition.name) ADD CONSTRAINT inRange CHECK (\(raw: range))")
@@ -51,11 +52,13 @@ enum PartitionStatements {
 
     static func parent(of name: String) -> String {
         if name.hasPrefix("attemptledger_") { return "attemptLedger" }
+        if name.hasPrefix("attemptlatencies_") { return "attemptLatencies" }
         return name.hasPrefix("attemptrollups_") ? "attemptRollups" : "notificationDeliveryAttempts"
     }
 
     enum Parsed {
         case fact(day: Int64)
+        /// Of rollups or of latencies.
         case rollup(PartitionPlan.Partition)
     }
 
@@ -69,6 +72,7 @@ enum PartitionStatements {
         guard let moment = Timestamp(rfc3339: date) else { return nil }
         if name.hasPrefix("notificationdeliveryattempts_") { return .fact(day: moment.day) }
         if name.hasPrefix("attemptrollups_") { return .rollup(PartitionPlan.rollup(day: moment.day)) }
+        if name.hasPrefix("attemptlatencies_") { return .rollup(PartitionPlan.rollup(day: moment.day).latencies) }
         return nil
     }
 }

@@ -1,7 +1,7 @@
 import Postgres
 import PushContract
 
-/// What a batch changes in `attemptRollups`, summed up before it goes there: one row per minute and dimension.
+/// What a batch changes in `attemptRollups`, summed up before it goes there: one row per minute and dimension; and in `attemptLatencies`.
 struct RollupDelta {
     struct Key: Equatable {
         var minute: Int64
@@ -46,6 +46,7 @@ struct RollupDelta {
 
     private var rows: [(key: Key, sums: Sums)] = []
     private var indices: [Packed: Int] = [:]
+    private var latencies = LatencyDelta()
     /// Apps and push types, each once. A batch has few, so the search for one is a look at the first ones.
     private var texts = [""]
     private var textIndexes: [String: Int] = ["": 0]
@@ -90,6 +91,7 @@ struct RollupDelta {
         if let latencyMs {
             rows[index].sums.latencyMsSum += sign * Int64(latencyMs)
             rows[index].sums.latencyCount += sign
+            latencies.count(key, latencyMs: latencyMs, sign: sign)
         }
     }
 
@@ -131,14 +133,15 @@ struct RollupDelta {
         try connection.pipeline(queries(slot: slot, now: now))
     }
 
-    /// The statements that do: one for each row where there are few, one over arrays where there are many; none when nothing was counted. Late
-    /// minutes are one more.
+    /// The statements that do: one for each row where there are few, one over arrays where there are many; none when nothing was counted.
+    /// Then those of the latencies, and one for late minutes.
     func queries(slot: Int16, now: Timestamp) -> [Query] {
         if rows.isEmpty { return [] }
         let sorted = rows.count == 1 ? rows : rows.map { (order: sortKey($0.key), row: $0) }.sorted { $0.order < $1.order }.map(\.row)
         let counted = sorted.count <= RollupDelta.fewRows ? sorted.map { query($0, slot: slot) } : [query(sorted, slot: slot)]
         let late = rows.lazy.filter { LateMinutes.isLate($0.key.minute, now: now) }.map { ($0.key.minute, max(0, $0.sums.attempts)) }
-        return counted + [LateMinutes.query(Dictionary(late, uniquingKeysWith: +), slot: slot)].compactMap(\.self)
+        return counted + latencies.queries(slot: slot, texts: texts)
+            + [LateMinutes.query(Dictionary(late, uniquingKeysWith: +), slot: slot)].compactMap(\.self)
     }
 
     /// A function scan over arrays costs as much as the statements of so many rows.

@@ -36,6 +36,8 @@ package struct RollupSelection: Sendable, Hashable {
     package var kept: [RollupDimension: [String]] = [:]
     /// Parts of the time that is read; empty: all of it.
     package var spans: [Range<Timestamp>] = []
+    /// Counts attempts with a latency instead, of which those slower than this are bad; `allowed` may name `provider` and `app`.
+    package var slowerThanMs: Int32?
 
     package init(allowed: [RollupDimension: [String]] = [.eventType: ["send"]], reasons: [String], badStatuses: [String] = []) {
         self.allowed = allowed
@@ -43,8 +45,11 @@ package struct RollupSelection: Sendable, Hashable {
         self.badStatuses = badStatuses
     }
 
+    fileprivate var table: Query { slowerThanMs == nil ? "attemptRollups" : "attemptLatencies" }
+
     fileprivate var isBad: Query {
-        badStatuses.isEmpty ? "reasonCode = ANY(\(reasons))" : "reasonCode = ANY(\(reasons)) AND status::text = ANY(\(badStatuses))"
+        if let slowerThanMs { return "upToMs > \(slowerThanMs)" }
+        return badStatuses.isEmpty ? "reasonCode = ANY(\(reasons))" : "reasonCode = ANY(\(reasons)) AND status::text = ANY(\(badStatuses))"
     }
 }
 
@@ -99,7 +104,7 @@ package enum RollupStore {
         let rows = try await session.query(
             """
             SELECT value, count(*) OVER () FROM (
-                SELECT \(raw: dimension.sql) AS value, sum(attempts) AS attempts FROM attemptRollups
+                SELECT \(raw: dimension.sql) AS value, sum(attempts) AS attempts FROM \(selection.table)
                 WHERE \(condition(selection, from, to))
                 GROUP BY 1 HAVING coalesce(sum(attempts) FILTER (WHERE \(selection.isBad)), 0) >= \(leastBad)
             ) AS counted
@@ -164,7 +169,7 @@ package enum RollupStore {
     ) async throws -> [(values: [String], minute: Int64)] {
         let query: Query = """
             SELECT \(raw: array(dimensions)), (extract(epoch FROM min(minute)) / 60)::bigint
-            FROM (SELECT minute\(columns(dimensions, selection)) FROM attemptRollups WHERE \(condition(selection, from, to))) AS counted
+            FROM (SELECT minute\(columns(dimensions, selection)) FROM \(selection.table) WHERE \(condition(selection, from, to))) AS counted
             GROUP BY 1
             """
         return try await session.query(query).map {
@@ -191,7 +196,7 @@ package enum RollupStore {
                    coalesce(sum(attempts) FILTER (WHERE minute >= \(from) AND \(selection.isBad)), 0)::bigint,
                    coalesce(sum(attempts) FILTER (WHERE minute < \(from)), 0)::bigint,
                    coalesce(sum(attempts) FILTER (WHERE minute < \(from) AND \(selection.isBad)), 0)::bigint
-            FROM attemptRollups
+            FROM \(selection.table)
             WHERE \(condition(selection, before, to))
             GROUP BY GROUPING SETS (\(raw: columns.map { "(\($0))" }.joined(separator: ", ")))
             """
@@ -241,7 +246,7 @@ package enum RollupStore {
         return """
             SELECT minute\(columns(dimensions, selection)), sum(attempts) AS attempts,
                    coalesce(sum(attempts) FILTER (WHERE \(selection.isBad)), 0) AS bad
-            FROM attemptRollups
+            FROM \(selection.table)
             WHERE \(condition(selection, from, to))\(excluded(exclusions))
             GROUP BY \(raw: columnNumbers)
             """
@@ -262,7 +267,8 @@ package enum RollupStore {
     }
 
     private static func condition(_ selection: RollupSelection, _ from: Timestamp, _ to: Timestamp) -> Query {
-        var query: Query = "minute >= \(from) AND minute < \(to) AND status IN ('sent', 'failed', 'deactivated')"
+        var query: Query = "minute >= \(from) AND minute < \(to)"
+        if selection.slowerThanMs == nil { query = "\(query) AND status IN ('sent', 'failed', 'deactivated')" }
         if !selection.spans.isEmpty {
             let parts = selection.spans.map { "minute >= \($0.lowerBound) AND minute < \($0.upperBound)" as Query }
             query = "\(query) AND (\(parts.dropFirst().reduce(parts[0]) { "\($0) OR \($1)" }))"

@@ -57,6 +57,33 @@ struct Traffic {
         )
     }
 
+    /// Attempts of one minute with their latencies, through the writer; `reportedLate` minutes after it.
+    func write(_ minute: Int, latencies: [Int32], app: String, reportedLate late: Int = 0) async throws {
+        let at = (Traffic.start + minute).timestamp
+        var batch = AttemptBatch()
+        for (index, latencyMs) in latencies.enumerated() {
+            try batch.append(
+                Attempt(
+                    attemptId: "\(app)-\(minute)-\(late)-\(index)",
+                    uid: "u-\(index)",
+                    platform: .android,
+                    provider: .fcm,
+                    tokenHash: TokenHash(rawValue: "sha256:" + String(repeating: "a", count: 64))!,
+                    eventType: .send,
+                    status: .sent,
+                    attemptedAt: at + .milliseconds(index),
+                    requestId: "r",
+                    app: app,
+                    latencyMs: latencyMs
+                )
+            )
+        }
+        let filled = batch
+        try await pool.performTransaction {
+            _ = try AttemptWriter.write(filled, on: $0, slot: Int16(minute % 2), receivedAt: at + .seconds(Int64(late) * 60))
+        }
+    }
+
     /// The same counts for each minute of a range, counted from `start`.
     func add(_ minutes: Range<Int>, attempts: Int64, bad: Int64, provider: String = "fcm") async throws {
         for offset in minutes { try await add(Traffic.start + offset, attempts: attempts, bad: bad, provider: provider) }

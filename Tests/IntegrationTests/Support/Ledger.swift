@@ -5,11 +5,16 @@ import Testing
 struct Ledger {
     let session: any PostgresSession
 
-    /// Combinations of dimensions whose rollup differs from a count over the rows.
+    /// Combinations of dimensions whose rollup differs from a count over the rows, and minutes whose latencies are not as many as the rollups'.
     func rollupMismatches() async throws -> Int {
         try await session.query(
             """
-            SELECT count(*) FROM (
+            SELECT (SELECT count(*) FROM (
+                SELECT minute, provider, app FROM (
+                    SELECT minute, provider, app, attempts AS timed FROM attemptLatencies
+                    UNION ALL SELECT minute, provider, app, -latencyCount FROM attemptRollups
+                ) counted GROUP BY 1, 2, 3 HAVING sum(timed) <> 0
+            ) differing) + count(*) FROM (
                 SELECT minute, provider, platform, eventType, status, reasonCode, app, environment, pushType,
                        sum(attempts)::bigint AS n, sum(latencyMsSum)::bigint AS ms, sum(latencyCount)::bigint AS timed
                 FROM attemptRollups GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 HAVING sum(attempts) <> 0

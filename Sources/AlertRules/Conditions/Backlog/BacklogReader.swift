@@ -18,7 +18,7 @@ struct BacklogReader {
             return nil
         }
         var condition = BacklogCondition(above: above, for: duration)
-        condition.of = FilterReader(condition: backlog).providers("what waits is counted by provider")
+        condition.of = FilterReader(condition: backlog).filter(among: [.provider], "what waits is counted by provider")
         if let share = backlog.share("grows_by", in: Fraction(1, 100)...Fraction(100, 1)) { condition.growsBy = share }
         if let duration = backlog.duration("resolve_after", in: 2...1440) { condition.resolveAfter = duration }
         return condition

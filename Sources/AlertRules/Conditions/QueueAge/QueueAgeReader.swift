@@ -16,7 +16,7 @@ struct QueueAgeReader {
         }
         guard let duration = rule.duration("for", in: 2...1440), let above = age.duration("above", in: 1...1440) else { return nil }
         var condition = QueueAgeCondition(above: above, for: duration)
-        condition.of = FilterReader(condition: age).providers("the queue is sampled by provider")
+        condition.of = FilterReader(condition: age).filter(among: [.provider], "the queue is sampled by provider")
         if let duration = age.duration("resolve_after", in: 2...1440) { condition.resolveAfter = duration }
         return condition
     }

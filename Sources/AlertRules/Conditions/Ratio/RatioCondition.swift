@@ -20,6 +20,8 @@ package struct RatioCondition: Sendable, Hashable {
     package var smooth: RuleDuration
     /// The share of F's minutes with traffic that must breach.
     package var quorum = Fraction(4, 5)
+    /// Attempts F must contain, of `ratio/2`. No key sets it: `minBad` is enough for failures.
+    var minAttempts: Int64 = 0
     /// Bad attempts F must contain.
     package var minBad: Int64 = 10
     /// Bad attempts the smooth window must contain before a minute can breach.

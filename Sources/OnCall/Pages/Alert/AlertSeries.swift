@@ -30,7 +30,9 @@ struct AlertSeries: Hashable {
             allowed[RollupDimension(rawValue: dimension.rawValue) ?? .eventType] = values
         }
         for (dimension, value) in group.values { allowed[RollupDimension(rawValue: dimension.rawValue) ?? .eventType] = [value] }
-        return RollupSelection(allowed: allowed, reasons: rule.condition.reasons)
+        var selection = RollupSelection(allowed: allowed, reasons: rule.condition.reasons)
+        selection.slowerThanMs = rule.condition.latency?.aboveMs
+        return selection
     }
 
     init(from: Timestamp, minutes: Int, counts: [RollupCounts]) {

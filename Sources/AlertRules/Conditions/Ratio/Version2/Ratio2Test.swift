@@ -29,7 +29,9 @@ struct Ratio2Test: RatioTest {
         let length = minutes.length
         guard isBad(minute), minutes.verdicts[minute] == .breach, hasOnset(at: minute), minutes.hasQuorum(at: minute) else { return nil }
         let window = series.evidence(endingAt: minute, minutes: length)
-        guard window.counts.bad >= condition.minBad, minutes.isProven(window.counts), isSpread(window) else { return nil }
+        guard window.counts.attempts >= condition.minAttempts, window.counts.bad >= condition.minBad, minutes.isProven(window.counts),
+            isSpread(window)
+        else { return nil }
         return isContradicted(window.counts, at: minute) ? nil : window
     }
 
