@@ -10,7 +10,7 @@ struct EvaluationHealthTests {
     /// 12:00 is minute 0.
     private static let noon = Timestamp(rfc3339: "2026-03-10T12:00:00Z")!
 
-    private static func rule(_ name: String, _ condition: RuleCondition) -> AlertRule {
+    static func rule(_ name: String, _ condition: RuleCondition) -> AlertRule {
         AlertRule(
             name: name,
             ruleGroup: "test",

@@ -1,3 +1,5 @@
+import AlertRules
+import Attempts
 import PushContract
 import Testing
 
@@ -171,6 +173,15 @@ struct NowPageTests {
         #expect(traffic.newest(7, provider: .fcm).bucket == ReasonBucket(attempts: 7, bad: [.auth: 2]))
         #expect(traffic.newest(7).meanLatencyMs == 10)
         #expect(traffic.newest(3, provider: .fcm).meanLatencyMs == nil)
+    }
+
+    @Test("of an alert about latencies the slow attempts are drawn")
+    func latencies() {
+        let condition = LatencyCondition(percentile: Fraction(95, 1), aboveMs: 2000, for: RuleDuration(minutes: 10))
+        let rule = EvaluationHealthTests.rule("Slow", .latency(condition))
+        var selection = RollupSelection(allowed: [.provider: ["fcm"]], reasons: [])
+        selection.slowerThanMs = 2000
+        #expect(AlertSeries.selection(rule, group: GroupKey([.provider: "fcm"])) == selection)
     }
 
     @Test("a long alert is drawn in slots, a very long one from its last week")
