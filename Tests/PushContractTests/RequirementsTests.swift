@@ -123,7 +123,7 @@ struct RequirementsTests {
         let titles = try Self.titlesByFunction()
         #expect(planted.count > 40)
         for defect in planted {
-            let (id, filter) = (String(defect[0]), String(defect[2]).replacing("\\.", with: "."))
+            let (id, filter) = (String(defect[0]), String(defect[2]).replacing("\\.", with: ".").replacing("WholeService/", with: ""))
             let title = titles[filter]
             #expect(title != nil, "\(id): \(filter) is no test")
             #expect(rows[id]?.contains(title ?? "") == true, "\(id) does not name “\(title ?? "")”")
