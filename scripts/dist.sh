@@ -25,7 +25,7 @@ for program in pushwatch pushwatch-dev; do
     strip -o "$place/$name/bin/$program" "$programs/$program"
     echo "$program $(du -h --apparent-size "$place/$name/bin/$program" | cut -f1)"
 done
-cp -R sql alerts live-activities matches dashboards docs deploy README.md CHANGELOG.md compose.yaml "$place/$name/"
+cp -R sql alerts live-activities matches dashboards docs deploy README.md CHANGELOG.md llms.txt compose.yaml "$place/$name/"
 # What a client of another platform must pass (docs/parity.md).
 cp -R Tests/Vectors "$place/$name/vectors"
 # The image of a release holds the program that is there; the Dockerfile of the sources builds one.

@@ -18,7 +18,7 @@ package final class ProviderSimulator: Service {
     let state: SimulatorState
     let connections = ConnectionRegistry()
     private let logger: Logger
-    private let trusted: (apns: APNsTrustedKey, google: GoogleTrustedAccount)
+    private let trusted: (apns: [APNsTrustedKey], google: GoogleTrustedAccount)
     private let readiness = Readiness<SimulatorEndpoints>()
     private let ports = Mutex<[Listener: Int]>([:])
 
@@ -33,7 +33,8 @@ package final class ProviderSimulator: Service {
         self.configuration = configuration
         self.logger = logger
         credentials = try configuration.credentials ?? .generate()
-        trusted = (try credentials.apns.trusted(bundles: configuration.bundles), try credentials.google.trusted())
+        let keys = try ([credentials.apns] + configuration.furtherKeys).map { try $0.trusted(bundles: configuration.bundles) }
+        trusted = (keys, try credentials.google.trusted())
         state = SimulatorState(seed: configuration.seed, keptRequests: configuration.keptRequests)
     }
 
@@ -79,7 +80,7 @@ package final class ProviderSimulator: Service {
 
     private func apns(_ identity: (valid: ServerIdentity, expired: ServerIdentity)) throws -> any Service {
         let requestHandler = APNsRequestHandler(
-            checks: APNsRequestChecks(authorization: APNsAuthorization(keys: [trusted.apns])),
+            checks: APNsRequestChecks(authorization: APNsAuthorization(keys: trusted.apns)),
             environment: configuration.environment,
             state: state
         )

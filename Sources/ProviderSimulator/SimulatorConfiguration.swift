@@ -14,6 +14,8 @@ package struct SimulatorConfiguration: Sendable {
     package var directory: String
     /// nil: new ones at start; see `ProviderSimulator.credentials`.
     package var credentials: SimulatorCredentials?
+    /// APNs keys it trusts besides that of `credentials`, as Apple does while a team replaces one.
+    package var furtherKeys: [APNsSigningKey] = []
     /// The bundle identifiers the APNs key may push to; nil: any.
     var bundles: Set<String>?
     /// Which of Apple's hosts to play.

@@ -1,8 +1,11 @@
 import Delivery
 import Foundation
 import Logging
+import OnCall
 import ProviderSimulator
+import Providers
 import PushContract
+import TestDatabase
 import Testing
 
 @testable import Server
@@ -63,49 +66,88 @@ import Testing
         #expect(DeviceDefaults(try entries(yaml)) == DeviceDefaults(platform: app.map { _ in .ios }, app: app))
     }
 
+    /// A registry over a credentials file with one entry, at a simulator that trusts two keys.
+    private struct Rotation {
+        let registry: ProviderRegistry
+        let simulator: ProviderSimulator
+        let endpoints: SimulatorEndpoints
+        let directory: String
+
+        /// The credential that a push of any app is signed with.
+        var credential: String? { registry.lookup(.apns, app: "any", environment: .sandbox)?.credential }
+
+        static func with(_ first: APNsSigningKey, _ second: APNsSigningKey, _ body: (Rotation) async throws -> Void) async throws {
+            try await withTestDirectory { directory in
+                var configuration = SimulatorConfiguration(directory: directory)
+                var credentials = try SimulatorCredentials.generate()
+                credentials.apns = first
+                configuration.credentials = credentials
+                configuration.furtherKeys = [second]
+                try await ProviderSimulator.running(configuration) { simulator, endpoints in
+                    try write(first.privateKeyPEM, keyId: first.keyId, in: directory, endpoints, age: 10 * 86_400 + 60)
+                    var server = ServerConfiguration(databaseURL: "postgresql://nowhere")
+                    server.providersCAFile = endpoints.caFile
+                    server.credentialsFile = directory + "/credentials.yml"
+                    let verdicts = try await CredentialCheck.run(server, app: "com.example.app", now: .now(), logger: .silent)
+                    #expect(verdicts.map(\.state) == [.accepted, .accepted], "\(verdicts)")
+                    #expect(verdicts.first?.keyAgeDays == 10)
+                    let registry = try ProviderRegistry(server, logger: .silent)
+                    try await body(Rotation(registry: registry, simulator: simulator, endpoints: endpoints, directory: directory))
+                }
+            }
+        }
+
+        private static func write(_ pem: String, keyId: String, in directory: String, _ endpoints: SimulatorEndpoints, age: Double) throws {
+            let file = directory + "/\(keyId).p8"
+            try pem.write(toFile: file, atomically: true, encoding: .utf8)
+            let written = Date(timeIntervalSinceNow: -age)
+            try FileManager.default.setAttributes([.modificationDate: written], ofItemAtPath: file)
+            let entry =
+                "{teamId: PWSIMTEAM1, keyId: \(keyId), keyFile: \(keyId).p8, production: '\(endpoints.apnsURL)', sandbox: '\(endpoints.apnsURL)'}"
+            try "apns: [\(entry)]".write(toFile: directory + "/credentials.yml", atomically: true, encoding: .utf8)
+        }
+
+        /// Puts a key in place and looks at the files once.
+        func change(_ pem: String, keyId: String, age: Double) async throws {
+            try Self.write(pem, keyId: keyId, in: directory, endpoints, age: age)
+            await registry.refresh(now: .now())
+        }
+
+        /// What APNs answers to a push that is signed with the credential in use.
+        func push() async throws -> PushOutcome {
+            let provider = try #require(registry.lookup(.apns, app: "com.example.app", environment: .sandbox))
+            let token = String(repeating: "a1", count: 32)
+            let target = PushTarget(provider: .apns, token: token, environment: .sandbox, app: "com.example.app")
+            return await provider.send(PushMessage(title: "a"), to: target, attemptId: UUID().uuidString, now: .now())
+        }
+    }
+
     @Test("a changed key takes over once the provider has accepted it; one it refuses, or that is no key, never does")
     func rollOver() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "credentials-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        let silence = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        try await ProviderSimulator.running(SimulatorConfiguration(directory: directory)) { simulator, endpoints in
-            let key = simulator.credentials.apns
-            let file = directory + "/key.p8"
-            func write(_ pem: String, age: Double) throws {
-                try pem.write(toFile: file, atomically: true, encoding: .utf8)
-                let written = Date(timeIntervalSinceNow: -age)
-                try FileManager.default.setAttributes([.modificationDate: written], ofItemAtPath: file)
+        let (first, second) = (APNsSigningKey.generate(), APNsSigningKey.generate(keyId: "PWSIMKEY02"))
+        try await Rotation.with(first, second) { rotation in
+            let registry = rotation.registry
+            #expect(registry.lookup(.fcm, app: "any", environment: .sandbox) == nil)
+            let initial = try #require(rotation.credential)
+            #expect(initial.hasPrefix("PWSIMTEAM1/PWSIMKEY01#"))
+            rotation.simulator.removeRequests()
+            // Of nobody: well formed, and refused; first under the old id, then under one of its own.
+            for (keyId, age) in [(first.keyId, 9.0), ("PWSIMKEY09", 8)] {
+                try await rotation.change(APNsSigningKey.generate().privateKeyPEM, keyId: keyId, age: age)
+                #expect(registry.fault?.contains("InvalidProviderToken") == true, "\(registry.fault ?? "no fault")")
+                #expect(rotation.credential == initial)
+                #expect(registry.states(now: .now()).map { $0.fault == nil } == [false])
             }
-            try write(key.privateKeyPEM, age: 10 * 86_400 + 60)
-            var configuration = ServerConfiguration(databaseURL: "postgresql://nowhere")
-            configuration.providersCAFile = endpoints.caFile
-            configuration.apns = .init(
-                teamId: key.teamId,
-                keyId: key.keyId,
-                keyFile: file,
-                productionURL: endpoints.apnsURL,
-                sandboxURL: endpoints.apnsURL
-            )
-            let verdicts = try await CredentialCheck.run(configuration, app: "com.example.app", now: .now(), logger: silence)
-            #expect(verdicts.map(\.state) == [.accepted, .accepted], "\(verdicts)")
-            #expect(verdicts.first?.keyAgeDays == 10)
-            let registry = try ProviderRegistry(configuration, logger: silence)
-            #expect(
-                registry.lookup(.apns, app: "any", environment: .sandbox) != nil
-                    && registry.lookup(.fcm, app: "any", environment: .sandbox) == nil
-            )
-            simulator.removeRequests()
-            // Another's key: well formed, and refused.
-            try write(try SimulatorCredentials.generate().apns.privateKeyPEM, age: 5)
-            await registry.refresh(now: .now())
-            #expect(registry.fault?.contains("InvalidProviderToken") == true, "\(registry.fault ?? "no fault")")
-            try write("no key", age: 4)
-            await registry.refresh(now: .now())
+            try await rotation.change("no key", keyId: second.keyId, age: 4)
             #expect(registry.fault?.contains("PEM") == true, "\(registry.fault ?? "no fault")")
-            try write(key.privateKeyPEM, age: 3)
-            await registry.refresh(now: .now())
+            #expect(rotation.credential == initial)
+            #expect(try await rotation.push().status == .sent)
+            try await rotation.change(second.privateKeyPEM, keyId: second.keyId, age: 3)
             #expect(registry.fault == nil)
-            #expect(simulator.requests(provider: .apns).allSatisfy { $0.token == String(repeating: "0", count: 64) })
+            #expect(rotation.credential?.hasPrefix("PWSIMTEAM1/PWSIMKEY02#") == true)
+            #expect(try await rotation.push().status == .sent)
+            let pushes = rotation.simulator.requests(provider: .apns).filter { $0.token != String(repeating: "0", count: 64) }
+            #expect(pushes.count == 2 && Set(pushes.compactMap { $0.header("authorization") }).count == 2)
         }
     }
 }

@@ -9,10 +9,13 @@ extension WholeService {
         private static func files(_ directory: String) throws -> Set<String> {
             let root = ProjectDirectory.root + "/" + directory
             let all = FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []
-            var isDirectory: ObjCBool = false
+            // A link to a directory is packed as a link.
             return Set(
-                all.filter { FileManager.default.fileExists(atPath: root + "/" + $0, isDirectory: &isDirectory) && !isDirectory.boolValue }
-                    .map { directory + "/" + $0 }
+                try all.filter { path in
+                    let type = try FileManager.default.attributesOfItem(atPath: root + "/" + path)[.type] as? FileAttributeType
+                    return type != .typeDirectory
+                }
+                .map { directory + "/" + $0 }
             )
         }
 
@@ -41,7 +44,9 @@ extension WholeService {
                         $0.split(separator: "/").dropFirst().joined(separator: "/")
                     }
                 )
-                var expected: Set = ["bin/pushwatch", "bin/pushwatch-dev", "README.md", "CHANGELOG.md", "Dockerfile", "compose.yaml"]
+                var expected: Set = [
+                    "bin/pushwatch", "bin/pushwatch-dev", "README.md", "CHANGELOG.md", "llms.txt", "Dockerfile", "compose.yaml",
+                ]
                 for directory in ["sql", "alerts", "live-activities", "matches", "dashboards", "docs", "deploy"] {
                     expected.formUnion(try Self.files(directory))
                 }

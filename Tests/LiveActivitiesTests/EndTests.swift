@@ -178,6 +178,24 @@ struct EndTests {
         }
     }
 
+    @Test("another user who signs in on the device ends the card of the one before, and gets none of their updates")
+    func takeOver() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running("ann", "phone", 1)
+            bench.apns.forget()
+            try await bench.phone("bob", "phone", 1)
+            try await bench.run()
+            #expect(bench.apns.calls.map { "\($0.event) \($0.token)" } == ["end \(LiveBench.updateToken(1))"])
+            #expect(try await bench.states("ann", "phone") == ["ended/device_unregistered"])
+            bench.apns.forget()
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls.isEmpty)
+            #expect(try await bench.follows.follows(of: "ann", now: bench.now) == ["m1"], "a sign-in is no sign-out of theirs")
+        }
+    }
+
     @Test("an end is tried until there is a definite answer, and leaves an attempt each time")
     func retried() async throws {
         try await LiveBench.with { bench in

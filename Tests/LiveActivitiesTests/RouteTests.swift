@@ -1,7 +1,9 @@
+import HTTPServer
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 import Postgres
+import ServiceKit
 import Testing
 
 @testable import LiveActivities
@@ -16,7 +18,8 @@ struct RouteTests {
             let followed = try await routes.call("/user/follow/match", .post, as: "ann", body)
             #expect(followed.status == .ok)
             let text = String(buffer: followed.body)
-            #expect(text.contains(#""following":true"#) && text.contains(#""phase":"live""#) && text.contains(#""runs":7"#))
+            guard case .object(let members) = try JSONParser.parse(Array(text.utf8)) else { throw CancellationError() }
+            #expect(members["following"] == .bool(true) && members["phase"] == .string("live") && text.contains(#""runs":7"#))
             let list = try await routes.call("/user/follow/match", .get, as: "ann")
             #expect(String(buffer: list.body) == #"{"matches":["m1"]}"#)
             #expect(try await routes.call("/user/follow/match/m1", .delete, as: "ann").status == .noContent)

@@ -21,6 +21,24 @@ struct SchemaTests {
     }
 
     @Test(
+        "L-22e: the moments of activities, matches and follows are timestamps",
+        arguments: [
+            ("liveactivities", ["createdat", "expiresat"]), ("activematches", ["expiresat", "lastupdatedat"]), ("follows", ["followedat"]),
+        ]
+    )
+    func moments(_ table: String, _ names: [String]) async throws {
+        try await withDatabase { pool in
+            let rows = try await pool.query(
+                """
+                SELECT column_name::text FROM information_schema.columns
+                WHERE table_name = \(table) AND column_name = ANY(\(names)) AND data_type = 'timestamp with time zone' ORDER BY 1
+                """
+            )
+            #expect(try rows.map { try $0.decode(String.self) } == names)
+        }
+    }
+
+    @Test(
         "L-22, L-23: an activity is keyed by match, user, device and instance, a match by its id",
         arguments: [("liveactivities", ["deviceid", "instance", "matchid", "userid"]), ("activematches", ["matchid"])]
     )

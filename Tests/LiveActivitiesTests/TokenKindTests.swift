@@ -1,9 +1,11 @@
 import Delivery
+import HTTPServer
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 import Postgres
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import LiveActivities
@@ -27,6 +29,44 @@ struct TokenKindTests {
                 try await BenchParts.register("bob", "bobs", token: LiveBench.updateToken(1), bench)
             }
             #expect(problem.map { "\($0)".contains("token_kind_mixed_up") } == true)
+        }
+    }
+
+    @Test("a start token that is an active update token is 422, of a named type too, and so is a send that names one")
+    func updateToken() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running("ann", "phone", 1)
+            try await bench.phone("bob", "bobs", 2)
+            let token = LiveBench.updateToken(1)
+            for type in [nil, "PagerActivityAttributes"] {
+                let registration = StartTokenRegistration(
+                    userId: "bob",
+                    deviceId: "bobs",
+                    token: try PushToken(token, provider: .apns),
+                    attributesType: type
+                )
+                let problem = await #expect(throws: Problem.self) {
+                    try await bench.devices.register(registration, requestId: "s-\(type ?? "")", now: bench.now)
+                }
+                #expect(problem?.code == "token_kind_mixed_up" && problem?.pointer == "/pushToStartToken")
+            }
+            let request = try JSONParser.parse(
+                Array(#"{"sendId": "s1", "token": "\#(token)", "provider": "apns", "app": "com.example.app", "title": "a"}"#.utf8)
+            )
+            let receipts = try await bench.instance.sends.enqueue(
+                [try SendRequest(request, now: bench.now)],
+                requestId: "s1",
+                author: "test",
+                now: bench.now,
+                check: SendValidation.checker { _, _, _ in bench.apns }
+            )
+            guard case .refused(let problem)? = receipts.first else {
+                Issue.record("accepted")
+                return
+            }
+            #expect(problem.code == "token_kind_mixed_up")
+            #expect(try await bench.states("ann", "phone") == ["active"])
         }
     }
 

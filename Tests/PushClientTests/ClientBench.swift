@@ -25,9 +25,9 @@ final class ClientBench: Sendable {
         PushResponse(status: 200, body: Array((request.path == "/devices" ? #"{"unregisterSecret": "pwd_secret"}"# : "{}").utf8))
     }
 
-    func client(osVersion: String = "18.2") -> PushwatchClient {
+    func client(osVersion: String = "18.2", locale: String? = nil) -> PushwatchClient {
         PushwatchClient(
-            device: PushDevice(deviceId: "device", app: "a", osVersion: osVersion, appVersion: "1"),
+            device: PushDevice(deviceId: "device", app: "a", osVersion: osVersion, appVersion: "1", locale: locale),
             system: system,
             transport: transport,
             storage: storage,

@@ -19,6 +19,7 @@ final class ClientTraceRun {
     private var client: PushwatchClient
     private var answers: [(request: String, response: PushResponse?)] = []
     private var osVersion = "18.2"
+    private var locale: String?
     private var seenCalls = 0
     private var seenEvents = 0
     private var seen = ScriptedSystem.State()
@@ -61,6 +62,7 @@ final class ClientTraceRun {
             }
         case "shows": bench.system.now.activities = try words.dropFirst().map { try activity($0.split(separator: ",").map(String.init)) }
         case "system": osVersion = words[1]
+        case "locale": locale = words[1]
         case "answer":
             let body = try step["body"].map { Array(try JSONEncoder().encode($0)) } ?? []
             let response = Int(words[words.count - 1]).map { PushResponse(status: $0, body: body, retryAfter: step["retryAfter"]?.int) }
@@ -93,7 +95,7 @@ final class ClientTraceRun {
     private func act(_ words: [String]) async throws {
         switch words[0] {
         case "launch":
-            client = bench.client(osVersion: osVersion)
+            client = bench.client(osVersion: osVersion, locale: locale)
             await client.launch()
         case "foreground": await client.foreground()
         case "signedIn": await client.signedIn(uid: words[1])

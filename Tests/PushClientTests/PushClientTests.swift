@@ -17,6 +17,11 @@ struct PushClientTests {
         await client.signedIn(uid: "ann")
         await client.pushTokenReceived(token)
         await client.startTokenReceived(startToken)
+        let hash = try TokenHash.apns(token).rawValue
+        let refused = #"{"pushToken": {"tokenHash": "\#(hash)", "state": "inactive", "reasonCode": "token_not_registered"}}"#
+        bench.transport.answer = { $0.method == "GET" ? PushResponse(status: 200, body: Array(refused.utf8)) : ClientBench.registered($0) }
+        await client.foreground()
+        #expect(bench.transport.sent.contains { $0.method == "DELETE" && $0.path == "/devices/\(hash)" })
         bench.transport.answer = { _ in nil }
         await client.pushTokenReceived(String(repeating: "ef", count: 32))
         let text = String(decoding: bench.storage.load() ?? [], as: UTF8.self)
@@ -82,7 +87,7 @@ struct PushClientTests {
         await client.foreground()
         #expect(
             bench.transport.sent.dropFirst(before).map { "\($0.method) \($0.path)" } == [
-                "GET /devices/device", "DELETE /devices/\(token)", "GET /user/follow/match",
+                "GET /devices/device", "DELETE /devices/\(hash)", "GET /user/follow/match",
             ]
         )
         #expect(bench.system.now.asked == 2)

@@ -70,6 +70,9 @@ struct RuleTests {
     @Test("D-15: with the permission the system is asked for the token, and then the device is registered")
     func d15() async throws { try await expectTraces(of: "D-15") }
 
+    @Test("D-15b: the app sends token, deviceId, the versions of system and app, platform, app and environment, and its locale")
+    func d15b() async throws { try await expectTraces(of: "D-15b") }
+
     @Test("D-16: sign-out unregisters the device, deletes what is stored on it, and completes later what could not be sent")
     func d16() async throws { try await expectTraces(of: "D-16") }
 
@@ -122,7 +125,7 @@ struct RuleTests {
     func l20() async throws { try await expectTraces(of: "L-20") }
 
     @Test("L-21: the bell is true in each state of a follow")
-    func l21() async throws { try await expectTraces(of: "L-21") }
+    func bell() async throws { try await expectTraces(of: "L-21") }
 
     @Test("L-27: where Live Activities are not allowed, the follow is kept and no activity requested")
     func l27() async throws { try await expectTraces(of: "L-27") }
@@ -133,15 +136,15 @@ struct RuleTests {
     @Test("P-2.4: below iOS 17.2 no start token is posted")
     func p24() async throws { try await expectTraces(of: "P-2.4") }
 
-    @Test("L-21a: nothing followed: an outline")
-    func l21a() { #expect(FollowButton.state(isFollowed: false, areActivitiesAllowed: true) == .notFollowing) }
+    @Test("L-21: nothing followed: an outline")
+    func l21() { #expect(FollowButton.state(isFollowed: false, areActivitiesAllowed: true) == .notFollowing) }
 
-    @Test("L-21b: followed, and the activity runs: filled")
-    func l21b() { #expect(FollowButton.state(isFollowed: true, areActivitiesAllowed: true, isActivityRunning: true) == .activityRunning) }
+    @Test("L-21a: followed, and the activity runs: filled")
+    func l21a() { #expect(FollowButton.state(isFollowed: true, areActivitiesAllowed: true, isActivityRunning: true) == .activityRunning) }
 
-    @Test("L-21c: followed without permission for Live Activities: filled, with a warning")
-    func l21c() { #expect(FollowButton.state(isFollowed: true, areActivitiesAllowed: false) == .followingWithoutActivities) }
+    @Test("L-21b: followed without permission for Live Activities: filled, with a warning")
+    func l21b() { #expect(FollowButton.state(isFollowed: true, areActivitiesAllowed: false) == .followingWithoutActivities) }
 
-    @Test("L-21d: in flight: a loading indicator")
-    func l21d() { #expect(FollowButton.state(isFollowed: true, areActivitiesAllowed: true, unconfirmed: .inFlight) == .pending) }
+    @Test("L-21c: in flight: a loading indicator")
+    func l21c() { #expect(FollowButton.state(isFollowed: true, areActivitiesAllowed: true, unconfirmed: .inFlight) == .pending) }
 }

@@ -39,6 +39,17 @@ struct TokenDocumentTests {
         #expect(try Self.document().contains("## When which one"))
     }
 
+    @Test("P-0.1: the push token is the one that APNs provides for ordinary pushes to a device")
+    func pushToken() throws {
+        try expect("Push token", "Obtained", holds: ["registerForRemoteNotifications()", "allowed notifications"])
+        try expect("Push token", "Stored", holds: ["one row for each `(userId, deviceId)`"])
+        try expect("Push token", "Used for", holds: ["ordinary pushes", "Never for a Live Activity"])
+        try expect("Push token", "Topic", holds: ["`{bundleId}`"])
+        try expect("Push token", "Push type", holds: ["`alert` or `background`"])
+        let topic = try #require(try Self.facts("Push token")["Topic"])
+        #expect(!topic.contains("liveactivity"))
+    }
+
     @Test("P-1.1 P-2.1: how each token is obtained")
     func obtained() throws {
         try expect("Push token", "Obtained", holds: ["didRegisterForRemoteNotificationsWithDeviceToken"])

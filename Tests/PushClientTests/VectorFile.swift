@@ -59,8 +59,10 @@ enum VectorToken {
 
     static func letter(_ hash: TokenHash) -> String { letters.first { Self.hash($0) == hash } ?? "?" }
 
-    /// A text with each raw token replaced by its letter.
-    static func named(_ text: String) -> String { letters.reduce(text) { $0.replacing(raw($1), with: $1) } }
+    /// A text with each raw token replaced by its letter, and each hash by `#` and the letter.
+    static func named(_ text: String) -> String {
+        letters.reduce(text) { $0.replacing(raw($1), with: $1).replacing(hash($1).rawValue, with: "#" + $1) }
+    }
 }
 
 /// Operations of the vectors by their words.

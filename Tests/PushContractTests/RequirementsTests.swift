@@ -94,11 +94,39 @@ struct RequirementsTests {
         }
     }
 
-    @Test("every defect that is planted for a row names a row")
+    /// The titles of tests by `Target.Suite/function`.
+    private static func titlesByFunction() throws -> [String: String] {
+        var titles: [String: String] = [:]
+        let tests = root.appendingPathComponent("Tests")
+        let files = FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)
+        while let file = files?.nextObject() as? URL {
+            guard file.pathExtension == "swift" else { continue }
+            let target = file.pathComponents[tests.pathComponents.count]
+            var (suite, title) = ("", String?.none)
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for match in text.matches(of: /(?:struct|class) (\w+Tests)\b|@Test\(\s*"((?:[^"\\]|\\.)*)"|\bfunc (\w+)\(/) {
+                if let name = match.1 { suite = String(name) }
+                if let found = match.2 { title = String(found).replacing("\\\"", with: "\"") }
+                guard let function = match.3, let found = title else { continue }
+                titles["\(target).\(suite)/\(function)"] = found
+                title = nil
+            }
+        }
+        return titles
+    }
+
+    @Test("every defect that is planted for a row is to be found by one test, which the row names")
     func planted() throws {
         let text = try String(contentsOf: Self.root.appendingPathComponent("scripts/row-mutants.txt"), encoding: .utf8)
-        let planted = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { String($0.prefix { $0 != " " }) }
-        let ids = try Self.rows().map(\.id)
-        #expect(planted.count > 40 && Set(planted).subtracting(ids) == [])
+        let planted = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { $0.split(separator: " ", maxSplits: 3) }
+        let rows = Dictionary(try Self.rows().map { ($0.id, $0.titles) }) { first, _ in first }
+        let titles = try Self.titlesByFunction()
+        #expect(planted.count > 40)
+        for defect in planted {
+            let (id, filter) = (String(defect[0]), String(defect[2]).replacing("\\.", with: ".").replacing("WholeService/", with: ""))
+            let title = titles[filter]
+            #expect(title != nil, "\(id): \(filter) is no test")
+            #expect(rows[id]?.contains(title ?? "") == true, "\(id) does not name “\(title ?? "")”")
+        }
     }
 }

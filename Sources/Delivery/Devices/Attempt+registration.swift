@@ -50,6 +50,13 @@ extension Attempt {
         return attempt
     }
 
+    /// The telemetry of a start token that was refused for a device that is registered.
+    static func refusedStart(of device: Device, tokenHash: TokenHash, code: String, requestId: String, at now: Timestamp) -> Attempt {
+        var attempt = startRegistration(.register, of: device, tokenHash: tokenHash, requestId: requestId, at: now)
+        (attempt.status, attempt.reasonCode, attempt.providerErrorCode) = (.failed, .tokenInvalid, code)
+        return attempt
+    }
+
     private static func registration(
         _ event: EventType,
         of device: Device,

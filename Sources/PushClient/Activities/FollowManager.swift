@@ -3,6 +3,8 @@
 public struct FollowManager: Codable, Sendable, Hashable {
     /// The followed matches.
     public private(set) var matchIds: Set<String> = []
+    /// Those that the server has, as far as it has said.
+    private var confirmedIds: Set<String> = []
 
     /// No match is followed.
     public init() {}
@@ -16,19 +18,20 @@ public struct FollowManager: Codable, Sendable, Hashable {
     /// The server confirmed an operation.
     public mutating func confirmed(_ kind: OperationKind) {
         switch kind {
-        case .follow(let matchId, _): matchIds.insert(matchId)
-        case .unfollow(let matchId): matchIds.remove(matchId)
+        case .follow(let matchId, _):
+            matchIds.insert(matchId)
+            confirmedIds.insert(matchId)
+        case .unfollow(let matchId):
+            matchIds.remove(matchId)
+            confirmedIds.remove(matchId)
         default: break
         }
     }
 
-    /// The server refused an operation: what it has is unchanged.
+    /// The server refused an operation, or the user discarded it: what the server has is unchanged.
     public mutating func refused(_ kind: OperationKind) {
-        switch kind {
-        case .follow(let matchId, _): matchIds.remove(matchId)
-        case .unfollow(let matchId): matchIds.insert(matchId)
-        default: break
-        }
+        guard let matchId = kind.followedMatch else { return }
+        if confirmedIds.contains(matchId) { matchIds.insert(matchId) } else { matchIds.remove(matchId) }
     }
 
     /// Takes over the server's list, except for what the user changed and the server does not know yet.
@@ -36,6 +39,7 @@ public struct FollowManager: Codable, Sendable, Hashable {
     /// - Parameter operations: The user's unconfirmed operations, oldest first.
     public mutating func readBack(_ matches: [String], unconfirmed operations: [PendingOperation]) {
         matchIds = Set(matches)
+        confirmedIds = matchIds
         for operation in operations where operation.state != .needsAttention {
             switch operation.kind {
             case .follow(let matchId, _): matchIds.insert(matchId)
@@ -47,5 +51,5 @@ public struct FollowManager: Codable, Sendable, Hashable {
     }
 
     /// Sign-out.
-    public mutating func clear() { matchIds = [] }
+    public mutating func clear() { self = FollowManager() }
 }

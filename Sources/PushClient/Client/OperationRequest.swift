@@ -5,7 +5,7 @@ import PushContract
 struct OperationRequest {
     let device: PushDevice
 
-    /// Nil if its token is not in memory: the operation waits until the system provides it again.
+    /// Nil if it needs a token that is not in memory: the operation waits until the system provides it again.
     func make(_ operation: PendingOperation, token: String?, secret: String?) -> PushRequest? {
         let session = PushRequest.Credential.session(uid: operation.uid)
         func request(_ method: String, _ path: String, _ body: some Encodable) -> PushRequest {
@@ -23,7 +23,8 @@ struct OperationRequest {
         switch operation.kind {
         case .register: return token.map { request("POST", "/devices", Registration(device, token: $0)) }
         case .unregister: return delete("/devices/" + Self.escaped(device.deviceId), secret.map { .secret($0) } ?? session)
-        case .unregisterToken: return token.map { delete("/devices/" + Self.escaped($0), session) }
+        // By its hash: a path may be logged on the way.
+        case .unregisterToken: return operation.tokenHash.map { delete("/devices/" + $0.rawValue, session) }
         case .startToken(let attributesType):
             return token.map { token in
                 let body = StartToken(

@@ -33,7 +33,7 @@ extension PushwatchClient {
     }
 
     /// The follows on the device are those of the signed-in user, and a newer wish of theirs is what counts.
-    private func settleFollow(of operation: PendingOperation, _ change: () -> Void) {
+    func settleFollow(of operation: PendingOperation, _ change: () -> Void) {
         guard let matchId = operation.kind.followedMatch, operation.uid == state.lifecycle.registration.uid else { return }
         followChanges += 1
         let isLast = !operations.contains {

@@ -228,7 +228,14 @@ public actor PushwatchClient {
     public func retry(_ operationId: String) async { await take(.retry(operationId: operationId)) }
 
     /// Gives up an operation, unless it is in flight: the server keeps what it has.
-    public func discard(_ operationId: String) async { await take(.discard(operationId: operationId)) }
+    public func discard(_ operationId: String) async {
+        // What needs attention was settled when the server refused it.
+        let waiting = operations.first { $0.operationId == operationId && [.queued, .waitingForSession].contains($0.state) }
+        await take(.discard(operationId: operationId))
+        guard let waiting else { return }
+        settleFollow(of: waiting) { state.follows.refused(waiting.kind) }
+        save()
+    }
 
     /// Attempts operations whenever they are due, until the task is cancelled.
     public func run(clock: any Clock<Duration> = ContinuousClock()) async {

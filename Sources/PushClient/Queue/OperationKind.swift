@@ -6,7 +6,7 @@ public enum OperationKind: Codable, Sendable, Hashable {
     case register
     /// `DELETE /devices/{deviceId}`: the device with everything of it.
     case unregister
-    /// `DELETE /devices/{pushToken}`: that token alone, which its provider has refused.
+    /// `DELETE /devices/{tokenHash}`: that token alone, which its provider has refused.
     case unregisterToken
     /// `POST /devices/push-to-start-token`: for activities of this type; nil: of every type without its own token.
     case startToken(attributesType: String? = nil)

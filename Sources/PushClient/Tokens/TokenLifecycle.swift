@@ -99,8 +99,6 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         case .deviceUnknown: effects += apply(.deviceUnknown, now, newId)
         case .processRestart:
             queue.restart(now: now)
-            // Raw tokens are in memory only, and the server knows already that this one is refused.
-            effects += queue.cancel { $0.kind == .unregisterToken }.map(Effect.cancelled)
         case .retry(let operationId):
             if operationId == nil { queue.wake(now: now) }
             queue.retry(operationId, now: now)
@@ -113,7 +111,8 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         let (uid, secrets) = (registration.uid ?? session, usersWithSecret)
         effects += queue.take(now: now) { operation in
             if operation.kind == .unregister { return operation.uid == uid || secrets.contains(operation.uid) }
-            return operation.uid == uid && (operation.tokenHash.map(hasToken) ?? true)
+            // A token is unregistered by its hash.
+            return operation.uid == uid && (operation.kind == .unregisterToken || operation.tokenHash.map(hasToken) ?? true)
         }.map(Effect.attempt)
         return effects
     }

@@ -63,6 +63,11 @@ struct CredentialEntry: Sendable, Hashable {
     /// Hosts it connects to: APNs of each environment and its channel management; FCM and the token endpoint.
     var endpointCount: Int { 2 * environments.count }
 
+    /// Whether it is for the same pushes.
+    func serves(as other: CredentialEntry) -> Bool {
+        provider == other.provider && apps == other.apps && environments == other.environments
+    }
+
     var environments: [PushEnvironment] {
         switch kind {
         case .apns(let apns): PushEnvironment.allCases.filter { apns.endpoints[$0] != nil }

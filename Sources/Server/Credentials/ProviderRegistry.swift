@@ -105,31 +105,39 @@ final class ProviderRegistry: Service, Sendable {
         var slots: [Slot] = []
         for entry in entries {
             // What was is kept as long as the new one is not proven.
-            let before = old.first { $0.entry == entry } ?? old.first { $0.entry.name == entry.name && $0.entry.apps == entry.apps }
+            let before =
+                old.first { $0.entry == entry } ?? old.first { $0.entry.name == entry.name && $0.entry.apps == entry.apps }
+                // Another key, by another id, for the same apps.
+                ?? old.first { slot in slot.entry.serves(as: entry) && !entries.contains { $0.name == slot.entry.name } }
             slots += [await slot(entry, replacing: before, now: now)].compactMap { $0 }
         }
         state.withLock { state in
             state.slots = slots
-            let names = Set(entries.map(\.name) + ["credentials file"])
+            let names = Set(entries.map(\.name) + slots.map(\.entry.name) + ["credentials file"])
             state.faults = state.faults.filter { names.contains($0.key) }
         }
     }
 
     private func slot(_ entry: CredentialEntry, replacing before: Slot?, now: Timestamp) async -> Slot? {
         let stamp = ProviderRegistry.stamp(entry)
-        if let before, before.entry == entry, before.stamp == stamp { return before }
+        if let before, before.entry == entry, before.stamp == stamp {
+            note(nil, of: entry.name)
+            return before
+        }
+        // Of the credential that stays in use: who looks at it sees why.
+        let name = before?.entry.name ?? entry.name
         do throws(ConfigurationError) {
             let provider = try PushProviders.make(entry, logger: logger)
             let verdict = await CredentialCheck.verdict(provider, entry, now: now)
             guard verdict.state == .accepted else {
-                note("not accepted, so the old one stays: \(verdict.detail)", of: entry.name)
+                note("\(entry.name) is not accepted, so the old one stays: \(verdict.detail)", of: name)
                 return before
             }
             note(nil, of: entry.name)
             logger.notice("a new credential was accepted and is in use", metadata: ["credential": "\(entry.name)"])
             return Slot(entry: entry, provider: provider, stamp: stamp)
         } catch {
-            note(error.description, of: entry.name)
+            note(error.description, of: name)
             return before
         }
     }

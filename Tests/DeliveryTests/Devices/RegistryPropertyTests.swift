@@ -99,7 +99,7 @@ struct RegistryPropertyTests {
         }
     }
 
-    @Test("A2: many parallel registrations of k devices leave exactly k rows, each with the attempts of all")
+    @Test("A2: many parallel registrations of k devices leave exactly k rows, each with the attempts of all; pushes reach all of them")
     func parallel() async throws {
         try await RegistryBench.with { bench in
             let (devices, rounds) = (5, 8)
@@ -111,6 +111,7 @@ struct RegistryPropertyTests {
             }
             #expect(try await bench.count("devices") == devices)
             #expect(try await bench.count("devices WHERE tokenState = 'active'") == devices)
+            #expect(try await bench.pushTargets(of: ["ann"]).map(\.deviceId) == (0..<devices).map { "device-\($0)" })
             #expect(try await bench.count("notificationDeliveryAttempts WHERE eventType = 'register'") == devices * rounds)
         }
     }

@@ -82,6 +82,22 @@ struct RegistryTests {
         }
     }
 
+    @Test("the locale that an app registers is kept and shown; a registration without one leaves it")
+    func locale() async throws {
+        try await RegistryBench.with { bench in
+            try await bench.withRoutes { client in
+                let token = #""pushToken": "\#(RegistryBench.token(1))""#
+                let answer = try await client.call(.post, "/devices", as: "ann", body + #""locale": "de-AT", \#(token)}"#)
+                #expect(answer.status == .ok && answer.string("locale") == "de-AT")
+                #expect(try await client.call(.post, "/devices", as: "ann", body + token + "}").string("locale") == "de-AT")
+                #expect(try await client.call(.get, "/devices/phone", as: "ann").string("locale") == "de-AT")
+                let refused = try await client.call(.post, "/devices", as: "ann", body + #""locale": "d", \#(token)}"#)
+                #expect(refused.status == .unprocessableContent && refused.string("pointer") == "/locale")
+            }
+            #expect(try await bench.device("ann", "phone")?.locale == "de-AT")
+        }
+    }
+
     @Test("D-05: no column of devices can hold an update token")
     func noUpdateToken() async throws {
         try await RegistryBench.with { bench in

@@ -73,6 +73,7 @@ struct StartTokenTests {
                 #expect(answer.string("pointer") == "/osVersion" && answer.text.contains("17.2"))
             }
             #expect(try await bench.starts(of: ["ann"]).isEmpty)
+            #expect(try await bench.refusals() == ["ann liveactivity failed token_invalid push_to_start_unsupported"])
         }
     }
 
@@ -135,6 +136,11 @@ struct StartTokenTests {
                     #"{"deviceId": "phone", "platform": "ios", "app": "com.example.app", "pushToken": "\#(RegistryBench.startToken(1))"}"#
                 #expect(try await client.call(.post, "/devices", as: "ann", other).string("code") == "token_kind_mixed_up")
             }
+            #expect(
+                try await bench.refusals() == [
+                    "ann - failed token_invalid token_kind_mixed_up", "ann liveactivity failed token_invalid token_kind_mixed_up",
+                ]
+            )
             #expect(try await bench.device("ann", "phone")?.tokenHash == (try TokenHash.apns(RegistryBench.token(1))))
         }
     }

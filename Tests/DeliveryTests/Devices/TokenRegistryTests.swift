@@ -41,6 +41,29 @@ struct TokenRegistryTests {
         }
     }
 
+    @Test("a start token of a named type is one like others: 422 as a push token, and no push token is 422 as one of a type")
+    func typedKinds() async throws {
+        try await RegistryBench.with { bench in
+            try await bench.register("ann", "phone", token: 1)
+            try await bench.register("bob", "bobs", token: 2)
+            try await bench.withRoutes { client in
+                func typed(_ deviceId: String, _ token: String) -> String {
+                    Self.start(deviceId, token).replacing("}", with: #", "attributesType": "PagerActivityAttributes"}"#)
+                }
+                let path = "/devices/push-to-start-token"
+                #expect(try await client.call(.post, path, as: "ann", typed("phone", RegistryBench.startToken(1))).status == .ok)
+                for answer in [
+                    try await client.call(.post, "/devices", as: "bob", Self.device("bobs", RegistryBench.startToken(1))),
+                    try await client.call(.post, path, as: "bob", typed("bobs", RegistryBench.token(1))),
+                ] {
+                    #expect(answer.status == .unprocessableContent && answer.string("code") == "token_kind_mixed_up")
+                }
+            }
+            #expect(try await bench.count("deviceStartTokens") == 1)
+            #expect(try await bench.pushTargets(of: ["bob"]).count == 1)
+        }
+    }
+
     @Test("DELETE with a push token, or its hash, ends that token's registration and leaves the start token; an unknown token is 404")
     func deleteByToken() async throws {
         try await RegistryBench.with { bench in
@@ -105,11 +128,7 @@ struct TokenRegistryTests {
                 let answer = try await client.call(.post, "/devices", as: "bob", body)
                 #expect(answer.status == .unprocessableContent)
             }
-            let rows = try await bench.pool.query(
-                "SELECT status::text, reasonCode::text, providerErrorCode FROM notificationDeliveryAttempts WHERE uid = 'bob'"
-            ).map { try $0.decode((String, String?, String?).self) }
-            #expect(rows.count == 1)
-            #expect(rows.first.map { [$0.0, $0.1, $0.2] } == ["failed", "token_invalid", "token_kind_mixed_up"])
+            #expect(try await bench.refusals() == ["bob - failed token_invalid token_kind_mixed_up"])
         }
     }
 }

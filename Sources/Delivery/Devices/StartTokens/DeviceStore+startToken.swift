@@ -3,20 +3,26 @@ import Postgres
 package import PushContract
 
 extension DeviceStore {
-    /// Stores a device's start token in place, or clears it, with one attempt; nothing about its other tokens changes: neither the push token,
-    /// nor start tokens of other types.
+    /// Stores a device's start token in place, or clears it, with one attempt that carries the outcome; nothing about its other tokens changes:
+    /// neither the push token, nor start tokens of other types.
     ///
     /// Throws a `Problem` for an unknown device (404 `device_not_registered`), one that cannot be started by a push, or the alias without
     /// a deviceId where the user has several devices (409).
     package func register(_ registration: StartTokenRegistration, requestId: String, now: Timestamp) async throws -> Device {
         let encrypted = try registration.token.map { try cipher.encrypt($0, as: .pushToStart) }
-        return try await transaction { [record] connection in
+        let result: Result<Device, Problem> = try await transaction { [record] connection in
             if let token = registration.token { _ = try connection.query(TokenRegistry.lock(token.hash)) }
             let device = try Self.device(for: registration, on: connection, now: now)
             guard let token = registration.token, let encrypted else {
-                return try Self.clear(device, registration, requestId: requestId, record: record, on: connection, now: now)
+                return .success(try Self.clear(device, registration, requestId: requestId, record: record, on: connection, now: now))
             }
-            try Self.check(registration, token, device, on: connection)
+            do {
+                try Self.check(registration, token, device, on: connection)
+            } catch let problem as Problem {
+                let refused = Attempt.refusedStart(of: device, tokenHash: token.hash, code: problem.code, requestId: requestId, at: now)
+                try record([refused], connection)
+                return .failure(problem)
+            }
             try TokenRegistry.revive(token.hash, on: connection)
             try connection.execute(
                 TypedStartTokenQueries.takeFromOthers(
@@ -52,8 +58,9 @@ extension DeviceStore {
                 [.startRegistration(.register, of: updated, tokenHash: token.hash, requestId: requestId, at: now)],
                 connection
             )
-            return updated
+            return .success(updated)
         }
+        return try result.get()
     }
 
     private static func device(

@@ -70,9 +70,6 @@ package struct StartTokenRegistration: Sendable {
             )
         }
         if let text { token = try DeviceRegistration.issuedToken(text, provider: .apns, field: fields.field(name)) }
-        if token != nil, let osVersion, let version = OSVersion(osVersion), version < .pushToStart {
-            throw StartTokenRefusal.tooOld(osVersion).problem
-        }
     }
 
     /// As Swift spells a type; also one that is not registered here, since a schema may come later than the app.

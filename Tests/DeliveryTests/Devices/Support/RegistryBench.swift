@@ -108,6 +108,17 @@ struct RegistryBench {
         .map { try $0.decode(String.self).trimmingSpaces }
     }
 
+    /// The registrations that were refused: whose, of which push type, and why.
+    func refusals() async throws -> [String] {
+        try await pool.query(
+            """
+            SELECT concat_ws(' ', uid, coalesce(pushType, '-'), status, reasonCode, providerErrorCode) FROM notificationDeliveryAttempts
+            WHERE eventType = 'register' AND status <> 'sent' ORDER BY 1
+            """
+        )
+        .map { try $0.decode(String.self) }
+    }
+
     /// The routes, with whoever the `Authorization` header names as the app user.
     func withRoutes(
         defaults: DeviceDefaults = DeviceDefaults(),
