@@ -89,6 +89,7 @@ struct ServerParts: Sendable {
             limit: configuration.devicesPerUser
         )
         providers = try ProviderRegistry(configuration, logger: logger)
+        labels.keep(apps: providers.apps)
         live = try LiveParts(
             configuration,
             pools: pools,
@@ -196,10 +197,20 @@ struct ServerParts: Sendable {
         services.append(InstanceReporter(store: InstanceStore(pool: pools.ingest), logger: logger, report: instance(accepted)))
         if !configuration.roles.isDisjoint(with: [.api, .send, .live]) {
             services.append(WriterHeartbeat(pool: pools.ingest, uncommitted: uncommitted, labels: labels, logger: logger))
+            services.append(keptApps())
         }
         if configuration.roles.contains(.alert) { services += alerting() }
         if configuration.roles.contains(.live) { services += [live.service, scoreFeeds()] + prematchAlerts() }
         return services
+    }
+
+    /// Counts apart what has a credential here or has long been sending, however many names are synthetic.
+    private func keptApps() -> PeriodicService<Void> {
+        PeriodicService("apps counted apart", every: .seconds(600), retryInterval: .seconds(10), logger: logger) {
+            [labels, providers, pools, limit = configuration.labelLimits.apps] in
+            let usual = try await UsualApps.read(limit: limit, before: .now(), on: pools.alerting)
+            labels.keep(apps: providers.apps.union(usual))
+        }
     }
 
     /// What this process is, as it reports it.

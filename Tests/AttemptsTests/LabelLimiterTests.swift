@@ -62,6 +62,34 @@ struct LabelLimiterTests {
         #expect(limiter.takeFolds() == [])
     }
 
+    @Test("apps that are kept are counted apart after any number of others, and take no place of theirs")
+    func kept() throws {
+        let limiter = Self.limiter()
+        let reported = ["x", "real", "y", "z", "real"].enumerated().map { attempt("\($0)", app: $1) }
+        #expect(try batch(reported, limiter).records.map(\.folded) == [[], [], .app, .app, []])
+        limiter.keep(apps: ["z", "real"])
+        #expect(try batch(reported, limiter).records.map(\.folded) == [[], [], .app, [], []])
+        #expect(try batch(reported, limiter, author: "another key").records.map(\.folded) == [[], [], [], [], []])
+        limiter.keep(apps: [])
+        #expect(try batch([attempt("6", app: "z"), attempt("7", app: "real")], limiter).records.map(\.folded) == [.app, []])
+    }
+
+    @Test("the usual apps of a day are those of the most hours, whatever a burst of other names")
+    func usual() async throws {
+        try await withDatabase { pool in
+            let everyHour = (0..<5).map { attempt("real-\($0)", app: "real", at: Self.now - .seconds(3600 * $0)) }
+            let burst = (0..<60).map { attempt("burst-\($0)", app: "burst \($0 % 3)", at: Self.now - .seconds(60)) }
+            let old = (0..<9).map { attempt("old-\($0)", app: "old", at: Self.now - .seconds(90_000 + 3600 * $0)) }
+            let nameless = (0..<9).map { attempt("nameless-\($0)", app: nil, at: Self.now - .seconds(3600 * $0)) }
+            var all = AttemptBatch()
+            for attempt in everyHour + burst + old + nameless { try all.append(attempt) }
+            try await PartitionMaintenance(pool: pool, logger: .silent).ensurePartitions(for: all)
+            try await write(all, pool)
+            #expect(try await UsualApps.read(limit: 2, before: Self.now, on: pool) == ["real", "burst 0"])
+            #expect(try await UsualApps.read(limit: 9, before: Self.now, on: pool).count == 4)
+        }
+    }
+
     @Test("memory is bounded by the limits, however many values come")
     func bounded() throws {
         let limiter = Self.limiter()

@@ -5,8 +5,8 @@ import Synchronization
 /// Bounds how many values of each label are counted apart: for an author (an API key) and a UTC day of `attemptedAt`. Further values are folded into
 /// `other` in the counts; the attempts keep theirs.
 ///
-/// Each instance counts by itself, from its start: over all of them, an author has at most so many values times the instances. Memory: about 60 kB
-/// for an author and day at the limits; 64 days of authors at most, then the longest unused ones are forgotten.
+/// Each instance counts by itself, from its start: over all of them, an author has at most so many values times the instances, and the apps of
+/// `keep`. Memory: about 60 kB for an author and day at the limits; 64 days of authors at most, then the longest unused ones are forgotten.
 package final class LabelLimiter: Sendable {
     /// Values of a label that are counted apart.
     package struct Limits: Sendable, Hashable {
@@ -53,6 +53,8 @@ package final class LabelLimiter: Sendable {
         var authorDays: [AuthorDay: Values] = [:]
         var folds: [AuthorDay: [Int64]] = [:]
         var uses: UInt64 = 0
+        /// Apps, as digests, that are counted apart for every author.
+        var keptApps: Set<Int> = []
     }
 
     private static let maxAuthorDays = 64
@@ -65,6 +67,19 @@ package final class LabelLimiter: Sendable {
     private let state = Mutex(State())
 
     package init(limits: Limits = Limits()) { self.limits = [limits.apps, limits.appVersions, limits.providerCodes] }
+
+    /// Counts these apps apart for every author, after any number of others. Replaces those of the last call.
+    package func keep(apps: Set<String>) {
+        let digests = apps.map { app in
+            var app = app
+            return app.withUTF8 { Self.digest(UnsafeRawBufferPointer($0)) }
+        }
+        state.withLock { state in
+            guard state.keptApps != Set(digests) else { return }
+            state.keptApps = Set(digests)
+            for authorDay in state.authorDays.keys { state.authorDays[authorDay]?.decided = [:] }
+        }
+    }
 
     /// Marks the labels of each attempt that are to be folded.
     package func mark(_ batch: inout AttemptBatch, author: String) {
@@ -86,7 +101,7 @@ package final class LabelLimiter: Sendable {
                     authorDay.day = day
                     values = enter(authorDay, &state)
                 }
-                let labels = decide(record, text, &values)
+                let labels = decide(record, text, keptApps: state.keptApps, &values)
                 for index in 0..<3 where labels.contains(Self.labels[index].label) { folds[index] += 1 }
                 return labels
             }
@@ -122,17 +137,20 @@ package final class LabelLimiter: Sendable {
         return values
     }
 
-    private func decide(_ record: AttemptBatch.Record, _ text: UnsafeBufferPointer<UInt8>, _ values: inout Values) -> FoldedLabels {
+    private func decide(
+        _ record: AttemptBatch.Record,
+        _ text: UnsafeBufferPointer<UInt8>,
+        keptApps: Set<Int>,
+        _ values: inout Values
+    ) -> FoldedLabels {
         var all = Hasher()
-        for (_, column) in Self.labels { Self.hash(record[column], text, into: &all) }
+        for (_, column) in Self.labels { all.combine(Self.digest(record[column], text)) }
         let combination = all.finalize()
         if let known = values.decided[combination] { return known }
         var folded: FoldedLabels = []
         for (index, (label, column)) in Self.labels.enumerated() where record[column].length > 0 {
-            var hasher = Hasher()
-            Self.hash(record[column], text, into: &hasher)
-            let digest = hasher.finalize()
-            if values.seen[index].contains(digest) { continue }
+            let digest = Self.digest(record[column], text)
+            if values.seen[index].contains(digest) || label == .app && keptApps.contains(digest) { continue }
             if values.seen[index].count < limits[index] { values.seen[index].insert(digest) } else { folded.insert(label) }
         }
         if values.decided.count >= Self.maxDecided { values.decided.removeAll(keepingCapacity: true) }
@@ -140,10 +158,15 @@ package final class LabelLimiter: Sendable {
         return folded
     }
 
-    private static func hash(_ piece: AttemptPiece, _ text: UnsafeBufferPointer<UInt8>, into hasher: inout Hasher) {
-        hasher.combine(piece.length)
-        guard piece.length > 0 else { return }
-        hasher.combine(bytes: UnsafeRawBufferPointer(text.extracting(Int(piece.offset)..<Int(piece.offset) + Int(piece.length))))
+    private static func digest(_ piece: AttemptPiece, _ text: UnsafeBufferPointer<UInt8>) -> Int {
+        guard piece.length > 0 else { return 0 }
+        return digest(UnsafeRawBufferPointer(text.extracting(Int(piece.offset)..<Int(piece.offset) + Int(piece.length))))
+    }
+
+    private static func digest(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: bytes)
+        return hasher.finalize()
     }
 }
 

@@ -2,12 +2,17 @@ import Providers
 import PushContract
 
 /// How many requests one credential may have under way: grows by steps while the provider answers soon, and shrinks by a factor when it
-/// refuses, does not answer, or becomes slow (additive increase, multiplicative decrease).
+/// refuses, does not answer, becomes slow, or has no stream free (additive increase, multiplicative decrease).
+///
+/// So it stays near the number of streams that the provider grants over all connections: what would wait for a stream in the client, where a
+/// critical push cannot overtake it, waits in the queue, where it can.
 struct AdaptiveLimit: Sendable, Hashable {
     /// Latency above this many times the usual one, and above `slow`, counts as an overload.
     static let slowFactor = 10
     static let slow = Duration.seconds(1)
     static let reduction = 0.7
+    /// A request that waited for a stream for longer than this, and longer than a quarter of its response time, shows that too many are under way.
+    static let streamWait = Duration.milliseconds(100)
     /// One decrease for all that was under way together.
     static let pause = Duration.milliseconds(500)
     /// Increase for each answer.
@@ -42,7 +47,9 @@ struct AdaptiveLimit: Sendable, Hashable {
             let before = baseline ?? time
             baseline = time < before ? time : before + (time - before) / 200
         }
-        if isOverloaded || outcome.isThrottled || outcome.refusalScope == .provider {
+        let streamWait = outcome.latency - time
+        let isWithoutStream = streamWait > AdaptiveLimit.streamWait && streamWait > time / 4
+        if isOverloaded || isWithoutStream || outcome.isThrottled || outcome.refusalScope == .provider {
             guard reducedAt.map({ now - $0 >= AdaptiveLimit.pause }) ?? true else { return }
             reducedAt = now
             exact = max(min(AdaptiveLimit.least, Double(maximum)), exact * AdaptiveLimit.reduction)

@@ -81,6 +81,9 @@ final class ProviderRegistry: Service, Sendable {
         }
     }
 
+    /// The apps that have a credential.
+    var apps: Set<String> { state.withLock { Set($0.slots.flatMap(\.entry.apps)) } }
+
     /// Where one app of one platform is configured, what a registration means that does not name them.
     @Sendable
     func deviceDefaults() -> DeviceDefaults { DeviceDefaults(state.withLock { $0.slots.map(\.entry) }) }

@@ -64,4 +64,21 @@ struct SlotDivisionTests {
         limit.restart()
         #expect(limit.value == 20)
     }
+
+    @Test("a limit shrinks to what finds a stream at once, and does not grow while requests wait for one")
+    func streams() {
+        var limit = AdaptiveLimit(maximum: 100)
+        let start = ContinuousClock.now
+        func answer(waiting: Int, for milliseconds: Int) -> PushOutcome {
+            var outcome = PushOutcome.accepted("m", latency: .milliseconds(waiting + milliseconds))
+            outcome.responseTime = .milliseconds(milliseconds)
+            return outcome
+        }
+        limit.note(answer(waiting: 90, for: 20), now: start)
+        #expect(limit.value == 100, "a new connection takes that long")
+        limit.note(answer(waiting: 200, for: 900), now: start)
+        #expect(limit.value == 100, "a small part of the response time")
+        for step in 0..<20 { limit.note(answer(waiting: 110, for: 20), now: start + .milliseconds(step * 100)) }
+        #expect(limit.value == 24, "four times in two seconds")
+    }
 }
