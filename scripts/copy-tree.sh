@@ -9,7 +9,7 @@ copy_tree() { # copy_tree DIRECTORY; in the root of the tree
     done
     find "${items[@]}" \( -type f -o -type l \) | sort >"$scratch/wanted"
     while IFS= read -r item; do
-        cmp -s "$item" "$scratch/$item" && continue
+        [ ! -d "$item" ] && cmp -s "$item" "$scratch/$item" && continue
         mkdir -p "$scratch/$(dirname "$item")"
         cp -PTf "$item" "$scratch/$item"
     done <"$scratch/wanted"

@@ -2,9 +2,15 @@
 ///
 /// `run` handles the items, not the tasks that submit them: a cancelled task still waits for its answer.
 package actor GroupCommit<Item: Sendable, Answer: Sendable> {
-    private struct Waiting {
-        var item: Item
-        var continuation: CheckedContinuation<Answer, Never>
+    /// By reference: what is left of the arrays is moved for each batch.
+    private final class Waiting: Sendable {
+        let item: Item
+        let continuation: CheckedContinuation<Answer, Never>
+
+        init(_ item: Item, _ continuation: CheckedContinuation<Answer, Never>) {
+            self.item = item
+            self.continuation = continuation
+        }
     }
 
     private let limit: Int
@@ -34,7 +40,7 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
     package func submit(_ item: Item, isCritical: Bool = false) async -> Answer {
         precondition(isOpen, "submitted before open()")
         return await withCheckedContinuation { continuation in
-            let entry = Waiting(item: item, continuation: continuation)
+            let entry = Waiting(item, continuation)
             if isCritical { critical.append(entry) } else { waiting.append(entry) }
             wake()
         }

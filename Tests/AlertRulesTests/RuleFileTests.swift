@@ -73,6 +73,20 @@ struct RuleFileTests {
         #expect(rule.annotations.others.keys.sorted() == ["dashboard"])
     }
 
+    @Test("a provider code alone says which attempts are bad, whatever their reason; codes and versions decide the rule's version")
+    func codes() throws {
+        let rest = ["for: 10m", "by: [appVersion]", "labels: { severity: ticket }", Self.annotations]
+        let set = read(["ratio: { code: [TopicDisallowed, BadTopic], above: 1%, of: { appVersion: [3.2.1, 3.2.2] } }"] + rest)
+        #expect(set.findings.map(\.description) == [])
+        let rule = try #require(set["Test"])
+        #expect(rule.condition.codes == ["BadTopic", "TopicDisallowed"] && rule.condition.reasons == Reasons.all.sorted())
+        #expect(rule.condition.of.allowed[.appVersion] == ["3.2.1", "3.2.2"] && rule.by == [.appVersion])
+        #expect(rule.condition.summary(\.description) == "BadTopic, TopicDisallowed above 1 % for 10m")
+        let others = ["code: BadTopic, above: 1%", "reason: auth, code: BadTopic, above: 1%", "reason: auth, above: 1%"]
+        let versions = try others.map { try #require(read(["ratio: { \($0) }"] + rest)["Test"]).version }
+        #expect(Set(versions + [rule.version]).count == 4)
+    }
+
     struct Fault: Sendable, CustomTestStringConvertible {
         var lines: [String]
         var finding: String
@@ -120,6 +134,24 @@ struct RuleFileTests {
             lines: ["latency: { p: 95, above: 2s }", "for: 10m", "by: [provider, platform]", labels, annotations],
             finding: "r.yml:7:13: error: by: 'platform' is not known here: latencies are counted by provider and app"
         ),
+        baseline(
+            "of: { appVersion: 3.2.1 }",
+            "8:17: error: baseline.of.appVersion: unknown key 'appVersion'; known: eventType, provider,"
+        ),
+        Fault(
+            lines: ["absence: { of: { provider: fcm } }", "for: 10m", "by: [appVersion]", labels, annotations],
+            finding: "r.yml:7:14: error: by: unknown dimension 'appVersion'; only 'ratio' counts by exact versions; known: provider, platform,"
+        ),
+        ratio("by: x", "8:11: error: ratio.by: unknown key 'by'"),
+        ratio("code: ''", "8:17: error: ratio.code:"),
+        Fault(
+            lines: ["ratio: { code: X, above: 2%, min_blocked: 5 }", "for: 10m", labels, annotations],
+            finding: "r.yml:5:51: error: ratio.min_blocked: what a circuit blocks has no code: remove 'code' or 'min_blocked'"
+        ),
+        Fault(
+            lines: ["ratio: { reason: auth, above: 2%, min_blocked: 5 }", "for: 10m", "by: [appVersion]", labels, annotations],
+            finding: "r.yml:5:56: error: ratio.min_blocked: an open circuit has no appVersion: use provider, app and environment"
+        ),
         Fault(
             lines: [good, "fro: 10m", labels, annotations],
             finding:
@@ -127,7 +159,7 @@ struct RuleFileTests {
         ),
         ratio(
             "smoth: 2m",
-            "8:11: error: ratio.smoth: unknown key 'smoth'; did you mean 'smooth'? known: version, reason, status, above, of, smooth,"
+            "8:11: error: ratio.smoth: unknown key 'smoth'; did you mean 'smooth'? known: version, reason, status, code, above, of, smooth,"
         ),
         ratio("smooth: 11m", "8:19: error: ratio.smooth: 11m is longer than 'for' (10m)"),
         ratio("smooth: 90s", "8:19: error: ratio.smooth: '90s' is not a duration in whole minutes such as 15m, 2h or 7d"),

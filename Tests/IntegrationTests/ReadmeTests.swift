@@ -49,7 +49,11 @@ struct ReadmeTests {
     func sizes() throws {
         #expect(try Self.text().split(whereSeparator: \.isWhitespace).count <= 1000)
         let all = FileManager.default.enumerator(atPath: ProjectDirectory.root + "/docs")?.compactMap { $0 as? String } ?? []
-        for path in ["README.md"] + all.filter({ $0.hasSuffix(".md") }).sorted().map({ "docs/" + $0 }) {
+        let runbooks = try FileManager.default.contentsOfDirectory(atPath: ProjectDirectory.root + "/alerts/runbooks").sorted()
+        let documents =
+            ["README.md", "CHANGELOG.md", "alerts/README.md", "sql/README.md", "dashboards/README.md"]
+            + runbooks.map { "alerts/runbooks/" + $0 }
+        for path in documents + all.filter({ $0.hasSuffix(".md") }).sorted().map({ "docs/" + $0 }) {
             var isCode = false
             for (index, line) in try Self.text(path).split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
                 if line.hasPrefix("```") { isCode.toggle() }

@@ -181,7 +181,7 @@ struct NowPageTests {
         let rule = EvaluationHealthTests.rule("Slow", .latency(condition))
         var selection = RollupSelection(allowed: [.provider: ["fcm"]], reasons: [])
         selection.slowerThanMs = 2000
-        #expect(AlertSeries.selection(rule, group: GroupKey([.provider: "fcm"])) == selection)
+        #expect(rule.selection(in: GroupKey([.provider: "fcm"])) == selection)
     }
 
     @Test("a long alert is drawn in slots, a very long one from its last week")

@@ -168,6 +168,21 @@ CREATE VIEW attemptsPerMinute WITH (security_invoker = true) AS
 COMMENT ON VIEW attemptsPerMinute IS
     'attemptRollups summed over writerSlot and appMajor, with NULL where an attempt has no value. Filter by minute.';
 
+-- With the rights of its reader: grants on notificationDeliveryAttempts decide.
+CREATE VIEW attemptLabels WITH (security_invoker = true) AS
+    SELECT attemptedAt, date_trunc('minute', attemptedAt) AS minute, provider, platform, eventType, status,
+           coalesce(reasonCode::text, '') AS reasonCode,
+           CASE WHEN foldedLabels & 1 <> 0 THEN 'other' ELSE coalesce(app, '') END AS app,
+           coalesce(environment::text, '') AS environment, coalesce(pushType, '') AS pushType,
+           CASE WHEN foldedLabels & 2 <> 0 THEN 'other' ELSE pushAppMajor(appVersion) END AS appMajor,
+           CASE WHEN foldedLabels & 2 <> 0 THEN 'other' ELSE coalesce(appVersion, '') END AS appVersion,
+           CASE WHEN foldedLabels & 4 <> 0 THEN 'other' ELSE coalesce(providerErrorCode, '') END AS providerErrorCode,
+           uid, tokenHash, 1 AS attempts
+    FROM notificationDeliveryAttempts;
+
+COMMENT ON VIEW attemptLabels IS
+    'Each attempt with its labels as attemptRollups counts them, the exact version and the provider''s code. Filter by attemptedAt.';
+
 -- Input of the built-in alert LabelsFolded.
 CREATE TABLE foldedLabelDays (
     -- The UTC day of attemptedAt.

@@ -29,6 +29,8 @@ INSERT INTO analystColumns (relation, columns) VALUES
         foldedLabels'),
     ('attemptRollups', 'minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, writerSlot, attempts,
         latencyMsSum, latencyCount, appMajor'),
+    ('attemptLabels', 'attemptedAt, minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor,
+        appVersion, providerErrorCode, uid, tokenHash, attempts'),
     ('attemptLatencies', 'minute, provider, app, upToMs, writerSlot, attempts'),
     ('attemptsPerMinute', 'minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, attempts,
         latencyMsSum, latencyCount'),

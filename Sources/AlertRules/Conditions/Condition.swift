@@ -8,6 +8,8 @@ protocol Condition: Sendable, Hashable {
     var reasons: [String] { get }
     /// The statuses that count as bad; empty for all with one of the reasons.
     var statuses: [String] { get }
+    /// The provider's codes that count as bad; empty for all.
+    var codes: [String] { get }
     /// The attempts that count at all.
     var of: AttemptFilter { get }
     /// The share of a ratio, the multiple of a baseline, the number of a backlog.
@@ -41,6 +43,7 @@ protocol Condition: Sendable, Hashable {
 
 extension Condition {
     var statuses: [String] { [] }
+    var codes: [String] { [] }
     var decidesEvery: Int { 1 }
     func spans(_ first: Minute, _ last: Minute) -> [ClosedRange<Minute>] { [] }
     var strata: [Dimension] { [] }

@@ -14,6 +14,8 @@ package struct RuleCondition: Sendable {
     package var hasBadAttempts: Bool { source == .attempts && !reasons.isEmpty }
     /// The statuses that count as bad; empty for all with one of the reasons.
     package var statuses: [String] { base.statuses }
+    /// The provider's codes that count as bad; empty for all.
+    package var codes: [String] { base.codes }
     /// The attempts that count at all.
     package var of: AttemptFilter { base.of }
     /// The share of a ratio, the multiple of a baseline, the number of a backlog.

@@ -1,9 +1,12 @@
 /// Reads `of:`: which attempts count at all.
 struct FilterReader {
     let condition: MappingReader
-    private let known = Dimension.allCases.filter { $0 != .providerErrorCode }
+    private let known: [Dimension]
 
-    init(condition: MappingReader) { self.condition = condition }
+    init(condition: MappingReader, known: [Dimension] = Dimension.common) {
+        self.condition = condition
+        self.known = known
+    }
 
     /// Without `of`, every `send` counts; an `of` without `eventType` counts sends too.
     func filter() -> AttemptFilter {
@@ -48,20 +51,20 @@ struct FilterReader {
 
 /// Reads lists of dimensions.
 enum DimensionReader {
-    /// What may group or stratify; the event type is filtered, never grouped.
-    private static let groupable = Dimension.allCases.filter { $0 != .eventType && $0 != .providerErrorCode }
-
-    static func by(_ rule: MappingReader) -> [Dimension] {
-        rule.has("by") ? dimensions(rule, "by") : []
+    static func by(_ rule: MappingReader, known: [Dimension] = Dimension.common) -> [Dimension] {
+        rule.has("by") ? dimensions(rule, "by", known: known) : []
     }
 
-    static func dimensions(_ reader: MappingReader, _ key: String) -> [Dimension] {
+    static func dimensions(_ reader: MappingReader, _ key: String, known: [Dimension] = Dimension.common) -> [Dimension] {
         if reader.isEmptyList(key) { return [] }
         var result: [Dimension] = []
+        // The event type is filtered, never grouped.
+        let groupable = known.filter { $0 != .eventType }
         let known = groupable.map(\.rawValue)
         for (text, position) in reader.texts(key) {
             guard let dimension = groupable.first(where: { $0.rawValue == text }) else {
-                let hint = Nearest.name(to: text, among: known).map { "did you mean '\($0)'? " } ?? ""
+                let near = Nearest.name(to: text, among: known).map { "did you mean '\($0)'? " } ?? ""
+                let hint = text == Dimension.appVersion.rawValue ? "only 'ratio' counts by exact versions; " : near
                 let message = "unknown dimension '\(text)'; \(hint)known: \(known.joined(separator: ", "))"
                 reader.findings.error(at: position, key: reader.name(key), message)
                 continue

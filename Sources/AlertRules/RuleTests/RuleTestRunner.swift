@@ -43,7 +43,10 @@ package enum RuleTestRunner {
             var key = input.key
             if key[.eventType] == nil { key.values[.eventType] = "send" }
             guard rule.condition.of.admits(key) else { return [] }
-            let isBad = input.reason.map { rule.condition.reasons.contains($0) } ?? true
+            let codes = rule.condition.codes
+            let isBad =
+                (input.reason.map { rule.condition.reasons.contains($0) } ?? true)
+                && (codes.isEmpty || codes.contains(key[.providerErrorCode] ?? ""))
             let counted = input.counts.enumerated().filter { $1.attempts > 0 }.map { offset, counts in
                 KeyedCounts(key: key, minute: RuleTest.start + offset, attempts: counts.attempts, bad: isBad ? counts.bad : 0)
             }

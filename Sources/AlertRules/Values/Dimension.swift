@@ -3,8 +3,13 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable, Codable, Codin
     case eventType, provider, platform, environment, app, pushType
     /// The number the app's version begins with; '' for none.
     case appMajor
+    /// Exact, or '' for none; for `ratio` only.
+    case appVersion
     /// The provider's own code; groups of `first_sight` only.
     case providerErrorCode
+
+    /// Every condition over attempts knows these.
+    static let common = allCases.filter { $0 != .appVersion && $0 != .providerErrorCode }
 
     /// The values the contract allows; nil where any text is possible.
     var allowedValues: [String]? {
@@ -13,7 +18,7 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable, Codable, Codin
         case .provider: ["apns", "fcm"]
         case .platform: ["ios", "android", "web"]
         case .environment: ["production", "sandbox"]
-        case .app, .pushType, .appMajor, .providerErrorCode: nil
+        case .app, .pushType, .appMajor, .appVersion, .providerErrorCode: nil
         }
     }
 }

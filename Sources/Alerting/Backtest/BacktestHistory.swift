@@ -4,8 +4,8 @@ import Postgres
 
 /// Reads the history a backtest folds, a day at a time.
 enum BacktestHistory {
-    /// Apps that a rule by app is backtested for, at most: those with the most attempts. The others are one group, `other`.
-    static let maxApps = 200
+    /// Apps, or versions, that a rule by them is backtested for, at most: those with the most attempts. The others are one group, `other`.
+    static let maxValues = 200
 
     /// The histories of the groups with attempts, one after the other, able to decide about every minute from `start` to `last`.
     ///
@@ -54,16 +54,17 @@ enum BacktestHistory {
         on session: any PostgresSession
     ) async throws -> RollupSelection {
         var selection = rule.selection()
-        guard rule.dimensions.contains(.app) else { return selection }
-        let largest = try await RollupStore.largest(
-            .app,
-            selection,
-            limit: maxApps,
-            from: first.timestamp,
-            to: (last + 1).timestamp,
-            on: session
-        )
-        if largest.total > maxApps { selection.kept[.app] = largest.values }
+        for (_, column) in rule.openDimensions {
+            let largest = try await RollupStore.largest(
+                column,
+                selection,
+                limit: maxValues,
+                from: first.timestamp,
+                to: (last + 1).timestamp,
+                on: session
+            )
+            if largest.total > maxValues { selection.kept[column] = largest.values }
+        }
         return selection
     }
 

@@ -27,7 +27,7 @@ enum ReproducingSQL {
         SELECT minute, sum(attempts)::bigint AS attempts,
                \(bad(rule)) AS bad,
                round(100.0 * \(bad(rule)) / nullif(sum(attempts), 0), 2) AS percent
-        FROM \(rule.condition.latency == nil ? "attemptRollups" : "attemptLatencies")
+        FROM \(rule.source.rawValue)
         WHERE \(conditions)
         GROUP BY ROLLUP (minute)
         ORDER BY minute NULLS LAST;
@@ -115,11 +115,14 @@ enum ReproducingSQL {
         let reasons = rule.condition.reasons.map(quoted).joined(separator: ", ")
         let statuses = rule.condition.statuses.map(quoted).joined(separator: ", ")
         let ended = statuses.isEmpty ? "" : " AND status IN (\(statuses))"
-        return "coalesce(sum(attempts) FILTER (WHERE reasonCode IN (\(reasons))\(ended)), 0)::bigint"
+        let codes = rule.condition.codes.map(quoted).joined(separator: ", ")
+        let coded = codes.isEmpty ? "" : " AND providerErrorCode IN (\(codes))"
+        return "coalesce(sum(attempts) FILTER (WHERE reasonCode IN (\(reasons))\(ended)\(coded)), 0)::bigint"
     }
 
     private static func conditions(_ rule: AlertRule, _ group: GroupKey, _ window: WindowCounts, alias: String) -> String {
-        let span = "minute >= '\(window.first.timestamp.rfc3339)' AND minute < '\((window.last + 1).timestamp.rfc3339)'"
+        let time = rule.source.time
+        let span = "\(time) >= '\(window.first.timestamp.rfc3339)' AND \(time) < '\((window.last + 1).timestamp.rfc3339)'"
         return [span, filters(rule, group, alias: alias)].filter { !$0.isEmpty }.joined(separator: "\n  AND ")
     }
 

@@ -1,5 +1,5 @@
-import AlertRules
-import Attempts
+package import AlertRules
+package import Attempts
 import Postgres
 import PushContract
 
@@ -80,12 +80,21 @@ enum RuleHistory {
 }
 
 extension AlertRule {
+    /// The table that its minutes are summed from.
+    var source: CountSource { selection().source(by: dimensions.compactMap(\.rollup)) }
+
+    /// Its dimensions with any number of values, of which a limited number is evaluated apart.
+    var openDimensions: [(dimension: Dimension, column: RollupDimension)] {
+        [(.app, .app), (.appVersion, .appVersion)].filter { dimensions.contains($0.dimension) }
+    }
+
     /// The rule's filter, narrowed to one group.
-    func selection(in group: GroupKey = GroupKey()) -> RollupSelection {
+    package func selection(in group: GroupKey = GroupKey()) -> RollupSelection {
         var allowed: [RollupDimension: [String]] = [:]
         for (dimension, values) in condition.of.allowed { dimension.rollup.map { allowed[$0] = values } }
         for (dimension, value) in group.values { dimension.rollup.map { allowed[$0] = [value] } }
         var selection = RollupSelection(allowed: allowed, reasons: condition.reasons, badStatuses: condition.statuses)
+        selection.badCodes = condition.codes
         selection.slowerThanMs = condition.latency?.aboveMs
         return selection
     }
@@ -102,6 +111,7 @@ extension Dimension {
         case .app: .app
         case .pushType: .pushType
         case .appMajor: .appMajor
+        case .appVersion: .appVersion
         case .providerErrorCode: nil
         }
     }

@@ -43,7 +43,7 @@ struct RulePass {
         let scope = try await RuleScope.read(
             rule,
             firing: checkpoint.states.filter { $0.value.open != nil }.keys,
-            maxApps: configuration.maxApps,
+            limit: configuration.maxApps,
             from: from - (rule.lookback + 1),
             through: last,
             on: pool

@@ -5,17 +5,17 @@ import PushContract
 
 /// Which groups of a rule are evaluated: those that can fire, and of these the ones with the most attempts. All others are one group, `other`.
 ///
-/// Only `app` has values without a bound. Apps whose alert fires are always among those that are evaluated.
+/// Only `app` and `appVersion` have values without a bound. Those whose alert fires are always among those that are evaluated.
 struct RuleScope {
     /// Nil when no group can fire.
     var selection: RollupSelection?
-    /// Apps that are counted together.
+    /// Values that are counted together.
     var folded = 0
 
     static func read(
         _ rule: AlertRule,
         firing: some Sequence<GroupKey>,
-        maxApps: Int,
+        limit: Int,
         from first: Minute,
         through last: Minute,
         on session: any PostgresSession
@@ -24,24 +24,28 @@ struct RuleScope {
         selection.spans = rule.spans(after: first + (rule.lookback + 1), through: last).map {
             $0.lowerBound.timestamp..<($0.upperBound + 1).timestamp
         }
-        guard rule.condition.source == .attempts, rule.dimensions.contains(.app) else { return RuleScope(selection: selection) }
-        let firing = Set(firing.compactMap { $0[.app] })
-        let largest = try await RollupStore.largest(
-            .app,
-            selection,
-            leastBad: rule.condition.leastBad,
-            limit: maxApps,
-            from: first.timestamp,
-            to: (last + 1).timestamp,
-            on: session
-        )
-        let apps = firing.union(largest.values).sorted()
-        if largest.total > maxApps || firing.contains(FoldedLabels.other) {
-            selection.kept[.app] = apps
-            return RuleScope(selection: selection, folded: max(0, largest.total - maxApps))
+        guard rule.condition.source == .attempts else { return RuleScope(selection: selection) }
+        var scope = RuleScope(selection: selection)
+        for (dimension, column) in rule.openDimensions {
+            let firing = Set(firing.compactMap { $0[dimension] })
+            let largest = try await RollupStore.largest(
+                column,
+                selection,
+                leastBad: rule.condition.leastBad,
+                limit: limit,
+                from: first.timestamp,
+                to: (last + 1).timestamp,
+                on: session
+            )
+            let values = firing.union(largest.values).sorted()
+            if largest.total > limit || firing.contains(FoldedLabels.other) {
+                scope.selection?.kept[column] = values
+                scope.folded += max(0, largest.total - limit)
+            } else if rule.condition.leastBad > 0 {
+                guard !values.isEmpty else { return RuleScope(selection: nil) }
+                scope.selection?.allowed[column] = values
+            }
         }
-        guard rule.condition.leastBad > 0 else { return RuleScope(selection: selection) }
-        selection.allowed[.app] = apps
-        return RuleScope(selection: apps.isEmpty ? nil : selection)
+        return scope
     }
 }

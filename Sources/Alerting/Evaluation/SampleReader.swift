@@ -59,18 +59,16 @@ struct SampleReader {
         let length = (window.last + 1).timestamp - from
         var conditions: Query = "true"
         for (dimension, values) in rule.selection(in: group).allowed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            conditions = "\(conditions) AND coalesce(\(raw: dimension.rawValue)::text, '') = ANY(\(values))"
+            conditions = "\(conditions) AND \(raw: dimension.rawValue)::text = ANY(\(values))"
         }
-        var bad: Query = "coalesce(reasonCode::text, '') = ANY(\(rule.condition.reasons))"
+        var bad: Query = "reasonCode = ANY(\(rule.condition.reasons))"
         if !rule.condition.statuses.isEmpty { bad = "\(bad) AND status::text = ANY(\(rule.condition.statuses))" }
+        if !rule.condition.codes.isEmpty { bad = "\(bad) AND providerErrorCode = ANY(\(rule.condition.codes))" }
         return """
             sampled AS (
-                SELECT uid, tokenHash, attemptedAt, coalesce(reasonCode::text, '') AS reason, coalesce(appVersion, '') AS appVersion,
-                       coalesce(providerErrorCode, '') AS code, (\(bad)) AS isBad
+                SELECT uid, tokenHash, attemptedAt, reasonCode AS reason, appVersion, providerErrorCode AS code, (\(bad)) AS isBad
                 FROM (
-                    SELECT uid, tokenHash, attemptedAt, appVersion, providerErrorCode, reasonCode, status, provider, platform, environment, app,
-                           pushType, eventType
-                    FROM notificationDeliveryAttempts
+                    SELECT * FROM attemptLabels
                     WHERE attemptedAt >= \(from + length * slice / Self.slices) AND attemptedAt < \(from + length * (slice + 1) / Self.slices)
                     ORDER BY attemptedAt LIMIT \(perSlice)
                 ) a

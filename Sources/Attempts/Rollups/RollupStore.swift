@@ -1,58 +1,6 @@
 package import Postgres
 package import PushContract
 
-/// A column of the rollups that readers filter and group by.
-package enum RollupDimension: String, Sendable, Hashable, CaseIterable {
-    case eventType, provider, platform, environment, app, pushType, appMajor
-
-    /// The type of an enum column.
-    fileprivate var enumType: String? {
-        switch self {
-        case .eventType: "pushEventType"
-        case .provider: "pushProvider"
-        case .platform: "pushPlatform"
-        case .environment, .app, .pushType, .appMajor: nil
-        }
-    }
-
-    /// The column as text. Enum columns are cast; '' means none.
-    var sql: String {
-        switch self {
-        case .eventType, .provider, .platform: "\(rawValue)::text"
-        case .environment, .app, .pushType, .appMajor: rawValue
-        }
-    }
-}
-
-/// Which attempts are counted, and which of them are bad.
-package struct RollupSelection: Sendable, Hashable {
-    /// For each named dimension, the values that count.
-    package var allowed: [RollupDimension: [String]]
-    /// Reason codes that make an attempt bad.
-    package var reasons: [String]
-    /// With statuses, only attempts that ended in one of them are bad.
-    package var badStatuses: [String]
-    /// For each named dimension, the values that are counted apart; all others are counted together as `FoldedLabels.other`.
-    package var kept: [RollupDimension: [String]] = [:]
-    /// Parts of the time that is read; empty: all of it.
-    package var spans: [Range<Timestamp>] = []
-    /// Counts attempts with a latency instead, of which those slower than this are bad; `allowed` may name `provider` and `app`.
-    package var slowerThanMs: Int32?
-
-    package init(allowed: [RollupDimension: [String]] = [.eventType: ["send"]], reasons: [String], badStatuses: [String] = []) {
-        self.allowed = allowed
-        self.reasons = reasons
-        self.badStatuses = badStatuses
-    }
-
-    fileprivate var table: Query { slowerThanMs == nil ? "attemptRollups" : "attemptLatencies" }
-
-    fileprivate var isBad: Query {
-        if let slowerThanMs { return "upToMs > \(slowerThanMs)" }
-        return badStatuses.isEmpty ? "reasonCode = ANY(\(reasons))" : "reasonCode = ANY(\(reasons)) AND status::text = ANY(\(badStatuses))"
-    }
-}
-
 /// Attempts with an outcome in one minute, or on one day, and how many of them were bad.
 package struct RollupCounts: Sendable, Hashable {
     /// Whole minutes (or days) since 1970 UTC.
@@ -75,8 +23,8 @@ package struct RollupShare: Sendable, Hashable {
 
 /// Reads the rollups. Counts are attempts with an outcome: `queued` ones are left out until they have one.
 ///
-/// Every query is bounded by `minute`, the leading column of the key and the partitioning, so its cost follows the length of the
-/// window and the number of combinations, never the number of attempts.
+/// Every query is bounded by the leading column of the key and the partitioning. Its cost follows the length of the window and the number of
+/// combinations, and never the number of attempts, but where an exact version or the provider's codes are asked for.
 package enum RollupStore {
     /// Counts per minute and combination of `dimensions`, from `from` up to and excluding `to`.
     package static func minutes(
@@ -104,8 +52,8 @@ package enum RollupStore {
         let rows = try await session.query(
             """
             SELECT value, count(*) OVER () FROM (
-                SELECT \(raw: dimension.sql) AS value, sum(attempts) AS attempts FROM \(selection.table)
-                WHERE \(condition(selection, from, to))
+                SELECT \(raw: dimension.sql) AS value, sum(attempts) AS attempts FROM \(raw: selection.source(by: [dimension]).rawValue)
+                WHERE \(condition(selection, [dimension], from, to))
                 GROUP BY 1 HAVING coalesce(sum(attempts) FILTER (WHERE \(selection.isBad)), 0) >= \(leastBad)
             ) AS counted
             ORDER BY attempts DESC, value LIMIT \(limit)
@@ -169,7 +117,8 @@ package enum RollupStore {
     ) async throws -> [(values: [String], minute: Int64)] {
         let query: Query = """
             SELECT \(raw: array(dimensions)), (extract(epoch FROM min(minute)) / 60)::bigint
-            FROM (SELECT minute\(columns(dimensions, selection)) FROM \(selection.table) WHERE \(condition(selection, from, to))) AS counted
+            FROM (SELECT minute\(columns(dimensions, selection)) FROM \(raw: selection.source(by: dimensions).rawValue)
+                  WHERE \(condition(selection, dimensions, from, to))) AS counted
             GROUP BY 1
             """
         return try await session.query(query).map {
@@ -196,8 +145,8 @@ package enum RollupStore {
                    coalesce(sum(attempts) FILTER (WHERE minute >= \(from) AND \(selection.isBad)), 0)::bigint,
                    coalesce(sum(attempts) FILTER (WHERE minute < \(from)), 0)::bigint,
                    coalesce(sum(attempts) FILTER (WHERE minute < \(from) AND \(selection.isBad)), 0)::bigint
-            FROM \(selection.table)
-            WHERE \(condition(selection, before, to))
+            FROM \(raw: selection.source(by: dimensions).rawValue)
+            WHERE \(condition(selection, dimensions, before, to))
             GROUP BY GROUPING SETS (\(raw: columns.map { "(\($0))" }.joined(separator: ", ")))
             """
         return try await session.query(query).compactMap {
@@ -246,8 +195,8 @@ package enum RollupStore {
         return """
             SELECT minute\(columns(dimensions, selection)), sum(attempts) AS attempts,
                    coalesce(sum(attempts) FILTER (WHERE \(selection.isBad)), 0) AS bad
-            FROM \(selection.table)
-            WHERE \(condition(selection, from, to))\(excluded(exclusions))
+            FROM \(raw: selection.source(by: dimensions).rawValue)
+            WHERE \(condition(selection, dimensions, from, to))\(excluded(exclusions))
             GROUP BY \(raw: columnNumbers)
             """
     }
@@ -266,11 +215,17 @@ package enum RollupStore {
         "ARRAY[\(dimensions.map(\.sql).joined(separator: ", "))]::text[]"
     }
 
-    private static func condition(_ selection: RollupSelection, _ from: Timestamp, _ to: Timestamp) -> Query {
-        var query: Query = "minute >= \(from) AND minute < \(to)"
+    private static func condition(
+        _ selection: RollupSelection,
+        _ dimensions: [RollupDimension],
+        _ from: Timestamp,
+        _ to: Timestamp
+    ) -> Query {
+        let time = selection.source(by: dimensions).time
+        var query: Query = "\(raw: time) >= \(from) AND \(raw: time) < \(to)"
         if selection.slowerThanMs == nil { query = "\(query) AND status IN ('sent', 'failed', 'deactivated')" }
         if !selection.spans.isEmpty {
-            let parts = selection.spans.map { "minute >= \($0.lowerBound) AND minute < \($0.upperBound)" as Query }
+            let parts = selection.spans.map { "\(raw: time) >= \($0.lowerBound) AND \(raw: time) < \($0.upperBound)" as Query }
             query = "\(query) AND (\(parts.dropFirst().reduce(parts[0]) { "\($0) OR \($1)" }))"
         }
         for (dimension, values) in selection.allowed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {

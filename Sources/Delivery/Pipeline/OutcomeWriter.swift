@@ -13,7 +13,7 @@ struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
 
     private let batcher: GroupCommit<Outcome, OutcomeDisposition>
     /// Outcomes of a batch at most: what comes while it is written waits for all of it, and a slow provider answers many at once.
-    private static var limit: Int { 100 }
+    private static var limit: Int { 250 }
     private let uncommitted: UncommittedOutcomes
 
     /// - Parameters:

@@ -9,7 +9,7 @@ extension RatioCondition: Condition {
     var leastBad: Int64 { minBlocked == nil ? minBad : 0 }
 
     func summary(_ words: (RuleDuration) -> String) -> String {
-        "\(reasons.joined(separator: ", ")) above \(above.percent) for \(words(duration))"
+        "\((codes.isEmpty ? reasons : codes).joined(separator: ", ")) above \(above.percent) for \(words(duration))"
     }
 
     var versionSettings: [String] {
@@ -20,6 +20,7 @@ extension RatioCondition: Condition {
             "resolve_after=\(resolveAfter.minutes)", "resolve_at=\(resolveAt.versionText)",
             "min_n_clear=\(minAttemptsToClear)", "resolve_within=\(resolveWithin.minutes)",
         ] + (statuses.isEmpty ? [] : ["status=\(statuses.joined(separator: ","))"])
+            + (codes.isEmpty ? [] : ["code=\(codes.joined(separator: ","))"])
             + (minBlocked.map { ["min_blocked=\($0)"] } ?? [])
             + (version == .one ? [] : ["reopen_within=\(reopenWithin.minutes)"])
     }
@@ -30,7 +31,9 @@ extension RatioCondition: Condition {
 }
 
 extension ConditionKind {
-    static let ratio = ConditionKind(key: "ratio") { RatioReader(rule: $0).condition() }
+    static let ratio = ConditionKind(key: "ratio", groups: { DimensionReader.by($0, known: RatioReader.dimensions) }) {
+        RatioReader(rule: $0).condition()
+    }
 }
 
 extension RuleCondition {

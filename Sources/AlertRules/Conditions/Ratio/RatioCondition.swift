@@ -11,6 +11,8 @@ package struct RatioCondition: Sendable, Hashable {
     package var reasons: [String]
     /// With statuses, only an attempt that ended in one of them is bad: `deactivated` are failures that switched a token off.
     package var statuses: [String] = []
+    /// With provider codes, only an attempt with one of them is bad.
+    package var codes: [String] = []
     package var of = AttemptFilter()
     /// θ. Strictly above, compared in whole numbers.
     package var above: Fraction

@@ -1,10 +1,12 @@
 /// Reads `ratio:` with its `for:`.
 struct RatioReader {
     static let keys = [
-        "version", "reason", "status", "above", "of", "smooth", "quorum", "min_bad", "min_bad_smooth", "guard", "guard_at", "resolve_after",
+        "version", "reason", "status", "code", "above", "of", "smooth", "quorum", "min_bad", "min_bad_smooth", "guard", "guard_at",
+        "resolve_after",
         "resolve_at",
         "min_n_clear", "resolve_within", "reopen_within", "min_blocked",
     ]
+    static let dimensions = Dimension.common + [.appVersion]
     private static let tiny = Fraction(1, 1_000_000)
     private static let all = Fraction(1, 1)
 
@@ -12,15 +14,17 @@ struct RatioReader {
 
     func condition() -> RatioCondition? {
         guard let ratio = rule.mapping("ratio", known: Self.keys) else { return nil }
-        let reasons = ratio.reasons()
+        let codes = codes(ratio)
+        let reasons = codes.isEmpty || ratio.has("reason") ? ratio.reasons() : Reasons.all
         let above = above(ratio)
         let duration = duration()
-        let of = FilterReader(condition: ratio).filter()
+        let of = FilterReader(condition: ratio, known: Self.dimensions).filter()
         let version = ratio.count("version", in: 1...2).flatMap(RatioCondition.Version.init) ?? .two
         guard let above, let duration, !reasons.isEmpty else { return nil }
         var condition = RatioCondition(reasons: reasons, above: above, for: duration, version: version)
         condition.of = of
         condition.statuses = statuses(ratio)
+        condition.codes = codes
         readEvidence(ratio, &condition)
         readResolve(ratio, &condition)
         if let count = ratio.count("min_blocked", in: 1...1_000_000_000) { condition.minBlocked = count }
@@ -49,6 +53,14 @@ struct RatioReader {
                 ratio.findings.error(at: position, key: ratio.name("status"), "'\(text)' is never bad; known: failed, deactivated")
                 return nil
             }.sorted() : []
+    }
+
+    /// Only what failed with such a code of the provider is bad.
+    private func codes(_ ratio: MappingReader) -> [String] {
+        guard ratio.has("code") else { return [] }
+        let codes = ratio.texts("code").map(\.0)
+        if codes.contains("") { ratio.error("code", "a code is a text such as TopicDisallowed") }
+        return Set(codes).sorted()
     }
 
     private func above(_ ratio: MappingReader) -> Fraction? {
@@ -127,13 +139,15 @@ struct RatioReader {
     /// Of an open circuit provider, app and environment are known, and that it is about sends.
     private func checkMinBlocked(_ ratio: MappingReader, _ condition: RatioCondition) {
         let known: Set<Dimension> = [.eventType, .provider, .app, .environment]
-        let unknown = Set(condition.of.allowed.keys).union(DimensionReader.by(rule)).subtracting(known).sorted()
+        let by = DimensionReader.by(rule, known: Self.dimensions)
+        let unknown = Set(condition.of.allowed.keys).union(by).subtracting(known).sorted()
         if let dimension = unknown.first {
             ratio.error(
                 "min_blocked",
                 "an open circuit has no \(dimension.rawValue): use provider, app and environment in 'by' and 'of'"
             )
         }
+        if !condition.codes.isEmpty { ratio.error("min_blocked", "what a circuit blocks has no code: remove 'code' or 'min_blocked'") }
         if !condition.reasons.contains(where: OpenCircuit.reasons.contains) {
             ratio.error(
                 "min_blocked",

@@ -41,7 +41,7 @@ struct AlertPageStore: Sendable {
         guard let rule = rules[alert.rule] else { return nil }
         let (from, minutes) = AlertSeries.span(of: alert, now: now)
         let counts = try await RollupStore.minutes(
-            AlertSeries.selection(rule, group: alert.group),
+            rule.selection(in: alert.group),
             by: [],
             from: from,
             to: from + .seconds(minutes * 60),

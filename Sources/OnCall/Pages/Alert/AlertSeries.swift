@@ -23,18 +23,6 @@ struct AlertSeries: Hashable {
         return minutes > minuteLimit ? (end - .seconds(minuteLimit * 60), minuteLimit) : (first, minutes)
     }
 
-    /// Which rollups the alert's rule counts, narrowed to the alert's group.
-    static func selection(_ rule: AlertRule, group: GroupKey) -> RollupSelection {
-        var allowed: [RollupDimension: [String]] = [:]
-        for (dimension, values) in rule.condition.of.allowed {
-            allowed[RollupDimension(rawValue: dimension.rawValue) ?? .eventType] = values
-        }
-        for (dimension, value) in group.values { allowed[RollupDimension(rawValue: dimension.rawValue) ?? .eventType] = [value] }
-        var selection = RollupSelection(allowed: allowed, reasons: rule.condition.reasons)
-        selection.slowerThanMs = rule.condition.latency?.aboveMs
-        return selection
-    }
-
     init(from: Timestamp, minutes: Int, counts: [RollupCounts]) {
         self.from = from
         let width = max(1, (minutes + Self.slotLimit - 1) / Self.slotLimit)

@@ -109,7 +109,7 @@ struct RulesStore: Sendable {
         guard dimensions.count == rule.by.count else { return nil }
         let to = now.flooredToMinute()
         let counts = try await RollupStore.minutes(
-            AlertSeries.selection(rule, group: GroupKey([:])),
+            rule.selection(),
             by: dimensions,
             from: to - .seconds(Int64(ratio.duration.minutes) * 60),
             to: to,
