@@ -140,7 +140,7 @@ struct RuleFileTests {
         ),
         Fault(
             lines: ["absence: { of: { provider: fcm } }", "for: 10m", "by: [appVersion]", labels, annotations],
-            finding: "r.yml:7:14: error: by: unknown dimension 'appVersion'; only 'ratio' counts by exact versions; known: provider, platform,"
+            finding: "r.yml:7:14: error: by: unknown dimension 'appVersion'; only 'ratio' counts by exact versions; known: provider,"
         ),
         ratio("by: x", "8:11: error: ratio.by: unknown key 'by'"),
         ratio("code: ''", "8:17: error: ratio.code:"),
