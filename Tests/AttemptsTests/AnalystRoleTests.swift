@@ -65,7 +65,8 @@ struct AnalystRoleTests {
             #expect(
                 Set(suspicious) == [
                     // Hashes that tell tokens apart, and names that only sound so.
-                    "notificationdeliveryattempts.tokenhash", "notificationdeliveryattempts.attemptkey", "devices.pushtokenhash",
+                    "attemptlabels.tokenhash", "notificationdeliveryattempts.tokenhash", "notificationdeliveryattempts.attemptkey",
+                    "devices.pushtokenhash",
                     "tokenregistry.tokenhash", "deadtokens.tokenhash",
                     "devices.pushtostarttokenhash", "devices.pushtostarttokenstate", "devices.pushtostarttokencause",
                     "devices.pushtostarttokensince",

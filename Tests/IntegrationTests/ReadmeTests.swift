@@ -56,8 +56,9 @@ struct ReadmeTests {
         for path in documents + all.filter({ $0.hasSuffix(".md") }).sorted().map({ "docs/" + $0 }) {
             var isCode = false
             for (index, line) in try Self.text(path).split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-                if line.hasPrefix("```") { isCode.toggle() }
-                if isCode || line.hasPrefix("|") { continue }
+                let text = line.drop { $0 == " " }
+                if text.hasPrefix("```") { isCode.toggle() }
+                if isCode || text.hasPrefix("|") { continue }
                 #expect(line.count <= 140, "\(path):\(index + 1)")
             }
         }

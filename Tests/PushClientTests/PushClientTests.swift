@@ -282,6 +282,25 @@ struct PushClientTests {
         #expect(events.withLock { $0 } > 0)
     }
 
+    @Test("L-21c: while a follow or an unfollow is under way, the bell is pending")
+    func pending() async {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        let seen = Mutex<[FollowButton]>([])
+        bench.transport.whileAnswering = { request in
+            guard request.path != "/devices", ["POST", "DELETE"].contains(request.method) else { return }
+            let button = await client.followButton(of: "m1")
+            seen.withLock { $0.append(button) }
+        }
+        await client.follow("m1")
+        #expect(await client.followButton(of: "m1") != .pending)
+        await client.unfollow("m1")
+        #expect(await client.followButton(of: "m1") != .pending)
+        #expect(seen.withLock { $0 } == [.pending, .pending])
+    }
+
     @Test("a list of follows that was made before the user's last tap is not taken over")
     func lateList() async {
         let bench = ClientBench()

@@ -104,6 +104,7 @@ struct TokenDocumentTests {
         let pages = [
             ("live-activities.md", ["push-to-start", "pending", "token_invalid"]),
             ("match-following.md", ["POST /matches/{matchId}/activity-token", "POST /user/follow/match"]),
+            ("score-feed.md", ["## A state", "## Events", "## The display state", "## Polling"]),
             ("authentication.md", ["## Sign-in", "`POST /devices`", "## Sign-out"]),
         ]
         for (name, words) in pages {

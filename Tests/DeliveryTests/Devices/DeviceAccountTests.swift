@@ -17,12 +17,25 @@ struct DeviceAccountTests {
                 let answer = try await client.call(.post, "/devices", as: "ann", body)
                 #expect(answer.status == .ok)
                 #expect(answer.string("platform") == "ios" && answer.string("app") == "com.example.only")
+                #expect(answer.string("environment") == "production")
             }
             try await bench.withRoutes { client in
                 let answer = try await client.call(.post, "/devices", as: "ann", body)
                 #expect(answer.status == .unprocessableContent)
                 #expect(answer.string("pointer") == "/platform")
             }
+        }
+    }
+
+    @Test("G-24: a user and a device have one row, whatever becomes of their tokens")
+    func key() async throws {
+        try await RegistryBench.with { bench in
+            for token in [1, 2, 1] { try await bench.register("ann", "phone", token: token) }
+            #expect(try await bench.count("devices") == 1)
+            try await bench.register("ann", "tablet", token: 2)
+            try await bench.register("bob", "phone", token: 3)
+            let rows = try await bench.pool.query("SELECT userId || ' ' || deviceId FROM devices ORDER BY 1")
+            #expect(try rows.map { try $0.decode(String.self) } == ["ann phone", "ann tablet", "bob phone"])
         }
     }
 
