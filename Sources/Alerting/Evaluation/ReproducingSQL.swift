@@ -27,7 +27,7 @@ enum ReproducingSQL {
         SELECT minute, sum(attempts)::bigint AS attempts,
                \(bad(rule)) AS bad,
                round(100.0 * \(bad(rule)) / nullif(sum(attempts), 0), 2) AS percent
-        FROM \(rule.source.rawValue)
+        FROM \(rule.countSource.rawValue)
         WHERE \(conditions)
         GROUP BY ROLLUP (minute)
         ORDER BY minute NULLS LAST;
@@ -121,7 +121,7 @@ enum ReproducingSQL {
     }
 
     private static func conditions(_ rule: AlertRule, _ group: GroupKey, _ window: WindowCounts, alias: String) -> String {
-        let time = rule.source.time
+        let time = rule.countSource.time
         let span = "\(time) >= '\(window.first.timestamp.rfc3339)' AND \(time) < '\((window.last + 1).timestamp.rfc3339)'"
         return [span, filters(rule, group, alias: alias)].filter { !$0.isEmpty }.joined(separator: "\n  AND ")
     }

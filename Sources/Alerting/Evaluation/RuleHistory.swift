@@ -81,7 +81,7 @@ enum RuleHistory {
 
 extension AlertRule {
     /// The table that its minutes are summed from.
-    var source: CountSource { selection().source(by: dimensions.compactMap(\.rollup)) }
+    var countSource: CountSource { selection().source(by: dimensions.compactMap(\.rollup)) }
 
     /// Its dimensions with any number of values, of which a limited number is evaluated apart.
     var openDimensions: [(dimension: Dimension, column: RollupDimension)] {

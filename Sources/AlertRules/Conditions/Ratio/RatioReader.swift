@@ -2,9 +2,7 @@
 struct RatioReader {
     static let keys = [
         "version", "reason", "status", "code", "above", "of", "smooth", "quorum", "min_bad", "min_bad_smooth", "guard", "guard_at",
-        "resolve_after",
-        "resolve_at",
-        "min_n_clear", "resolve_within", "reopen_within", "min_blocked",
+        "resolve_after", "resolve_at", "min_n_clear", "resolve_within", "reopen_within", "min_blocked",
     ]
     static let dimensions = Dimension.common + [.appVersion]
     private static let tiny = Fraction(1, 1_000_000)
