@@ -144,12 +144,15 @@ package final class LabelLimiter: Sendable {
         _ values: inout Values
     ) -> FoldedLabels {
         var all = Hasher()
-        for (_, column) in Self.labels { all.combine(Self.digest(record[column], text)) }
+        for (_, column) in Self.labels {
+            all.combine(record[column].length)
+            all.combine(bytes: Self.bytes(of: record[column], text))
+        }
         let combination = all.finalize()
         if let known = values.decided[combination] { return known }
         var folded: FoldedLabels = []
         for (index, (label, column)) in Self.labels.enumerated() where record[column].length > 0 {
-            let digest = Self.digest(record[column], text)
+            let digest = Self.digest(Self.bytes(of: record[column], text))
             if values.seen[index].contains(digest) || label == .app && keptApps.contains(digest) { continue }
             if values.seen[index].count < limits[index] { values.seen[index].insert(digest) } else { folded.insert(label) }
         }
@@ -158,9 +161,9 @@ package final class LabelLimiter: Sendable {
         return folded
     }
 
-    private static func digest(_ piece: AttemptPiece, _ text: UnsafeBufferPointer<UInt8>) -> Int {
-        guard piece.length > 0 else { return 0 }
-        return digest(UnsafeRawBufferPointer(text.extracting(Int(piece.offset)..<Int(piece.offset) + Int(piece.length))))
+    private static func bytes(of piece: AttemptPiece, _ text: UnsafeBufferPointer<UInt8>) -> UnsafeRawBufferPointer {
+        guard piece.length > 0 else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return UnsafeRawBufferPointer(text.extracting(Int(piece.offset)..<Int(piece.offset) + Int(piece.length)))
     }
 
     private static func digest(_ bytes: UnsafeRawBufferPointer) -> Int {
