@@ -11,12 +11,17 @@ final class RunningCommand: Sendable {
     private let output: Output
 
     /// `settings` are environment names without `PUSHWATCH_`. Both streams are gathered as one text.
-    init(_ arguments: [String], of program: String = ServerProcess.binary, settings: [String: String] = [:]) throws {
+    init(
+        _ arguments: [String],
+        of program: String = ServerProcess.binary,
+        settings: [String: String] = [:],
+        temporaryDirectory: String = NSTemporaryDirectory()
+    ) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         process.currentDirectoryURL = URL(fileURLWithPath: ProjectDirectory.root)
-        var environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "TMPDIR": NSTemporaryDirectory()]
+        var environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "TMPDIR": temporaryDirectory]
         for (name, value) in settings { environment["PUSHWATCH_" + name] = value }
         process.environment = environment
         let pipe = Pipe()
