@@ -89,6 +89,10 @@ let package = Package(
         // Layer 0: C libraries.
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        // epoll and eventfd, which the Glibc module does not have.
+        .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
             name: "CMarkGFM",
@@ -96,8 +100,6 @@ let package = Package(
             providers: [.apt(["libcmark-gfm-dev", "libcmark-gfm-extensions-dev"])]
         ),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
-        // A bare libcurl loop, which the HTTP client is measured against.
-        .target(name: "CCurlLoop", linkerSettings: [.linkedLibrary("curl")]),
 
         // Layer 1: the attempt contract; values only.
         module("PushContract", [.crypto]),
@@ -109,7 +111,7 @@ let package = Package(
 
         // Layer 3: adapters to the outside world, without knowledge of pushes.
         module("Postgres", ["CLibPQ", "PushContract", "ServiceKit", .logging, .metrics, .crypto, .serviceLifecycle]),
-        module("HTTPClient", ["CCurl", .logging, .metrics, .httpTypes]),
+        module("HTTPClient", ["CCurl", "CEpoll", "CNGHTTP2", "COpenSSL", .logging, .metrics, .httpTypes]),
         module(
             "HTTPServer",
             ["PushContract", "ServiceKit", "CZlib", .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics, .nioCore, .nioHTTPTypes]
@@ -211,7 +213,7 @@ let package = Package(
             dependencies: [
                 "CommandLineKit", "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Access", "Attempts",
                 "Delivery", "Providers", "Alerting", "OnCall", "LiveActivities", "Cricket", "PushClient", "Server", "ProviderSimulator",
-                "LocalPostgres", "CCurlLoop", .argumentParser, .configuration, .hummingbird, .jwtKit, .logging, .metrics, .crypto,
+                "LocalPostgres", .argumentParser, .configuration, .hummingbird, .jwtKit, .logging, .metrics, .crypto,
                 .serviceLifecycle, .unixSignals, .nioCore,
             ],
             swiftSettings: strict
@@ -231,6 +233,14 @@ let package = Package(
             path: "Tests/AttemptFuzz",
             swiftSettings: strict
         ),
+        // HTTP/2's server side in memory, and the fuzzer of the client's (make fuzz).
+        .target(name: "HTTP2TestPeer", dependencies: ["CNGHTTP2"], path: "Tests/HTTP2TestPeer", swiftSettings: strict),
+        .executableTarget(
+            name: "http2-fuzz",
+            dependencies: ["HTTPClient", "HTTP2TestPeer", "CNGHTTP2"],
+            path: "Tests/HTTP2Fuzz",
+            swiftSettings: strict
+        ),
         tests("PushContractTests", ["PushContract"]),
         tests("ServiceKitTests", ["ServiceKit", "PushContract", .logging]),
         tests("AlertRulesTests", ["AlertRules"]),
@@ -238,8 +248,9 @@ let package = Package(
         tests(
             "HTTPClientTests",
             [
-                "HTTPClient", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdTLS, .hummingbirdHTTP2, .nioCore, .nioSSL, .x509,
-                .asn1, .crypto, .logging,
+                "HTTPClient", "HTTP2TestPeer", "CNGHTTP2", "COpenSSL", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdTLS,
+                .hummingbirdHTTP2, .nioCore,
+                .nioSSL, .x509, .asn1, .crypto, .logging,
             ]
         ),
         tests(
@@ -303,7 +314,7 @@ let package = Package(
             "ProviderSimulatorTests",
             [
                 "ProviderSimulator", "Cricket", "HTTPClient", "PushClient", "PushContract", "ServiceKit", .subprocess, .jwtKit, .crypto,
-                .cryptoExtras, .logging, .nioCore, .nioPosix,
+                .cryptoExtras, .logging, .nioCore, .nioEmbedded, .nioPosix,
             ]
         ),
         tests(

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 layer() {
     case $1 in
-        CLibPQ | CCurl | CCurlLoop | CZlib | CSimdJSON | CMarkGFM) echo 0 ;;
+        CLibPQ | CCurl | CNGHTTP2 | COpenSSL | CEpoll | CZlib | CSimdJSON | CMarkGFM) echo 0 ;;
         PushContract) echo 1 ;;
         PushClient | ServiceKit | AlertRules) echo 2 ;;
         Postgres | HTTPClient | HTTPServer | Cricket) echo 3 ;;
@@ -41,7 +41,9 @@ for directory in Sources/*/; do
         module=${BASH_REMATCH[3]}
         case $module in
             CLibPQ) [ "$target" = Postgres ] || complain "$file: only Postgres imports CLibPQ" ;;
-            CCurl) [ "$target" = HTTPClient ] || complain "$file: only HTTPClient imports CCurl" ;;
+            CCurl | CNGHTTP2 | COpenSSL | CEpoll)
+                [ "$target" = HTTPClient ] || complain "$file: only HTTPClient imports ${BASH_REMATCH[3]}"
+                ;;
         esac
         other=$(layer "$module")
         [ -z "$other" ] || [ "$other" -lt "$own" ] || complain "$file: $target (layer $own) imports $module (layer $other)"

@@ -25,8 +25,8 @@ package struct APICaller {
         _ path: String,
         _ body: JSONValue? = nil
     ) async throws -> (status: Int, text: String, json: JSONValue) {
-        var headers = [("authorization", "Bearer \(key)")]
-        if body != nil { headers.append(("content-type", "application/json")) }
+        var headers: HeaderFields = [("authorization", "Bearer \(key)")]
+        if body != nil { headers.append("content-type", "application/json") }
         let request = OutboundRequest(method: method, url: url + path, headers: headers, body: body.map { Array($0.text.utf8) } ?? [])
         let response: OutboundResponse
         do throws(OutboundFailure) {

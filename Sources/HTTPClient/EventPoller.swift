@@ -1,4 +1,4 @@
-import CCurl
+import CEpoll
 import Glibc
 
 /// Waits for events on the descriptors of all connections, and on an eventfd with which other threads wake it up.
@@ -23,8 +23,8 @@ final class EventPoller: Sendable {
 
     func wakeUp() { eventfd_write(wakeDescriptor, 1) }
 
-    /// Waits for at most the timeout, and returns the descriptors with events.
-    func wait(milliseconds: Int32, _ body: (_ connection: UInt32, _ descriptor: Int32, _ mask: Int32) -> Void) {
+    /// Waits for at most the timeout, and returns the descriptors with their events, as epoll names them.
+    func wait(milliseconds: Int32, _ body: (_ connection: UInt32, _ descriptor: Int32, _ events: UInt32) -> Void) {
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
             let count = epoll_wait(epoll, events.baseAddress, 64, milliseconds)
             guard count > 0 else { return }
@@ -35,7 +35,7 @@ final class EventPoller: Sendable {
                     eventfd_read(wakeDescriptor, &wakeCount)
                     continue
                 }
-                body(UInt32(tag >> 32), Int32(bitPattern: UInt32(tag & 0xFFFF_FFFF)), EventPoller.mask(events[index].events))
+                body(UInt32(tag >> 32), Int32(bitPattern: UInt32(tag & 0xFFFF_FFFF)), events[index].events)
             }
         }
     }
@@ -43,13 +43,5 @@ final class EventPoller: Sendable {
     func close() {
         Glibc.close(epoll)
         Glibc.close(wakeDescriptor)
-    }
-
-    private static func mask(_ events: UInt32) -> Int32 {
-        var mask: Int32 = 0
-        if events & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 { mask |= CURL_CSELECT_IN }
-        if events & EPOLLOUT.rawValue != 0 { mask |= CURL_CSELECT_OUT }
-        if events & EPOLLERR.rawValue != 0 { mask |= CURL_CSELECT_ERR }
-        return mask
     }
 }

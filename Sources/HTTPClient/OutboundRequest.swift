@@ -3,15 +3,15 @@ package struct OutboundRequest: Sendable {
     package var method: String
     /// Absolute, `http` or `https`.
     package var url: String
-    package var headers: [(name: String, value: String)]
+    package var headers: HeaderFields
     package var body: [UInt8]
     /// From `send` to the last byte of the answer, waiting for a connection included.
     package var timeout: Duration
     /// The connection (`OutboundResponse.connectionId`) not to use, such as one on which the peer refused a credential. It accepts no
-    /// further requests; those in flight are completed.
+    /// further requests; those in flight are completed. `CurlClient` ignores it.
     package var avoidedConnection: Int?
     /// Requests share connections, and limits of connections, only with those of the same group: what hangs in one delays no other, also on one
-    /// host and port. Groups are few; with `http2Required` they are ignored, since there each credential has a client of its own.
+    /// host and port. Groups are few. `HTTP2Client` ignores them: there each credential has a client of its own.
     package var connectionGroup = ""
     /// The limit from the end of the request to the first byte of the answer; nil: only `timeout` applies.
     var firstByteTimeout: Duration?
@@ -19,7 +19,7 @@ package struct OutboundRequest: Sendable {
     package init(
         method: String = "POST",
         url: String,
-        headers: [(String, String)] = [],
+        headers: HeaderFields = [],
         body: [UInt8] = [],
         timeout: Duration = .seconds(20),
         firstByteTimeout: Duration? = nil,
@@ -27,7 +27,7 @@ package struct OutboundRequest: Sendable {
     ) {
         self.method = method
         self.url = url
-        self.headers = headers.map { (name: $0.0, value: $0.1) }
+        self.headers = headers
         self.body = body
         self.timeout = timeout
         self.firstByteTimeout = firstByteTimeout

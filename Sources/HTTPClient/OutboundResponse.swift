@@ -1,13 +1,13 @@
 /// The peer's answer, whatever its status.
 package struct OutboundResponse: Sendable {
     package var status: Int
-    /// In the order received, names in lower case.
-    package var headers: [(name: String, value: String)]
+    /// In the order received.
+    package var headers: HeaderFields
     /// At most `CurlClientConfiguration.maxResponseBody` bytes.
     package var body: [UInt8]
     /// Whether the body was longer and was cut off.
     package var isTruncated: Bool
-    /// Identifies the connection within the client: the local TCP port.
+    /// Identifies the connection within the client.
     package var connectionId: Int
     /// From passing the request to the loop to the last byte of the answer.
     package var latency: Duration
@@ -18,11 +18,11 @@ package struct OutboundResponse: Sendable {
     package enum Version: String, Sendable { case http1, http2, other }
 
     /// The first value of a header; `name` in lower case.
-    package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+    package func header(_ name: String) -> String? { headers[name] }
 
     package init(
         status: Int,
-        headers: [(name: String, value: String)] = [],
+        headers: HeaderFields = [],
         body: [UInt8] = [],
         isTruncated: Bool = false,
         connectionId: Int = 0,

@@ -20,7 +20,6 @@ struct CurlClientTLSTests {
         let certificate = try ThrowawayCertificate()
         try await withServer(try .http2Upgrade(tlsConfiguration: certificate.tls), router: router()) { port in
             try await withClient({
-                $0.httpVersion = .http2Required
                 $0.caFile = certificate.pemFile
             }) { client in
                 let response = try await client.send(.init(method: "GET", url: "https://127.0.0.1:\(port)/"))
@@ -30,7 +29,7 @@ struct CurlClientTLSTests {
         }
     }
 
-    @Test("a peer with HTTP/1.1 alone is used when HTTP/2 is preferred, refused unwritten when it is required")
+    @Test("a peer with HTTP/1.1 alone is used")
     func http1OverTLS() async throws {
         let certificate = try ThrowawayCertificate()
         try await withServer(try .tls(tlsConfiguration: certificate.tls), router: router()) { port in
@@ -38,14 +37,6 @@ struct CurlClientTLSTests {
             try await withClient({ $0.caFile = certificate.pemFile }) { client in
                 let answer = try await client.send(request)
                 #expect(answer.httpVersion == .http1)
-            }
-            try await withClient({
-                $0.httpVersion = .http2Required
-                $0.caFile = certificate.pemFile
-            }) { client in
-                let failure = await #expect(throws: OutboundFailure.self) { try await client.send(request) }
-                #expect(failure?.phase == .notWritten)
-                #expect(failure?.kind == .tls)
             }
         }
     }

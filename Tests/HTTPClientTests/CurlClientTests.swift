@@ -24,17 +24,22 @@ struct CurlClientTests {
     @Test("headers, status and bodies make the round trip over both versions", arguments: [0, 1, 5_000, 300_000])
     func roundTrip(size: Int) async throws {
         let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        for version in [CurlClientConfiguration.HTTPVersion.http1, .http2PriorKnowledge] {
-            let server: HTTPServerBuilder = version == .http1 ? .http1() : .plaintextHTTP2()
+        let certificate = try ThrowawayCertificate()
+        for version in [OutboundResponse.Version.http1, .http2] {
+            let server: HTTPServerBuilder = version == .http1 ? .http1() : try .http2Upgrade(tlsConfiguration: certificate.tls)
             try await withServer(server, router: echo()) { port in
-                try await withClient({ $0.httpVersion = version }) { client in
+                try await withClient({ $0.caFile = certificate.pemFile }) { client in
                     let response = try await client.send(
-                        OutboundRequest(url: "http://127.0.0.1:\(port)/echo", headers: [("X-Word", "söme")], body: body)
+                        OutboundRequest(
+                            url: "\(version == .http1 ? "http" : "https")://127.0.0.1:\(port)/echo",
+                            headers: [("X-Word", "söme")],
+                            body: body
+                        )
                     )
                     #expect(response.status == 207)
                     #expect(response.header("x-echo") == "söme")
                     #expect(response.body == body)
-                    #expect(response.httpVersion == (version == .http1 ? .http1 : .http2))
+                    #expect(response.httpVersion == version)
                     #expect(response.connectionId > 0)
                 }
             }
@@ -43,8 +48,8 @@ struct CurlClientTests {
 
     @Test("one handle serves different methods in turn")
     func methods() async throws {
-        try await withServer(.plaintextHTTP2(), router: echo()) { port in
-            try await withClient({ $0.httpVersion = .http2PriorKnowledge }) { client in
+        try await withServer(.http1(), router: echo()) { port in
+            try await withClient { client in
                 for _ in 0..<2 {
                     let deleted = try await client.send(OutboundRequest(method: "DELETE", url: "http://127.0.0.1:\(port)/method"))
                     #expect(String(decoding: deleted.body, as: UTF8.self) == "deleted")
@@ -59,9 +64,8 @@ struct CurlClientTests {
 
     @Test("a body over the bound is cut off, the status still arrives")
     func boundedBody() async throws {
-        try await withServer(.plaintextHTTP2(), router: echo()) { port in
+        try await withServer(.http1(), router: echo()) { port in
             try await withClient({
-                $0.httpVersion = .http2PriorKnowledge
                 $0.maxResponseBody = 1000
             }) { client in
                 let response = try await client.send(

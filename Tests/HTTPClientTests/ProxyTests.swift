@@ -13,17 +13,18 @@ struct ProxyTests {
         at url: String? = nil,
         connectTimeout: Duration = .seconds(20),
         router: Router<BasicRequestContext>,
-        _ body: @Sendable @escaping (_ client: CurlClient, _ port: Int) async throws -> Void
+        _ body: @Sendable @escaping (_ client: HTTP2Client, _ port: Int) async throws -> Void
     ) async throws {
         let certificate = try ThrowawayCertificate()
         defer { proxy.stop() }
         try await withServer(try .http2Upgrade(tlsConfiguration: certificate.tls), router: router) { port in
-            try await withClient({
-                $0.httpVersion = .http2Required
-                $0.caFile = certificate.pemFile
-                $0.proxy = url ?? "http://127.0.0.1:\(proxy.port)"
-                $0.connectTimeout = connectTimeout
-            }) { client in
+            try await withHTTP2Client(
+                trusting: certificate,
+                {
+                    $0.proxy = url ?? "http://127.0.0.1:\(proxy.port)"
+                    $0.connectTimeout = connectTimeout
+                }
+            ) { client in
                 try await body(client, port)
             }
         }

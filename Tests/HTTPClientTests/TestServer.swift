@@ -1,3 +1,4 @@
+import Glibc
 import HTTPClient
 import Hummingbird
 import HummingbirdCore
@@ -68,6 +69,11 @@ final class Gate: Sendable {
             }
             if isOpen { waiter.resume() }
         }
+    }
+
+    /// For the thread of a scripted peer.
+    func waitBlocking() {
+        while !state.withLock({ $0.isOpen }) { usleep(10_000) }
     }
 
     func open() {

@@ -43,6 +43,7 @@ import Testing
             ("apns: [{teamId: A, keyId: B}]", "apns[0].keyFile is missing"), ("apsn: []", "\"apsn\" is not known"),
             ("fcm: [{serviceAccountFile: a, ulr: x}]", "fcm[0].ulr is not known"),
             ("fcm: [{serviceAccountFile: a, url: 'http://x'}]", "fcm[0].url must begin with https://"),
+            ("fcm: [{serviceAccountFile: a, proxy: 'socks5://x'}]", "fcm[0].proxy must be http://"),
             ("apns: [{teamId: A, keyId: B, keyFile: c, production: none, sandbox: none}]", "cannot both be none"), ("[1", "is not YAML"),
         ]
     )

@@ -65,7 +65,8 @@ extension WholeService {
         /// Reports that do not contradict each other: one to three for each id, on the way from queued to its end.
         private func reports(_ count: Int, seed: UInt64, now: Timestamp, restamped: Bool) -> [[String: any Sendable]] {
             var generator = Seeded(seed: seed)
-            let midnight = Timestamp(seconds: now.day * 86_400)
+            // The newest one after which a re-stamp is still in the past.
+            let midnight = Timestamp(seconds: (now - .seconds(4000)).day * 86_400)
             return (0..<count).flatMap { index -> [[String: any Sendable]] in
                 // Around midnight, so that a re-stamp by minutes changes the day.
                 let at = midnight - .seconds(Int64.random(in: 0..<3600, using: &generator))

@@ -13,7 +13,7 @@ struct ReadmeTests {
         var layers: [String: Int] = [:]
         for row in text.split(separator: "\n") {
             guard let match = row.firstMatch(of: /^\| ([0-9]+) \| ([^|]+) \|/), let layer = Int(match.1) else { continue }
-            for name in match.2.matches(of: /`([A-Za-z-]+)`/) { layers[String(name.1)] = layer }
+            for name in match.2.matches(of: /`([A-Za-z0-9-]+)`/) { layers[String(name.1)] = layer }
         }
         return layers
     }
@@ -21,7 +21,7 @@ struct ReadmeTests {
     /// Target → layer, as `make layers` checks them.
     private static func checkedLayers() throws -> [String: Int] {
         var layers: [String: Int] = [:]
-        for line in try text("scripts/check-layers.sh").matches(of: /\n +([A-Za-z |-]+)\) echo ([0-9]+) ;;/) {
+        for line in try text("scripts/check-layers.sh").matches(of: /\n +([A-Za-z0-9 |-]+)\) echo ([0-9]+) ;;/) {
             for name in line.1.split(separator: "|") { layers[name.trimmingCharacters(in: .whitespaces)] = Int(line.2) }
         }
         return layers

@@ -7,7 +7,7 @@ import Testing
 @Suite struct APNsRequestTests {
     private func headers(_ message: PushMessage) -> [String: String] {
         let list = APNsRequest.headers(message, app: Samples.bundle, attemptId: "attempt-1", providerToken: "jwt")
-        return Dictionary(list, uniquingKeysWith: { first, _ in first + " twice" })
+        return Dictionary(list.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first + " twice" })
     }
 
     @Test(

@@ -76,7 +76,7 @@ import Testing
 
     @Test("a 429 waits for what Retry-After says, and a minute without it", arguments: [("90", 90), (nil, 60)] as [(String?, Int64)])
     func quota(header: String?, seconds: Int64) {
-        let headers = header.map { [(name: "retry-after", value: $0)] } ?? []
+        let headers = header.map { HeaderFields([("retry-after", $0)]) } ?? []
         let outcome = FCMResponse(OutboundResponse(status: 429, headers: headers), now: Samples.moment)
             .outcome(latency: .zero, target: Samples.target(.fcm))
         #expect(outcome.retryAfter == .seconds(seconds))
@@ -90,7 +90,7 @@ import Testing
     func retryInfo(delay: String, header: String?, seconds: Int) {
         let info = #"{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"\#(delay)"}"#
         let body = #"{"error":{"status":"RESOURCE_EXHAUSTED","details":[\#(info)]}}"#
-        let headers = header.map { [(name: "retry-after", value: $0)] } ?? []
+        let headers = header.map { HeaderFields([("retry-after", $0)]) } ?? []
         let answer = FCMResponse(OutboundResponse(status: 429, headers: headers, body: Array(body.utf8)), now: Samples.moment)
         #expect(answer.outcome(latency: .zero, target: Samples.target(.fcm)).retryAfter == .seconds(seconds))
     }

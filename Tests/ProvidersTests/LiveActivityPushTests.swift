@@ -134,7 +134,7 @@ import Testing
 
     private func headers(_ push: LiveActivityPush) throws -> [String: String] {
         let list = APNsRequest.headers(try push.message(), app: "com.example.app", attemptId: "a", providerToken: "jwt")
-        return Dictionary(list) { first, _ in first }
+        return Dictionary(list.map { ($0.name, $0.value) }) { first, _ in first }
     }
 
     @Test("P-3.3: a start, an update and an end go to the topic {bundleId}.push-type.liveactivity", arguments: lives)

@@ -41,7 +41,7 @@ struct Simulation: Sendable {
                 endpoints: [.sandbox: endpoints.apnsURL],
                 timeout: timeout
             ),
-            client: CurlClient(configuration: client, logger: Simulation.silence),
+            client: HTTP2Client(configuration: client),
             logger: Simulation.silence
         )
     }
@@ -49,13 +49,16 @@ struct Simulation: Sendable {
     func fcm(timeout: Duration = .seconds(20)) throws -> FCMProvider {
         var client = FCMConfiguration.client
         client.caFile = endpoints.caFile
+        var tokenClient = CurlClientConfiguration()
+        tokenClient.caFile = endpoints.caFile
         return try FCMProvider(
             configuration: FCMConfiguration(
                 serviceAccount: try Samples.credentials.get().google.keyFile(tokenURL: endpoints.oauthTokenURL),
                 endpoint: endpoints.fcmURL,
                 timeout: timeout
             ),
-            client: CurlClient(configuration: client, logger: Simulation.silence),
+            client: HTTP2Client(configuration: client),
+            tokenClient: CurlClient(configuration: tokenClient, logger: Simulation.silence),
             logger: Simulation.silence
         )
     }

@@ -20,7 +20,7 @@ struct FeedReader: Sendable {
     mutating func read(_ send: (OutboundRequest) async throws -> OutboundResponse) async -> FetchResult {
         let headers = [("accept", "application/json")] + validators
         do {
-            return take(try await send(OutboundRequest(method: "GET", url: url, headers: headers, timeout: .seconds(10))))
+            return take(try await send(OutboundRequest(method: "GET", url: url, headers: HeaderFields(headers), timeout: .seconds(10))))
         } catch {
             return .failed("\(error)", retryAfter: nil)
         }

@@ -15,12 +15,12 @@ package struct HTTPPushTransport: PushTransport {
     }
 
     package func send(_ request: PushRequest) async -> PushResponse? {
-        var headers = [("x-request-id", request.requestId)]
+        var headers: HeaderFields = [("x-request-id", request.requestId)]
         switch request.credential {
-        case .session(let uid): if let token = await session(uid) { headers.append(("authorization", "Bearer \(token)")) }
-        case .secret(let secret): headers.append(("authorization", "Bearer \(secret)"))
+        case .session(let uid): if let token = await session(uid) { headers.append("authorization", "Bearer \(token)") }
+        case .secret(let secret): headers.append("authorization", "Bearer \(secret)")
         }
-        if request.body != nil { headers.append(("content-type", "application/json")) }
+        if request.body != nil { headers.append("content-type", "application/json") }
         let outbound = OutboundRequest(
             method: request.method,
             url: url + request.path,
@@ -29,7 +29,7 @@ package struct HTTPPushTransport: PushTransport {
             timeout: .seconds(20)
         )
         guard let answer = try? await client.send(outbound) else { return nil }
-        let retryAfter = answer.headers.first { $0.name.lowercased() == "retry-after" }.flatMap { Int($0.value) }
+        let retryAfter = answer.header("retry-after").flatMap { Int($0) }
         return PushResponse(status: answer.status, body: answer.body, retryAfter: retryAfter)
     }
 }

@@ -9,7 +9,7 @@ import NIOSSL
 /// A connection to a simulated provider: TLS, then HTTP/2 or HTTP/1.1 by ALPN.
 ///
 /// Hummingbird's own HTTP/2 channel keeps NIO's guard against floods: 200 PRIORITY, PING or SETTINGS frames in 30 s and the
-/// connection ends with GOAWAY(ENHANCE_YOUR_CALM). libcurl sends a PRIORITY frame with each request, and a sender's rate is
+/// connection ends with GOAWAY(ENHANCE_YOUR_CALM). Some clients send a PRIORITY frame with each request, and a sender's rate is
 /// what the simulator is for; so here the guard is out of the way, and as many streams are open as APNs allows.
 struct ProviderChannel: ServerChildChannel {
     typealias Stream = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
@@ -67,6 +67,7 @@ struct ProviderChannel: ServerChildChannel {
         do {
             try channel.pipeline.syncOperations.addHandler(QuiescingHandler(connections: connections))
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context(under: conditions)))
+            try channel.pipeline.syncOperations.addHandler(GatheringHandler())
             try channel.pipeline.syncOperations.addHandler(GoawayHandler())
         } catch {
             return channel.eventLoop.makeFailedFuture(error)

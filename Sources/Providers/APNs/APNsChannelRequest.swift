@@ -23,7 +23,7 @@ enum APNsChannelRequest {
     }
 
     static func send(_ push: LiveActivityPush, _ body: [UInt8], to target: BroadcastChannel, app: String, base: String) -> OutboundRequest {
-        let headers = [
+        let headers: HeaderFields = [
             channel(target.id), ("apns-push-type", APNsPushType.liveactivity.rawValue),
             ("apns-priority", String(APNsPushType.liveactivity.priority(push.priority))),
             ("apns-expiration", String(APNsChannelRules.expiration(push, channel: target))),

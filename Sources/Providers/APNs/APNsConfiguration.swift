@@ -45,11 +45,10 @@ package struct APNsConfiguration: Sendable {
         .sandbox: "https://api-manage-broadcast.sandbox.push.apple.com:2195",
     ]
 
-    /// The client Apple expects: HTTP/2 only, connections kept for hours, up to the 1,000 streams APNs grants.
-    package static var client: CurlClientConfiguration {
-        var configuration = CurlClientConfiguration()
+    /// The client Apple expects: connections kept for hours, up to the 1,000 streams APNs grants.
+    package static var client: HTTP2ClientConfiguration {
+        var configuration = HTTP2ClientConfiguration()
         configuration.pool = "apns"
-        configuration.httpVersion = .http2Required
         configuration.maxStreamsPerConnection = 1000
         configuration.startsWithOneStream = true
         return configuration

@@ -5,7 +5,7 @@ import ServiceKit
 
 /// Requests to APNs with one key: the provider token, its replacement if APNs calls it expired, and the answer.
 struct APNsExchange: Sendable {
-    let client: CurlClient
+    let client: HTTP2Client
     let tokens: APNsTokens
     let keyId: String
     let logger: Logger

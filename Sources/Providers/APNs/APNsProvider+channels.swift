@@ -49,7 +49,7 @@ extension APNsProvider: BroadcastProvider {
         }
         guard let base = configuration.endpoints[scope.environment] else { return noEndpoint(scope) }
         var request = APNsChannelRequest.send(push, body, to: channel, app: scope.app, base: base)
-        request.headers.append((name: "apns-request-id", value: APNsMessageId.derive(from: attemptId)))
+        request.headers.append("apns-request-id", APNsMessageId.derive(from: attemptId), isUnique: true)
         let reply = await perform(request, now: now)
         metrics.note(reply.outcome)
         return reply.outcome
@@ -86,7 +86,7 @@ extension APNsProvider: BroadcastProvider {
         await exchange.perform(now: now) { token in
             var request = request
             request.timeout = configuration.timeout
-            request.headers.append((name: "authorization", value: "bearer \(token)"))
+            request.headers.append("authorization", "bearer \(token)")
             return request
         }
     }

@@ -12,7 +12,7 @@ package struct APNsProvider: PushProvider {
     let metrics = ProviderMetrics(.apns)
 
     /// - Throws: `CredentialError` if the team id, key id or key is invalid.
-    package init(configuration: APNsConfiguration, client: CurlClient, logger: Logger) throws(CredentialError) {
+    package init(configuration: APNsConfiguration, client: HTTP2Client, logger: Logger) throws(CredentialError) {
         let key = try APNsSigningKey(teamId: configuration.teamId, keyId: configuration.keyId, pem: configuration.privateKey)
         self.configuration = configuration
         credential = CredentialName.of("\(configuration.teamId)/\(configuration.keyId)", secret: configuration.privateKey)

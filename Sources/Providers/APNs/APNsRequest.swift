@@ -3,16 +3,16 @@ import PushContract
 
 /// One `POST /3/device/<token>`. Pure: the same message, target and token give the same request.
 enum APNsRequest {
-    static func headers(_ message: PushMessage, app: String, attemptId: String, providerToken: String) -> [(String, String)] {
-        var headers = [
+    static func headers(_ message: PushMessage, app: String, attemptId: String, providerToken: String) -> HeaderFields {
+        var headers: HeaderFields = [
             ("authorization", "bearer \(providerToken)"),
             ("apns-topic", message.apnsTopic(of: app)),
             ("apns-push-type", message.pushType.rawValue),
             ("apns-priority", String(message.pushType.priority(message.priority))),
-            ("apns-id", APNsMessageId.derive(from: attemptId)),
         ]
-        if let expiresAt = message.expiresAt { headers.append(("apns-expiration", String(max(0, expiresAt.seconds)))) }
-        if let collapseId = message.collapseId { headers.append(("apns-collapse-id", collapseId)) }
+        headers.append("apns-id", APNsMessageId.derive(from: attemptId), isUnique: true)
+        if let expiresAt = message.expiresAt { headers.append("apns-expiration", String(max(0, expiresAt.seconds)), isUnique: true) }
+        if let collapseId = message.collapseId { headers.append("apns-collapse-id", collapseId, isUnique: true) }
         return headers
     }
 

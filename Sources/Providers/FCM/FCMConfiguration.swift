@@ -30,10 +30,9 @@ package struct FCMConfiguration: Sendable {
     package static let google = "https://fcm.googleapis.com"
 
     /// The client for FCM's 100 streams a connection.
-    package static var client: CurlClientConfiguration {
-        var configuration = CurlClientConfiguration()
+    package static var client: HTTP2ClientConfiguration {
+        var configuration = HTTP2ClientConfiguration()
         configuration.pool = "fcm"
-        configuration.httpVersion = .http2Required
         configuration.maxStreamsPerConnection = 100
         return configuration
     }

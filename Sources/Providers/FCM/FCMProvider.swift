@@ -9,14 +9,20 @@ package struct FCMProvider: PushProvider {
     /// The project that messages are sent in.
     package let projectId: String
     private let url: String
-    private let client: CurlClient
+    private let client: HTTP2Client
     private let timeout: Duration
     private let tokens: FCMAccessTokens
     private let metrics = ProviderMetrics(.fcm)
     private let logger: Logger
 
+    /// - Parameter tokenClient: Asks for access tokens.
     /// - Throws: `CredentialError` if the service account file is invalid.
-    package init(configuration: FCMConfiguration, client: CurlClient, logger: Logger) throws(CredentialError) {
+    package init(
+        configuration: FCMConfiguration,
+        client: HTTP2Client,
+        tokenClient: CurlClient,
+        logger: Logger
+    ) throws(CredentialError) {
         let account = try FCMServiceAccount(file: configuration.serviceAccount, tokenURL: configuration.tokenURL)
         projectId = configuration.projectId ?? account.projectId
         url = "\(configuration.endpoint)/v1/projects/\(projectId)/messages:send"
@@ -24,7 +30,7 @@ package struct FCMProvider: PushProvider {
         credential = CredentialName.of(projectId, secret: configuration.serviceAccount)
         self.client = client
         self.logger = logger
-        tokens = FCMAccessTokens(account: account, client: client, timeout: configuration.timeout)
+        tokens = FCMAccessTokens(account: account, client: tokenClient, timeout: configuration.timeout)
     }
 
     package func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
@@ -80,7 +86,7 @@ package struct FCMProvider: PushProvider {
     }
 
     private func exchange(_ body: [UInt8], bearer: String, target: PushTarget, now: Timestamp) async -> Reply {
-        let headers = [("authorization", "Bearer \(bearer)"), ("content-type", "application/json; charset=utf-8")]
+        let headers: HeaderFields = [("authorization", "Bearer \(bearer)"), ("content-type", "application/json; charset=utf-8")]
         do throws(OutboundFailure) {
             let response = try await client.send(OutboundRequest(url: url, headers: headers, body: body, timeout: timeout))
             let reply = FCMResponse(response, now: now)

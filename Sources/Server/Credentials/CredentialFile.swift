@@ -1,4 +1,5 @@
 import Foundation
+import HTTPClient
 import PushContract
 import Yams
 
@@ -98,7 +99,11 @@ private struct CredentialReader {
             apps = Set(names)
         }
         let caFile = try item["caFile"] == nil ? nil : path("caFile")
-        return CredentialEntry(name: name, kind: kind, apps: apps, caFile: caFile, proxy: try text("proxy"))
+        let proxy = try text("proxy")
+        if let proxy, !HTTP2ClientConfiguration.isProxy(proxy) {
+            throw ConfigurationError("\(location).proxy must be http://[user:password@]host[:port]: a proxy that opens tunnels by CONNECT.")
+        }
+        return CredentialEntry(name: name, kind: kind, apps: apps, caFile: caFile, proxy: proxy)
     }
 
     private func allow(_ names: [String]) throws(ConfigurationError) {

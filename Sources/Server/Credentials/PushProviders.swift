@@ -44,7 +44,7 @@ enum PushProviders {
                     endpoints: settings.endpoints,
                     channelEndpoints: settings.channelEndpoints
                 )
-                return try APNsProvider(configuration: apns, client: client(APNsConfiguration.client, entry, logger), logger: logger)
+                return try APNsProvider(configuration: apns, client: client(APNsConfiguration.client, entry), logger: logger)
             case .fcm(let settings):
                 let fcm = FCMConfiguration(
                     serviceAccount: try read(settings.serviceAccountFile),
@@ -52,19 +52,34 @@ enum PushProviders {
                     projectId: settings.projectId,
                     tokenURL: settings.tokenURL
                 )
-                return try FCMProvider(configuration: fcm, client: client(FCMConfiguration.client, entry, logger), logger: logger)
+                return try FCMProvider(
+                    configuration: fcm,
+                    client: client(FCMConfiguration.client, entry),
+                    tokenClient: tokenClient(entry, logger),
+                    logger: logger
+                )
             }
         } catch {
             throw ConfigurationError("\(entry.name): \(error.message)")
         }
     }
 
-    private static func client(_ base: CurlClientConfiguration, _ entry: CredentialEntry, _ logger: Logger) -> CurlClient {
+    private static func client(_ base: HTTP2ClientConfiguration, _ entry: CredentialEntry) -> HTTP2Client {
         var base = base
         base.caFile = entry.caFile
         base.proxy = entry.proxy
         base.maxConnectionsPerHost = entry.connections
-        return CurlClient(configuration: base, logger: logger)
+        return HTTP2Client(configuration: base)
+    }
+
+    /// For Google's OAuth endpoint, or whatever the key file names.
+    private static func tokenClient(_ entry: CredentialEntry, _ logger: Logger) -> CurlClient {
+        var configuration = CurlClientConfiguration()
+        configuration.pool = "oauth"
+        configuration.maxConnectionsPerHost = 1
+        configuration.caFile = entry.caFile
+        configuration.proxy = entry.proxy
+        return CurlClient(configuration: configuration, logger: logger)
     }
 
     private static func read(_ path: String) throws(CredentialError) -> String {

@@ -21,8 +21,9 @@ struct DescriptorBudget: Equatable {
 
     /// A cancellation of a statement needs a connection of its own. Partitions have two connections, migrations one.
     private static func database(_ connections: Int) -> Int { 2 * (connections + 3) }
-    /// libcurl has a pair of its own for each connection; while a changed credential is tested there are two clients.
-    private static func providers(_ connections: Int, endpoints: Int) -> Int { endpoints * (2 + 6 * connections) }
+    /// A client has an epoll and an eventfd, and looks one name up at a time for each endpoint. While a changed credential is tested there are
+    /// two clients.
+    private static func providers(_ connections: Int, endpoints: Int) -> Int { endpoints * 2 * (3 + connections) }
     private static func http(_ connections: Int, listeners: Int) -> Int { listeners * (connections + closing) }
     /// Standard streams and logs, and what each event loop has: epoll, eventfd, timerfd.
     private static func own(cores: Int) -> Int { 16 + 3 * cores }
@@ -58,7 +59,7 @@ struct DescriptorBudget: Equatable {
             return count
         }
         databaseConnections += more(of: configuration.databaseConnections - databaseConnections, descriptorsEach: 2, share: 2)
-        providerConnections += more(of: configuration.providersConnections - providerConnections, descriptorsEach: 6 * endpoints, share: 4)
+        providerConnections += more(of: configuration.providersConnections - providerConnections, descriptorsEach: 2 * endpoints, share: 4)
         receiverConnections += more(of: configuration.receiverConnections - receiverConnections, descriptorsEach: 1, share: 4)
         httpConnections += more(of: configuration.httpConnections - httpConnections, descriptorsEach: listeners, share: 1)
     }

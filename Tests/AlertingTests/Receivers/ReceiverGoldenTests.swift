@@ -25,7 +25,7 @@ struct ReceiverGoldenTests {
         let receiver = NtfyReceiver(name: "phone", topic: "on-call", token: "tk_1")
         let request = try Messages.request(receiver, message)
         #expect(request.url == "https://ntfy.sh")
-        #expect(request.headers.contains { $0.name == "Authorization" && $0.value == "Bearer tk_1" })
+        #expect(request.headers.contains { $0.name == "authorization" && $0.value == "Bearer tk_1" })
         try Golden.expect(json: request.body, "ntfy-\(message.kind).json")
     }
 
@@ -36,7 +36,7 @@ struct ReceiverGoldenTests {
         else { throw CancellationError() }
         #expect(requests.map(\.url) == ["http://am-0:9093/api/v2/alerts", "http://am-1:9093/api/v2/alerts"])
         #expect(requests[0].body == requests[1].body)
-        #expect(requests[0].headers.contains { $0.name == "Authorization" && $0.value == "Basic dTpw" })
+        #expect(requests[0].headers.contains { $0.name == "authorization" && $0.value == "Basic dTpw" })
         try Golden.expect(json: requests[0].body, "alertmanager-\(message.kind).json")
     }
 

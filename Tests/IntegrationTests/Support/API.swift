@@ -30,7 +30,7 @@ struct API: Sendable {
 
     struct Answer {
         var status: Int
-        var headers: [(name: String, value: String)]
+        var headers: HeaderFields
         var text: String
 
         subscript(header name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -53,7 +53,7 @@ struct API: Sendable {
         var all = headers
         if let bearer { all.append(("authorization", "Bearer \(bearer)")) }
         if let type { all.append(("content-type", type)) }
-        let request = OutboundRequest(method: method, url: url + path, headers: all, body: body, timeout: timeout)
+        let request = OutboundRequest(method: method, url: url + path, headers: HeaderFields(all), body: body, timeout: timeout)
         let response = try await client.send(request)
         return Answer(status: response.status, headers: response.headers, text: String(decoding: response.body, as: UTF8.self))
     }

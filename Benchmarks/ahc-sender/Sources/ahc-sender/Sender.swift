@@ -82,9 +82,8 @@ struct Sender {
         let payload = Payload(aps: .init(alert: .init(title: "Goal", body: Sender.body)))
         request.body = .bytes(ByteBuffer(bytes: try encoder.encode(payload)))
         let response = try await client.execute(request, timeout: .seconds(30))
-        if response.status == .ok { return response.headers.first(name: "apns-id") != nil }
-        _ = try await response.body.collect(upTo: 1024)
-        return false
+        _ = try await response.body.collect(upTo: 4096)
+        return response.status == .ok
     }
 
     /// Of this process, user and system.

@@ -41,8 +41,8 @@ struct AlertmanagerCluster: Sendable, Hashable {
     /// One request for each member.
     func requests(_ alerts: [AlertmanagerAlert]) throws -> [OutboundRequest] {
         let body = Array(try AlertJSON.data(alerts))
-        var headers = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
-        if let credentials { headers.append(("Authorization", "Basic \(credentials)")) }
+        var headers: HeaderFields = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
+        if let credentials { headers.append("Authorization", "Basic \(credentials)") }
         return members.map {
             let base = $0.hasSuffix("/") ? String($0.dropLast()) : $0
             return OutboundRequest(method: "POST", url: base + "/api/v2/alerts", headers: headers, body: body, timeout: Self.timeout)

@@ -34,8 +34,8 @@ struct NtfyReceiver: AlertReceiver {
 
     private func post(_ message: NtfyMessage) throws -> ReceiverAction {
         let body = try message.data()
-        var headers = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
-        if let token { headers.append(("Authorization", "Bearer \(token)")) }
+        var headers: HeaderFields = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
+        if let token { headers.append("Authorization", "Bearer \(token)") }
         return .request(OutboundRequest(method: "POST", url: server, headers: headers, body: body, timeout: Self.timeout))
     }
 }

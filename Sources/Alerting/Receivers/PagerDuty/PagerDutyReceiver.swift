@@ -40,7 +40,7 @@ struct PagerDutyReceiver: AlertReceiver {
     }
 
     private func request(_ body: Data, to url: String) throws -> OutboundRequest {
-        let headers = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
+        let headers: HeaderFields = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
         return OutboundRequest(method: "POST", url: url, headers: headers, body: Array(body), timeout: Self.timeout)
     }
 

@@ -51,7 +51,7 @@ struct SlackBotReceiver: AlertReceiver {
     }
 
     private func request(_ method: String, _ body: Body) throws -> OutboundRequest {
-        let headers = [
+        let headers: HeaderFields = [
             ("Content-Type", "application/json; charset=utf-8"), ("Authorization", "Bearer \(token)"), ("User-Agent", "Pushwatch"),
         ]
         let data = Array(try AlertJSON.data(body))

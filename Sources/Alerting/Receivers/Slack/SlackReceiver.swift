@@ -31,7 +31,7 @@ struct SlackReceiver: AlertReceiver {
 
     private func post(_ message: SlackMessage) throws -> ReceiverAction {
         let body = try AlertJSON.data(message)
-        let headers = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
+        let headers: HeaderFields = [("Content-Type", "application/json"), ("User-Agent", "Pushwatch")]
         return .request(OutboundRequest(method: "POST", url: url, headers: headers, body: Array(body), timeout: Self.timeout))
     }
 

@@ -35,12 +35,12 @@ struct WebhookReceiver: AlertReceiver {
 
     private func post(_ body: WebhookBody, id: String, now: Timestamp) throws -> ReceiverAction {
         let body = try AlertJSON.data(body)
-        var headers = [
+        var headers: HeaderFields = [
             ("Content-Type", "application/json"), ("User-Agent", "Pushwatch"), ("webhook-id", id),
             ("webhook-timestamp", String(now.seconds)),
         ]
         if let signature = secret.map(WebhookSignature.init) {
-            headers.append(("webhook-signature", signature.header(id: id, timestamp: now.seconds, body: body)))
+            headers.append("webhook-signature", signature.header(id: id, timestamp: now.seconds, body: body))
         }
         return .request(OutboundRequest(method: "POST", url: url, headers: headers, body: Array(body), timeout: Self.timeout))
     }

@@ -105,10 +105,13 @@ struct PagesBench {
 
     private func ask(_ request: Request, _ client: CurlClient, _ server: BenchServer) async throws -> OutboundResponse {
         let origin = "http://127.0.0.1:\(server.port)"
-        var headers = [("Authorization", "Bearer \(server.key)"), ("Accept", "text/html"), ("Cookie", "pushwatch_zone=Europe/Berlin")]
+        var headers: HeaderFields = [
+            ("Authorization", "Bearer \(server.key)"), ("Accept", "text/html"), ("Cookie", "pushwatch_zone=Europe/Berlin"),
+        ]
         if request.method == "POST" {
             let isForm = request.path == "/search"
-            headers += [("Content-Type", isForm ? "application/x-www-form-urlencoded" : "application/json"), ("Origin", origin)]
+            headers.append("Content-Type", isForm ? "application/x-www-form-urlencoded" : "application/json")
+            headers.append("Origin", origin)
         }
         let answer = try await client.send(
             OutboundRequest(method: request.method, url: origin + request.path, headers: headers, body: Array(request.body.utf8))

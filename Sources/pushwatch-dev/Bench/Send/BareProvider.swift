@@ -75,6 +75,6 @@ struct BareProvider {
             endpoints: [.production: settings["PUSHWATCH_APNS_PRODUCTION_URL"] ?? ""]
         )
         let logger = Logger(label: "bench")
-        return try APNsProvider(configuration: configuration, client: CurlClient(configuration: client, logger: logger), logger: logger)
+        return try APNsProvider(configuration: configuration, client: HTTP2Client(configuration: client), logger: logger)
     }
 }

@@ -11,8 +11,8 @@ extension BenchCommand {
             commandName: "send",
             abstract: "Measure sending, from the client to the queue, in three parts.",
             discussion: """
-                client      the HTTP/2 client alone against a bare libcurl loop in C (`bench client` does it against any server), and what the
-                            provider simulator can take at most: by its processor time, and from h2load where nghttp2-client is installed
+                client      the HTTP/2 client alone next to h2load, where nghttp2-client is installed (`bench client` does it against any
+                            server), and what the provider simulator can take at most: by its processor time, and from h2load
                 end-to-end  POST /sends to the durable attempt over 1, 2 and 4 connections to the provider, with the processor time of server,
                             database and simulator, the time from enqueuing to the written answer at half that rate, and the rate as a ratio
                             to the provider's client without queue and rows, measured before and after

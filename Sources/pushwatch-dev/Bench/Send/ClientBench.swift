@@ -1,21 +1,66 @@
-import CCurlLoop
 import CommandLineKit
 import Foundation
 import HTTPClient
-import Logging
 
-/// `CurlHTTP` and a bare libcurl loop in C against the same server, in turns, by the processor time each of them takes.
+/// `HTTP2Client` next to h2load, and to another program where one is named, against the same server in turns, by the processor time each of
+/// them takes.
 struct ClientBench {
+    /// Who sends.
+    enum Sender: String, CaseIterable, Encodable, Sendable {
+        /// nghttp2's load generator in C, the fastest client there is, on one thread.
+        case h2load
+        /// The client, with requests handed over in blocks.
+        case blocks
+        /// The client, with a task for each request under way.
+        case tasks
+        /// Another program.
+        case other
+
+        var text: String {
+            switch self {
+            case .h2load: "h2load, one thread"
+            case .blocks: "HTTP2Client, blocks of 32"
+            case .tasks: "HTTP2Client, a task each"
+            case .other: "the other program"
+            }
+        }
+    }
+
     var url: String
     var caFile: String?
     var requests: Int
     var inFlight: Int
     var connections: Int
     var rounds: Int
-    var headers = ClientBench.headers(authorization: "bearer " + String(repeating: "j", count: 200))
+    /// The provider token; by default of usual length, for servers that do not read it.
+    let token: String
+    private let authorization: String
+    /// A program to compare with, called as `Benchmarks/ahc-sender` is.
+    var compareWith: String?
+
+    init(
+        url: String,
+        caFile: String?,
+        requests: Int,
+        inFlight: Int,
+        connections: Int,
+        rounds: Int,
+        token: String = String(repeating: "j", count: 191),
+        compareWith: String?
+    ) {
+        self.url = url
+        self.caFile = caFile
+        self.requests = requests
+        self.inFlight = inFlight
+        self.connections = connections
+        self.rounds = rounds
+        self.token = token
+        self.compareWith = compareWith
+        authorization = "bearer " + token
+    }
 
     struct Slice: Encodable, Sendable {
-        /// Answered requests by second of processor time of this process.
+        /// Answered requests by second of processor time of the sender.
         var perCoreSecond: Double
         var perSecond: Double
         var failed: Int
@@ -26,111 +71,138 @@ struct ClientBench {
         var url: String
         var inFlight: Int
         var connections: Int
-        var bare: [Slice] = []
-        var client: [Slice] = []
+        var slices: [String: [Slice]] = [:]
+        /// Microseconds of processor time a request at this rate a second, sent evenly whatever is answered.
+        var openLoop: [Int: Double] = [:]
 
-        /// Requests per core-second of the client to those of the bare loop, means of all rounds.
-        var ratio: Double { mean(client) / max(1, mean(bare)) }
+        /// The median of a sender's requests by core-second; nil where it did not run.
+        func perCoreSecond(_ sender: Sender) -> Double? { median(slices[sender.rawValue]?.map(\.perCoreSecond) ?? []) }
+
+        /// Requests by core-second of the client to those of h2load.
+        func ratio(_ sender: Sender) -> Double? {
+            guard let own = perCoreSecond(sender), let other = perCoreSecond(.h2load) else { return nil }
+            return own / other
+        }
+
+        var failed: Int { slices.values.joined().reduce(0) { $0 + $1.failed } }
 
         var table: String {
-            let failed = (bare + client).reduce(0) { $0 + $1.failed }
-            let lines = [
-                "\(url), \(inFlight) in flight, \(connections) connections",
-                line("bare C libcurl loop", bare), line("CurlHTTP", client), "ratio by core-second    \(String(format: "%.3f", ratio))",
-            ]
-            let failure = (bare + client).compactMap(\.failure).first
-            return (lines + (failed > 0 ? ["\(failed) requests failed: \(failure ?? "")"] : [])).joined(separator: "\n")
+            var lines = ["\(url), \(inFlight) in flight, \(connections) connections; medians", Report.head]
+            for sender in Sender.allCases {
+                guard let rate = perCoreSecond(sender), let perSecond = median(slices[sender.rawValue]?.map(\.perSecond) ?? []) else {
+                    continue
+                }
+                let name = sender.text.padding(toLength: 28, withPad: " ", startingAt: 0)
+                let ratio = ratio(sender).map { String(format: "%8.2f", $0) } ?? "       –"
+                lines.append(name + String(format: "%9.0f  %15.2f  %10.0f  ", rate, 1e6 / rate, perSecond) + ratio)
+            }
+            for (rate, cost) in openLoop.sorted(by: { $0.key < $1.key }) {
+                lines.append(String(format: "open loop, %d requests a second: %.1f µs of processor time a request", rate, cost))
+            }
+            if failed > 0 { lines.append("\(failed) requests failed: \(slices.values.joined().compactMap(\.failure).first ?? "")") }
+            return lines.joined(separator: "\n")
         }
 
-        private func line(_ name: String, _ slices: [Slice]) -> String {
-            let rate = slices.reduce(0) { $0 + $1.perSecond } / Double(max(1, slices.count))
-            let padded = name + String(repeating: " ", count: max(0, 22 - name.count))
-            return padded + String(format: "%8.0f requests a core-second, %8.0f a second", mean(slices), rate)
-        }
+        private static let head = "                            a core-second   µs a request   a second  of h2load"
 
-        private func mean(_ slices: [Slice]) -> Double { slices.reduce(0) { $0 + $1.perCoreSecond } / Double(max(1, slices.count)) }
+        private func median(_ values: [Double]) -> Double? { values.isEmpty ? nil : values.sorted()[values.count / 2] }
     }
 
     /// Those of a push of usual size.
-    static func headers(authorization: String) -> [(String, String)] {
-        [
+    static func headers(authorization: String, id: String) -> HeaderFields {
+        var headers: HeaderFields = [
             ("authorization", authorization), ("apns-topic", "com.example.app"), ("apns-push-type", "alert"), ("apns-priority", "10"),
-            ("apns-id", "0f0f0f0f-0f0f-8f0f-8f0f-0f0f0f0f0f0f"),
+            ("apns-expiration", "0"),
         ]
+        headers.append("apns-id", id, isUnique: true)
+        return headers
     }
-    static let body = Array(#"{"aps":{"alert":{"title":"Goal","body":"\#(String(repeating: "x", count: 120))"}}}"#.utf8)
+    static let body = Array(#"{"aps":{"alert":{"title":"Goal","body":"\#(String(repeating: "x", count: 160))"}}}"#.utf8)
 
-    /// In turns, so that what else the machine does hits both.
-    func run() async throws -> Report {
+    /// In turns, so that what else the machine does hits all of them.
+    func run(openLoop rates: [Int] = []) async throws -> Report {
         var report = Report(url: url, inFlight: inFlight, connections: connections)
         for _ in 0..<rounds {
-            report.bare.append(try bare())
-            report.client.append(await client())
+            for sender in Sender.allCases {
+                if let slice = try await slice(of: sender) { report.slices[sender.rawValue, default: []].append(slice) }
+            }
         }
+        for rate in rates { report.openLoop[rate] = await openLoop(rate) }
         return report
     }
 
-    private func bare() throws -> Slice {
-        let lines = headers.map { strdup("\($0.0): \($0.1)") } + [strdup("Content-Type:")]
-        defer { for line in lines { free(line) } }
-        let pointers = lines.map { UnsafePointer($0) }
-        let ca = caFile.map { strdup($0) }
-        defer { free(ca ?? nil) }
-        var outcome = pw_loop_outcome()
-        let meter = Meter()
-        let status = pointers.withUnsafeBufferPointer { headers in
-            ClientBench.body.withUnsafeBytes { body in
-                url.withCString { url in
-                    var plan = pw_loop_plan(
-                        url: url,
-                        caFile: ca.map { UnsafePointer($0) } ?? nil,
-                        headers: headers.baseAddress,
-                        headerCount: Int32(headers.count),
-                        body: body.baseAddress?.assumingMemoryBound(to: CChar.self),
-                        bodyLength: body.count,
-                        requests: requests,
-                        inFlight: inFlight,
-                        connections: connections,
-                        streams: max(1, inFlight / connections)
-                    )
-                    return pw_curl_loop(&plan, &outcome)
-                }
-            }
+    private func slice(of sender: Sender) async throws -> Slice? {
+        switch sender {
+        case .h2load:
+            return try H2Load(url: url, token: token).run(requests: requests, inFlight: inFlight, connections: connections)
+        case .blocks: return await measured { await blocks($0, requests) }
+        case .tasks: return await measured { await tasks($0) }
+        case .other:
+            guard let compareWith else { return nil }
+            let other = OtherSender(program: compareWith, url: url, caFile: caFile ?? "", token: token)
+            let slice = try other.run(requests: requests, inFlight: inFlight)
+            return Slice(perCoreSecond: slice.perCoreSecond, perSecond: slice.perSecond, failed: 0)
         }
-        guard status == 0 else { throw CommandFailure.environment("libcurl could not be set up.") }
-        let failure = withUnsafeBytes(of: outcome.failure) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        return meter.slice(answered: outcome.answered, failed: outcome.failed, failure: failure.isEmpty ? nil : failure)
     }
 
-    private func client() async -> Slice {
-        var configuration = CurlClientConfiguration()
+    private func measured(_ body: (HTTP2Client) async -> (Int, String?)) async -> Slice {
+        let client = client()
+        defer { client.shutdown() }
+        // The connections are there before the clock runs.
+        _ = await blocks(client, connections * 4)
+        let meter = Meter()
+        let (answered, failure) = await body(client)
+        return meter.slice(answered: answered, failed: requests - answered, failure: failure)
+    }
+
+    private func client() -> HTTP2Client {
+        var configuration = HTTP2ClientConfiguration()
         configuration.pool = "bench"
-        configuration.httpVersion = .http2Required
         configuration.caFile = caFile
         configuration.maxConnectionsPerHost = connections
         configuration.maxStreamsPerConnection = max(1, inFlight / connections)
         configuration.streamsBeforeNextConnection = max(1, inFlight / connections)
-        let client = CurlClient(configuration: configuration, logger: Logger(label: "bench"))
-        defer { client.shutdown() }
-        let meter = Meter()
-        let tallies = await withTaskGroup(of: (Int, String?).self) { group in
+        return HTTP2Client(configuration: configuration)
+    }
+
+    private func request(_ number: Int) -> OutboundRequest {
+        let id = "0f0f0f0f-0f0f-8f0f-8f0f-" + String(0x1f0f_0000_0000 + number, radix: 16)
+        return OutboundRequest(url: url, headers: ClientBench.headers(authorization: authorization, id: id), body: ClientBench.body)
+    }
+
+    /// So many under way at all times, in blocks: as many as were answered are handed over next.
+    private func blocks(_ client: HTTP2Client, _ requests: Int) async -> (Int, String?) {
+        let tally = BlockTally(total: requests)
+        return await withCheckedContinuation { waiter in
+            @Sendable func submit(_ wanted: Int) {
+                let numbers = tally.take(wanted)
+                guard !numbers.isEmpty else { return }
+                client.send(numbers.map(request)) { completions in
+                    if let result = tally.note(completions) { waiter.resume(returning: result) }
+                    submit(completions.count)
+                }
+            }
+            for _ in 0..<max(1, inFlight / 32) { submit(min(32, inFlight)) }
+        }
+    }
+
+    private func tasks(_ client: HTTP2Client) async -> (Int, String?) {
+        await withTaskGroup(of: (Int, String?).self) { group in
             for slot in 0..<inFlight {
                 let share = requests / inFlight + (slot < requests % inFlight ? 1 : 0)
-                group.addTask { await send(share, through: client) }
+                group.addTask { await send(share, from: slot * requests, through: client) }
             }
-            return await group.reduce(into: [(Int, String?)]()) { $0.append($1) }
+            return await group.reduce(into: (0, nil)) { sum, part in sum = (sum.0 + part.0, sum.1 ?? part.1) }
         }
-        let answered = tallies.reduce(0) { $0 + $1.0 }
-        return meter.slice(answered: answered, failed: requests - answered, failure: tallies.lazy.compactMap(\.1).first)
     }
 
     /// One after the other; how many were answered with 200, and the first failure.
-    private func send(_ count: Int, through client: CurlClient) async -> (Int, String?) {
+    private func send(_ count: Int, from first: Int, through client: HTTP2Client) async -> (Int, String?) {
         var answered = 0
         var failure: String?
-        for _ in 0..<count {
+        for number in first..<first + count {
             do throws(OutboundFailure) {
-                let response = try await client.send(OutboundRequest(url: url, headers: headers, body: ClientBench.body))
+                let response = try await client.send(request(number))
                 if response.status == 200 { answered += 1 } else { failure = failure ?? "status \(response.status)" }
             } catch {
                 failure = failure ?? error.description
@@ -138,27 +210,48 @@ struct ClientBench {
         }
         return (answered, failure)
     }
+
+    /// A task for each request, begun evenly. The figure includes the making of requests and tasks.
+    private func openLoop(_ rate: Int) async -> Double {
+        let client = client()
+        defer { client.shutdown() }
+        _ = await blocks(client, connections * 4)
+        let meter = Meter()
+        let start = ContinuousClock.now
+        let answered = await withTaskGroup(of: Bool.self) { group in
+            var sent = 0
+            for tick in 0..<3000 {
+                let due = (tick + 1) * rate / 1000
+                for number in sent..<due {
+                    group.addTask { (try? await client.send(request(number)))?.status == 200 }
+                }
+                sent = due
+                try? await Task.sleep(until: start + .milliseconds(tick + 1), clock: .continuous)
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        return 1e6 / meter.slice(answered: answered, failed: 0, failure: nil).perCoreSecond
+    }
 }
 
 /// Processor and wall time since it was made.
 struct Meter {
-    private let processor = Meter.processorSeconds
+    private let processor = Meter.processorSeconds(RUSAGE_SELF)
     private let started = ContinuousClock.now
 
     func slice(answered: Int, failed: Int, failure: String?) -> ClientBench.Slice {
-        let wall = ContinuousClock.now - started
-        let seconds = Double(wall.components.seconds) + Double(wall.components.attoseconds) / 1e18
-        return ClientBench.Slice(
-            perCoreSecond: Double(answered) / max(0.001, Meter.processorSeconds - processor),
-            perSecond: Double(answered) / max(0.001, seconds),
+        ClientBench.Slice(
+            perCoreSecond: Double(answered) / max(0.001, Meter.processorSeconds(RUSAGE_SELF) - processor),
+            perSecond: Double(answered) / max(0.001, (ContinuousClock.now - started) / .seconds(1)),
             failed: failed,
             failure: failure
         )
     }
 
-    private static var processorSeconds: Double {
+    /// User and system, of this process or of its children that have ended.
+    static func processorSeconds(_ whose: __rusage_who) -> Double {
         var use = rusage()
-        getrusage(0, &use)
+        getrusage(__rusage_who_t(whose.rawValue), &use)
         let micros = Double(use.ru_utime.tv_usec + use.ru_stime.tv_usec)
         return Double(use.ru_utime.tv_sec + use.ru_stime.tv_sec) + micros / 1e6
     }

@@ -1,7 +1,7 @@
 import CommandLineKit
 import Foundation
 
-/// Another program that sends alerts to the same simulator, without queue and rows: `Benchmarks/ahc-sender`, or one like it.
+/// Another program that sends alerts to the same server, without queue and rows: `Benchmarks/ahc-sender`, or one like it.
 struct OtherSender {
     /// What such a program prints.
     struct Slice: Codable, Sendable {
@@ -15,7 +15,9 @@ struct OtherSender {
     }
 
     let program: String
-    let simulator: BenchSimulator
+    /// Where it posts.
+    let url: String
+    let caFile: String
     let token: String
 
     /// Throws when it fails, or when not all of its requests are accepted.
@@ -24,7 +26,7 @@ struct OtherSender {
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = [
-            simulator.apnsURL + "/3/device/" + SendLoad.token, simulator.caFile, token, SendLoad.app, "\(requests)", "\(inFlight)",
+            url, caFile, token, SendLoad.app, "\(requests)", "\(inFlight)",
         ]
         process.standardOutput = output
         do { try process.run() } catch { throw CommandFailure.environment("\(program) does not start: \(error.localizedDescription)") }

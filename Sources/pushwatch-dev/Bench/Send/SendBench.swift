@@ -44,7 +44,12 @@ struct SendBench {
             if settings.parts.contains(.client) { try await client(simulator, directory, into: &report) }
             if settings.parts.contains(.endToEnd) {
                 let other = try settings.compareWith.map {
-                    OtherSender(program: $0, simulator: simulator, token: try providerToken(directory))
+                    OtherSender(
+                        program: $0,
+                        url: simulator.apnsURL + "/3/device/" + SendLoad.token,
+                        caFile: simulator.caFile,
+                        token: try providerToken(directory)
+                    )
                 }
                 for connections in settings.connections {
                     report.endToEnd.append(
@@ -59,28 +64,28 @@ struct SendBench {
         return report
     }
 
-    /// The client and the bare C loop in turns; and on the way, how much the simulator can take.
+    /// The client and h2load in turns; and on the way, how much the simulator can take.
     private func client(_ simulator: BenchSimulator, _ directory: String, into report: inout SendBenchReport) async throws {
-        Terminal.note("the client and a bare C loop, in turns")
-        let url = simulator.apnsURL + "/3/device/" + SendLoad.token
+        Terminal.note("the client and h2load, in turns")
         let token = try providerToken(directory)
         let bench = ClientBench(
-            url: url,
+            url: simulator.apnsURL + "/3/device/" + SendLoad.token,
             caFile: simulator.caFile,
             requests: settings.clientRequests,
             inFlight: 100,
             connections: 1,
             rounds: 3,
-            headers: ClientBench.headers(authorization: "bearer " + token)
+            token: token,
+            compareWith: settings.compareWith
         )
         let before = simulator.use.cpuSeconds ?? 0
         let measured = try await bench.run()
         let spent = (simulator.use.cpuSeconds ?? 0) - before
-        let answered = Double(settings.clientRequests * bench.rounds * 2)
+        let answered = Double(settings.clientRequests * measured.slices.values.reduce(0) { $0 + $1.count })
         report.client = measured
         report.ceiling = .init(
             perCoreSecond: answered / max(0.001, spent),
-            h2loadPerSecond: try H2Load(url: url, token: token, directory: directory).run(requests: settings.clientRequests)
+            h2loadPerSecond: measured.slices[ClientBench.Sender.h2load.rawValue]?.map(\.perSecond).max()
         )
     }
 

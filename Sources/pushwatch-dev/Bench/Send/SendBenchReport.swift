@@ -43,7 +43,7 @@ struct SendBenchReport: Encodable, Sendable {
     var text: String {
         var parts: [String] = []
         if let client {
-            parts.append("(1) the client alone, against a bare C loop on libcurl\n" + client.table)
+            parts.append("(1) the client alone, next to h2load\n" + client.table)
         }
         if let ceiling {
             var line = String(format: "the simulator answers %.0f requests a second of its processor time", ceiling.perCoreSecond)

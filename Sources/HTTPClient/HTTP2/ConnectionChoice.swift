@@ -1,0 +1,53 @@
+/// The state of a connection from which the choice is made.
+struct ConnectionState: Sendable, Hashable {
+    /// It cannot be used yet, and may be soon.
+    var isOpening = false
+    /// It takes no further requests, ever.
+    var isRetired = false
+    /// Requests that have a stream.
+    var running = 0
+    /// How many may have one: what the peer's SETTINGS allow at this moment, or fewer.
+    var capacity = 0
+}
+
+/// Chooses the connection for the next request. A pure function.
+///
+/// A connection takes `spread` requests before the next one is opened, so that load is spread over several; when no more may be opened,
+/// each takes what the peer allows. One connection is opened at a time.
+enum ConnectionChoice: Sendable, Hashable {
+    /// The connection for so many requests: another one, or another choice, would not be made before.
+    case use(Int, upTo: Int)
+    case open
+    /// No connection has capacity; wait.
+    case wait
+
+    struct Rules: Sendable, Hashable {
+        var maxConnections = 16
+        /// Requests at once on a connection before another is opened.
+        var spread = 64
+    }
+
+    static func pick(_ connections: some Sequence<ConnectionState>, rules: Rules) -> ConnectionChoice {
+        var best: (index: Int, running: Int, capacity: Int)?
+        /// Requests on the connection that comes after the best.
+        var next = Int.max
+        var alive = 0
+        var isOpening = false
+        for (index, connection) in connections.enumerated() where !connection.isRetired {
+            alive += 1
+            if connection.isOpening { isOpening = true }
+            guard connection.running < connection.capacity else { continue }
+            if let best, connection.running >= best.running {
+                next = min(next, connection.running)
+            } else {
+                next = min(next, best?.running ?? .max)
+                best = (index, connection.running, connection.capacity)
+            }
+        }
+        if let best, best.running < rules.spread {
+            return .use(best.index, upTo: max(1, min(best.capacity, rules.spread, next) - best.running))
+        }
+        if alive < rules.maxConnections, !isOpening { return .open }
+        return best.map { .use($0.index, upTo: max(1, min($0.capacity, next) - $0.running)) } ?? .wait
+    }
+}

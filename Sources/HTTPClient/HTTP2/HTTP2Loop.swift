@@ -1,0 +1,180 @@
+import Glibc
+
+/// The thread that drives every connection of one client.
+///
+/// Created and used on its own thread; other threads reach it through the inbox.
+final class HTTP2Loop {
+    /// What other threads hand over.
+    enum Item: Sendable {
+        case request(HTTP2Exchange)
+        case addresses(HTTP2Origin, AddressLookup.Outcome)
+    }
+
+    /// What the thread begins with.
+    struct Launch: Sendable {
+        var inbox: LoopInbox<Item>
+        var poller: EventPoller
+        var configuration: HTTP2ClientConfiguration
+    }
+
+    let inbox: LoopInbox<Item>
+    let configuration: HTTP2ClientConfiguration
+    let metrics: HTTP2Metrics
+    var pools: [HTTP2Pool] = []
+    let poller: EventPoller
+    private let input = InputBuffer()
+    private let context: TLSContext
+    private let proxy: Result<HTTPProxy?, OutboundFailure>
+    var connections: [UInt32: HTTP2Connection] = [:]
+    private var lastConnectionNumber: UInt32 = 0
+    var finished: [(exchange: HTTP2Exchange, outcome: HTTP2Exchange.Outcome)] = []
+    /// Something ended after requests were given to connections.
+    private var hasNews = false
+    var nextSweep = ContinuousClock.now
+    /// The time of this turn.
+    var now = ContinuousClock.now
+    static let sweepInterval = Duration.milliseconds(100)
+
+    /// Starts the thread; it ends, and frees everything, after the inbox was stopped.
+    static func start(_ launch: Launch) {
+        let isRunning = startThread { HTTP2Loop(launch).run() }
+        precondition(isRunning, "no thread for an HTTP client")
+    }
+
+    private init(_ launch: Launch) {
+        inbox = launch.inbox
+        poller = launch.poller
+        configuration = launch.configuration
+        metrics = HTTP2Metrics(pool: launch.configuration.pool)
+        context = TLSContext(caFile: configuration.caFile, certificate: configuration.clientCertificateFile)
+        do throws(OutboundFailure) {
+            proxy = .success(try configuration.proxy.map { url throws(OutboundFailure) in try HTTPProxy(url) })
+        } catch {
+            proxy = .failure(error)
+        }
+    }
+
+    /// One turn: what the sockets hold, what was handed over, requests to connections, bytes to the sockets, outcomes to those who wait.
+    private func run() {
+        while true {
+            let mayWait = !hasMoreToRead && !hasNews && inbox.prepareToSleep()
+            hasNews = false
+            var events: [(id: UInt32, mask: UInt32)] = []
+            poller.wait(milliseconds: mayWait ? maximumWait : 0) { id, _, mask in events.append((id, mask)) }
+            now = ContinuousClock.now
+            for (id, mask) in events { connections[id]?.handle(mask, now: now) }
+            for connection in connections.values where connection.hasMoreToRead { connection.readOn(now: now) }
+            let batch = inbox.take()
+            for item in batch.arrived { take(item) }
+            if batch.isStopping { return shutDown() }
+            if batch.hasCancellations { abandonCancelled() }
+            if now >= nextSweep { sweep() }
+            _ = collect()
+            for pool in pools where pool.hasWaiting { assign(pool) }
+            for connection in connections.values where connection.isTouched {
+                connection.isTouched = false
+                connection.flush()
+            }
+            // What ended since leaves a place for what waits.
+            hasNews = collect()
+            deliver()
+        }
+    }
+
+    private var hasMoreToRead: Bool { connections.values.contains { $0.hasMoreToRead || $0.isTouched } }
+
+    private var maximumWait: Int32 {
+        let isBusy = pools.contains { $0.hasWaiting || $0.connections.contains { !$0.session.open.isEmpty || $0.phase != .open } }
+        return isBusy ? 100 : 1000
+    }
+
+    // MARK: Requests
+
+    private func take(_ item: Item) {
+        switch item {
+        case .request(let exchange) where exchange.isCancelled:
+            fail(exchange, .notWritten, .cancelled, "cancelled before it was sent")
+        case .request(let exchange):
+            do throws(OutboundFailure) {
+                let pool = try pool(for: exchange.request)
+                if let id = exchange.request.avoidedConnection {
+                    for connection in pool.connections where connection.id == id { connection.isRetired = true }
+                }
+                pool.add(exchange)
+            } catch {
+                give(exchange, .failure(error))
+            }
+        case .addresses(let origin, let outcome):
+            guard let pool = pools.first(where: { $0.origin == origin }) else { return }
+            pool.isLookingUp = false
+            for connection in pool.connections { connection.connect(outcome, now: now) }
+        }
+    }
+
+    private func pool(for request: OutboundRequest) throws(OutboundFailure) -> HTTP2Pool {
+        if let known = pools.first(where: { $0.origin.begins(request.url) }) { return known }
+        let pool = HTTP2Pool(origin: try HTTP2Origin(of: request.url))
+        pools.append(pool)
+        return pool
+    }
+
+    /// Gives waiting requests to connections while there is capacity.
+    private func assign(_ pool: HTTP2Pool) {
+        while pool.hasWaiting {
+            var rules = configuration.connectionRules
+            if let time = pool.opensNotBefore, now < time { rules.maxConnections = 0 }
+            let choice = ConnectionChoice.pick(pool.connections.lazy.map(\.state), rules: rules)
+            guard case .use(let index, let count) = choice else {
+                if choice == .open { open(pool) }
+                return
+            }
+            for _ in 0..<count {
+                guard let exchange = pool.takeNext() else { return }
+                if exchange.isCancelled {
+                    fail(exchange, .notWritten, .cancelled, "cancelled before it was sent")
+                } else {
+                    start(exchange, on: pool.connections[index], pool)
+                }
+            }
+        }
+    }
+
+    private func start(_ exchange: HTTP2Exchange, on connection: HTTP2Connection, _ pool: HTTP2Pool) {
+        connection.isTouched = true
+        connection.lastUsed = now
+        if let fault = connection.session.submit(exchange, pathOffset: pool.origin.text.utf8.count, now: now) {
+            fail(exchange, .notWritten, .other, fault)
+        }
+    }
+
+    private func open(_ pool: HTTP2Pool) {
+        guard case .success(let proxy) = proxy else {
+            if case .failure(let failure) = proxy {
+                for exchange in pool.remove(where: { _ in true }) { give(exchange, .failure(failure)) }
+            }
+            return
+        }
+        lastConnectionNumber &+= 1
+        let connection = HTTP2Connection(
+            id: lastConnectionNumber,
+            origin: pool.origin,
+            configuration: configuration,
+            poller: poller,
+            input: input,
+            context: context,
+            ticket: pool.ticket,
+            proxy: proxy,
+            now: now
+        )
+        pool.connections.append(connection)
+        connections[connection.id] = connection
+        metrics.noteOpened()
+        // A look-up may outlast the connection that asked for it: the next one takes its outcome.
+        guard connection.phase == .lookup, !pool.isLookingUp else { return }
+        pool.isLookingUp = true
+        let (host, port) = connection.lookupTarget
+        AddressLookup.start(host: host, port: port) { [inbox, origin = pool.origin] outcome in
+            inbox.submit(.addresses(origin, outcome))
+        }
+    }
+}

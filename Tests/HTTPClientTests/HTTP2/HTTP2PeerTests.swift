@@ -1,0 +1,346 @@
+import HTTPClient
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import Synchronization
+import Testing
+
+/// Peers that are away, unfriendly or broken, over real TLS.
+@Suite(.timeLimit(.minutes(2)))
+struct HTTP2PeerTests {
+    private func failure(_ client: HTTP2Client, _ request: OutboundRequest) async -> OutboundFailure? {
+        await #expect(throws: OutboundFailure.self) { try await client.send(request) }
+    }
+
+    private func request(_ port: Int, timeout: Duration = .seconds(20)) -> OutboundRequest {
+        OutboundRequest(url: "https://127.0.0.1:\(port)/", body: [1, 2, 3], timeout: timeout)
+    }
+
+    /// Answers every request on the connection.
+    private static let serve: ScriptedPeer.Step = { connection in
+        var stream = connection.readHTTP2Request()
+        while let found = stream {
+            connection.answer(stream: found)
+            stream = connection.nextRequest()
+        }
+    }
+
+    // MARK: Opening
+
+    @Test("nobody there, no such name, an address that is not https: not written, each with its cause")
+    func unreachable() async throws {
+        let peer = ScriptedPeer([])
+        let port = peer.port
+        peer.stop()
+        try await withHTTP2Client { client in
+            let refused = await failure(client, request(port))
+            #expect(refused?.phase == .notWritten && refused?.kind == .connect)
+            let unknown = await failure(client, .init(url: "https://nowhere.invalid/", body: [1]))
+            #expect(unknown?.phase == .notWritten && unknown?.kind == .dns)
+            let plain = await failure(client, .init(url: "http://127.0.0.1/", body: [1]))
+            #expect(plain?.phase == .notWritten && plain?.detail.contains("https") == true)
+        }
+    }
+
+    @Test("addresses are tried in turn")
+    func addresses() async throws {
+        // `localhost` has an address of each family where the machine has both; the peer listens on one of them.
+        let certificate = try ThrowawayCertificate()
+        let peer = ScriptedPeer([Self.serve], certificate: certificate)
+        defer { peer.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let answer = try await client.send(.init(url: "https://localhost:\(peer.port)/", body: [1]))
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test("a certificate of another authority, or for another host, fails before anything is written")
+    func wrongCertificates() async throws {
+        let certificate = try ThrowawayCertificate()
+        let foreign = try ThrowawayCertificate(names: ["elsewhere.example"])
+        let reached = Mutex(0)
+        let step: ScriptedPeer.Step = { connection in if connection.readSome() != nil { reached.withLock { $0 += 1 } } }
+        for (peer, trusted) in [
+            (ScriptedPeer([step], certificate: certificate), foreign), (ScriptedPeer([step], certificate: foreign), foreign),
+        ] {
+            try await withHTTP2Client(trusting: trusted) { client in
+                let failure = await failure(client, request(peer.port))
+                #expect(failure?.phase == .notWritten && failure?.kind == .tls)
+                #expect(failure?.detail.contains("certificate") == true)
+            }
+            peer.stop()
+        }
+        #expect(reached.withLock { $0 } == 0)
+    }
+
+    @Test("an authority file that cannot be read is named")
+    func missingAuthority() async throws {
+        try await withHTTP2Client {
+            $0.caFile = "/nowhere/ca.pem"
+        } _: { client in
+            let failure = await failure(client, request(1))
+            #expect(failure?.kind == .tls && failure?.detail.contains("/nowhere/ca.pem") == true)
+        }
+    }
+
+    @Test("a peer with HTTP/1.1 alone is refused before anything is written")
+    func http1Only() async throws {
+        let certificate = try ThrowawayCertificate()
+        try await withServer(try .tls(tlsConfiguration: certificate.tls), router: Router()) { port in
+            try await withHTTP2Client(trusting: certificate) { client in
+                let failure = await failure(client, request(port))
+                #expect(failure?.phase == .notWritten && failure?.kind == .tls)
+                #expect(failure?.detail.contains("ALPN") == true)
+            }
+        }
+    }
+
+    @Test("a peer that accepts and says nothing costs the time for connecting", arguments: [true, false])
+    func silentOpening(agreesOnTLS: Bool) async throws {
+        let certificate = try ThrowawayCertificate()
+        let peer = ScriptedPeer([{ $0.readToEnd() }], certificate: agreesOnTLS ? certificate : nil)
+        defer { peer.stop() }
+        try await withHTTP2Client(trusting: certificate, { $0.connectTimeout = .milliseconds(500) }) { client in
+            let failure = await failure(client, request(peer.port))
+            #expect(failure?.phase == .notWritten && failure?.kind == .timeout)
+        }
+    }
+
+    @Test("a peer that wants a client certificate gets it; without one it is a refused credential, and nothing was processed")
+    func clientCertificate() async throws {
+        let certificate = try ThrowawayCertificate()
+        let refusing = ScriptedPeer([Self.serve], certificate: certificate, wantsClientCertificate: true)
+        defer { refusing.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let failure = await failure(client, request(refusing.port))
+            #expect(failure?.phase == .notWritten && failure?.kind == .clientCertificate)
+        }
+        let accepting = ScriptedPeer([Self.serve], certificate: certificate, wantsClientCertificate: true)
+        defer { accepting.stop() }
+        try await withHTTP2Client(trusting: certificate, { $0.clientCertificateFile = certificate.serverFile }) { client in
+            let status = try await client.send(request(accepting.port)).status
+            #expect(status == 200)
+        }
+    }
+
+    // MARK: What the peer did not process
+
+    @Test("a refused stream is sent again at once on another connection; one that everybody refuses is not written")
+    func refused() async throws {
+        let certificate = try ThrowawayCertificate()
+        let refuse: ScriptedPeer.Step = { connection in
+            guard let stream = connection.readHTTP2Request() else { return }
+            connection.refuse(stream: stream)
+            connection.readToEnd()
+        }
+        let peer = ScriptedPeer([refuse, Self.serve], certificate: certificate)
+        defer { peer.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let status = try await client.send(request(peer.port)).status
+            #expect(status == 200 && peer.connections == 2)
+        }
+        let stubborn = ScriptedPeer(Array(repeating: refuse, count: 20), certificate: certificate)
+        defer { stubborn.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let failure = await failure(client, request(stubborn.port))
+            #expect(failure?.phase == .notWritten && failure?.kind == .goaway)
+            #expect(stubborn.connections == 4)
+        }
+    }
+
+    @Test("a GOAWAY that disowns the stream sends it again, one that keeps it answers it", arguments: [true, false])
+    func goaway(disowns: Bool) async throws {
+        let certificate = try ThrowawayCertificate()
+        let peer = ScriptedPeer(
+            [
+                { connection in
+                    guard let stream = connection.readHTTP2Request() else { return }
+                    connection.goAway(lastStream: 0x7fff_ffff)
+                    connection.goAway(lastStream: disowns ? 0 : stream)
+                    if !disowns { connection.answer(stream: stream) }
+                    connection.readToEnd()
+                }, Self.serve,
+            ],
+            certificate: certificate
+        )
+        defer { peer.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let status = try await client.send(request(peer.port)).status
+            #expect(status == 200 && peer.connections == (disowns ? 2 : 1))
+            if !disowns {
+                let next = try await client.send(request(peer.port)).status
+                #expect(next == 200 && peer.connections == 2, "the connection takes nothing after it")
+            }
+        }
+    }
+
+    @Test("a peer that hangs up: what it has read is unanswered, what it cannot have read goes again")
+    func hangsUp() async throws {
+        let certificate = try ThrowawayCertificate()
+        let peer = ScriptedPeer([{ _ = $0.readHTTP2Request() }], certificate: certificate)
+        defer { peer.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let failure = await failure(client, request(peer.port))
+            #expect(failure?.phase == .unanswered && failure?.kind == .reset)
+        }
+        // Closed after the handshake, before SETTINGS: nothing was sent.
+        let shy = ScriptedPeer([{ _ in }, { _ in }, Self.serve], certificate: certificate)
+        defer { shy.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let status = try await client.send(request(shy.port)).status
+            #expect(status == 200 && shy.connections == 3)
+        }
+    }
+
+    @Test("an answer that arrives in the moment of the shutdown is not lost")
+    func shutDownWithAnswer() async throws {
+        let certificate = try ThrowawayCertificate()
+        let (stopped, answered) = (Gate(), Gate())
+        let peer = ScriptedPeer(
+            [
+                { connection in
+                    guard let first = connection.readHTTP2Request(), let second = connection.nextRequest() else { return }
+                    connection.answer(stream: first)
+                    stopped.waitBlocking()
+                    connection.answer(stream: second)
+                    connection.waitUntilReceived()
+                    answered.open()
+                    connection.readToEnd()
+                }
+            ],
+            certificate: certificate
+        )
+        defer { peer.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let (outcomes, outcome) = AsyncStream.makeStream(of: RequestBlock.Completion.self)
+            client.send([request(peer.port), request(peer.port)]) { completions in
+                // On the client's thread: its next turn finds the order to stop and the second answer.
+                client.shutdown()
+                stopped.open()
+                answered.waitBlocking()
+                for completion in completions { outcome.yield(completion) }
+            }
+            var ended: Set<Int> = []
+            for await completion in outcomes where ended.insert(completion.index).inserted && ended.count == 2 { break }
+            #expect(ended == [0, 1])
+        }
+    }
+
+    // MARK: Silence
+
+    /// Answers one request, then reads on without a word, as a host that was cut off would. Says when a PING arrives.
+    private func falling(silent pinged: AsyncStream<Void>.Continuation) -> ScriptedPeer.Step {
+        { connection in
+            guard let stream = connection.readHTTP2Request() else { return }
+            connection.answer(stream: stream)
+            while let (type, flags, _) = connection.nextFrame() {
+                if type == 6, flags & 1 == 0 { pinged.yield() }
+            }
+        }
+    }
+
+    @Test("an idle connection is asked by PING, and is not used until it has answered; without an answer another one is opened")
+    func idleConnection() async throws {
+        let certificate = try ThrowawayCertificate()
+        let (pings, pinged) = AsyncStream.makeStream(of: Void.self)
+        let peer = ScriptedPeer([falling(silent: pinged), Self.serve], certificate: certificate, isConcurrent: true)
+        defer { peer.stop() }
+        try await withHTTP2Client(
+            trusting: certificate,
+            {
+                $0.pingInterval = .milliseconds(100)
+                $0.pingTimeout = .milliseconds(500)
+            }
+        ) { client in
+            let first = try await client.send(request(peer.port))
+            for await _ in pings { break }
+            let second = try await client.send(request(peer.port))
+            #expect(second.status == 200 && second.connectionId != first.connectionId)
+        }
+    }
+
+    @Test("a connection that goes silent under a request is found by PING, long before the request's own time")
+    func silentUnderRequest() async throws {
+        let certificate = try ThrowawayCertificate()
+        let (_, pinged) = AsyncStream.makeStream(of: Void.self)
+        let peer = ScriptedPeer([falling(silent: pinged), Self.serve], certificate: certificate, isConcurrent: true)
+        defer { peer.stop() }
+        try await withHTTP2Client(
+            trusting: certificate,
+            {
+                $0.pingInterval = .milliseconds(500)
+                $0.pingTimeout = .milliseconds(200)
+            }
+        ) { client in
+            _ = try await client.send(request(peer.port))
+            let failure = await failure(client, request(peer.port, timeout: .seconds(100)))
+            #expect(failure?.phase == .unanswered && failure?.detail.contains("PING") == true)
+            let status = try await client.send(request(peer.port)).status
+            #expect(status == 200)
+        }
+    }
+
+    @Test("a peer that stops reading holds up its own requests until their time, and not longer")
+    func stopsReading() async throws {
+        let certificate = try ThrowawayCertificate()
+        let gate = Gate()
+        let peer = ScriptedPeer(
+            [
+                { connection in
+                    // A large window, then nothing is read.
+                    connection.write(frame(type: 4, stream: 0, payload: [0, 4, 0x7f, 0xff, 0xff, 0xff]))
+                    connection.write(frame(type: 8, stream: 0, payload: [0x3f, 0xff, 0xff, 0xff]))
+                    gate.waitBlocking()
+                }
+            ],
+            certificate: certificate
+        )
+        defer {
+            gate.open()
+            peer.stop()
+        }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let request = OutboundRequest(
+                url: "https://127.0.0.1:\(peer.port)/",
+                body: Array(repeating: 1, count: 30 << 20),
+                timeout: .seconds(2)
+            )
+            let failure = await failure(client, request)
+            #expect(failure?.phase == .notWritten && failure?.kind == .timeout)
+        }
+    }
+
+    // MARK: Nonsense
+
+    @Test("a peer that talks nonsense at any step fails the requests that it had, and no later ones", arguments: 0..<5)
+    func nonsense(step: Int) async throws {
+        let certificate = try ThrowawayCertificate()
+        let garbage = (0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 197 &+ step) }
+        let nonsense: ScriptedPeer.Step = { connection in
+            if step == 0 { return connection.write(garbage) }
+            guard let stream = connection.readHTTP2Request() else { return }
+            switch step {
+            case 1: connection.write(garbage)
+            case 2: connection.write(frame(type: 1, flags: 4, stream: stream, payload: garbage))
+            case 3: connection.write(frame(type: 0, flags: 1, stream: stream, payload: [1, 2, 3]))
+            // Two statuses: the stream's fault, not the connection's.
+            default: connection.write(frame(type: 1, flags: 5, stream: stream, payload: [0x88, 0x88]))
+            }
+            if let next = connection.nextRequest() { connection.answer(stream: next) }
+            connection.readToEnd()
+        }
+        let peer = ScriptedPeer([nonsense, Self.serve, Self.serve], certificate: certificate, isConcurrent: true)
+        defer { peer.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            do throws(OutboundFailure) {
+                let answer = try await client.send(request(peer.port, timeout: .seconds(5)))
+                // Before a request was written the next connection serves it.
+                #expect(step == 0 && answer.status == 200)
+            } catch {
+                #expect(error.phase == .unanswered, "\(error)")
+            }
+            let status = try await client.send(request(peer.port)).status
+            #expect(status == 200)
+        }
+    }
+}
