@@ -104,6 +104,9 @@ final class PeerConnection: @unchecked Sendable {
 
     deinit { SSL_free(ssl) }
 
+    /// The client went on from an earlier TLS session.
+    var isResumed: Bool { ssl.map { SSL_session_reused($0) == 1 } ?? false }
+
     func write(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         if let ssl {

@@ -48,9 +48,6 @@ final class TLSSocket {
         close(descriptor)
     }
 
-    /// Whether the handshake went on from an earlier session.
-    var isResumed: Bool { SSL_session_reused(ssl) == 1 }
-
     /// Goes on with the handshake, and requires HTTP/2.
     func handshake() -> Step {
         ERR_clear_error()

@@ -123,6 +123,45 @@ struct HTTP2PeerTests {
         }
     }
 
+    @Test("the next connection to an origin goes on from the TLS session of the last")
+    func resumption() async throws {
+        let certificate = try ThrowawayCertificate()
+        let resumed = Mutex<[Bool]>([])
+        let step: ScriptedPeer.Step = { connection in
+            resumed.withLock { $0.append(connection.isResumed) }
+            Self.serve(connection)
+        }
+        let peer = ScriptedPeer([step, step], certificate: certificate, isConcurrent: true)
+        defer { peer.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let first = try await client.send(request(peer.port))
+            var second = request(peer.port)
+            second.avoidedConnection = first.connectionId
+            let status = try await client.send(second).status
+            #expect(status == 200 && resumed.withLock { $0 } == [false, true])
+        }
+    }
+
+    @Test("a connection past its age, or idle for too long, is replaced; nothing is lost over it", arguments: [true, false])
+    func limits(ofAge: Bool) async throws {
+        let certificate = try ThrowawayCertificate()
+        let peer = ScriptedPeer([Self.serve, Self.serve], certificate: certificate, isConcurrent: true)
+        defer { peer.stop() }
+        try await withHTTP2Client(
+            trusting: certificate,
+            { if ofAge { $0.maxAge = .milliseconds(200) } else { $0.idleLifetime = .zero } }
+        ) { client in
+            let first = try await client.send(request(peer.port))
+            var answer = first
+            // The limits are looked at ten times a second.
+            while answer.connectionId == first.connectionId, peer.connections == 1 {
+                answer = try await client.send(request(peer.port))
+                await Task.yield()
+            }
+            #expect(answer.status == 200)
+        }
+    }
+
     // MARK: What the peer did not process
 
     @Test("a refused stream is sent again at once on another connection; one that everybody refuses is not written")
@@ -171,6 +210,44 @@ struct HTTP2PeerTests {
                 let next = try await client.send(request(peer.port)).status
                 #expect(next == 200 && peer.connections == 2, "the connection takes nothing after it")
             }
+        }
+    }
+
+    @Test("a GOAWAY before any request, or before SETTINGS, costs another connection and no request", arguments: [true, false])
+    func earlyGoaway(hasSettings: Bool) async throws {
+        let certificate = try ThrowawayCertificate()
+        let peer = ScriptedPeer(
+            [
+                { connection in
+                    if hasSettings { connection.write(frame(type: 4, stream: 0)) }
+                    connection.goAway(lastStream: 0)
+                    connection.readToEnd()
+                }, Self.serve,
+            ],
+            certificate: certificate,
+            isConcurrent: true
+        )
+        defer { peer.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let status = try await client.send(request(peer.port)).status
+            #expect(status == 200 && peer.connections == 2)
+        }
+    }
+
+    @Test("a peer that ends every connection before it is used is tried a few times, and its reason is told")
+    func alwaysGoaway() async throws {
+        let certificate = try ThrowawayCertificate()
+        let step: ScriptedPeer.Step = { connection in
+            connection.write(frame(type: 4, stream: 0))
+            connection.goAway(lastStream: 0)
+            connection.readToEnd()
+        }
+        let peer = ScriptedPeer(Array(repeating: step, count: 50), certificate: certificate, isConcurrent: true)
+        defer { peer.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let failure = await failure(client, request(peer.port))
+            #expect(failure?.phase == .notWritten && failure?.detail.contains("GOAWAY") == true)
+            #expect(peer.connections == 4)
         }
     }
 
