@@ -2,7 +2,7 @@
 package struct OutboundFailure: Error, Sendable, Equatable, CustomStringConvertible {
     package var phase: Phase
     package var kind: Kind
-    /// libcurl's error text. Contains no header, body or path.
+    /// What happened, in the words of TLS, HTTP/2 or libcurl. Contains no header, body or path.
     package var detail: String
     /// From handing the request to the loop to the failure.
     package var latency: Duration
