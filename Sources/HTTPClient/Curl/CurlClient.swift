@@ -1,10 +1,9 @@
 import CCurl
 package import Logging
 
-/// An HTTP/1.1 and HTTP/2 client: one libcurl multi handle on one thread, awaited from any task.
+/// An HTTP/1.1 and HTTP/2 client over libcurl, on one thread, awaited from any task: for receivers, feeds, key sets and access tokens.
 ///
-/// Thread-safe. All requests of one client share its connections, so credentials that must not share a connection (two
-/// Apple teams) need a client each. Stops when `shutdown` is called or the last reference is released.
+/// Thread-safe. Requests of one `connectionGroup` share connections. Stops when `shutdown` is called or the last reference is released.
 package final class CurlClient: Sendable {
     package let configuration: CurlClientConfiguration
     private let inbox: LoopInbox<Exchange>
@@ -25,8 +24,8 @@ package final class CurlClient: Sendable {
 
     /// Sends a request and waits for the whole answer, at most `request.timeout`.
     ///
-    /// A request that the peer provably did not process (REFUSED_STREAM, GOAWAY, a connection lost before the request was written) is
-    /// retried immediately on another connection: at most three times, eight after a GOAWAY. Cancelling the task aborts the transfer.
+    /// A request that the peer provably did not process (REFUSED_STREAM, a connection lost before the request was written) is retried
+    /// immediately, at most three times. Cancelling the task aborts the transfer.
     ///
     /// - Throws: `OutboundFailure` if there is no answer.
     package func send(_ request: OutboundRequest) async throws(OutboundFailure) -> OutboundResponse {

@@ -1,6 +1,3 @@
-import CCurl
-import Glibc
-
 /// Sends mails to SMTP servers, each on its own connection and thread: mails are rare, and a server may take seconds.
 ///
 /// Thread-safe. Cancelling the task does not abort the transfer; it ends after at most `OutboundMail.timeout`.
@@ -27,22 +24,9 @@ package enum SMTPClient {
         }
 
         func start() {
-            var thread = pthread_t()
-            let context = Unmanaged.passRetained(self).toOpaque()
-            let status = pthread_create(
-                &thread,
-                nil,
-                { context in
-                    Unmanaged<Submission>.fromOpaque(context!).takeRetainedValue().run()
-                    return nil
-                },
-                context
-            )
-            guard status == 0 else {
-                Unmanaged<Submission>.fromOpaque(context).release()
-                return waiter.resume(returning: .failure(OutboundFailure(.notWritten, .other, detail: "no thread: \(status)")))
+            if !startThread({ self.run() }) {
+                waiter.resume(returning: .failure(OutboundFailure(.notWritten, .other, detail: "no thread for the mail")))
             }
-            pthread_detach(thread)
         }
 
         private func run() {
