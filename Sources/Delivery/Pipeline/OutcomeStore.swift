@@ -27,6 +27,9 @@ package struct OutcomeStore<Kind: DeliveryKind>: Sendable {
         self.record = record
     }
 
+    /// What processes other than this one had accepted.
+    func acceptances(excluding owner: String) -> AcceptancesElsewhere { AcceptancesElsewhere(pool: pool, owner: owner) }
+
     /// - Parameters:
     ///   - answered: groups of intents whose outcomes are all written with these.
     ///   - owner: the process whose groups they are.

@@ -32,9 +32,10 @@ package struct PushFindings: Sendable {
         _ outcome: PushOutcome,
         in scope: PushScope,
         circuitsToClose: [Circuit],
-        verdict: (opening: CircuitOpening?, ownRefusals: Int)
+        verdict: GateVerdict
     ) {
-        (opening, ownRefusals) = verdict
+        opening = verdict.opening
+        ownRefusals = verdict.ownRefusals
         circuitsClosed = CircuitDecision.closed(circuitsToClose, after: outcome)
         pause = RateLimitDecision.request(provider: scope.provider, app: scope.app, after: outcome)
     }
@@ -45,7 +46,7 @@ package struct PushFindings: Sendable {
         of push: Push,
         credential: String,
         circuitsToClose: [Circuit],
-        verdict: (opening: CircuitOpening?, ownRefusals: Int),
+        verdict: GateVerdict,
         startedAt: Timestamp
     ) {
         self.init(outcome, in: PushScope(push.identity), circuitsToClose: circuitsToClose, verdict: verdict)

@@ -18,6 +18,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
     private let lookup: ProviderLookup
     private let journal: IntentJournal
     private let writer: OutcomeWriter<Kind>
+    private let acceptances: AcceptancesElsewhere
     private let now: @Sendable () -> Timestamp
 
     /// - Parameters:
@@ -38,6 +39,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         self.lookup = lookup
         self.now = now
         gate = SendGate()
+        acceptances = outcomes.acceptances(excluding: owner)
         let open = OpenIntents()
         journal = IntentJournal(store: intents, open: open, owner: owner, logger: logger)
         writer = OutcomeWriter(
@@ -87,7 +89,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         let startedAt = clock()
         let answer = await request(push, prepared, permit: PushPermit())
         answered(answer)
-        let verdict = gate.assess(
+        let verdict = await assess(
             answer,
             scope,
             hasOwnTopic: push.hasOwnTopic,
@@ -136,7 +138,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
             }
             let (outcome, consequence) = await body(provider)
             let at = now()
-            let verdict = gate.assess(outcome, scope, hasOwnTopic: true, credential: credential, operationKey: "channels", now: at)
+            let verdict = await assess(outcome, scope, hasOwnTopic: true, credential: credential, operationKey: "channels", now: at)
             let findings = PushFindings(outcome, in: scope, circuitsToClose: circuitsToClose, verdict: verdict)
             await writer.submit(DeliveryOutcome(consequence: consequence, findings: findings, at: at))
         }
@@ -171,6 +173,33 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
 
     /// Deletes groups of intents whose outcomes are all written; usually that happens with the last of their outcomes.
     package func sweepIntents() async throws { try await journal.sweep() }
+
+    /// What the outcome says about its scope. Other processes may have had pushes of it accepted: they are asked for before a circuit opens.
+    private func assess(
+        _ outcome: PushOutcome,
+        _ scope: PushScope,
+        hasOwnTopic: Bool,
+        credential: String,
+        operationKey: String,
+        now: Timestamp
+    ) async -> GateVerdict {
+        func verdict(acceptedElsewhere: Timestamp? = nil) -> GateVerdict {
+            gate.assess(
+                outcome,
+                scope,
+                hasOwnTopic: hasOwnTopic,
+                credential: credential,
+                operationKey: operationKey,
+                acceptedElsewhere: acceptedElsewhere,
+                now: now
+            )
+        }
+        let own = verdict()
+        guard let opening = own.opening, let since = own.unlessAcceptedSince,
+            let acceptedAt = await acceptances.last(in: opening.scope, since: since)
+        else { return own }
+        return verdict(acceptedElsewhere: acceptedAt)
+    }
 
     private func block(
         _ push: Push,
@@ -239,7 +268,7 @@ extension DeliveryOutcome {
         _ outcome: PushOutcome,
         credential: String,
         circuitsToClose: [Circuit],
-        verdict: (opening: CircuitOpening?, ownRefusals: Int),
+        verdict: GateVerdict,
         startedAt: Timestamp,
         at: Timestamp
     ) {

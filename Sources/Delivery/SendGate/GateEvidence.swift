@@ -28,8 +28,8 @@ struct GateEvidence: Sendable {
 
     /// What a refusal by the provider says.
     enum Verdict: Sendable, Hashable {
-        /// Nothing contradicts it: all pushes of the scope are refused.
-        case scope
+        /// Nothing contradicts it: all pushes of the scope are refused, unless another process had one accepted since then.
+        case scope(unlessAcceptedSince: Timestamp)
         /// Others of the scope are accepted: only this delivery is refused, for the nth time.
         case delivery(times: Int)
     }
@@ -98,11 +98,13 @@ struct GateEvidence: Sendable {
         var run = refusedRuns[scope] ?? RefusedRun(since: now)
         if run.pushes.count < GateEvidence.refusedRun { run.pushes.insert(operationKey) }
         refusedRuns[scope] = run
-        if run.pushes.count == GateEvidence.refusedRun, now - run.since >= GateEvidence.refusedRunTime { return .scope }
+        if run.pushes.count == GateEvidence.refusedRun, now - run.since >= GateEvidence.refusedRunTime {
+            return .scope(unlessAcceptedSince: run.since)
+        }
         let times = (before?.times ?? 0) + (isContradicted ? 1 : 0)
         if refused.count >= GateEvidence.memory { refused.removeAll() }
         refused[operationKey] = Refused(at: now, times: times)
-        return isContradicted ? .delivery(times: times) : .scope
+        return isContradicted ? .delivery(times: times) : .scope(unlessAcceptedSince: since)
     }
 
     /// An answer that is no failure of the provider's.

@@ -2,6 +2,16 @@ import Providers
 package import PushContract
 import Synchronization
 
+/// What the outcome of an attempt says about others.
+struct GateVerdict: Sendable {
+    /// The circuit it opens, or adds a refusal to.
+    var opening: CircuitOpening?
+    /// How often this push was refused while others of its scope were accepted.
+    var ownRefusals = 0
+    /// It opens no circuit if another process had a push of the scope accepted since then; nil: it does in any case.
+    var unlessAcceptedSince: Timestamp?
+}
+
 /// What this process knows about circuits and rate-limit pauses, and so whether a push may be sent. Read now and then, and changed at once
 /// by what this process's own outcomes open and close. Safe to use from any thread.
 package final class SendGate: Sendable {
@@ -71,34 +81,39 @@ package final class SendGate: Sendable {
 
     /// What the outcome of an attempt says about its scope.
     ///
-    /// - Returns: the circuit it opens, or adds a refusal to; and how often this push was refused while others of its scope were accepted.
+    /// - Parameter acceptedElsewhere: when another process last had a push of the scope accepted.
     func assess(
         _ outcome: PushOutcome,
         _ scope: PushScope,
         hasOwnTopic: Bool,
         credential: String,
         operationKey: String,
+        acceptedElsewhere: Timestamp? = nil,
         now: Timestamp
-    ) -> (opening: CircuitOpening?, ownRefusals: Int) {
+    ) -> GateVerdict {
         state.withLock { state in
             let key = GateEvidence.Key(scope: scope, credential: credential)
+            if let acceptedElsewhere { state.evidence.accept(key, operationKey: "", at: acceptedElsewhere) }
             if let kind = CircuitDecision.outage(outcome) {
                 let isOpen = state.circuits.contains {
                     $0.scope.kind.isOutage && $0.scope.credential == credential && $0.scope.covers(scope)
                 }
                 let isDown = state.evidence.fail(kind, key, operationKey: operationKey, at: now)
-                return (isDown || isOpen ? CircuitDecision.opening(kind, after: outcome, in: scope, credential: credential) : nil, 0)
+                guard isDown || isOpen else { return GateVerdict() }
+                return GateVerdict(opening: CircuitDecision.opening(kind, after: outcome, in: scope, credential: credential))
             }
             state.evidence.healthy(key)
             if CircuitDecision.isCredentialAccepted(outcome) {
                 state.evidence.accept(key, operationKey: operationKey, at: now)
-                return (nil, 0)
+                return GateVerdict()
             }
             let opening = CircuitDecision.opening(after: outcome, in: scope, hasOwnTopic: hasOwnTopic, credential: credential)
-            guard let opening else { return (nil, 0) }
+            guard let opening else { return GateVerdict() }
             switch state.evidence.assess(refusedBy: outcome.refusalScope, key, operationKey: operationKey, at: now) {
-            case .scope: return (opening, 0)
-            case .delivery(let times): return (nil, times)
+            case .delivery(let times): return GateVerdict(ownRefusals: times)
+            case .scope(let since):
+                let isOpen = state.circuits.contains { $0.scope == opening.scope }
+                return GateVerdict(opening: opening, unlessAcceptedSince: isOpen ? nil : since)
             }
         }
     }

@@ -4,7 +4,7 @@ package enum APNsPushType: String, Sendable, Hashable, CaseIterable {
     case alert, background, liveactivity, voip, complication, fileprovider, location, pushtotalk, widgets, controls
 
     /// The suffix after the bundle id in `apns-topic`.
-    var topicSuffix: String {
+    package var topicSuffix: String {
         switch self {
         case .alert, .background: ""
         case .liveactivity: ".push-type.liveactivity"

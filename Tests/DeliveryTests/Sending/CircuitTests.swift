@@ -9,9 +9,9 @@ import Testing
 struct CircuitTests {
     private static let refused = PushOutcome.apns(403, "InvalidProviderToken")
 
-    /// Devices 1…count of one app, each with a send waiting.
-    private func prepare(_ bench: SendingBench, _ count: Int) async throws {
-        for number in 1...count {
+    /// Devices of one app, numbered from `first`, each with a send waiting.
+    private func prepare(_ bench: SendingBench, from first: Int = 1, _ count: Int) async throws {
+        for number in first..<first + count {
             try await bench.register("user-\(number)", "phone\(number)", token: SendingBench.token(number))
             try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "user-\#(number)", "title": "Goal"}"#)
         }
@@ -107,6 +107,35 @@ struct CircuitTests {
             let dead = try await bench.pool.query("SELECT reasonCode::text, providerErrorCode FROM pushDead")
             #expect(try dead.map { try $0.decode((String, String).self).1 } == ["InvalidProviderToken"])
             #expect(try await bench.store.circuits().isEmpty)
+        }
+    }
+
+    @Test(
+        "a process that had nothing accepted lately asks what others had, with the same credential, before it opens a circuit",
+        arguments: [("key-1", true), ("another key", false)]
+    )
+    func acceptedElsewhere(credential: String, isContradicted: Bool) async throws {
+        try await SendingBench.with { bench in
+            let other = Instance(
+                instance: "00000000-0000-0000-0000-000000000001",
+                host: "other:1",
+                version: "1",
+                startedAt: .now(),
+                roles: ["send"],
+                credentials: [Instance.Credential(name: "k", id: credential, provider: .apns, acceptedAt: .now())],
+                seenAt: .now()
+            )
+            try await InstanceStore(pool: bench.pool).report(other)
+            let sender = ScriptedProvider()
+            sender.answer { _, token in token == SendingBench.token(1) ? Self.refused : nil }
+            // Each dispatcher is a process that knows nothing of the other's outcomes.
+            try await prepare(bench, from: 2, 3)
+            try await bench.dispatch(sender) { $0.worker = "other:1" }
+            try await prepare(bench, 1)
+            try await bench.dispatch(sender, slowly)
+            let waits = try await bench.pool.query("SELECT circuitId IS NULL FROM pushScheduled").map { try $0.decode(Bool.self) }
+            #expect(waits == [isContradicted])
+            #expect(try await bench.store.circuits().isEmpty == isContradicted)
         }
     }
 

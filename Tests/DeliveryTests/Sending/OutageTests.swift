@@ -161,26 +161,26 @@ struct GateEvidenceTests {
         }
         #expect(group == Array(repeating: .delivery(times: 1), count: 4))
         let later = evidence.assess(refusedBy: .credential, key, operationKey: "x-5", at: start + .milliseconds(300))
-        #expect(later == .scope)
+        #expect(later == .scope(unlessAcceptedSince: start + .milliseconds(11)))
     }
 
     @Test("a refusal counts for the scope unless others of it are accepted around it")
     func judgement() {
         var evidence = GateEvidence()
         let first = evidence.assess(refusedBy: .credential, key, operationKey: "x", at: start)
-        #expect(first == .scope)
+        #expect(first == .scope(unlessAcceptedSince: start - .seconds(5)))
         evidence.accept(key, operationKey: "y", at: start + .seconds(1))
         let second = evidence.assess(refusedBy: .credential, key, operationKey: "x", at: start + .seconds(60))
         #expect(second == .delivery(times: 1))
         // Nothing was accepted since its last attempt.
         let third = evidence.assess(refusedBy: .credential, key, operationKey: "x", at: start + .seconds(120))
-        #expect(third == .scope)
+        #expect(third == .scope(unlessAcceptedSince: start + .seconds(60)))
         // An accepted push of another topic contradicts a refused credential, and not a refused topic.
         var other = key
         other.scope.topic = "a.voip"
         evidence.accept(other, operationKey: "z", at: start + .seconds(121))
         let topic = evidence.assess(refusedBy: .topic, key, operationKey: "w", at: start + .seconds(122))
-        #expect(topic == .scope)
+        #expect(topic == .scope(unlessAcceptedSince: start + .seconds(117)))
         let credential = evidence.assess(refusedBy: .credential, key, operationKey: "v", at: start + .seconds(122))
         #expect(credential == .delivery(times: 1))
     }
