@@ -2,8 +2,8 @@ import Postgres
 import Providers
 import PushContract
 
-/// Pushes that other processes had accepted. A process that had none accepted lately cannot tell alone whether a refusal is of the credential
-/// or of the push.
+/// Pushes that other processes had accepted. A process that had none accepted lately cannot distinguish alone a refusal of the credential
+/// from one of the push.
 struct AcceptancesElsewhere: Sendable {
     /// How long after another process last reported that a credential was accepted its attempts count as made with it: two reports.
     private static let reportWindow = Duration.seconds(20)
