@@ -36,6 +36,8 @@ struct ServerParts: Sendable {
     let sendsUsing: @Sendable (PostgresPool) -> SendStore
     let devices: DeviceStore
     let wake = WakeSignal()
+    let directLeases = DirectLeases()
+    let intake: SendIntake
     let providers: ProviderRegistry
     let rules: RuleRegistry
     let backtests = BacktestCache()
@@ -90,6 +92,8 @@ struct ServerParts: Sendable {
         )
         providers = try ProviderRegistry(configuration, logger: logger)
         labels.keep(apps: providers.apps)
+        let check = SendValidation.checker(providers.lookup, texts: configuration.texts)
+        intake = SendIntake(store: sends, check: check, leases: directLeases, wake: wake)
         live = try LiveParts(
             configuration,
             pools: pools,
@@ -172,7 +176,7 @@ struct ServerParts: Sendable {
     private func working() -> [any Service] {
         var services: [any Service] = [heartbeat, maintenance, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) {
-            services += [ingestor, DeviceSweeper(store: devices, logger: logger)]
+            services += [ingestor, intake, DeviceSweeper(store: devices, logger: logger)]
             services.append(
                 BacktestRefresher(
                     pool: pools.alerting,
@@ -240,6 +244,7 @@ struct ServerParts: Sendable {
             throttles: ThrottleStore(pool: pools.sending),
             lookup: providers.lookup,
             configuration: dispatching,
+            leases: directLeases,
             wake: wake,
             uncommitted: uncommitted,
             logger: logger

@@ -6,6 +6,7 @@ import Providers
 package import PushContract
 package import ServiceKit
 import ServiceLifecycle
+import Synchronization
 
 /// Takes deliveries out of the queue and sends them; takes over the leases of workers that did not come back.
 ///
@@ -15,16 +16,21 @@ import ServiceLifecycle
 package final class SendDispatcher: Service, Sendable {
     private let store: SendStore
     private let throttles: ThrottleStore
-    private let configuration: DispatcherConfiguration
+    let configuration: DispatcherConfiguration
     /// Deliveries of one claim where several credentials are in use.
     private static let sharedClaimLimit = 50
     private let wake: WakeSignal
     private let logger: Logger
-    private let slots: SendSlots
-    private let pipeline: PushPipeline<QueueDeliveries>
+    let slots: SendSlots
+    let pipeline: PushPipeline<QueueDeliveries>
+    private let leases: DirectLeases
+    /// Deliveries that were leased as they were stored.
+    let direct = AsyncStream<ClaimedDelivery>.makeStream()
+    let knowledge = Mutex(QueueKnowledge())
     private let runner: DeliveryRunner
 
     /// - Parameters:
+    ///   - leases: where accepted sends are leased at once while this runs.
     ///   - wake: signalled by `POST /sends`, so that a send need not wait for the next round.
     ///   - uncommitted: counts the outcomes that wait to be written.
     package init(
@@ -32,6 +38,7 @@ package final class SendDispatcher: Service, Sendable {
         throttles: ThrottleStore,
         lookup: @escaping ProviderLookup,
         configuration: DispatcherConfiguration = DispatcherConfiguration(),
+        leases: DirectLeases = DirectLeases(),
         wake: WakeSignal = WakeSignal(),
         uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
         logger: Logger
@@ -39,6 +46,7 @@ package final class SendDispatcher: Service, Sendable {
         self.store = store
         self.throttles = throttles
         self.configuration = configuration
+        self.leases = leases
         self.wake = wake
         self.logger = logger
         slots = SendSlots(capacity: configuration.capacity)
@@ -63,8 +71,12 @@ package final class SendDispatcher: Service, Sendable {
             await pipeline.working {
                 await withDiscardingTaskGroup { group in
                     group.addTask { await self.renewLeases() }
+                    group.addTask { await self.handleDirect() }
+                    leases.open(self)
                     await claimUntilShutdown { delivery in group.addTask { await self.handle(delivery) } }
+                    leases.close()
                     await drain()
+                    direct.continuation.finish()
                     group.cancelAll()
                 }
             }
@@ -138,6 +150,7 @@ package final class SendDispatcher: Service, Sendable {
     /// One look at the queue: makes due what is due, reaps now and then, divides the free slots, claims.
     func round(_ queueClaims: inout QueueClaims, now: ContinuousClock.Instant = .now) async throws -> Round {
         var round = Round()
+        knowledge.withLock { $0.noted = [] }
         let isSweep = queueClaims.isSweepDue(configuration.sweep, now: now)
         if isSweep {
             try await reap()
@@ -155,6 +168,7 @@ package final class SendDispatcher: Service, Sendable {
         let isShared = Set(allQueues.map { credential($0.queue.scope) }).count > 1
         let claimLimit = isShared ? min(configuration.claimLimit, Self.sharedClaimLimit) : configuration.claimLimit
         let byCredential = Dictionary(grouping: queues, by: { credential($0.scope) })
+        var waiting = Set(allQueues.filter(\.hasWork).map(\.queue.id))
         let division = slots.divide(among: Set(byCredential.keys), now: now)
         // Critical queues of all credentials first.
         var grants: [(credential: SendSlots.Credential, queue: SendQueue, grant: QueueScheduler.Grant)] = []
@@ -173,14 +187,21 @@ package final class SendDispatcher: Service, Sendable {
             let claimed = try await claim(limit, queue, &queueClaims)
             queueClaims[credential].claimed(claimed.count, of: grant)
             round.deliveries += claimed
+            if limit > claimed.count { waiting.remove(queue.id) }
             let isFull = claimed.count == limit && !isPaced
             round.isMoreWaiting = round.isMoreWaiting || isFull && !claimed.isEmpty && slots.hasFreeSlots(credential)
+        }
+        knowledge.withLock { known in
+            known.isRead = true
+            known.throttles = queueClaims.throttles
+            known.waiting = waiting
+            known.isShared = isShared
         }
         return round
     }
 
     /// The credential that pushes of this scope are sent with.
-    private func credential(_ scope: PushScope) -> SendSlots.Credential {
+    func credential(_ scope: PushScope) -> SendSlots.Credential {
         SendSlots.Credential(provider: scope.provider, environment: scope.environment, name: pipeline.credential(for: scope))
     }
 
@@ -228,7 +249,7 @@ package final class SendDispatcher: Service, Sendable {
     }
 
     /// How many more of a queue may be under way now, with regard to what its provider asked for.
-    private func allowed(_ queue: SendQueue) -> Int {
+    func allowed(_ queue: SendQueue) -> Int {
         let limit = pipeline.gate.slots(of: queue, capacity: configuration.capacity, ramp: configuration.delays.ramp, now: .now())
         return limit - slots.count(of: queue.id)
     }
@@ -258,6 +279,7 @@ package final class SendDispatcher: Service, Sendable {
 
     func handle(_ delivery: ClaimedDelivery) async {
         await runner.run(delivery) { [slots] in slots.answer(delivery, $0, now: .now) }
-        if slots.leave(delivery) || pipeline.gate.hasClosed { wake.signal() }
+        let isWaiting = knowledge.withLock { !$0.isRead || !$0.waiting.isEmpty || !$0.noted.isEmpty }
+        if slots.leave(delivery) && isWaiting || pipeline.gate.hasClosed { wake.signal() }
     }
 }

@@ -21,12 +21,18 @@ final class SendSlots: Sendable {
         var first = 0
 
         var inFlight: Int { critical + others }
+
+        mutating func take(_ count: Int, isCritical: Bool) {
+            if isCritical { critical += count } else { others += count }
+        }
     }
 
     private struct State {
         var uses: [Credential: Use] = [:]
         var leases: [Int64: (lease: LeaseKey, credential: Credential, isAnswered: Bool)] = [:]
         var byQueue: [Int32: Int] = [:]
+        /// Slots that are taken for what is being leased.
+        var reserved = 0
     }
 
     private let capacity: Int
@@ -34,7 +40,8 @@ final class SendSlots: Sendable {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    var count: Int { state.withLock { $0.leases.count } }
+    /// Attempts under way, and slots reserved for more.
+    var count: Int { state.withLock { $0.leases.count + $0.reserved } }
     var leases: [LeaseKey] { state.withLock { $0.leases.values.map(\.lease) } }
 
     func count(of queue: Int32) -> Int { state.withLock { $0.byQueue[queue, default: 0] } }
@@ -64,13 +71,39 @@ final class SendSlots: Sendable {
         }
     }
 
-    func enter(_ delivery: ClaimedDelivery, _ credential: Credential, now: ContinuousClock.Instant) {
+    /// Takes free slots of a credential before the deliveries are known: how many. Others than critical ones leave the reserve free.
+    func reserve(_ wanted: Int, _ credential: Credential, queue: SendQueue, policy: QueueScheduler.Policy, now: ContinuousClock.Instant) -> Int {
+        guard wanted > 0, let slots = divide(among: [credential], now: now)[credential] else { return 0 }
+        let count = min(wanted, queue.isCritical ? slots.free : policy.freeForOthers(slots))
+        guard count > 0 else { return 0 }
+        state.withLock { state in
+            state.uses[credential]?.take(count, isCritical: queue.isCritical)
+            state.byQueue[queue.id, default: 0] += count
+            state.reserved += count
+        }
+        return count
+    }
+
+    func release(_ count: Int, _ credential: Credential, queue: SendQueue) {
+        state.withLock { state in
+            state.uses[credential]?.take(-count, isCritical: queue.isCritical)
+            state.byQueue[queue.id, default: count] -= count
+            state.reserved -= count
+        }
+    }
+
+    /// - Parameter isReserved: in a slot that `reserve` took for it.
+    func enter(_ delivery: ClaimedDelivery, _ credential: Credential, isReserved: Bool = false, now: ContinuousClock.Instant) {
         state.withLock { state in
             let lease = LeaseKey(deliveryId: delivery.deliveryId, leaseToken: delivery.leaseToken)
             state.leases[delivery.deliveryId] = (lease, credential, false)
-            state.byQueue[delivery.queue, default: 0] += 1
             var use = state.uses[credential] ?? Use(limit: AdaptiveLimit(maximum: capacity), capacity: capacity)
-            if delivery.deliveryClass == .critical { use.critical += 1 } else { use.others += 1 }
+            if isReserved {
+                state.reserved -= 1
+            } else {
+                state.byQueue[delivery.queue, default: 0] += 1
+                use.take(1, isCritical: delivery.deliveryClass == .critical)
+            }
             use.unanswered.append((delivery.deliveryId, now))
             state.uses[credential] = use
         }
@@ -91,7 +124,7 @@ final class SendSlots: Sendable {
             guard let credential = state.leases.removeValue(forKey: delivery.deliveryId)?.credential else { return false }
             state.byQueue[delivery.queue, default: 1] -= 1
             guard var use = state.uses.removeValue(forKey: credential) else { return false }
-            if delivery.deliveryClass == .critical { use.critical -= 1 } else { use.others -= 1 }
+            use.take(-1, isCritical: delivery.deliveryClass == .critical)
             while use.first < use.unanswered.count, state.leases[use.unanswered[use.first].deliveryId]?.isAnswered != false {
                 use.first += 1
             }

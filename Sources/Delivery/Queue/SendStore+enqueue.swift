@@ -15,120 +15,153 @@ extension SendStore {
         check: @escaping PayloadCheck
     ) async throws -> [SendReceipt] {
         guard !requests.isEmpty else { return [] }
-        return try await pool.performTransaction { [cipher, bulkThreshold] connection in
-            var enqueueing = try Enqueueing(requests, cipher: cipher, bulkThreshold: bulkThreshold, on: connection, now: now)
-            try enqueueing.admit(check: check)
-            try enqueueing.store(requestId: requestId, author: author)
-            return enqueueing.receipts
+        let request = EnqueueRequest(sends: requests, requestId: requestId, author: author, now: now)
+        return try await enqueue([request], check: check, leases: DirectReservation(DirectLeases())).receipts[0]
+    }
+
+    /// Stores what several requests ask for, in one transaction.
+    ///
+    /// - Parameter leases: where what can be sent at once is leased.
+    func enqueue(_ requests: [EnqueueRequest], check: @escaping PayloadCheck, leases: DirectReservation) async throws -> EnqueuedSends {
+        let enqueued = try await pool.performTransaction { [self] connection in
+            // Of a run that failed.
+            leases.release()
+            var enqueueing = Enqueueing(requests, bulkThreshold: bulkThreshold, on: connection)
+            try enqueueing.admit(cipher: cipher, check: check)
+            try enqueueing.store()
+            return try enqueueing.place(leases: leases) { try ClaimedDelivery($0, cipher: cipher, texts: texts) }
         }
+        return enqueued
     }
 }
 
-/// One batch on its way into the queue, inside its transaction.
+/// What a transaction stored.
+struct EnqueuedSends: Sendable {
+    /// Of each request, one for each of its sends.
+    var receipts: [[SendReceipt]] = []
+    /// Queues into which something was put that waits.
+    var waiting: Set<Int32> = []
+    /// Deliveries that are leased already.
+    var leased: [ClaimedDelivery] = []
+}
+
+/// Sends on their way into the queue, inside their transaction.
 private struct Enqueueing {
-    private let requests: [SendRequest]
-    private let cipher: TokenCipher
+    private let requests: [EnqueueRequest]
+    private let sends: [SendRequest]
     private let bulkThreshold: Int
     private let connection: BlockingConnection
     private let now: Timestamp
-    private var known: [String: (hash: [UInt8], deliveries: Int)]
     private var outcome: [SendReceipt?]
     private var deliveries: [Int: [NewDelivery]] = [:]
     private var classes: [Int: DeliveryClass] = [:]
     /// Sends to many people, which are stored one by one.
     private var fanOuts: [Int: FanOut] = [:]
     private var fanOutKinds: [Int: [PayloadKind]] = [:]
+    /// What is stored by this transaction, in order.
+    private var stored: [Int] = []
 
-    init(
-        _ requests: [SendRequest],
-        cipher: TokenCipher,
-        bulkThreshold: Int,
-        on connection: BlockingConnection,
-        now: Timestamp
-    ) throws {
+    init(_ requests: [EnqueueRequest], bulkThreshold: Int, on connection: BlockingConnection) {
         self.requests = requests
-        self.cipher = cipher
         self.bulkThreshold = bulkThreshold
         self.connection = connection
-        self.now = now
-        known = try EnqueueQueries.known(requests.map(\.sendId), on: connection)
-        outcome = Array(repeating: nil, count: requests.count)
+        sends = requests.flatMap(\.sends)
+        now = requests.map(\.now).max() ?? .now()
+        outcome = Array(repeating: nil, count: sends.count)
     }
-
-    var receipts: [SendReceipt] { outcome.map { $0 ?? .conflict } }
 
     private func deliveryClass(of index: Int) -> DeliveryClass { classes[index] ?? .normal }
 
-    /// Decides on each request; what remains without an outcome is to be stored.
-    mutating func admit(check: SendStore.PayloadCheck) throws {
-        var first: [String: Int] = [:]
-        for (index, request) in requests.enumerated() {
-            if let stored = known[request.sendId] {
-                outcome[index] = stored.hash == request.contentHash ? .duplicate(deliveries: stored.deliveries) : .conflict
-            } else if let earlier = first[request.sendId] {
-                outcome[index] = requests[earlier].contentHash == request.contentHash ? .duplicate(deliveries: 0) : .conflict
-            } else {
-                first[request.sendId] = index
-            }
-        }
-        let open = requests.indices.filter { outcome[$0] == nil }
-        let resolution = try TargetResolution(open.map { requests[$0] }, cipher: cipher, on: connection, now: now)
-        for index in open {
+    /// Decides on each send; what remains without an outcome is to be stored.
+    mutating func admit(cipher: TokenCipher, check: SendStore.PayloadCheck) throws {
+        let resolution = try TargetResolution(sends, cipher: cipher, on: connection, now: now)
+        for (index, send) in sends.enumerated() {
             do {
-                let found = try resolution.deliveries(for: requests[index])
+                let found = try resolution.deliveries(for: send)
                 // A thousand devices of one app make one check.
                 var kinds = Set(found.map(PayloadKind.init))
                 var count = found.count
-                if let fanOut = FanOut(requests[index], now: now) {
+                if let fanOut = FanOut(send, now: now) {
                     let devices = try fanOut.kinds(on: connection)
                     kinds = Set(devices.map(\.kind))
                     count = devices.reduce(0) { $0 + $1.devices }
-                    guard !kinds.isEmpty else { throw FanOut.noRecipient(requests[index]) }
+                    guard !kinds.isEmpty else { throw FanOut.noRecipient(send) }
                     fanOuts[index] = fanOut
                 }
                 for kind in kinds {
-                    if let problem = check(requests[index], kind.provider, kind.platform, kind.app) { throw problem }
+                    if let problem = check(send, kind.provider, kind.platform, kind.app) { throw problem }
                 }
                 fanOutKinds[index] = fanOuts[index] == nil ? nil : Array(kinds)
                 deliveries[index] = found
-                classes[index] = requests[index].deliveryClass ?? .usual(deliveries: count, bulkThreshold: bulkThreshold)
+                classes[index] = send.deliveryClass ?? .usual(deliveries: count, bulkThreshold: bulkThreshold)
             } catch let problem as Problem {
                 outcome[index] = .refused(problem)
             }
         }
     }
 
-    mutating func store(requestId: String, author: String) throws {
-        // By id, so that two batches with the same ids wait for each other in one direction only.
-        let open = deliveries.keys.sorted { requests[$0].sendId < requests[$1].sendId }
-        guard !open.isEmpty else { return }
+    /// Stores what is new. What was stored before is answered so, whatever became of its target since.
+    mutating func store() throws {
+        var authors: [(requestId: String, author: String)] = []
+        for request in requests { authors += Array(repeating: (request.requestId, request.author), count: request.sends.count) }
+        var first: [String: Int] = [:]
+        for index in sends.indices where outcome[index] == nil && first[sends[index].sendId] == nil { first[sends[index].sendId] = index }
+        // By id, so that two transactions with the same ids wait for each other in one direction only.
+        let open = first.values.sorted { sends[$0].sendId < sends[$1].sendId }
         let inserted = try EnqueueQueries.insert(
-            open.map { (requests[$0], deliveryClass(of: $0)) },
-            requestId: requestId,
-            author: author,
+            open.map { EnqueueQueries.Entry(send: sends[$0], deliveryClass: deliveryClass(of: $0), request: authors[$0]) },
             now: now,
             on: connection
         )
-        let lost = open.filter { !inserted.contains(requests[$0].sendId) }
-        if !lost.isEmpty {
-            // Another request with the same id committed first.
-            known = try EnqueueQueries.known(lost.map { requests[$0].sendId }, on: connection)
-            for index in lost {
-                let stored = known[requests[index].sendId]
-                outcome[index] = stored?.hash == requests[index].contentHash ? .duplicate(deliveries: stored?.deliveries ?? 0) : .conflict
+        stored = open.filter { inserted.contains(sends[$0].sendId) }
+        for index in stored { outcome[index] = .accepted(deliveries: deliveries[index]?.count ?? 0) }
+        // Known from before, or a second time in this transaction.
+        let rest = sends.indices.filter { if case .accepted? = outcome[$0] { false } else { true } }
+        guard !rest.isEmpty else { return }
+        let known = try EnqueueQueries.known(Array(Set(rest.map { sends[$0].sendId })), on: connection)
+        for index in rest {
+            if let own = first[sends[index].sendId], inserted.contains(sends[index].sendId) {
+                let count = deliveries[own]?.count ?? 0
+                outcome[index] = sends[own].contentHash == sends[index].contentHash ? .duplicate(deliveries: count) : .conflict
+            } else if let known = known[sends[index].sendId] {
+                outcome[index] = known.hash == sends[index].contentHash ? .duplicate(deliveries: known.deliveries) : .conflict
             }
         }
-        let stored = open.filter { inserted.contains(requests[$0].sendId) }
+    }
+
+    /// Puts each new delivery where it waits, or under a lease if it can be sent at once.
+    mutating func place(leases: DirectReservation, _ claimed: (Row) throws -> ClaimedDelivery) throws -> EnqueuedSends {
+        var enqueued = EnqueuedSends()
         let entries = stored.flatMap { index in
-            deliveries[index, default: []].map { (requests[index], $0, $0.queue(deliveryClass(of: index))) }
+            deliveries[index, default: []].map { (send: sends[index], delivery: $0, queue: $0.queue(deliveryClass(of: index))) }
         }
         let fanOutQueues = stored.flatMap { index in fanOutKinds[index, default: []].map { $0.queue(deliveryClass(of: index)) } }
-        let queues = try SendQueueRegistry.queues(for: entries.map(\.2) + fanOutQueues, on: connection)
-        try EnqueueQueries.insertDeliveries(entries, queues: queues, now: now, on: connection)
-        for index in stored {
-            let many = try fanOuts[index]?.store(requests[index], as: deliveryClass(of: index), on: connection)
-            outcome[index] = .accepted(deliveries: many ?? deliveries[index]?.count ?? 0)
+        let queues = try SendQueueRegistry.queues(for: entries.map(\.queue) + fanOutQueues, on: connection)
+        var (direct, waiting): ([EnqueueQueries.NewRow], [EnqueueQueries.NewRow]) = ([], [])
+        for (key, entries) in Dictionary(grouping: entries, by: \.queue) {
+            guard let queue = queues[key] else { continue }
+            let rows = entries.map { EnqueueQueries.NewRow(sendId: $0.send.sendId, delivery: $0.delivery, queue: queue.id) }
+            let isDue = entries.allSatisfy { $0.send.notBefore.map { $0 <= now } ?? true }
+            let count = isDue ? leases.reserve(rows.count, of: queue) : 0
+            direct += rows.prefix(count)
+            waiting += rows.dropFirst(count)
         }
+        try EnqueueQueries.insertWaiting(waiting, now: now, on: connection)
+        enqueued.waiting = Set(waiting.map(\.queue))
+        if !direct.isEmpty {
+            let ids = try EnqueueQueries.insertDirect(direct, now: now, on: connection)
+            enqueued.leased = try connection.query(ClaimQueries.leaseNew(ids, lease: leases.lease, worker: leases.worker)).map(claimed)
+        }
+        for (index, fanOut) in fanOuts.sorted(by: { $0.key < $1.key }) where stored.contains(index) {
+            outcome[index] = .accepted(deliveries: try fanOut.store(sends[index], as: deliveryClass(of: index), on: connection))
+            enqueued.waiting.formUnion(fanOutQueues.compactMap { queues[$0]?.id })
+        }
+        var rest = outcome.map { $0 ?? .conflict }[...]
+        for request in requests {
+            enqueued.receipts.append(Array(rest.prefix(request.sends.count)))
+            rest = rest.dropFirst(request.sends.count)
+        }
+        return enqueued
     }
 }
 

@@ -2,7 +2,7 @@ package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// `POST /sends`, `GET` and `DELETE /sends/{sendId}`, `GET /sends/backlog`.
 package struct SendRoutes: Sendable {
@@ -10,24 +10,18 @@ package struct SendRoutes: Sendable {
     static let batchLimit = 10_000
 
     private let store: SendStore
-    private let check: SendStore.PayloadCheck
-    private let wake: WakeSignal
+    private let intake: SendIntake
     private let reader: BodyReader
     private let now: @Sendable () -> Timestamp
 
-    /// - Parameters:
-    ///   - check: refuses what a provider would refuse.
-    ///   - wake: the dispatcher's, if it runs in this process.
     package init(
         store: SendStore,
-        check: @escaping SendStore.PayloadCheck = { SendValidation.check($0, provider: $1, platform: $2, app: $3) },
-        wake: WakeSignal,
+        intake: SendIntake,
         reader: BodyReader = BodyReader(),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.store = store
-        self.check = check
-        self.wake = wake
+        self.intake = intake
         self.reader = reader
         self.now = now
     }
@@ -45,9 +39,9 @@ package struct SendRoutes: Sendable {
         let now = now()
         let body = try JSONParser.parse(try await reader.read(request))
         let batch = try SendBatch(body, limit: SendRoutes.batchLimit, now: now)
-        let requests = batch.requests
-        let receipts = try await store.enqueue(requests, requestId: context.requestId, author: caller.name, now: now, check: check)
-        wake.signal()
+        let receipts = try await intake.enqueue(
+            EnqueueRequest(sends: batch.requests, requestId: context.requestId, author: caller.name, now: now)
+        )
         return try SendBatchResponse(batch, receipts: receipts).response()
     }
 

@@ -79,6 +79,15 @@ package final class SendGate: Sendable {
         }
     }
 
+    /// Whether there is a circuit that blocks any push of this provider, app and environment.
+    func hasCircuit(at scope: PushScope) -> Bool {
+        state.withLock { state in
+            state.circuits.contains {
+                $0.scope.provider == scope.provider && $0.scope.app == scope.app && $0.scope.environment == scope.environment
+            }
+        }
+    }
+
     /// What the outcome of an attempt says about its scope.
     ///
     /// - Parameter acceptedElsewhere: when another process last had a push of the scope accepted.
