@@ -72,7 +72,13 @@ final class SendSlots: Sendable {
     }
 
     /// Takes free slots of a credential before the deliveries are known: how many. Others than critical ones leave the reserve free.
-    func reserve(_ wanted: Int, _ credential: Credential, queue: SendQueue, policy: QueueScheduler.Policy, now: ContinuousClock.Instant) -> Int {
+    func reserve(
+        _ wanted: Int,
+        _ credential: Credential,
+        queue: SendQueue,
+        policy: QueueScheduler.Policy,
+        now: ContinuousClock.Instant
+    ) -> Int {
         guard wanted > 0, let slots = divide(among: [credential], now: now)[credential] else { return 0 }
         let count = min(wanted, queue.isCritical ? slots.free : policy.freeForOthers(slots))
         guard count > 0 else { return 0 }

@@ -157,7 +157,10 @@ struct SendIntakeTests {
         }
     }
 
-    @Test("behind others, a circuit or a throttle, and for later, nothing is leased at once", arguments: ["others", "circuit", "throttle", "later"])
+    @Test(
+        "behind others, a circuit or a throttle, and for later, nothing is leased at once",
+        arguments: ["others", "circuit", "throttle", "later"]
+    )
     func waits(behind obstacle: String) async throws {
         try await SendingBench.with { bench in
             let sender = ScriptedProvider()
