@@ -120,12 +120,15 @@ package final class SendDispatcher: Service, Sendable {
         }
     }
 
-    /// Tries that take long keep their leases; those of a process that died run out.
+    /// Tries that take long keep their leases; those of a process that died run out. What was leased without this process learning of it
+    /// is returned.
     private func renewLeases() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: configuration.lease / 3)
             do {
                 _ = try await store.renew(slots.leases, lease: configuration.lease)
+                let begun = slots.begun(lostAfter: .now - configuration.lease * 2)
+                _ = try await store.returnUnknown(of: configuration.worker, except: begun, olderThan: configuration.lease / 2)
             } catch is CancellationError {
                 return
             } catch {
@@ -278,8 +281,8 @@ package final class SendDispatcher: Service, Sendable {
     func working(_ body: () async -> Void) async { await pipeline.working(body) }
 
     func handle(_ delivery: ClaimedDelivery) async {
-        await runner.run(delivery) { [slots] in slots.answer(delivery, $0, now: .now) }
+        let disposition = await runner.run(delivery) { [slots] in slots.answer(delivery, $0, now: .now) }
         let isWaiting = knowledge.withLock { !$0.isRead || !$0.waiting.isEmpty || !$0.noted.isEmpty }
-        if slots.leave(delivery) && isWaiting || pipeline.gate.hasClosed { wake.signal() }
+        if slots.leave(delivery, isLost: disposition == .lost) && isWaiting || pipeline.gate.hasClosed { wake.signal() }
     }
 }

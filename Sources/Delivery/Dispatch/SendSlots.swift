@@ -33,6 +33,8 @@ final class SendSlots: Sendable {
         var byQueue: [Int32: Int] = [:]
         /// Slots that are taken for what is being leased.
         var reserved = 0
+        /// Attempts whose outcome could not be written; their leases run out.
+        var lost: [(lease: LeaseKey, at: ContinuousClock.Instant)] = []
     }
 
     private let capacity: Int
@@ -43,6 +45,14 @@ final class SendSlots: Sendable {
     /// Attempts under way, and slots reserved for more.
     var count: Int { state.withLock { $0.leases.count + $0.reserved } }
     var leases: [LeaseKey] { state.withLock { $0.leases.values.map(\.lease) } }
+
+    /// Everything that was begun and whose lease may still be there. What was lost before `end` is forgotten.
+    func begun(lostAfter end: ContinuousClock.Instant) -> [LeaseKey] {
+        state.withLock { state in
+            state.lost.removeAll { $0.at < end }
+            return state.leases.values.map(\.lease) + state.lost.map(\.lease)
+        }
+    }
 
     func count(of queue: Int32) -> Int { state.withLock { $0.byQueue[queue, default: 0] } }
 
@@ -124,10 +134,11 @@ final class SendSlots: Sendable {
         }
     }
 
-    /// The outcome is written. True when its credential has free slots enough for another claim.
-    func leave(_ delivery: ClaimedDelivery) -> Bool {
+    /// The outcome is written, or lost. True when its credential has free slots enough for another claim.
+    func leave(_ delivery: ClaimedDelivery, isLost: Bool = false) -> Bool {
         state.withLock { state in
-            guard let credential = state.leases.removeValue(forKey: delivery.deliveryId)?.credential else { return false }
+            guard let (lease, credential, _) = state.leases.removeValue(forKey: delivery.deliveryId) else { return false }
+            if isLost { state.lost.append((lease, .now)) }
             state.byQueue[delivery.queue, default: 1] -= 1
             guard var use = state.uses.removeValue(forKey: credential) else { return false }
             use.take(-1, isCritical: delivery.deliveryClass == .critical)

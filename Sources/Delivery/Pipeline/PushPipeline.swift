@@ -113,7 +113,8 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
     }
 
     /// Writes the end of a push that is not attempted.
-    package func end(_ consequence: Kind.Consequence, lease: DeliveryLease?, at: Timestamp) async {
+    @discardableResult
+    package func end(_ consequence: Kind.Consequence, lease: DeliveryLease?, at: Timestamp) async -> OutcomeDisposition {
         await writer.submit(DeliveryOutcome(consequence: consequence, lease: lease, at: at))
     }
 
@@ -134,7 +135,8 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         case .blocked(let obstacle): await end(blocked(obstacle.until), lease: nil, at: startedAt)
         case .allowed(let circuitsToClose):
             guard let provider = lookup(scope.provider, scope.app, scope.environment) as? any BroadcastProvider else {
-                return await end(blocked(startedAt + SendGate.retryInterval), lease: nil, at: startedAt)
+                await end(blocked(startedAt + SendGate.retryInterval), lease: nil, at: startedAt)
+                return
             }
             let (outcome, consequence) = await body(provider)
             let at = now()

@@ -30,4 +30,27 @@ extension SendStore {
             """
         )
     }
+
+    /// Makes deliveries ready again that a worker holds by its leases and does not know of: the answer to its claim, or to the commit of what
+    /// it leased as it was stored, was lost. It has not begun them. How many.
+    ///
+    /// - Parameters:
+    ///   - begun: what the worker has begun and whose outcome is not written.
+    ///   - age: of the lease; longer than a claim may take to be answered.
+    func returnUnknown(of worker: String, except begun: [LeaseKey], olderThan age: Duration) async throws -> Int {
+        try await pool.execute(
+            """
+            WITH returned AS (
+                DELETE FROM pushLeases l WHERE worker = \(worker) AND claimedAt < clock_timestamp() - \(age.inSeconds) * interval '1 second'
+                    AND NOT EXISTS (
+                        SELECT FROM unnest(\(begun.map(\.deliveryId)), \(begun.map(\.leaseToken))) AS h(deliveryId, leaseToken)
+                        WHERE h.deliveryId = l.deliveryId AND h.leaseToken = l.leaseToken
+                    )
+                RETURNING deliveryId, queue, attemptNumber
+            )
+            INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
+            SELECT queue, deliveryId, attemptNumber, clock_timestamp() FROM returned ORDER BY deliveryId
+            """
+        )
+    }
 }
