@@ -16,17 +16,36 @@ package struct OutboundFailure: Error, Sendable, Equatable, CustomStringConverti
         case unanswered
     }
 
-    package enum Kind: String, Sendable {
-        case dns, connect, tls, timeout, reset
+    /// A closed list; the raw values are the codes that attempts have (alerts/runbooks/provider-unreachable.md). libcurl distinguishes fewer of them.
+    package enum Kind: String, Sendable, CaseIterable {
+        case dns = "DNSFailed"
+        case connect = "ConnectFailed"
+        case connectRefused = "ConnectRefused"
+        case connectTimeout = "ConnectTimeout"
+        /// The proxy did not open a tunnel.
+        case proxy = "ProxyFailed"
+        case tls = "TLSFailed"
+        case certificateExpired = "TLSCertificateExpired"
+        /// No trusted authority has signed the peer's certificate, or it is not valid for another reason.
+        case notTrusted = "TLSUntrusted"
+        /// The peer's certificate is another host's.
+        case wrongHost = "TLSWrongHost"
+        /// The peer does not speak HTTP/2.
+        case noHTTP2 = "TLSNoALPN"
         /// The peer ended TLS because of our client certificate, or because we showed none (RFC 8446 §6.2). It read no request.
-        case clientCertificate
+        case clientCertificate = "TLSClientCertificateRefused"
+        case timeout = "ResponseTimeout"
+        /// All connections and streams were in use until the request's time was over.
+        case streamTimeout = "StreamTimeout"
+        case reset = "ConnectionReset"
         /// The peer closed the stream as not processed (REFUSED_STREAM, or GOAWAY with a lower last stream).
-        case goaway
+        case goaway = "GoAway"
         /// The waiting task was cancelled.
-        case cancelled
+        case cancelled = "Cancelled"
         /// The client was shut down.
-        case shutdown
-        case other
+        case shutdown = "ClientShutdown"
+        /// It could not be sent as it is.
+        case other = "RequestFailed"
     }
 
     package init(_ phase: Phase, _ kind: Kind, detail: String, latency: Duration = .zero, connectionId: Int = 0) {

@@ -2,19 +2,28 @@ import HTTPClient
 import PushContract
 
 extension PushOutcome {
+    /// The codes of requests that got no answer: ours, not a provider's.
+    package static let unansweredCodes = Set(OutboundFailure.Kind.allCases.map(\.rawValue))
+
     /// The outcome of a request without an answer. If it was not written, a retry cannot duplicate it; if it was, the outcome is unknown.
     static func notSent(_ failure: OutboundFailure) -> PushOutcome {
         if failure.kind == .clientCertificate {
             // Like any refused credential: its circuit stays open until the credential is fixed.
             var outcome = PushOutcome.failed(
                 Classification(.auth, retry: .afterFix),
+                code: failure.kind.rawValue,
                 detail: failure.description,
                 latency: failure.latency
             )
             outcome.refusalScope = .credential
             return outcome
         }
-        var outcome = PushOutcome.failed(ReasonMapping.network, detail: failure.description, latency: failure.latency)
+        var outcome = PushOutcome.failed(
+            ReasonMapping.network,
+            code: failure.kind.rawValue,
+            detail: failure.description,
+            latency: failure.latency
+        )
         // The peer closed the stream unprocessed: the connection was closing, the provider did not fail.
         if failure.phase == .notWritten && failure.kind == .goaway { outcome.retryClass = .now }
         // A stream closed by the peer is no evidence of a provider failure.

@@ -29,7 +29,7 @@ extension ServerParts {
         healthRoutes(for: audience).add(to: router)
         AttemptRoutes(ingestor: ingestor, store: AttemptStore(pools.readers), labels: labels).add(to: router)
         DeviceRoutes(store: devices, defaults: providers.deviceDefaults, audit: AuditLog(pools.ingest).trail).add(to: router)
-        SendRoutes(store: sends, intake: intake).add(to: router)
+        SendRoutes(store: sends, enqueueGroups: enqueueGroups).add(to: router)
         live.addRoutes(to: router)
         guard audience == .everyone else { return router }
         let audit = AuditLog(pools.ingest).trail

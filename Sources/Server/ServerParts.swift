@@ -37,7 +37,7 @@ struct ServerParts: Sendable {
     let devices: DeviceStore
     let wake = WakeSignal()
     let directLeases = DirectLeases()
-    let intake: SendIntake
+    let enqueueGroups: EnqueueGroups
     let providers: ProviderRegistry
     let rules: RuleRegistry
     let backtests = BacktestCache()
@@ -93,7 +93,7 @@ struct ServerParts: Sendable {
         providers = try ProviderRegistry(configuration, logger: logger)
         labels.keep(apps: providers.apps)
         let check = SendValidation.checker(providers.lookup, texts: configuration.texts)
-        intake = SendIntake(store: sends, check: check, leases: directLeases, wake: wake)
+        enqueueGroups = EnqueueGroups(store: sends, check: check, leases: directLeases, wake: wake)
         live = try LiveParts(
             configuration,
             pools: pools,
@@ -176,7 +176,7 @@ struct ServerParts: Sendable {
     private func working() -> [any Service] {
         var services: [any Service] = [heartbeat, maintenance, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) {
-            services += [ingestor, intake, DeviceSweeper(store: devices, logger: logger)]
+            services += [ingestor, enqueueGroups, DeviceSweeper(store: devices, logger: logger)]
             services.append(
                 BacktestRefresher(
                     pool: pools.alerting,

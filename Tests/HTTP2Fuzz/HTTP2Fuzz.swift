@@ -71,7 +71,7 @@ struct HTTP2Fuzz {
             if random.next(4) == 0, let some = client.open.first(where: { !$0.stream.isAbandoned }) { _ = client.abandon(some) }
             count(client.takeEnded())
         }
-        count(client.takeLost(.reset, "the end"))
+        count(client.takeLost("the end"))
         guard ended.count == submitted.count, ended.values.allSatisfy({ $0 == 1 }) else {
             throw Miscount(description: "of \(submitted.count) requests \(ended.count) ended: \(ended.values.sorted())")
         }

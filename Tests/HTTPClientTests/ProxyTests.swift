@@ -82,7 +82,7 @@ struct ProxyTests {
         try await withProxied(proxy, connectTimeout: .seconds(3), router: echo()) { client, port in
             let request = OutboundRequest(url: "https://127.0.0.1:\(port)/", body: [65], timeout: .seconds(60))
             let failure = await #expect(throws: OutboundFailure.self) { try await client.send(request) }
-            #expect(failure?.phase == .notWritten && failure?.kind == .timeout)
+            #expect(failure?.phase == .notWritten && failure?.kind == .connectTimeout)
         }
     }
 

@@ -11,15 +11,15 @@ struct ThrowawayCertificate {
     let tls: TLSConfiguration
 
     /// - Parameter names: hosts that it is for; the loopback address too, unless one is given.
-    init(names: [String]? = nil) throws {
+    init(names: [String]? = nil, validUntil end: Date = Date().addingTimeInterval(3600)) throws {
         let key = Certificate.PrivateKey(P256.Signing.PrivateKey())
         let name = try DistinguishedName { CommonName("localhost") }
         let certificate = try Certificate(
             version: .v3,
             serialNumber: Certificate.SerialNumber(),
             publicKey: key.publicKey,
-            notValidBefore: Date().addingTimeInterval(-3600),
-            notValidAfter: Date().addingTimeInterval(3600),
+            notValidBefore: end.addingTimeInterval(-7200),
+            notValidAfter: end,
             issuer: name,
             subject: name,
             signatureAlgorithm: .ecdsaWithSHA256,

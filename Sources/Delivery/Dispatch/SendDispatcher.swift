@@ -127,8 +127,8 @@ package final class SendDispatcher: Service, Sendable {
             try? await Task.sleep(for: configuration.lease / 3)
             do {
                 _ = try await store.renew(slots.leases, lease: configuration.lease)
-                let begun = slots.begun(lostAfter: .now - configuration.lease * 2)
-                _ = try await store.returnUnknown(of: configuration.worker, except: begun, olderThan: configuration.lease / 2)
+                let started = slots.started(lostAfter: .now - configuration.lease * 2)
+                _ = try await store.returnUnknown(of: configuration.worker, except: started, olderThan: configuration.lease / 2)
             } catch is CancellationError {
                 return
             } catch {

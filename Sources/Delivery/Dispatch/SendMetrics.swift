@@ -1,6 +1,7 @@
 import CoreMetrics
 import HTTPServer
 import Metrics
+import Providers
 import PushContract
 
 /// The numbers of the send path. Labels are closed sets; apps are the operator's own, and few.
@@ -18,6 +19,10 @@ enum SendMetrics {
             ("reason", attempt?.reasonCode?.rawValue ?? "none"),
         ]
         Counter(label: "pushwatch_sends_results_total", dimensions: dimensions).increment()
+        if let attempt, let code = attempt.providerErrorCode, PushOutcome.unansweredCodes.contains(code) {
+            let labels = [("provider", attempt.provider.rawValue), ("code", code)]
+            Counter(label: "pushwatch_provider_unanswered_total", dimensions: labels).increment()
+        }
         guard let attempt, let latency = attempt.latencyMs else { return }
         Metrics.Timer(label: "pushwatch_sends_attempt_duration_seconds", dimensions: [("provider", attempt.provider.rawValue)])
             .recordMilliseconds(Int64(latency))

@@ -47,7 +47,7 @@ final class SendSlots: Sendable {
     var leases: [LeaseKey] { state.withLock { $0.leases.values.map(\.lease) } }
 
     /// Everything that was begun and whose lease may still be there. What was lost before `end` is forgotten.
-    func begun(lostAfter end: ContinuousClock.Instant) -> [LeaseKey] {
+    func started(lostAfter end: ContinuousClock.Instant) -> [LeaseKey] {
         state.withLock { state in
             state.lost.removeAll { $0.at < end }
             return state.leases.values.map(\.lease) + state.lost.map(\.lease)

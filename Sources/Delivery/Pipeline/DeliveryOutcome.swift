@@ -16,6 +16,8 @@ package struct DeliveryOutcome<Consequence: Sendable>: Sendable {
     package var at: Timestamp
     /// The token was moved to the other environment at this time: the outcome says nothing about the token, and the push is attempted there.
     var switchedAt: Timestamp?
+    /// What the provider, or the connection to it, said; for the log.
+    var detail = ""
 
     package init(
         attempt: Attempt? = nil,

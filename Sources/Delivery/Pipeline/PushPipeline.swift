@@ -283,6 +283,7 @@ extension DeliveryOutcome {
             startedAt: startedAt
         )
         self.init(attempt: Attempt(push.identity, outcome, at: startedAt), consequence: nil, findings: findings, at: at)
+        detail = outcome.detail
     }
 }
 

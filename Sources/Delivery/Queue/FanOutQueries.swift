@@ -10,8 +10,8 @@ struct FanOut {
     let now: Timestamp
 
     /// Kinds of devices they have that can be reached, and how many of each.
-    func kinds(on connection: BlockingConnection) throws -> [(kind: PayloadKind, devices: Int)] {
-        try connection.query(
+    func kinds(on connection: BlockingConnection) throws -> [PayloadKind: Int] {
+        let kinds = try connection.query(
             """
             SELECT v.provider, v.platform, v.environment, v.app, count(*) FROM (\(people)) p JOIN devices v ON \(reachable)
             GROUP BY v.provider, v.platform, v.environment, v.app
@@ -26,10 +26,23 @@ struct FanOut {
             )
             return (kind, devices)
         }
+        return Dictionary(uniqueKeysWithValues: kinds)
     }
 
-    /// Stores a delivery for each device and puts it where it waits; how many. The queues must be there.
-    func store(_ send: SendRequest, as deliveryClass: DeliveryClass, on connection: BlockingConnection) throws -> Int {
+    /// How many of them have no device that can be reached.
+    func peopleWithoutDevice(on connection: BlockingConnection) throws -> Int {
+        try connection.query(
+            "SELECT count(*) FROM (\(people)) p WHERE NOT EXISTS (SELECT FROM devices v WHERE \(reachable))"
+        )[0].decode(Int.self)
+    }
+
+    /// Stores a delivery for each device of these kinds and puts it where it waits; how many. The queues must be there.
+    func store(
+        _ send: SendRequest,
+        to kinds: [PayloadKind],
+        as deliveryClass: DeliveryClass,
+        on connection: BlockingConnection
+    ) throws -> Int {
         // A million devices take longer than any other statement here.
         try connection.execute("SET LOCAL statement_timeout = '15min'")
         let isLater = send.notBefore.map { $0 > now } ?? false
@@ -46,6 +59,10 @@ struct FanOut {
                 INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)
                 SELECT \(send.sendId), l.queue, v.userId, v.deviceId, v.platform, v.provider, v.environment, v.app, \(now)
                 FROM (\(people)) p JOIN devices v ON \(reachable)
+                JOIN unnest(\(kinds.map(\.provider.rawValue)), \(kinds.map(\.platform.rawValue)), \(kinds.map(\.environment.rawValue)),
+                    \(kinds.map(\.app))) AS k(provider, platform, environment, app)
+                    ON v.provider = k.provider::pushProvider AND v.platform = k.platform::pushPlatform
+                    AND v.environment = k.environment::pushEnvironment AND v.app = k.app
                 JOIN pushQueues l ON l.app = v.app AND l.provider = v.provider AND l.environment = v.environment
                     AND l.class = \(deliveryClass.rawValue)::pushClass
                 RETURNING deliveryId, queue
@@ -76,6 +93,15 @@ extension FanOut {
 }
 
 extension FanOut {
+    /// Why a send to many people does not reach some of them.
+    static func unreachable(_ request: SendRequest) -> Problem {
+        .invalid(
+            "This person has no device that can be reached. Register it with POST /devices.",
+            code: "unknown_uid",
+            pointer: request.pointer
+        )
+    }
+
     /// Why a send to many people reaches none.
     static func noRecipient(_ request: SendRequest) -> Problem {
         guard case .audience(let id, _) = request.target else {

@@ -73,7 +73,8 @@ struct QueueDeliveries: DeliveryKind {
             // From the request to its pushes, and from there to the attempt's row.
             let names: Logger.Metadata = [
                 "requestId": "\(attempt.requestId)", "attemptId": "\(attempt.attemptId)", "status": "\(attempt.status.rawValue)",
-                "reason": "\(attempt.reasonCode?.rawValue ?? "")",
+                "reason": "\(attempt.reasonCode?.rawValue ?? "")", "code": "\(attempt.providerErrorCode ?? "")",
+                "detail": "\(outcome.detail)",
             ]
             logger.debug("a delivery was tried", metadata: delivery.merging(names) { $1 })
         }

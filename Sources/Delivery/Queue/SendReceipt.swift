@@ -3,8 +3,8 @@ import PushContract
 
 /// What became of one requested send.
 package enum SendReceipt: Sendable {
-    /// Stored, with so many deliveries.
-    case accepted(deliveries: Int)
+    /// Stored, with so many deliveries; and whom of its targets it does not go to.
+    case accepted(deliveries: Int, skipped: [SkippedTargets])
     /// The same send was stored before; nothing changed.
     case duplicate(deliveries: Int)
     /// Another send has this id.

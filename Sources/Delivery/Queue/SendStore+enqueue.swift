@@ -28,8 +28,8 @@ extension SendStore {
             leases.release()
             var enqueueing = Enqueueing(requests, bulkThreshold: bulkThreshold, on: connection)
             try enqueueing.admit(cipher: cipher, check: check)
-            try enqueueing.store()
-            return try enqueueing.place(leases: leases) { try ClaimedDelivery($0, cipher: cipher, texts: texts) }
+            try enqueueing.storeSends()
+            return try enqueueing.storeDeliveries(leases: leases) { try ClaimedDelivery($0, cipher: cipher, texts: texts) }
         }
         return enqueued
     }
@@ -54,6 +54,7 @@ private struct Enqueueing {
     private let now: Timestamp
     private var outcome: [SendReceipt?]
     private var deliveries: [Int: [NewDelivery]] = [:]
+    private var skipped: [Int: [SkippedTargets]] = [:]
     private var classes: [Int: DeliveryClass] = [:]
     /// Sends to many people, which are stored one by one.
     private var fanOuts: [Int: FanOut] = [:]
@@ -71,28 +72,35 @@ private struct Enqueueing {
     }
 
     private func deliveryClass(of index: Int) -> DeliveryClass { classes[index] ?? .normal }
+    private func accepted(_ index: Int, _ deliveries: Int) -> SendReceipt {
+        .accepted(deliveries: deliveries, skipped: skipped[index, default: []])
+    }
 
     /// Decides on each send; what remains without an outcome is to be stored.
     mutating func admit(cipher: TokenCipher, check: SendStore.PayloadCheck) throws {
         let resolution = try TargetResolution(sends, cipher: cipher, on: connection, now: now)
         for (index, send) in sends.enumerated() {
             do {
-                let found = try resolution.deliveries(for: send)
+                var tally = SkippedTally()
+                let found = try resolution.deliveries(for: send, &tally)
                 // A thousand devices of one app make one check.
-                var kinds = Set(found.map(PayloadKind.init))
-                var count = found.count
+                var devices = Dictionary(found.map { (PayloadKind($0), 1) }, uniquingKeysWith: +)
                 if let fanOut = FanOut(send, now: now) {
-                    let devices = try fanOut.kinds(on: connection)
-                    kinds = Set(devices.map(\.kind))
-                    count = devices.reduce(0) { $0 + $1.devices }
-                    guard !kinds.isEmpty else { throw FanOut.noRecipient(send) }
+                    devices = try fanOut.kinds(on: connection)
+                    guard !devices.isEmpty else { throw FanOut.noRecipient(send) }
+                    tally.skip(FanOut.unreachable(send), count: try fanOut.peopleWithoutDevice(on: connection))
                     fanOuts[index] = fanOut
                 }
-                for kind in kinds {
-                    if let problem = check(send, kind.provider, kind.platform, kind.app) { throw problem }
+                for (kind, count) in devices {
+                    guard let problem = check(send, kind.provider, kind.platform, kind.app) else { continue }
+                    tally.skip(problem, count: count)
+                    devices[kind] = nil
                 }
-                fanOutKinds[index] = fanOuts[index] == nil ? nil : Array(kinds)
-                deliveries[index] = found
+                if devices.isEmpty, let problem = tally.problem { throw problem }
+                fanOutKinds[index] = fanOuts[index] == nil ? nil : Array(devices.keys)
+                deliveries[index] = found.filter { devices[PayloadKind($0)] != nil }
+                skipped[index] = tally.targets
+                let count = devices.values.reduce(0, +)
                 classes[index] = send.deliveryClass ?? .usual(deliveries: count, bulkThreshold: bulkThreshold)
             } catch let problem as Problem {
                 outcome[index] = .refused(problem)
@@ -101,7 +109,7 @@ private struct Enqueueing {
     }
 
     /// Stores what is new. What was stored before is answered so, whatever became of its target since.
-    mutating func store() throws {
+    mutating func storeSends() throws {
         var authors: [(requestId: String, author: String)] = []
         for request in requests { authors += Array(repeating: (request.requestId, request.author), count: request.sends.count) }
         var first: [String: Int] = [:]
@@ -114,7 +122,7 @@ private struct Enqueueing {
             on: connection
         )
         stored = open.filter { inserted.contains(sends[$0].sendId) }
-        for index in stored { outcome[index] = .accepted(deliveries: deliveries[index]?.count ?? 0) }
+        for index in stored { outcome[index] = accepted(index, deliveries[index]?.count ?? 0) }
         // Known from before, or a second time in this transaction.
         let rest = sends.indices.filter { if case .accepted? = outcome[$0] { false } else { true } }
         guard !rest.isEmpty else { return }
@@ -130,7 +138,7 @@ private struct Enqueueing {
     }
 
     /// Puts each new delivery where it waits, or under a lease if it can be sent at once.
-    mutating func place(leases: DirectReservation, _ claimed: (Row) throws -> ClaimedDelivery) throws -> EnqueuedSends {
+    mutating func storeDeliveries(leases: DirectReservation, _ claimed: (Row) throws -> ClaimedDelivery) throws -> EnqueuedSends {
         var enqueued = EnqueuedSends()
         let entries = stored.flatMap { index in
             deliveries[index, default: []].map { (send: sends[index], delivery: $0, queue: $0.queue(deliveryClass(of: index))) }
@@ -153,7 +161,8 @@ private struct Enqueueing {
             enqueued.leased = try connection.query(ClaimQueries.leaseNew(ids, lease: leases.lease, worker: leases.worker)).map(claimed)
         }
         for (index, fanOut) in fanOuts.sorted(by: { $0.key < $1.key }) where stored.contains(index) {
-            outcome[index] = .accepted(deliveries: try fanOut.store(sends[index], as: deliveryClass(of: index), on: connection))
+            let count = try fanOut.store(sends[index], to: fanOutKinds[index, default: []], as: deliveryClass(of: index), on: connection)
+            outcome[index] = accepted(index, count)
             enqueued.waiting.formUnion(fanOutQueues.compactMap { queues[$0]?.id })
         }
         var rest = outcome.map { $0 ?? .conflict }[...]

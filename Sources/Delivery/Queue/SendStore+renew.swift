@@ -35,15 +35,15 @@ extension SendStore {
     /// it leased as it was stored, was lost. It has not begun them. How many.
     ///
     /// - Parameters:
-    ///   - begun: what the worker has begun and whose outcome is not written.
+    ///   - started: what the worker has started and whose outcome is not written.
     ///   - age: of the lease; longer than a claim may take to be answered.
-    func returnUnknown(of worker: String, except begun: [LeaseKey], olderThan age: Duration) async throws -> Int {
+    func returnUnknown(of worker: String, except started: [LeaseKey], olderThan age: Duration) async throws -> Int {
         try await pool.execute(
             """
             WITH returned AS (
                 DELETE FROM pushLeases l WHERE worker = \(worker) AND claimedAt < clock_timestamp() - \(age.inSeconds) * interval '1 second'
                     AND NOT EXISTS (
-                        SELECT FROM unnest(\(begun.map(\.deliveryId)), \(begun.map(\.leaseToken))) AS h(deliveryId, leaseToken)
+                        SELECT FROM unnest(\(started.map(\.deliveryId)), \(started.map(\.leaseToken))) AS h(deliveryId, leaseToken)
                         WHERE h.deliveryId = l.deliveryId AND h.leaseToken = l.leaseToken
                     )
                 RETURNING deliveryId, queue, attemptNumber

@@ -39,8 +39,8 @@ struct TargetResolution {
         kinds = try TokenRegistry.kinds(of: encrypted.keys.map(\.rawValue), on: connection)
     }
 
-    /// The deliveries of a send; throws 422 when there is nobody to send to.
-    func deliveries(for request: SendRequest) throws(Problem) -> [NewDelivery] {
+    /// The deliveries of a send; throws 422 when there is nobody to send to. Of several targets those that cannot be sent to are skipped.
+    func deliveries(for request: SendRequest, _ skipped: inout SkippedTally) throws(Problem) -> [NewDelivery] {
         switch request.target {
         case .user(let uid, let app):
             let devices = (byUser[uid] ?? []).filter { app == nil || $0.app == app }
@@ -51,47 +51,53 @@ struct TargetResolution {
                     pointer: request.pointer + "/uid"
                 )
             }
-            return try reachable(devices, pointer: request.pointer + "/uid").map(NewDelivery.init)
+            return try reachable(devices, &skipped, pointer: request.pointer + "/uid").map(NewDelivery.init)
         case .device(let deviceId, let uid):
             let devices = (byDevice[deviceId] ?? []).filter { uid == nil || $0.userId == uid }
-            guard !devices.isEmpty else {
-                throw .invalid(
-                    "No device with this deviceId is registered. Register it with POST /devices, or send to a token.",
-                    code: "unknown_device",
-                    pointer: request.pointer + "/deviceId"
-                )
-            }
-            return try reachable(devices, pointer: request.pointer + "/deviceId").prefix(1).map(NewDelivery.init)
+            guard !devices.isEmpty else { throw TargetResolution.unknownDevice(request.pointer + "/deviceId") }
+            // Of a shared phone, the latest registration that can be reached.
+            var others = SkippedTally()
+            return try reachable(devices, &others, pointer: request.pointer + "/deviceId").prefix(1).map(NewDelivery.init)
         case .users, .audience:
             return []
         case .devices(let deviceIds):
-            // Of a shared phone, the latest registration.
-            let devices = Set(deviceIds).sorted().compactMap { byDevice[$0]?.first }
-            guard !devices.isEmpty else {
-                throw .invalid(
-                    "None of these deviceIds is registered. Register them with POST /devices.",
-                    code: "unknown_device",
-                    pointer: request.pointer + "/deviceIds"
-                )
+            let pointer = request.pointer + "/deviceIds"
+            var devices: [DeviceTarget] = []
+            for deviceId in Set(deviceIds).sorted() {
+                // Of a shared phone, the latest registration.
+                if let device = byDevice[deviceId]?.first {
+                    devices.append(device)
+                } else {
+                    skipped.skip(TargetResolution.unknownDevice(pointer))
+                }
             }
-            return try reachable(devices, pointer: request.pointer + "/deviceIds").map(NewDelivery.init)
+            guard !devices.isEmpty else { throw skipped.problem ?? TargetResolution.unknownDevice(pointer) }
+            return try reachable(devices, &skipped, pointer: pointer).map(NewDelivery.init)
         case .tokens(let tokens, let platform, let provider, let environment, let app):
-            for token in tokens { try checkKind(token, request, pointer: request.pointer + "/tokens") }
             let unique = Dictionary(tokens.map { ($0.hash, $0) }) { first, _ in first }.values.sorted {
                 $0.hash.rawValue < $1.hash.rawValue
             }
-            return unique.map { token in
-                NewDelivery(
-                    uid: owners[token.hash.rawValue] ?? "anonymous",
-                    token: encrypted[token.hash].map { .init(encrypted: $0, hash: token.hash.rawValue) },
-                    platform: platform,
-                    provider: provider,
-                    environment: environment,
-                    app: app
+            var deliveries: [NewDelivery] = []
+            for token in unique {
+                if let problem = kindProblem(token, request, pointer: request.pointer + "/tokens") {
+                    skipped.skip(problem)
+                    continue
+                }
+                deliveries.append(
+                    NewDelivery(
+                        uid: owners[token.hash.rawValue] ?? "anonymous",
+                        token: encrypted[token.hash].map { .init(encrypted: $0, hash: token.hash.rawValue) },
+                        platform: platform,
+                        provider: provider,
+                        environment: environment,
+                        app: app
+                    )
                 )
             }
+            if deliveries.isEmpty, let problem = skipped.problem { throw problem }
+            return deliveries
         case .token(let token, let uid, let platform, let provider, let environment, let app):
-            try checkKind(token, request, pointer: request.pointer + "/token")
+            if let problem = kindProblem(token, request, pointer: request.pointer + "/token") { throw problem }
             return [
                 NewDelivery(
                     uid: uid ?? owners[token.hash.rawValue] ?? "anonymous",
@@ -108,22 +114,37 @@ struct TargetResolution {
 
     /// "The backend must use the correct token type when sending Live Activity push-to-start notifications" (seed 004): what is registered
     /// as a token of one kind is sent nothing of another.
-    private func checkKind(_ token: PushToken, _ request: SendRequest, pointer: String) throws(Problem) {
-        guard let found = kinds[token.hash.rawValue] else { return }
+    private func kindProblem(_ token: PushToken, _ request: SendRequest, pointer: String) -> Problem? {
+        guard let found = kinds[token.hash.rawValue] else { return nil }
         let expected = request.content.tokenKind
-        guard found == expected else { throw TokenKindMismatch(found: found, expected: expected, pointer: pointer).problem }
+        return found == expected ? nil : TokenKindMismatch(found: found, expected: expected, pointer: pointer).problem
     }
 
-    private func reachable(_ devices: [DeviceTarget], pointer: String) throws(Problem) -> [DeviceTarget] {
+    private func reachable(
+        _ devices: [DeviceTarget],
+        _ skipped: inout SkippedTally,
+        pointer: String
+    ) throws(Problem) -> [DeviceTarget] {
         let reachable = devices.filter { $0.tokenState != .inactive }
-        guard !reachable.isEmpty else {
-            throw .invalid(
-                "Every token of this target is off: the provider reported it gone, or it moved to another device. The app has to register again.",
-                code: "no_active_device",
-                pointer: pointer
-            )
-        }
+        skipped.skip(TargetResolution.inactive(pointer), count: devices.count - reachable.count)
+        guard !reachable.isEmpty else { throw TargetResolution.inactive(pointer) }
         return reachable
+    }
+
+    private static func unknownDevice(_ pointer: String) -> Problem {
+        .invalid(
+            "No device with this deviceId is registered. Register it with POST /devices, or send to a token.",
+            code: "unknown_device",
+            pointer: pointer
+        )
+    }
+
+    private static func inactive(_ pointer: String) -> Problem {
+        .invalid(
+            "Every token of this target is off: the provider reported it gone, or it moved to another device. The app has to register again.",
+            code: "no_active_device",
+            pointer: pointer
+        )
     }
 }
 

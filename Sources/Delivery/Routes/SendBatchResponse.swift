@@ -9,7 +9,7 @@ import PushContract
 /// counts first, then every element, since ids may have been made here.
 struct SendBatchResponse {
     private let batch: SendBatch
-    private let items: [Item]
+    let items: [Item]
 
     struct Item: Encodable, Sendable {
         var index: Int?
@@ -17,6 +17,7 @@ struct SendBatchResponse {
         var result: String
         var deliveries: Int?
         var expiresAt: Timestamp?
+        var skipped: [SkippedTargets]?
         var problem: ProblemDocument?
     }
 
@@ -69,8 +70,10 @@ struct SendBatchResponse {
             return (Item(sendId: sendId, result: "invalid", problem: ProblemDocument(problem: problem)), problem)
         case .request(let request):
             switch receipts.removeFirst() {
-            case .accepted(let deliveries):
-                return (Item(sendId: request.sendId, result: "accepted", deliveries: deliveries, expiresAt: request.expiresAt), nil)
+            case .accepted(let deliveries, let skipped):
+                var item = Item(sendId: request.sendId, result: "accepted", deliveries: deliveries, expiresAt: request.expiresAt)
+                item.skipped = skipped.isEmpty ? nil : skipped
+                return (item, nil)
             case .duplicate(let deliveries):
                 return (Item(sendId: request.sendId, result: "duplicate", deliveries: deliveries), nil)
             case .conflict:

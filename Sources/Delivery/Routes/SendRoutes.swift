@@ -10,18 +10,18 @@ package struct SendRoutes: Sendable {
     static let batchLimit = 10_000
 
     private let store: SendStore
-    private let intake: SendIntake
+    private let enqueueGroups: EnqueueGroups
     private let reader: BodyReader
     private let now: @Sendable () -> Timestamp
 
     package init(
         store: SendStore,
-        intake: SendIntake,
+        enqueueGroups: EnqueueGroups,
         reader: BodyReader = BodyReader(),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.store = store
-        self.intake = intake
+        self.enqueueGroups = enqueueGroups
         self.reader = reader
         self.now = now
     }
@@ -39,7 +39,7 @@ package struct SendRoutes: Sendable {
         let now = now()
         let body = try JSONParser.parse(try await reader.read(request))
         let batch = try SendBatch(body, limit: SendRoutes.batchLimit, now: now)
-        let receipts = try await intake.enqueue(
+        let receipts = try await enqueueGroups.enqueue(
             EnqueueRequest(sends: batch.requests, requestId: context.requestId, author: caller.name, now: now)
         )
         return try SendBatchResponse(batch, receipts: receipts).response()

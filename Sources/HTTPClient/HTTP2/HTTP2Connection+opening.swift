@@ -25,14 +25,14 @@ extension HTTP2Connection {
         addressDeadline = now + max(.milliseconds(250), (deadline - now) / (addresses.count + 1))
         descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else {
-            return connectNext(after: TLSSocket.Failure(kind: .connect, detail: String(cString: strerror(errno))), now: now)
+            return connectNext(after: .system(errno), now: now)
         }
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         let status = address.withPointer { Glibc.connect(descriptor, $0, $1) }
         if status == 0 { return connected(now: now) }
         guard errno == EINPROGRESS else {
-            return connectNext(after: TLSSocket.Failure(kind: .connect, detail: String(cString: strerror(errno))), now: now)
+            return connectNext(after: .system(errno), now: now)
         }
         watch(EPOLLOUT.rawValue)
     }
@@ -70,7 +70,7 @@ extension HTTP2Connection {
         while !tunnelRequest.isEmpty {
             let count = send(descriptor, tunnelRequest, tunnelRequest.count, Int32(MSG_NOSIGNAL))
             guard count > 0 else {
-                guard errno == EAGAIN else { return close(.connect, "the proxy: \(String(cString: strerror(errno)))") }
+                guard errno == EAGAIN else { return close(.proxy, "the proxy: \(String(cString: strerror(errno)))") }
                 return watch(EPOLLOUT.rawValue)
             }
             tunnelRequest.removeFirst(count)
@@ -79,10 +79,10 @@ extension HTTP2Connection {
         while true {
             let count = recv(descriptor, &byte, 1, 0)
             if count < 0, errno == EAGAIN { return watch(EPOLLIN.rawValue) }
-            guard count == 1, tunnelAnswer.count < 16_384 else { return close(.connect, "the proxy closed the connection") }
+            guard count == 1, tunnelAnswer.count < 16_384 else { return close(.proxy, "the proxy closed the connection") }
             tunnelAnswer.append(byte)
             guard let status = HTTPProxy.status(in: tunnelAnswer) else { continue }
-            guard (200..<300).contains(status) else { return close(.connect, "the proxy answered CONNECT with \(status)") }
+            guard (200..<300).contains(status) else { return close(.proxy, "the proxy answered CONNECT with \(status)") }
             return startHandshake(now: now)
         }
     }

@@ -113,9 +113,7 @@ final class HTTP2Connection {
             var error: Int32 = 0
             var length = socklen_t(MemoryLayout<Int32>.size)
             getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length)
-            guard error == 0 else {
-                return connectNext(after: TLSSocket.Failure(kind: .connect, detail: String(cString: strerror(error))), now: now)
-            }
+            guard error == 0 else { return connectNext(after: .system(error), now: now) }
             connected(now: now)
         case .tunnel: openTunnel(now: now)
         case .handshake: handshake(now: now)
@@ -231,9 +229,9 @@ final class HTTP2Connection {
         case .closed: break
         case .lookup, .connecting, .tunnel, .handshake, .settings:
             if now >= deadline {
-                close(.timeout, "no connection within \(configuration.connectTimeout)")
+                close(.connectTimeout, "no connection within \(configuration.connectTimeout)")
             } else if phase != .lookup, phase != .settings, let addressDeadline, now >= addressDeadline, !addresses.isEmpty {
-                connectNext(after: TLSSocket.Failure(kind: .timeout, detail: "no connection"), now: now)
+                connectNext(after: TLSSocket.Failure(kind: .connectTimeout, detail: "no connection"), now: now)
             }
         case .open:
             if let sent = pingSentAt {

@@ -81,7 +81,7 @@ extension HTTP2Loop {
         guard let failure = connection.failure else { return }
         // The peer ended TLS because of our certificate, which it does before it reads anything.
         let isRefused = failure.kind == .clientCertificate && !connection.hasAnswered
-        for (exchange, ending) in connection.session.takeLost(failure.kind == .timeout ? .timeout : .reset, failure.detail) {
+        for (exchange, ending) in connection.session.takeLost(failure.detail) {
             var ending = ending
             if isRefused, case .failed = ending { ending = .failed(.notWritten, .clientCertificate, failure.detail) }
             end(exchange, ending, on: connection, pool)

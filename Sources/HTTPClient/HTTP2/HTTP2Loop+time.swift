@@ -4,7 +4,9 @@ extension HTTP2Loop {
         nextSweep = now + HTTP2Loop.sweepInterval
         for pool in pools {
             for exchange in pool.remove(where: { now >= $0.deadline }) {
-                fail(exchange, .notWritten, .timeout, "no free connection in time")
+                // What a waiting request waited for says more than that it did.
+                let isConnected = pool.connections.isEmpty || pool.connections.contains { $0.phase == .open }
+                fail(exchange, .notWritten, isConnected ? .streamTimeout : .connectTimeout, "no free connection in time")
             }
             for connection in pool.connections {
                 for exchange in connection.session.open where !exchange.stream.isAbandoned {

@@ -160,9 +160,9 @@ final class HTTP2Session {
     }
 
     /// The connection is gone: what is open was lost with it, or never arrived.
-    func takeLost(_ kind: OutboundFailure.Kind, _ detail: String) -> [(exchange: HTTP2Exchange, ending: Ending)] {
+    func takeLost(_ detail: String) -> [(exchange: HTTP2Exchange, ending: Ending)] {
         defer { open = [] }
-        return takeEnded() + open.map { ($0, .failed(isWritten($0) ? .unanswered : .notWritten, kind, detail)) }
+        return takeEnded() + open.map { ($0, .failed(isWritten($0) ? .unanswered : .notWritten, .reset, detail)) }
     }
 
     func ping() {

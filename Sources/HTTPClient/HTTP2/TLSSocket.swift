@@ -12,6 +12,17 @@ final class TLSSocket {
     struct Failure: Error, Equatable {
         var kind: OutboundFailure.Kind
         var detail: String
+
+        /// Of `connect`.
+        static func system(_ error: Int32) -> Failure {
+            let kind: OutboundFailure.Kind =
+                switch error {
+                case ECONNREFUSED: .connectRefused
+                case ETIMEDOUT: .connectTimeout
+                default: .connect
+                }
+            return Failure(kind: kind, detail: String(cString: strerror(error)))
+        }
     }
 
     let descriptor: Int32
@@ -57,7 +68,7 @@ final class TLSSocket {
         var length: UInt32 = 0
         SSL_get0_alpn_selected(ssl, &name, &length)
         guard UnsafeBufferPointer(start: name, count: Int(length)).elementsEqual("h2".utf8) else {
-            return .failed(Failure(kind: .tls, detail: "the peer did not agree on HTTP/2 (ALPN)"))
+            return .failed(Failure(kind: .noHTTP2, detail: "the peer did not agree on HTTP/2 (ALPN)"))
         }
         return .done
     }
@@ -100,7 +111,16 @@ final class TLSSocket {
         }
         let result = SSL_get_verify_result(ssl)
         if result != Int(X509_V_OK) {
-            return Failure(kind: .tls, detail: "the peer's certificate: \(String(cString: X509_verify_cert_error_string(result)))")
+            let kind: OutboundFailure.Kind =
+                switch Int32(result) {
+                case X509_V_ERR_CERT_HAS_EXPIRED: .certificateExpired
+                case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .wrongHost
+                default: .notTrusted
+                }
+            return Failure(kind: kind, detail: "the peer's certificate: \(String(cString: X509_verify_cert_error_string(result)))")
+        }
+        if reason == Int(SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL) {
+            return Failure(kind: .noHTTP2, detail: "the peer does not speak HTTP/2 (ALPN)")
         }
         let text = ERR_reason_error_string(error).map { String(cString: $0) } ?? "TLS failed"
         return Failure(kind: TLSSocket.certificateAlerts.contains(reason) ? .clientCertificate : .tls, detail: text)

@@ -62,7 +62,7 @@ package struct PrematchAlerts: Service {
             guard !uids.isEmpty else { continue }
             let request = try match.request(to: uids, now: now)
             let receipts = try await sends.enqueue([request], requestId: match.sendId, author: Self.author, now: now, check: check)
-            guard case .accepted(let deliveries)? = receipts.first else { continue }
+            guard case .accepted(let deliveries, _)? = receipts.first else { continue }
             wake.signal()
             logger.info("followers are alerted before a match", metadata: ["matchId": "\(match.matchId)", "deliveries": "\(deliveries)"])
         }

@@ -15,7 +15,7 @@ struct DispatchTests {
             for number in 1...3 { try await bench.register("ann", "phone-\(number)", token: SendingBench.token(number)) }
             try await bench.register("bob", "phone-9", token: SendingBench.token(9))
             let receipts = try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
-            guard case .accepted(deliveries: 3) = receipts[0] else { return #expect(Bool(false), "\(receipts)") }
+            guard case .accepted(deliveries: 3, _) = receipts[0] else { return #expect(Bool(false), "\(receipts)") }
             let sender = ScriptedProvider()
             try await bench.dispatch(sender)
 

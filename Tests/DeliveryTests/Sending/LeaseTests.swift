@@ -61,8 +61,8 @@ struct LeaseTests {
             slots.enter(delivery, .init(provider: .apns, environment: .production, name: "k"), now: .now)
             _ = slots.leave(delivery, isLost: true)
             #expect(slots.count == 0)
-            #expect(slots.begun(lostAfter: .now - .seconds(120)).map(\.deliveryId) == [delivery.deliveryId])
-            #expect(slots.begun(lostAfter: .now + .seconds(1)).isEmpty)
+            #expect(slots.started(lostAfter: .now - .seconds(120)).map(\.deliveryId) == [delivery.deliveryId])
+            #expect(slots.started(lostAfter: .now + .seconds(1)).isEmpty)
         }
     }
 }

@@ -69,7 +69,7 @@ struct SendTextTests {
             }
             guard case .refused(let problem)? = try await send("nothing") else { throw CancellationError() }
             #expect(problem.code == "unknown_text" && problem.pointer == "/text/name")
-            guard case .accepted(3)? = try await send("goal") else { throw CancellationError() }
+            guard case .accepted(3, _)? = try await send("goal") else { throw CancellationError() }
             try await SendDispatcher(
                 store: store,
                 throttles: bench.throttles,

@@ -185,7 +185,7 @@ struct HTTP2ClientTests {
                 let second = await #expect(throws: OutboundFailure.self) {
                     try await client.send(.init(url: url, body: [2], timeout: .milliseconds(300)))
                 }
-                #expect(second?.phase == .notWritten && second?.kind == .timeout)
+                #expect(second?.phase == .notWritten && second?.kind == .streamTimeout)
                 let firstFailure = await first
                 #expect(firstFailure?.phase == .unanswered && firstFailure?.kind == .timeout)
                 let third = await #expect(throws: OutboundFailure.self) {

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPClient
 import Hummingbird
 import HummingbirdCore
@@ -34,11 +35,20 @@ struct HTTP2PeerTests {
         peer.stop()
         try await withHTTP2Client { client in
             let refused = await failure(client, request(port))
-            #expect(refused?.phase == .notWritten && refused?.kind == .connect)
+            #expect(refused?.phase == .notWritten && refused?.kind == .connectRefused)
             let unknown = await failure(client, .init(url: "https://nowhere.invalid/", body: [1]))
             #expect(unknown?.phase == .notWritten && unknown?.kind == .dns)
             let plain = await failure(client, .init(url: "http://127.0.0.1/", body: [1]))
             #expect(plain?.phase == .notWritten && plain?.detail.contains("https") == true)
+        }
+    }
+
+    @Test("a peer whose backlog is full answers no connection request")
+    func fullBacklog() async throws {
+        let listener = try FullBacklog()
+        try await withHTTP2Client({ $0.connectTimeout = .milliseconds(500) }) { client in
+            let failure = await failure(client, request(listener.port))
+            #expect(failure?.phase == .notWritten && failure?.kind == .connectTimeout)
         }
     }
 
@@ -60,12 +70,15 @@ struct HTTP2PeerTests {
         let foreign = try ThrowawayCertificate(names: ["elsewhere.example"])
         let reached = Mutex(0)
         let step: ScriptedPeer.Step = { connection in if connection.readSome() != nil { reached.withLock { $0 += 1 } } }
-        for (peer, trusted) in [
-            (ScriptedPeer([step], certificate: certificate), foreign), (ScriptedPeer([step], certificate: foreign), foreign),
+        let expired = try ThrowawayCertificate(validUntil: Date().addingTimeInterval(-60))
+        for (peer, trusted, kind) in [
+            (ScriptedPeer([step], certificate: certificate), foreign, OutboundFailure.Kind.notTrusted),
+            (ScriptedPeer([step], certificate: foreign), foreign, .wrongHost),
+            (ScriptedPeer([step], certificate: expired), expired, .certificateExpired),
         ] {
             try await withHTTP2Client(trusting: trusted) { client in
                 let failure = await failure(client, request(peer.port))
-                #expect(failure?.phase == .notWritten && failure?.kind == .tls)
+                #expect(failure?.phase == .notWritten && failure?.kind == kind)
                 #expect(failure?.detail.contains("certificate") == true)
             }
             peer.stop()
@@ -89,7 +102,7 @@ struct HTTP2PeerTests {
         try await withServer(try .tls(tlsConfiguration: certificate.tls), router: Router()) { port in
             try await withHTTP2Client(trusting: certificate) { client in
                 let failure = await failure(client, request(port))
-                #expect(failure?.phase == .notWritten && failure?.kind == .tls)
+                #expect(failure?.phase == .notWritten && failure?.kind == .noHTTP2)
                 #expect(failure?.detail.contains("ALPN") == true)
             }
         }
@@ -102,7 +115,7 @@ struct HTTP2PeerTests {
         defer { peer.stop() }
         try await withHTTP2Client(trusting: certificate, { $0.connectTimeout = .milliseconds(500) }) { client in
             let failure = await failure(client, request(peer.port))
-            #expect(failure?.phase == .notWritten && failure?.kind == .timeout)
+            #expect(failure?.phase == .notWritten && failure?.kind == .connectTimeout)
         }
     }
 
@@ -419,5 +432,36 @@ struct HTTP2PeerTests {
             let status = try await client.send(request(peer.port)).status
             #expect(status == 200)
         }
+    }
+}
+
+/// Listens, accepts nothing, and has no place for another connection: the kernel drops further requests for one.
+private final class FullBacklog {
+    let port: Int
+    private var descriptors: [Int32] = []
+
+    init() throws {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptors = [listener]
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, size) == 0 && getsockname(listener, $0, &size) == 0 }
+        }
+        guard bound, listen(listener, 0) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+        port = Int(UInt16(bigEndian: address.sin_port))
+        for _ in 0..<4 {
+            let filler = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+            descriptors.append(filler)
+            withUnsafePointer(to: &address) {
+                _ = $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(filler, $0, size) }
+            }
+        }
+    }
+
+    deinit {
+        for descriptor in descriptors { close(descriptor) }
     }
 }

@@ -114,7 +114,7 @@ import Testing
         while pair.client.next() != nil {}
         // The socket took all but the last byte.
         pair.client.accepted = pair.client.produced - 1
-        let lost = pair.client.takeLost(.reset, "gone")
+        let lost = pair.client.takeLost("gone")
         #expect(lost.count == 2 && pair.client.open.isEmpty)
         for (exchange, ending) in lost {
             #expect(ending == .failed(exchange === second ? .notWritten : .unanswered, .reset, "gone"))
@@ -327,7 +327,7 @@ import Testing
         _ = pair.flushClient()
         #expect(!isAlive || pair.client.isOver)
         #expect(pair.client.breach != nil)
-        #expect(pair.client.takeLost(.reset, "x").count == 1, "its request is accounted for")
+        #expect(pair.client.takeLost("x").count == 1, "its request is accounted for")
     }
 
     @Test("a window of the stream past 2^31 − 1 ends the stream alone")

@@ -14,7 +14,7 @@ package struct EnqueueRequest: Sendable {
 /// Takes sends: requests that arrive while a transaction is under way share the next one, and each is answered after the commit.
 ///
 /// A large request, and one to many people, has a transaction of its own: the others would wait for it.
-package struct SendIntake: Service {
+package struct EnqueueGroups: Service {
     /// Requests of a transaction, and sends of a request that shares one, at most.
     private static let groupLimit = 100
     private static let sharedSends = 20

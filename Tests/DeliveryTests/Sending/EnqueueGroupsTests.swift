@@ -12,7 +12,7 @@ import Testing
 @testable import Delivery
 
 @Suite("Sends are stored together, and leased at once where they can be sent")
-struct SendIntakeTests {
+struct EnqueueGroupsTests {
     private func request(_ json: String) throws -> EnqueueRequest {
         let now = Timestamp.now()
         let batch = try SendBatch(try JSONParser.parse(Array(json.utf8)), limit: 10_000, now: now)
@@ -23,7 +23,9 @@ struct SendIntakeTests {
         #"{"sendId": "\#(id)", "token": "\#(SendingBench.token(number))", "provider": "apns", "app": "a", "title": "t"\#(members)}"#
     }
 
-    private func enqueue(_ intake: SendIntake, _ json: String) async throws -> [SendReceipt] { try await intake.enqueue(try request(json)) }
+    private func enqueue(_ enqueueGroups: EnqueueGroups, _ json: String) async throws -> [SendReceipt] {
+        try await enqueueGroups.enqueue(try request(json))
+    }
 
     /// With these services running.
     private func running<Value: Sendable>(_ services: [any Service], _ body: () async throws -> Value) async throws -> Value {
@@ -44,19 +46,19 @@ struct SendIntakeTests {
 
     /// Posts requests of which all but the first wait until the first transaction ends; whether each was stored.
     private func postTogether(_ bench: SendingBench, _ bodies: [String]) async throws -> [Bool] {
-        let intake = SendIntake(store: bench.store, check: { _, _, _, _ in nil })
-        return try await running([intake]) {
+        let enqueueGroups = EnqueueGroups(store: bench.store, check: { _, _, _, _ in nil })
+        return try await running([enqueueGroups]) {
             // Before, each has a transaction of its own.
-            try await until { await intake.group.isOpen }
+            try await until { await enqueueGroups.group.isOpen }
             return try await bench.pool.withConnection { locker in
                 try await locker.perform { try $0.executeScript("BEGIN; LOCK TABLE pushSends IN EXCLUSIVE MODE") }
                 return try await withThrowingTaskGroup(of: (Int, Bool).self) { posts in
                     for (index, body) in bodies.enumerated() {
-                        posts.addTask { (index, (try? await enqueue(intake, body)) != nil) }
+                        posts.addTask { (index, (try? await enqueue(enqueueGroups, body)) != nil) }
                         guard index == 0 else { continue }
                         try await until { try await bench.count("pg_locks WHERE NOT granted AND relation = 'pushSends'::regclass") == 1 }
                     }
-                    try await until { await intake.group.count == bodies.count - 1 }
+                    try await until { await enqueueGroups.group.count == bodies.count - 1 }
                     try await locker.perform { try $0.executeScript("COMMIT") }
                     return try await posts.reduce(into: Array(repeating: false, count: bodies.count)) { $0[$1.0] = $1.1 }
                 }
@@ -87,24 +89,24 @@ struct SendIntakeTests {
     @Test("the same send twice in one transaction is a duplicate of the first, with its deliveries; another content is a conflict")
     func duplicates() async throws {
         try await SendingBench.with { bench in
-            let intake = SendIntake(store: bench.store, check: { _, _, _, _ in nil })
+            let enqueueGroups = EnqueueGroups(store: bench.store, check: { _, _, _, _ in nil })
             let other = #"{"sendId": "s", "token": "\#(SendingBench.token(1))", "provider": "apns", "app": "a", "title": "other"}"#
-            let receipts = try await enqueue(intake, "[\(send("s")), \(send("s")), \(other)]")
-            guard case .accepted(deliveries: 1) = receipts[0], case .duplicate(deliveries: 1) = receipts[1], case .conflict = receipts[2]
+            let receipts = try await enqueue(enqueueGroups, "[\(send("s")), \(send("s")), \(other)]")
+            guard case .accepted(deliveries: 1, _) = receipts[0], case .duplicate(deliveries: 1) = receipts[1], case .conflict = receipts[2]
             else {
                 return #expect(Bool(false), "\(receipts)")
             }
-            let again = try await enqueue(intake, "[\(other), \(send("s"))]")
+            let again = try await enqueue(enqueueGroups, "[\(other), \(send("s"))]")
             guard case .conflict = again[0], case .duplicate(deliveries: 1) = again[1] else { return #expect(Bool(false), "\(again)") }
         }
     }
 
-    /// A dispatcher that runs and has looked at the queue, and the intake beside it.
+    /// A dispatcher that runs and has looked at the queue, and what enqueues for it.
     private func dispatching(
         _ bench: SendingBench,
         _ lookup: @escaping ProviderLookup,
         _ change: (inout DispatcherConfiguration) -> Void = { _ in },
-        _ body: (SendIntake, SendDispatcher) async throws -> Void
+        _ body: (EnqueueGroups, SendDispatcher) async throws -> Void
     ) async throws {
         let leases = DirectLeases()
         let wake = WakeSignal()
@@ -119,10 +121,10 @@ struct SendIntakeTests {
             wake: wake,
             logger: .silent
         )
-        let intake = SendIntake(store: bench.store, check: { _, _, _, _ in nil }, leases: leases, wake: wake)
-        try await running([dispatcher, intake]) {
+        let enqueueGroups = EnqueueGroups(store: bench.store, check: { _, _, _, _ in nil }, leases: leases, wake: wake)
+        try await running([dispatcher, enqueueGroups]) {
             try await until { dispatcher.knowledge.withLock(\.isRead) }
-            try await body(intake, dispatcher)
+            try await body(enqueueGroups, dispatcher)
         }
     }
 
@@ -131,9 +133,9 @@ struct SendIntakeTests {
         try await SendingBench.with { bench in
             try await bench.pool.execute("ALTER TABLE pushReady ADD CHECK (deliveryId < 0)")
             let sender = ScriptedProvider()
-            try await dispatching(bench, sender.lookup) { intake, _ in
-                for number in 1...5 { _ = try await enqueue(intake, send("s\(number)", number)) }
-                _ = try await enqueue(intake, "[\((6...30).map { send("s\($0)", $0) }.joined(separator: ","))]")
+            try await dispatching(bench, sender.lookup) { enqueueGroups, _ in
+                for number in 1...5 { _ = try await enqueue(enqueueGroups, send("s\(number)", number)) }
+                _ = try await enqueue(enqueueGroups, "[\((6...30).map { send("s\($0)", $0) }.joined(separator: ","))]")
                 try await until { try await bench.count("pushFinished") == 30 }
             }
             #expect(Set(sender.calls.map(\.sendId)).count == 30 && sender.calls.count == 30)
@@ -145,10 +147,10 @@ struct SendIntakeTests {
     func slots() async throws {
         try await SendingBench.with { bench in
             let provider = HeldProvider()
-            try await dispatching(bench, { _, _, _ in provider }, { $0.capacity = 10 }) { intake, dispatcher in
-                _ = try await enqueue(intake, "[\((1...12).map { send("s\($0)", $0) }.joined(separator: ","))]")
+            try await dispatching(bench, { _, _, _ in provider }, { $0.capacity = 10 }) { enqueueGroups, dispatcher in
+                _ = try await enqueue(enqueueGroups, "[\((1...12).map { send("s\($0)", $0) }.joined(separator: ","))]")
                 try await until { provider.held == 8 }
-                _ = try await enqueue(intake, send("page", 20, members: #", "critical": true"#))
+                _ = try await enqueue(enqueueGroups, send("page", 20, members: #", "critical": true"#))
                 try await until { provider.held == 9 }
                 #expect(try await bench.count("pushLeases") == 9)
                 #expect(try await bench.count("pushReady") == 4)
@@ -166,7 +168,7 @@ struct SendIntakeTests {
     func waits(behind obstacle: String) async throws {
         try await SendingBench.with { bench in
             let sender = ScriptedProvider()
-            try await dispatching(bench, sender.lookup) { intake, dispatcher in
+            try await dispatching(bench, sender.lookup) { enqueueGroups, dispatcher in
                 let queue = SendQueue(id: 1, app: "a", provider: .apns, environment: .production, deliveryClass: .normal)
                 switch obstacle {
                 case "others": dispatcher.note(waiting: [1])

@@ -1,0 +1,85 @@
+import HTTPServer
+import Postgres
+import PushContract
+import ServiceKit
+import Testing
+
+@testable import Delivery
+
+@Suite("Targets that cannot be sent to do not spoil a send to many")
+struct SkippedTargetTests {
+    /// As without a credential of this app.
+    private static let check: SendStore.PayloadCheck = { request, _, _, app in
+        app == "retired" ? .invalid("no credentials", code: "provider_not_configured", pointer: request.pointer) : nil
+    }
+
+    private func enqueue(_ bench: SendingBench, _ json: String) async throws -> SendReceipt {
+        let now = Timestamp.now()
+        let sends = try SendBatch(try JSONParser.parse(Array(json.utf8)), limit: 100, now: now).requests
+        return try await bench.store.enqueue(sends, requestId: "r", author: "test", now: now, check: Self.check)[0]
+    }
+
+    private func skipped(_ receipt: SendReceipt) -> [String: Int] {
+        guard case .accepted(_, let skipped) = receipt else { return [:] }
+        return Dictionary(uniqueKeysWithValues: skipped.map { ($0.code, $0.count) })
+    }
+
+    private func code(_ receipt: SendReceipt) -> String? {
+        guard case .refused(let problem) = receipt else { return nil }
+        return problem.code
+    }
+
+    @Test("of an audience of 1,000 with 10 devices of a retired app 990 are reached, and the answer says why 10 are not")
+    func audience() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("template", "t", token: SendingBench.token(1))
+            try await bench.pool.execute(
+                """
+                INSERT INTO devices (userId, deviceId, platform, provider, environment, app, pushToken, pushTokenHash, tokenState,
+                    tokenStateSince, registrationVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt)
+                SELECT 'm' || n, 'd', platform, provider, environment, CASE WHEN n <= 10 THEN 'retired' ELSE app END, pushToken,
+                    'sha256:' || encode(sha256(convert_to(n::text, 'UTF8')), 'hex'), 'active', now(), n, now(), now(), now(), expiresAt
+                FROM devices, generate_series(1, 1000) n WHERE userId = 'template'
+                """
+            )
+            // The retired app was sent to in its time: its queue is there.
+            try await bench.enqueue(#"{"sendId": "earlier", "uid": "m1", "title": "Goal"}"#)
+            let uids = (1...1000).map { "m\($0)" } + ["without-a-device"]
+            _ = try await AudienceStore(pool: bench.pool).change(.replace, "all", uids: uids, author: "test")
+            let receipt = try await enqueue(bench, #"{"sendId": "s", "audience": "all", "title": "Goal"}"#)
+            guard case .accepted(deliveries: 990, _) = receipt else { return #expect(Bool(false), "\(receipt)") }
+            #expect(skipped(receipt) == ["provider_not_configured": 10, "unknown_uid": 1])
+            #expect(try await bench.count("pushDeliveries WHERE sendId = 's' AND app = 'retired'") == 0)
+            #expect(try await bench.send("s").counts == [.queued: 990])
+        }
+    }
+
+    @Test("a list of devices goes to those that can be reached; one alone, or none left, is refused with its cause")
+    func devices() async throws {
+        try await SendingBench.with { bench in
+            for number in 1...4 { try await bench.register("u\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            try await bench.pool.execute("UPDATE devices SET tokenState = 'inactive' WHERE userId = 'u2'")
+            try await bench.pool.execute("UPDATE devices SET app = 'retired' WHERE userId = 'u3'")
+            let list = try await enqueue(
+                bench,
+                #"{"sendId": "s1", "deviceIds": ["phone-1", "phone-2", "phone-3", "phone-4", "nobody's", "nothing"], "title": "Goal"}"#
+            )
+            guard case .accepted(deliveries: 2, _) = list else { return #expect(Bool(false), "\(list)") }
+            #expect(skipped(list) == ["no_active_device": 1, "provider_not_configured": 1, "unknown_device": 2])
+            for (id, expected) in [("phone-2", "no_active_device"), ("phone-3", "provider_not_configured"), ("nothing", "unknown_device")] {
+                #expect(code(try await enqueue(bench, #"{"deviceId": "\#(id)", "title": "Goal"}"#)) == expected)
+                #expect(code(try await enqueue(bench, #"{"deviceIds": ["\#(id)"], "title": "Goal"}"#)) == expected)
+            }
+        }
+    }
+
+    @Test("the answer lists them by cause")
+    func document() throws {
+        let now = Timestamp.now()
+        let json = #"{"sendId": "s", "deviceIds": ["a", "b"], "title": "Goal"}"#
+        let batch = try SendBatch(try JSONParser.parse(Array(json.utf8)), limit: 100, now: now)
+        let skipped = [SkippedTargets(code: "unknown_device", detail: "No device.", count: 1)]
+        #expect(SendBatchResponse(batch, receipts: [.accepted(deliveries: 1, skipped: [])]).items[0].skipped == nil)
+        #expect(SendBatchResponse(batch, receipts: [.accepted(deliveries: 1, skipped: skipped)]).items[0].skipped == skipped)
+    }
+}
