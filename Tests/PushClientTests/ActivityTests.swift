@@ -115,6 +115,7 @@ struct ActivityTests {
         #expect(try submission(1, "Match") == .startToken(attributesType: "Match"))
         manager.confirmed(try #require(confirmed(.startToken(attributesType: "Match"), try hash(1))))
         #expect(try submission(1, "Match") == nil)
+        #expect(try submission(3, "Match") == .startToken(attributesType: "Match"), "a rotated one")
         #expect(try submission(2, "Pager") == .startToken(attributesType: "Pager"), "another type's token is another token")
         #expect(try submission(1, nil) == .startToken(), "and so is the one of no type")
         manager.confirmed(try #require(confirmed(.startToken(attributesType: "Pager"), try hash(2))))

@@ -19,6 +19,7 @@ struct DeviceAccountTests {
                 #expect(answer.string("platform") == "ios" && answer.string("app") == "com.example.only")
                 #expect(answer.string("environment") == "production")
             }
+            #expect(try await bench.device("ann", "phone")?.tokenHash == TokenHash.apns(Self.token))
             try await bench.withRoutes { client in
                 let answer = try await client.call(.post, "/devices", as: "ann", body)
                 #expect(answer.status == .unprocessableContent)

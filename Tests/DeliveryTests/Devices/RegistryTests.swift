@@ -116,6 +116,11 @@ struct RegistryTests {
             let again = try await bench.register("ann", "phone", token: 1)
             #expect(again.lastSeenAt == bench.clock.now)
             #expect(again.expiresAt == bench.clock.now + .seconds(90 * 86_400))
+            try await bench.withRoutes { client in
+                let shown = try await client.call(.get, "/devices/phone", as: "ann")
+                #expect(Timestamp(rfc3339: shown.string("lastSeenAt") ?? "") == again.lastSeenAt)
+                #expect(Timestamp(rfc3339: shown.string("expiresAt") ?? "") == again.expiresAt)
+            }
         }
     }
 
@@ -162,12 +167,18 @@ struct RegistryTests {
         }
     }
 
-    @Test("what a registration does not tell stays as it was")
+    @Test("a registration's versions replace those of before, and what it does not tell stays as it was")
     func absentIsNotNull() async throws {
         try await RegistryBench.with { bench in
             try await bench.register("ann", "phone", token: 1, os: "18.2")
-            let again = try await bench.register("ann", "phone", token: 1)
-            #expect(again.osVersion == "18.2")
+            #expect(try await bench.register("ann", "phone", token: 1, os: nil).osVersion == "18.2")
+            #expect(try await bench.register("ann", "phone", token: 1, os: "18.3").osVersion == "18.3")
+            try await bench.withRoutes { client in
+                let token = #""pushToken": "\#(RegistryBench.token(1))"}"#
+                _ = try await client.call(.post, "/devices", as: "ann", body + token)
+                let newer = try await client.call(.post, "/devices", as: "ann", body.replacing("2.1.0", with: "2.2.0") + token)
+                #expect(newer.string("appVersion") == "2.2.0")
+            }
         }
     }
 
@@ -199,6 +210,8 @@ struct RegistryTests {
     func platform() async throws {
         try await RegistryBench.with { bench in
             try await bench.withRoutes { client in
+                let taken = try await client.call(.post, "/devices", as: "ann", body + #""pushToken": "\#(RegistryBench.token(1))"}"#)
+                #expect(taken.string("platform") == "ios" && taken.string("appVersion") == "2.1.0")
                 let answer = try await client.call(
                     .post,
                     "/devices",
