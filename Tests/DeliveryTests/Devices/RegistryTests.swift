@@ -4,6 +4,7 @@ import HTTPTypes
 import HummingbirdTesting
 import Postgres
 import PushContract
+import TestDatabase
 import Testing
 
 @Suite("The registry")
@@ -153,6 +154,22 @@ struct RegistryTests {
             #expect(try await bench.store.sweep(limit: 5, now: bench.clock.now) == 5)
             #expect(try await bench.store.sweep(limit: 5, now: bench.clock.now) == gone - 5)
             #expect(try await bench.count("devices") == 12 - gone)
+        }
+    }
+
+    @Test("A5: the sweeper removes expired devices by itself, again and again", .timeLimit(.minutes(1)))
+    func sweeper() async throws {
+        try await RegistryBench.with(records: false) { bench in
+            let clock = bench.clock
+            let sweeper = DeviceSweeper(store: bench.store, interval: .milliseconds(10), now: { clock.now }, logger: .silent)
+            let running = Task { try await sweeper.run() }
+            for number in 1...2 {
+                try await bench.register("user-\(number)", "phone-\(number)", token: number)
+                clock.advance(by: .seconds(91 * 86_400))
+                while try await bench.count("devices") > 0 { try await Task.sleep(for: .milliseconds(10)) }
+            }
+            running.cancel()
+            _ = try? await running.value
         }
     }
 
