@@ -99,6 +99,8 @@ struct UpdateTests {
             try await bench.run()
             #expect(bench.apns.calls.map(\.token) == [LiveBench.updateToken(9)])
             #expect(try await bench.count("SELECT count(*) FROM liveActivities") == 1)
+            let stored = try await bench.pool.query("SELECT updateToken FROM liveActivities")[0].decode(String.self)
+            #expect(stored.hasPrefix("encrypted:"))
         }
     }
 

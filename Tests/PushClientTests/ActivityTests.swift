@@ -20,6 +20,8 @@ struct ActivityTests {
         #expect(steps == [.report(.match("m1"), instance: 1, .system)])
         #expect(manager.tracked.map(\.activityId) == ["b"])
         #expect(manager.isActive(.match("m2")) && !manager.isActive(.match("m1")))
+        #expect(manager.restore([activity("b", match: "m2")], now: start + .seconds(120)).isEmpty)
+        #expect(manager.tracked.map(\.adoptedAt) == [start + .seconds(60)], "restored, not adopted again")
     }
 
     @Test("L-18: content older than half an hour ends an activity, reported as stale and not as a swipe")
