@@ -28,6 +28,19 @@ struct Baseline2Tests {
         #expect(abs(try #require(fired.evidence.expected) - 60) < 1e-6)
     }
 
+    @Test("a rise above three times that chance may explain is silent; the same rise of ten times as many fires")
+    func chance() {
+        // 3 failures an hour are usual, 10 in an hour are the rise.
+        func rise(_ times: Int64) -> [String] {
+            let attempts = 5 * times
+            let usual: Runs = (0..<9 * 72).flatMap { _ -> Runs in [(15, attempts, 0), (1, attempts, times), (4, attempts, 0)] }
+            let half: Runs = (0..<5).flatMap { _ -> Runs in [(1, attempts, times), (4, attempts, 0)] } + [(5, attempts, 0)]
+            return story(usual + half + half)
+        }
+        #expect(rise(1) == [])
+        #expect(rise(10).first?.hasPrefix("fired condition_met reference page") == true)
+    }
+
     @Test("195 old sends teach nothing: a launch on them is a learning group, and pages nobody")
     func newcomer() {
         let old: Runs = [(195, 1, 0), (1440 - 195, 0, 0), (9 * 1440, 0, 0)]

@@ -33,6 +33,16 @@ struct RatioDecisionTests {
         #expect(Make.firings(Make.auth(), [(60, 100_000, 0), (60, 100_000, 1001)]) == [70])
     }
 
+    @Test("a share above the threshold that chance may explain does not fire; the same share of ten times as many does")
+    func chance() {
+        let unguarded = Make.outage { $0.guardConfidence = nil }
+        #expect(Make.firings(Make.outage(), [(60, 15, 0), (240, 15, 1)]) == [])
+        #expect(Make.firings(unguarded, [(60, 15, 0), (240, 15, 1)]) == [76], "it is chance that holds it back")
+        #expect(Make.firings(Make.outage(), [(60, 150, 0), (240, 150, 10)]) == [75])
+        #expect(Make.firings(Make.auth(), [(60, 80, 0), (240, 80, 1)]) == [])
+        #expect(Make.firings(Make.auth(), [(60, 800, 0), (240, 800, 10)]) == [70])
+    }
+
     @Test("one failure of three never fires, nor do nine failures of nine")
     func lowVolume() {
         #expect(Make.firings(Make.outage(), [(60, 0, 0), (1, 3, 1), (60, 0, 0)]) == [])

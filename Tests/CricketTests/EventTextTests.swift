@@ -30,6 +30,9 @@ struct EventTextTests {
         let later = Sample.now + .seconds(seconds)
         #expect(!cooldowns.admit([event(type)], now: later).isEmpty == isShown)
         #expect(cooldowns.admit([event(type, "Ash")], now: later).count == 1, "another player's is another event")
+        var second = event(type, "Ash")
+        second.innings = 2
+        #expect(cooldowns.admit([second], now: later).count == 1, "another innings' is another event")
     }
 
     @Test("wickets cool down by their number, not by time: two in an over both count, a repeated one does not")
@@ -61,6 +64,7 @@ struct EventTextTests {
     func cooldownsAreDropped() {
         var cooldowns = Cooldowns()
         _ = cooldowns.admit([event(.six)], now: Sample.now)
+        #expect(cooldowns.until == ["six/1/Oak": Sample.now.seconds + 20])
         _ = cooldowns.admit([], now: Sample.now + .seconds(20))
         #expect(cooldowns.until.isEmpty)
     }

@@ -124,6 +124,7 @@ struct CustomActivityTests {
             try await bench.run()
             let token = #"{"activityId": "p1", "deviceId": "phone", "updateToken": "\#(LiveBench.updateToken(1))"}"#
             #expect(try await routes.call("\(base)/activity-token", .post, as: "ann", token).status == .ok)
+            #expect(try await bench.states("ann", "phone", match: "PagerActivityAttributes/p1") == ["active"])
             let update = #"{"activityId": "p1", "contentState": \#(state.replacing("Disk full", with: "Disk fine"))}"#
             #expect(try await routes.call("\(base)/update", .post, as: "service", update).status == .accepted)
             try await bench.run()

@@ -30,6 +30,11 @@ struct EndTests {
             #expect(try await bench.states("ann") == ["ended/match_end"])
             let state = try await bench.pool.query("SELECT pollerState FROM activeMatches")[0].decode(String.self)
             #expect(state == "ended")
+            let late = bench.now + .seconds(48 * 3600 - 60)
+            for (table, rows) in [("liveActivities", 2), ("follows", 2), ("activeMatches", 1)] {
+                let kept: Query = "SELECT count(*) FROM \(raw: table) WHERE expiresAt > \(late)"
+                #expect(try await bench.count(kept) == rows, "\(table)")
+            }
             bench.clock.advance(.seconds(48 * 3600 + 1))
             try await bench.run()
             for table in ["liveActivities", "follows", "activeMatches"] {

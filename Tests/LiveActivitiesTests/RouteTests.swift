@@ -3,6 +3,7 @@ import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 import Postgres
+import PushContract
 import ServiceKit
 import Testing
 
@@ -15,16 +16,22 @@ struct RouteTests {
         try await LiveRoutes.with { routes in
             try await routes.bench.score(runs: 7)
             let body = #"{"matchId": "m1", "deviceId": "phone"}"#
-            let followed = try await routes.call("/user/follow/match", .post, as: "ann", body)
-            #expect(followed.status == .ok)
-            let text = String(buffer: followed.body)
+            func followed() async throws -> String {
+                String(buffer: try await routes.call("/user/follow/match", .get, as: "ann").body)
+            }
+            let answer = try await routes.call("/user/follow/match", .post, as: "ann", body)
+            #expect(answer.status == .ok)
+            let text = String(buffer: answer.body)
             guard case .object(let members) = try JSONParser.parse(Array(text.utf8)) else { throw CancellationError() }
             #expect(members["following"] == .bool(true) && members["phase"] == .string("live") && text.contains(#""runs":7"#))
-            let list = try await routes.call("/user/follow/match", .get, as: "ann")
-            #expect(String(buffer: list.body) == #"{"matches":["m1"]}"#)
+            #expect(try await followed() == #"{"matches":["m1"]}"#)
             #expect(try await routes.call("/user/follow/match/m1", .delete, as: "ann").status == .noContent)
+            #expect(try await followed() == #"{"matches":[]}"#)
             #expect(try await routes.call("/user/follow/match/m1", .delete, as: "ann").status == .noContent)
+            #expect(try await routes.call("/user/follow/match", .post, as: "ann", body).status == .ok)
+            #expect(try await followed() == #"{"matches":["m1"]}"#)
             #expect(try await routes.call("/user/follow/match", .delete, as: "ann", #"{"matchId": "m1"}"#).status == .noContent)
+            #expect(try await followed() == #"{"matches":[]}"#)
             #expect(try await routes.call("/user/follow/match", .post, as: "service", body).status == .forbidden)
             #expect(try await routes.call("/user/follow/match", .post, as: nil, body).status == .unauthorized)
             #expect(try await routes.call("/user/follow/match", .post, as: "ann", #"{"matchId": "a b"}"#).status == .unprocessableContent)
@@ -49,6 +56,9 @@ struct RouteTests {
             let adopted = try await post("phone", LiveBench.updateToken(1), instance: 1)
             #expect(adopted.status == .ok && String(buffer: adopted.body).contains(#""instance":1"#))
             #expect(!String(buffer: adopted.body).contains(LiveBench.updateToken(1)))
+            let stored = try await routes.bench.history().active?.tokenHash
+            let hash = try TokenHash.apns(LiveBench.updateToken(1))
+            #expect(stored == hash)
             #expect(try await post("phone", LiveBench.updateToken(1), instance: 1).status == .ok)
             #expect(try await post("phone", "not a token").status == .unprocessableContent)
             let dismissed = try await routes.call(

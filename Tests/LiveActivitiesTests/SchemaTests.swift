@@ -7,7 +7,10 @@ struct SchemaTests {
     @Test(
         "L-22, L-23: the tables have the columns of the seeds",
         arguments: [
-            ("liveactivities", ["matchid", "userid", "deviceid", "status", "updatetoken", "endreason", "createdat", "expiresat"]),
+            (
+                "liveactivities",
+                ["matchid", "userid", "deviceid", "instance", "status", "updatetoken", "endreason", "createdat", "expiresat"]
+            ),
             ("activematches", ["matchid", "previousscores", "cooldowns", "lastballs", "pollerstate", "lastupdatedat", "expiresat"]),
             ("follows", ["userid", "matchid", "followedat"]),
         ]

@@ -49,6 +49,7 @@ struct StartTests {
             bench.clock.advance(.seconds(1))
             try await bench.run(all: false)
             #expect(bench.apns.calls("start").count == 1)
+            #expect(bench.engine.configuration.poll == .milliseconds(250))
         }
     }
 
@@ -253,7 +254,7 @@ struct StartTests {
         }
     }
 
-    @Test("A1: every start leaves its attempt row, with the start token's hash")
+    @Test("A1: every start leaves its attempt row, with the start token's hash; a 410 takes the token from its device")
     func attempts() async throws {
         try await LiveBench.with { bench in
             try await bench.phone("ann", "phone", 1)
@@ -266,6 +267,11 @@ struct StartTests {
             let hash = try TokenHash.apns(LiveBench.startToken(1)).rawValue
             #expect(rows.count == 1)
             #expect(rows.first?.0 == hash && rows.first?.1 == "sent" && rows.first?.2 == "liveactivity")
+            bench.apns.answer(LiveBench.startToken(2), .apns(410, "Unregistered"))
+            try await bench.phone("bob", "phone-bob", 2)
+            try await bench.follow("bob")
+            try await bench.run()
+            #expect(try await bench.count("SELECT count(*) FROM devices WHERE pushToStartToken IS NULL") == 1)
         }
     }
 }

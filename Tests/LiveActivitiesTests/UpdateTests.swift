@@ -99,6 +99,8 @@ struct UpdateTests {
             try await bench.run()
             #expect(bench.apns.calls.map(\.token) == [LiveBench.updateToken(9)])
             #expect(try await bench.count("SELECT count(*) FROM liveActivities") == 1)
+            let stored = try await bench.pool.query("SELECT updateToken FROM liveActivities")[0].decode(String.self)
+            #expect(stored.hasPrefix("encrypted:"))
         }
     }
 
@@ -218,7 +220,7 @@ struct UpdateTests {
         }
     }
 
-    @Test("L-12: recovery is at once the first time, then after 2, 10 and 30 minutes, then never")
+    @Test("L-12: recovery is at once the first time, then after 2, 10 and 30 minutes, then not for a day")
     func recoveryBackOff() async throws {
         try await LiveBench.with {
             $0.policy.perHour = 99
@@ -250,6 +252,9 @@ struct UpdateTests {
             bench.clock.advance(.seconds(7200))
             try await bench.run()
             #expect(bench.apns.calls("start").isEmpty)
+            bench.clock.advance(.seconds(86_400))
+            _ = try await bench.engine.turn(all: true)
+            #expect(try await bench.states().last == "pending", "a day later it begins anew")
         }
     }
 

@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("a push that is never answered has an unknown outcome")
+    @Test("a push to APNs that is never answered is network, with an unknown outcome")
     func hang() async throws {
         try await Simulation.run { simulation in
             simulation.simulator.setFaults([FaultRule(provider: .apns, effect: .hang)])

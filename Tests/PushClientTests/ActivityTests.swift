@@ -20,6 +20,8 @@ struct ActivityTests {
         #expect(steps == [.report(.match("m1"), instance: 1, .system)])
         #expect(manager.tracked.map(\.activityId) == ["b"])
         #expect(manager.isActive(.match("m2")) && !manager.isActive(.match("m1")))
+        #expect(manager.restore([activity("b", match: "m2")], now: start + .seconds(120)).isEmpty)
+        #expect(manager.tracked.map(\.adoptedAt) == [start + .seconds(60)], "restored, not adopted again")
     }
 
     @Test("L-18: content older than half an hour ends an activity, reported as stale and not as a swipe")
@@ -115,6 +117,7 @@ struct ActivityTests {
         #expect(try submission(1, "Match") == .startToken(attributesType: "Match"))
         manager.confirmed(try #require(confirmed(.startToken(attributesType: "Match"), try hash(1))))
         #expect(try submission(1, "Match") == nil)
+        #expect(try submission(3, "Match") == .startToken(attributesType: "Match"), "a rotated one")
         #expect(try submission(2, "Pager") == .startToken(attributesType: "Pager"), "another type's token is another token")
         #expect(try submission(1, nil) == .startToken(), "and so is the one of no type")
         manager.confirmed(try #require(confirmed(.startToken(attributesType: "Pager"), try hash(2))))

@@ -162,6 +162,9 @@ struct PushClientTests {
         #expect(posted() == both + both.suffix(1), "the server has lost the pager's")
         await client.startTokenReceived(startToken, attributesType: "MatchActivityAttributes")
         #expect(posted().count == 3)
+        let rotated = String(repeating: "ce", count: 80)
+        await client.startTokenReceived(rotated, attributesType: "MatchActivityAttributes")
+        #expect(posted().last == "MatchActivityAttributes \(rotated)" && posted().count == 4)
     }
 
     @Test("L-20: an unfollow made offline is retried at the next launch")

@@ -36,6 +36,7 @@ struct TokenDocumentTests {
         let wanted: Set = ["Obtained", "Reaches the API", "Stored", "Used for", "Topic", "Push type", "Version gate", "Ends"]
         #expect(wanted.subtracting(facts.keys).isEmpty)
         #expect(facts.values.allSatisfy { $0.count > 5 })
+        #expect(try Set(Self.kinds.map { try Self.facts($0)["Used for"] }).count == Self.kinds.count)
         #expect(try Self.document().contains("## When which one"))
     }
 

@@ -4,6 +4,7 @@ import HTTPTypes
 import HummingbirdTesting
 import Postgres
 import PushContract
+import TestDatabase
 import Testing
 
 @Suite("The registry")
@@ -116,6 +117,11 @@ struct RegistryTests {
             let again = try await bench.register("ann", "phone", token: 1)
             #expect(again.lastSeenAt == bench.clock.now)
             #expect(again.expiresAt == bench.clock.now + .seconds(90 * 86_400))
+            try await bench.withRoutes { client in
+                let shown = try await client.call(.get, "/devices/phone", as: "ann")
+                #expect(Timestamp(rfc3339: shown.string("lastSeenAt") ?? "") == again.lastSeenAt)
+                #expect(Timestamp(rfc3339: shown.string("expiresAt") ?? "") == again.expiresAt)
+            }
         }
     }
 
@@ -151,6 +157,22 @@ struct RegistryTests {
         }
     }
 
+    @Test("A5: the sweeper removes expired devices by itself, again and again", .timeLimit(.minutes(1)))
+    func sweeper() async throws {
+        try await RegistryBench.with(records: false) { bench in
+            let clock = bench.clock
+            let sweeper = DeviceSweeper(store: bench.store, interval: .milliseconds(10), now: { clock.now }, logger: .silent)
+            let running = Task { try await sweeper.run() }
+            for number in 1...2 {
+                try await bench.register("user-\(number)", "phone-\(number)", token: number)
+                clock.advance(by: .seconds(91 * 86_400))
+                while try await bench.count("devices") > 0 { try await Task.sleep(for: .milliseconds(10)) }
+            }
+            running.cancel()
+            _ = try? await running.value
+        }
+    }
+
     @Test("an expired device that comes back begins anew: its start token is not revived")
     func comesBack() async throws {
         try await RegistryBench.with(records: false) { bench in
@@ -162,12 +184,18 @@ struct RegistryTests {
         }
     }
 
-    @Test("what a registration does not tell stays as it was")
+    @Test("a registration's versions replace those of before, and what it does not tell stays as it was")
     func absentIsNotNull() async throws {
         try await RegistryBench.with { bench in
             try await bench.register("ann", "phone", token: 1, os: "18.2")
-            let again = try await bench.register("ann", "phone", token: 1)
-            #expect(again.osVersion == "18.2")
+            #expect(try await bench.register("ann", "phone", token: 1, os: nil).osVersion == "18.2")
+            #expect(try await bench.register("ann", "phone", token: 1, os: "18.3").osVersion == "18.3")
+            try await bench.withRoutes { client in
+                let token = #""pushToken": "\#(RegistryBench.token(1))"}"#
+                _ = try await client.call(.post, "/devices", as: "ann", body + token)
+                let newer = try await client.call(.post, "/devices", as: "ann", body.replacing("2.1.0", with: "2.2.0") + token)
+                #expect(newer.string("appVersion") == "2.2.0")
+            }
         }
     }
 
@@ -199,6 +227,8 @@ struct RegistryTests {
     func platform() async throws {
         try await RegistryBench.with { bench in
             try await bench.withRoutes { client in
+                let taken = try await client.call(.post, "/devices", as: "ann", body + #""pushToken": "\#(RegistryBench.token(1))"}"#)
+                #expect(taken.string("platform") == "ios" && taken.string("appVersion") == "2.1.0")
                 let answer = try await client.call(
                     .post,
                     "/devices",

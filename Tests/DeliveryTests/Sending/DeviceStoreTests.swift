@@ -20,6 +20,10 @@ struct DeviceStoreTests {
             try await bench.register("ann", "phone", token: token)
             #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .active)
             #expect(try await bench.devices.device(userId: "bob", deviceId: "phone", now: .now())?.tokenState == .inactive)
+            // The app was installed anew: the record of before stays, without the token.
+            try await bench.register("ann", "reinstalled", token: token)
+            #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: .now())?.tokenState == .inactive)
+            #expect(try await bench.devices.device(userId: "ann", deviceId: "reinstalled", now: .now())?.tokenState == .active)
         }
     }
 

@@ -15,7 +15,9 @@ struct DispatchLogTests {
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann"}"#)
             let log = RecordingLog { $0.message == "a delivery was tried" }
             try await bench.dispatcher(ScriptedProvider().lookup, logger: log.logger).runUntilIdle()
-            let rows = try await bench.pool.query("SELECT attemptId FROM notificationDeliveryAttempts WHERE eventType = 'send'")
+            let rows = try await bench.pool.query(
+                "SELECT attemptId FROM notificationDeliveryAttempts WHERE eventType = 'send' AND requestId = 'request-1'"
+            )
             let attemptIds = Set(try rows.map { try $0.decode(String.self) })
             #expect(attemptIds.count == 2)
             #expect(Set(log.events.compactMap { $0.metadata?["attemptId"].map { "\($0)" } }) == attemptIds)

@@ -150,6 +150,7 @@ struct MatchStoreTests {
             try await store.pauseSilent(since: MatchSamples.now + .seconds(1))
             #expect(try await pool.matchColumn("pollerState") == "paused")
             _ = try await store.accept(scores[scores.count - 1], now: MatchSamples.now)
+            #expect(try await pool.matchColumn("pollerState") == "ended")
             #expect(try await store.display("m1", now: MatchSamples.now + .seconds(48 * 3600 - 1)) != nil)
             #expect(try await store.display("m1", now: MatchSamples.now + .seconds(48 * 3600)) == nil)
         }
