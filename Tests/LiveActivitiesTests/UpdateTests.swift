@@ -44,6 +44,9 @@ struct UpdateTests {
             let bodies = Dictionary(grouping: bench.apns.calls("update"), by: \.bytes)
             #expect(bodies.count == 3)
             #expect(bodies.values.map(\.count) == [12, 12, 12])
+            // Built once: not only alike, but the same array.
+            let arrays = bench.apns.calls("update").map { $0.bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) } }
+            #expect(Set(arrays).count == 3)
         }
     }
 
