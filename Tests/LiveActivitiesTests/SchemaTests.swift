@@ -1,3 +1,4 @@
+import LiveActivities
 import Postgres
 import TestDatabase
 import Testing
@@ -66,7 +67,9 @@ struct SchemaTests {
             #expect(withoutReason?.code.rawValue == "23514")
             let otherReason = await #expect(throws: PostgresError.self) { try await pool.insertActivity("ended", endReason: "bored") }
             #expect(otherReason?.code.rawValue == "23514")
-            try await pool.insertActivity("ended", endReason: "match_end")
+            let reasons = EndReason.allCases.map(\.rawValue)
+            #expect(Set(reasons).isSuperset(of: ["match_end", "user_unfollow", "user_dismissed", "token_invalid"]))
+            for (index, reason) in reasons.enumerated() { try await pool.insertActivity("ended", endReason: reason, instance: index + 1) }
         }
     }
 

@@ -121,7 +121,7 @@ struct RequirementsTests {
         let planted = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { $0.split(separator: " ", maxSplits: 3) }
         let rows = Dictionary(try Self.rows().map { ($0.id, $0.titles) }) { first, _ in first }
         let titles = try Self.titlesByFunction()
-        #expect(planted.count > 40)
+        #expect(planted.count > 130)
         for defect in planted {
             let (id, filter) = (String(defect[0]), String(defect[2]).replacing("\\.", with: ".").replacing("WholeService/", with: ""))
             let title = titles[filter]
