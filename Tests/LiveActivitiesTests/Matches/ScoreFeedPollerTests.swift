@@ -93,7 +93,7 @@ struct ScoreFeedPollerTests {
 
     @Test(
         "the loop asks every 5 s, pays an unchanged answer with a 304, backs off while the feed fails, recovers, and ends at shutdown",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(5))
     )
     func loop() async throws {
         try await withDatabase { pool in
