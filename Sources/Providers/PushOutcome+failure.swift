@@ -2,8 +2,8 @@ import HTTPClient
 import PushContract
 
 extension PushOutcome {
-    /// The codes of requests that got no answer: ours, not a provider's.
-    package static let unansweredCodes = Set(OutboundFailure.Kind.allCases.map(\.rawValue))
+    /// The codes of requests that were not written: ours, not a provider's.
+    package static let unsentCodes = Set(OutboundFailure.Kind.allCases.map(\.rawValue))
 
     /// The outcome of a request without an answer. If it was not written, a retry cannot duplicate it; if it was, the outcome is unknown.
     static func notSent(_ failure: OutboundFailure) -> PushOutcome {
@@ -20,7 +20,8 @@ extension PushOutcome {
         }
         var outcome = PushOutcome.failed(
             ReasonMapping.network,
-            code: failure.kind.rawValue,
+            // One that was written has the code of an unknown outcome, whatever ended the wait.
+            code: failure.phase == .notWritten ? failure.kind.rawValue : nil,
             detail: failure.description,
             latency: failure.latency
         )

@@ -29,7 +29,7 @@ extension ServerParts {
         healthRoutes(for: audience).add(to: router)
         AttemptRoutes(ingestor: ingestor, store: AttemptStore(pools.readers), labels: labels).add(to: router)
         DeviceRoutes(store: devices, defaults: providers.deviceDefaults, audit: AuditLog(pools.ingest).trail).add(to: router)
-        SendRoutes(store: sends, enqueueGroups: enqueueGroups).add(to: router)
+        SendRoutes(store: sends, check: sendCheck, wake: wake).add(to: router)
         live.addRoutes(to: router)
         guard audience == .everyone else { return router }
         let audit = AuditLog(pools.ingest).trail
@@ -88,7 +88,7 @@ extension ServerParts {
         CredentialChecker(
             states: { [providers] in providers.states(now: .now()) },
             check: { [configuration, logger] in
-                try await CredentialCheck.run(configuration, app: CredentialCheck.usualApp, now: .now(), logger: logger).map { verdict in
+                try await CredentialCheck.run(configuration, app: CredentialCheck.usualApp, logger: logger).map { verdict in
                     CredentialCheckResult(
                         name: verdict.credential,
                         environment: verdict.environment.rawValue,

@@ -36,8 +36,6 @@ struct ServerParts: Sendable {
     let sendsUsing: @Sendable (PostgresPool) -> SendStore
     let devices: DeviceStore
     let wake = WakeSignal()
-    let directLeases = DirectLeases()
-    let enqueueGroups: EnqueueGroups
     let providers: ProviderRegistry
     let rules: RuleRegistry
     let backtests = BacktestCache()
@@ -92,8 +90,6 @@ struct ServerParts: Sendable {
         )
         providers = try ProviderRegistry(configuration, logger: logger)
         labels.keep(apps: providers.apps)
-        let check = SendValidation.checker(providers.lookup, texts: configuration.texts)
-        enqueueGroups = EnqueueGroups(store: sends, check: check, leases: directLeases, wake: wake)
         live = try LiveParts(
             configuration,
             pools: pools,
@@ -176,7 +172,7 @@ struct ServerParts: Sendable {
     private func working() -> [any Service] {
         var services: [any Service] = [heartbeat, maintenance, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) {
-            services += [ingestor, enqueueGroups, DeviceSweeper(store: devices, logger: logger)]
+            services += [ingestor, DeviceSweeper(store: devices, logger: logger)]
             services.append(
                 BacktestRefresher(
                     pool: pools.alerting,
@@ -244,7 +240,6 @@ struct ServerParts: Sendable {
             throttles: ThrottleStore(pool: pools.sending),
             lookup: providers.lookup,
             configuration: dispatching,
-            leases: directLeases,
             wake: wake,
             uncommitted: uncommitted,
             logger: logger

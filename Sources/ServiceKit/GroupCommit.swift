@@ -18,7 +18,7 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
     private var waiting: [Waiting] = []
     private var critical: [Waiting] = []
     private var idle: CheckedContinuation<Void, Never>?
-    package private(set) var isOpen = false
+    private var isOpen = false
 
     /// - Parameters:
     ///   - limit: items of a batch at most.
@@ -38,13 +38,7 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
     ///
     /// - Parameter isCritical: it goes before those that are not, with up to half of a batch.
     package func submit(_ item: Item, isCritical: Bool = false) async -> Answer {
-        guard let answer = await submitIfOpen(item, isCritical: isCritical) else { preconditionFailure("submitted before open()") }
-        return answer
-    }
-
-    /// The same; nil where nobody would handle it: before `open` and after `close`.
-    package func submitIfOpen(_ item: Item, isCritical: Bool = false) async -> Answer? {
-        guard isOpen else { return nil }
+        precondition(isOpen, "submitted before open()")
         return await withCheckedContinuation { continuation in
             let entry = Waiting(item, continuation)
             if isCritical { critical.append(entry) } else { waiting.append(entry) }
@@ -73,7 +67,7 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
     }
 
     /// Items that wait for a batch.
-    package var count: Int { waiting.count + critical.count }
+    var count: Int { waiting.count + critical.count }
 
     private func take() -> [Waiting] {
         let first = critical.prefix(max((limit + 1) / 2, limit - waiting.count))

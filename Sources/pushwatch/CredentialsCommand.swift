@@ -33,7 +33,7 @@ struct CredentialsCommand: AsyncParsableCommand {
             let configuration = try await options.load()
             let verdicts: [CredentialCheck.Verdict]
             do {
-                verdicts = try await CredentialCheck.run(configuration, app: app, now: .now(), logger: Logger(label: "credentials"))
+                verdicts = try await CredentialCheck.run(configuration, app: app, logger: Logger(label: "credentials"))
             } catch let error as ConfigurationError {
                 throw CommandFailure.check(error.description)
             }
@@ -50,7 +50,8 @@ struct CredentialsCommand: AsyncParsableCommand {
         }
 
         private func line(_ verdict: CredentialCheck.Verdict) -> String {
-            var line = "\(verdict.credential) \(verdict.environment): \(verdict.state) (\(verdict.detail))"
+            var line =
+                "\(verdict.credential) \(verdict.environment): \(verdict.state) (\(verdict.detail)); \(verdict.app) at \(verdict.endpoint)"
             if let days = verdict.keyAgeDays { line += "; key file \(days) days old" }
             if let seconds = verdict.clockAheadSeconds {
                 line +=

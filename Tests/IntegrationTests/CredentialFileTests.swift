@@ -28,7 +28,7 @@ import Testing
         )
         #expect(entries.map(\.keyFile) == ["/etc/pushwatch/all.p8", "/keys/b.p8", "/etc/pushwatch/b.json"])
         #expect(CredentialEntry.index(of: entries, .apns, app: "com.b", .production) == 1)
-        #expect(CredentialEntry.index(of: entries, .apns, app: "com.b", .sandbox) == 0)
+        #expect(CredentialEntry.index(of: entries, .apns, app: "com.b", .sandbox) == nil, "its entry leaves the sandbox out")
         #expect(CredentialEntry.index(of: entries, .apns, app: "com.a", .production) == 0)
         #expect(CredentialEntry.index(of: entries, .fcm, app: "com.b", .production) == 2)
         #expect(CredentialEntry.index(of: entries, .fcm, app: "com.a", .production) == nil)
@@ -89,9 +89,12 @@ import Testing
                     var server = ServerConfiguration(databaseURL: "postgresql://nowhere")
                     server.providersCAFile = endpoints.caFile
                     server.credentialsFile = directory + "/credentials.yml"
-                    let verdicts = try await CredentialCheck.run(server, app: "com.example.app", now: .now(), logger: .silent)
+                    let verdicts = try await CredentialCheck.run(server, app: "com.example.app", logger: .silent)
                     #expect(verdicts.map(\.state) == [.accepted, .accepted], "\(verdicts)")
                     #expect(verdicts.first?.keyAgeDays == 10)
+                    #expect(verdicts.map(\.app) == ["com.example.app", "com.example.app"])
+                    #expect(verdicts.map(\.endpoint) == [endpoints.apnsURL, endpoints.apnsURL])
+                    #expect(verdicts.allSatisfy { abs($0.clockAheadSeconds ?? 100) <= 1 })
                     let registry = try ProviderRegistry(server, logger: .silent)
                     try await body(Rotation(registry: registry, simulator: simulator, endpoints: endpoints, directory: directory))
                 }
@@ -123,6 +126,26 @@ import Testing
         }
     }
 
+    @Test("a web server that is no provider accepts no credential, however it answers")
+    func otherServer() async throws {
+        let key = APNsSigningKey.generate()
+        try await Rotation.with(key, APNsSigningKey.generate(keyId: "PWSIMKEY02")) { rotation in
+            try key.privateKeyPEM.write(toFile: rotation.directory + "/key.p8", atomically: true, encoding: .utf8)
+            let settings = CredentialEntry.APNs(
+                teamId: "PWSIMTEAM1",
+                keyId: key.keyId,
+                keyFile: rotation.directory + "/key.p8",
+                endpoints: [.production: rotation.endpoints.apnsURL + "/elsewhere"]
+            )
+            let entry = CredentialEntry(name: "wrong", kind: .apns(settings), caFile: rotation.endpoints.caFile)
+            let provider = try PushProviders.make(entry, logger: .silent)
+            let verdict = await CredentialCheck.verdict(provider, entry, now: { .now() })
+            #expect(verdict.state == .unreachable && verdict.detail.contains("BadPath"), "\(verdict)")
+            let bare = await CredentialCheck.verdict(BareServer(), entry, now: { .now() })
+            #expect(bare.state == .unreachable && bare.detail.contains("404"), "\(bare)")
+        }
+    }
+
     @Test("a changed key takes over once the provider has accepted it; one it refuses, or that is no key, never does")
     func rollOver() async throws {
         let (first, second) = (APNsSigningKey.generate(), APNsSigningKey.generate(keyId: "PWSIMKEY02"))
@@ -150,5 +173,14 @@ import Testing
             let pushes = rotation.simulator.requests(provider: .apns).filter { $0.token != String(repeating: "0", count: 64) }
             #expect(pushes.count == 2 && Set(pushes.compactMap { $0.header("authorization") }).count == 2)
         }
+    }
+}
+
+/// Answers as any web server does.
+private struct BareServer: PushProvider {
+    var credential: String { "key" }
+
+    func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
+        .failed(Classification(.unknown, retry: .never), detail: "not found", httpStatus: 404)
     }
 }

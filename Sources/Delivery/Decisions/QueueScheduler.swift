@@ -11,12 +11,6 @@ package struct QueueScheduler: Sendable {
         package var criticalReserve: Double
 
         package init(criticalReserve: Double = 0.2) { self.criticalReserve = criticalReserve }
-
-        /// One slot is always left to others, or a process with a single one would never do their work.
-        func reserve(of slots: Slots) -> Int { min(slots.capacity - 1, Int((Double(slots.capacity) * criticalReserve).rounded(.up))) }
-
-        /// Free slots that others than critical deliveries may take.
-        func freeForOthers(_ slots: Slots) -> Int { min(slots.free, max(0, slots.capacity - reserve(of: slots) - slots.others)) }
     }
 
     /// The slots of a credential, and what is under way.
@@ -60,9 +54,11 @@ package struct QueueScheduler: Sendable {
         deficits = deficits.filter { deficit in queues.contains { $0.id == deficit.key } }
         let critical = queues.filter(\.isCritical)
         let others = queues.filter { !$0.isCritical }
+        // One slot is always left to others, or a process with a single one would never do their work.
+        let reserve = min(slots.capacity - 1, Int((Double(slots.capacity) * policy.criticalReserve).rounded(.up)))
         // The reserve is there for critical work also when others took more before the capacity shrank.
-        let forCritical = critical.isEmpty ? 0 : max(slots.free, policy.reserve(of: slots) - slots.critical)
-        let forOthers = policy.freeForOthers(slots)
+        let forCritical = critical.isEmpty ? 0 : max(slots.free, reserve - slots.critical)
+        let forOthers = min(slots.free, max(0, slots.capacity - reserve - slots.others))
         let otherWeight = others.reduce(0) { $0 + $1.deliveryClass.weight }
         let criticalWeight = critical.reduce(0) { $0 + $1.deliveryClass.weight }
         guard otherWeight + criticalWeight > 0 else { return [] }

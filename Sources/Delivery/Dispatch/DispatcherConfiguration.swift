@@ -17,7 +17,7 @@ package struct DispatcherConfiguration: Sendable {
     package var drainLimit: Duration
     package var delays: RetryDelays
     package var queues: QueueScheduler.Policy
-    /// Shown in `pushLeases.worker`; another one for every start of a process, so that no process takes its predecessor's leases for its own.
+    /// Shown in `pushLeases.worker`.
     package var worker: String
 
     package init(
@@ -30,8 +30,7 @@ package struct DispatcherConfiguration: Sendable {
         drainLimit: Duration = .seconds(20),
         delays: RetryDelays = RetryDelays(),
         queues: QueueScheduler.Policy = QueueScheduler.Policy(),
-        worker: String =
-            "\(ProcessInfo.processInfo.hostName):\(ProcessInfo.processInfo.processIdentifier):\(UInt32.random(in: 0...UInt32.max))"
+        worker: String = "\(ProcessInfo.processInfo.hostName):\(ProcessInfo.processInfo.processIdentifier)"
     ) {
         self.capacity = capacity
         self.claimLimit = claimLimit

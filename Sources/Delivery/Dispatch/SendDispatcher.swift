@@ -6,7 +6,6 @@ import Providers
 package import PushContract
 package import ServiceKit
 import ServiceLifecycle
-import Synchronization
 
 /// Takes deliveries out of the queue and sends them; takes over the leases of workers that did not come back.
 ///
@@ -16,21 +15,16 @@ import Synchronization
 package final class SendDispatcher: Service, Sendable {
     private let store: SendStore
     private let throttles: ThrottleStore
-    let configuration: DispatcherConfiguration
+    private let configuration: DispatcherConfiguration
     /// Deliveries of one claim where several credentials are in use.
     private static let sharedClaimLimit = 50
     private let wake: WakeSignal
     private let logger: Logger
-    let slots: SendSlots
-    let pipeline: PushPipeline<QueueDeliveries>
-    private let leases: DirectLeases
-    /// Deliveries that were leased as they were stored.
-    let direct = AsyncStream<ClaimedDelivery>.makeStream()
-    let knowledge = Mutex(QueueKnowledge())
+    private let slots: SendSlots
+    private let pipeline: PushPipeline<QueueDeliveries>
     private let runner: DeliveryRunner
 
     /// - Parameters:
-    ///   - leases: where accepted sends are leased at once while this runs.
     ///   - wake: signalled by `POST /sends`, so that a send need not wait for the next round.
     ///   - uncommitted: counts the outcomes that wait to be written.
     package init(
@@ -38,7 +32,6 @@ package final class SendDispatcher: Service, Sendable {
         throttles: ThrottleStore,
         lookup: @escaping ProviderLookup,
         configuration: DispatcherConfiguration = DispatcherConfiguration(),
-        leases: DirectLeases = DirectLeases(),
         wake: WakeSignal = WakeSignal(),
         uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
         logger: Logger
@@ -46,7 +39,6 @@ package final class SendDispatcher: Service, Sendable {
         self.store = store
         self.throttles = throttles
         self.configuration = configuration
-        self.leases = leases
         self.wake = wake
         self.logger = logger
         slots = SendSlots(capacity: configuration.capacity)
@@ -71,12 +63,8 @@ package final class SendDispatcher: Service, Sendable {
             await pipeline.working {
                 await withDiscardingTaskGroup { group in
                     group.addTask { await self.renewLeases() }
-                    group.addTask { await self.handleDirect() }
-                    leases.open(self)
                     await claimUntilShutdown { delivery in group.addTask { await self.handle(delivery) } }
-                    leases.close()
                     await drain()
-                    direct.continuation.finish()
                     group.cancelAll()
                 }
             }
@@ -120,15 +108,12 @@ package final class SendDispatcher: Service, Sendable {
         }
     }
 
-    /// Tries that take long keep their leases; those of a process that died run out. What was leased without this process learning of it
-    /// is returned.
+    /// Tries that take long keep their leases; those of a process that died run out.
     private func renewLeases() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: configuration.lease / 3)
             do {
                 _ = try await store.renew(slots.leases, lease: configuration.lease)
-                let started = slots.started(lostAfter: .now - configuration.lease * 2)
-                _ = try await store.returnUnknown(of: configuration.worker, except: started, olderThan: configuration.lease / 2)
             } catch is CancellationError {
                 return
             } catch {
@@ -153,7 +138,6 @@ package final class SendDispatcher: Service, Sendable {
     /// One look at the queue: makes due what is due, reaps now and then, divides the free slots, claims.
     func round(_ queueClaims: inout QueueClaims, now: ContinuousClock.Instant = .now) async throws -> Round {
         var round = Round()
-        knowledge.withLock { $0.noted = [] }
         let isSweep = queueClaims.isSweepDue(configuration.sweep, now: now)
         if isSweep {
             try await reap()
@@ -171,7 +155,6 @@ package final class SendDispatcher: Service, Sendable {
         let isShared = Set(allQueues.map { credential($0.queue.scope) }).count > 1
         let claimLimit = isShared ? min(configuration.claimLimit, Self.sharedClaimLimit) : configuration.claimLimit
         let byCredential = Dictionary(grouping: queues, by: { credential($0.scope) })
-        var waiting = Set(allQueues.filter(\.hasWork).map(\.queue.id))
         let division = slots.divide(among: Set(byCredential.keys), now: now)
         // Critical queues of all credentials first.
         var grants: [(credential: SendSlots.Credential, queue: SendQueue, grant: QueueScheduler.Grant)] = []
@@ -190,21 +173,14 @@ package final class SendDispatcher: Service, Sendable {
             let claimed = try await claim(limit, queue, &queueClaims)
             queueClaims[credential].claimed(claimed.count, of: grant)
             round.deliveries += claimed
-            if limit > claimed.count { waiting.remove(queue.id) }
             let isFull = claimed.count == limit && !isPaced
             round.isMoreWaiting = round.isMoreWaiting || isFull && !claimed.isEmpty && slots.hasFreeSlots(credential)
-        }
-        knowledge.withLock { known in
-            known.isRead = true
-            known.throttles = queueClaims.throttles
-            known.waiting = waiting
-            known.isShared = isShared
         }
         return round
     }
 
     /// The credential that pushes of this scope are sent with.
-    func credential(_ scope: PushScope) -> SendSlots.Credential {
+    private func credential(_ scope: PushScope) -> SendSlots.Credential {
         SendSlots.Credential(provider: scope.provider, environment: scope.environment, name: pipeline.credential(for: scope))
     }
 
@@ -252,7 +228,7 @@ package final class SendDispatcher: Service, Sendable {
     }
 
     /// How many more of a queue may be under way now, with regard to what its provider asked for.
-    func allowed(_ queue: SendQueue) -> Int {
+    private func allowed(_ queue: SendQueue) -> Int {
         let limit = pipeline.gate.slots(of: queue, capacity: configuration.capacity, ramp: configuration.delays.ramp, now: .now())
         return limit - slots.count(of: queue.id)
     }
@@ -281,8 +257,7 @@ package final class SendDispatcher: Service, Sendable {
     func working(_ body: () async -> Void) async { await pipeline.working(body) }
 
     func handle(_ delivery: ClaimedDelivery) async {
-        let disposition = await runner.run(delivery) { [slots] in slots.answer(delivery, $0, now: .now) }
-        let isWaiting = knowledge.withLock { !$0.isRead || !$0.waiting.isEmpty || !$0.noted.isEmpty }
-        if slots.leave(delivery, isLost: disposition == .lost) && isWaiting || pipeline.gate.hasClosed { wake.signal() }
+        await runner.run(delivery) { [slots] in slots.answer(delivery, $0, now: .now) }
+        if slots.leave(delivery) || pipeline.gate.hasClosed { wake.signal() }
     }
 }

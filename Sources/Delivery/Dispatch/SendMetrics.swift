@@ -19,9 +19,9 @@ enum SendMetrics {
             ("reason", attempt?.reasonCode?.rawValue ?? "none"),
         ]
         Counter(label: "pushwatch_sends_results_total", dimensions: dimensions).increment()
-        if let attempt, let code = attempt.providerErrorCode, PushOutcome.unansweredCodes.contains(code) {
+        if let attempt, let code = attempt.providerErrorCode, PushOutcome.unsentCodes.contains(code) {
             let labels = [("provider", attempt.provider.rawValue), ("code", code)]
-            Counter(label: "pushwatch_provider_unanswered_total", dimensions: labels).increment()
+            Counter(label: "pushwatch_provider_unsent_total", dimensions: labels).increment()
         }
         guard let attempt, let latency = attempt.latencyMs else { return }
         Metrics.Timer(label: "pushwatch_sends_attempt_duration_seconds", dimensions: [("provider", attempt.provider.rawValue)])

@@ -21,20 +21,12 @@ final class SendSlots: Sendable {
         var first = 0
 
         var inFlight: Int { critical + others }
-
-        mutating func take(_ count: Int, isCritical: Bool) {
-            if isCritical { critical += count } else { others += count }
-        }
     }
 
     private struct State {
         var uses: [Credential: Use] = [:]
         var leases: [Int64: (lease: LeaseKey, credential: Credential, isAnswered: Bool)] = [:]
         var byQueue: [Int32: Int] = [:]
-        /// Slots that are taken for what is being leased.
-        var reserved = 0
-        /// Attempts whose outcome could not be written; their leases run out.
-        var lost: [(lease: LeaseKey, at: ContinuousClock.Instant)] = []
     }
 
     private let capacity: Int
@@ -42,17 +34,8 @@ final class SendSlots: Sendable {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// Attempts under way, and slots reserved for more.
-    var count: Int { state.withLock { $0.leases.count + $0.reserved } }
+    var count: Int { state.withLock { $0.leases.count } }
     var leases: [LeaseKey] { state.withLock { $0.leases.values.map(\.lease) } }
-
-    /// Everything that was begun and whose lease may still be there. What was lost before `end` is forgotten.
-    func started(lostAfter end: ContinuousClock.Instant) -> [LeaseKey] {
-        state.withLock { state in
-            state.lost.removeAll { $0.at < end }
-            return state.leases.values.map(\.lease) + state.lost.map(\.lease)
-        }
-    }
 
     func count(of queue: Int32) -> Int { state.withLock { $0.byQueue[queue, default: 0] } }
 
@@ -81,45 +64,13 @@ final class SendSlots: Sendable {
         }
     }
 
-    /// Takes free slots of a credential before the deliveries are known: how many. Others than critical ones leave the reserve free.
-    func reserve(
-        _ wanted: Int,
-        _ credential: Credential,
-        queue: SendQueue,
-        policy: QueueScheduler.Policy,
-        now: ContinuousClock.Instant
-    ) -> Int {
-        guard wanted > 0, let slots = divide(among: [credential], now: now)[credential] else { return 0 }
-        let count = min(wanted, queue.isCritical ? slots.free : policy.freeForOthers(slots))
-        guard count > 0 else { return 0 }
-        state.withLock { state in
-            state.uses[credential]?.take(count, isCritical: queue.isCritical)
-            state.byQueue[queue.id, default: 0] += count
-            state.reserved += count
-        }
-        return count
-    }
-
-    func release(_ count: Int, _ credential: Credential, queue: SendQueue) {
-        state.withLock { state in
-            state.uses[credential]?.take(-count, isCritical: queue.isCritical)
-            state.byQueue[queue.id, default: count] -= count
-            state.reserved -= count
-        }
-    }
-
-    /// - Parameter isReserved: in a slot that `reserve` took for it.
-    func enter(_ delivery: ClaimedDelivery, _ credential: Credential, isReserved: Bool = false, now: ContinuousClock.Instant) {
+    func enter(_ delivery: ClaimedDelivery, _ credential: Credential, now: ContinuousClock.Instant) {
         state.withLock { state in
             let lease = LeaseKey(deliveryId: delivery.deliveryId, leaseToken: delivery.leaseToken)
             state.leases[delivery.deliveryId] = (lease, credential, false)
+            state.byQueue[delivery.queue, default: 0] += 1
             var use = state.uses[credential] ?? Use(limit: AdaptiveLimit(maximum: capacity), capacity: capacity)
-            if isReserved {
-                state.reserved -= 1
-            } else {
-                state.byQueue[delivery.queue, default: 0] += 1
-                use.take(1, isCritical: delivery.deliveryClass == .critical)
-            }
+            if delivery.deliveryClass == .critical { use.critical += 1 } else { use.others += 1 }
             use.unanswered.append((delivery.deliveryId, now))
             state.uses[credential] = use
         }
@@ -134,14 +85,13 @@ final class SendSlots: Sendable {
         }
     }
 
-    /// The outcome is written, or lost. True when its credential has free slots enough for another claim.
-    func leave(_ delivery: ClaimedDelivery, isLost: Bool = false) -> Bool {
+    /// The outcome is written. True when its credential has free slots enough for another claim.
+    func leave(_ delivery: ClaimedDelivery) -> Bool {
         state.withLock { state in
-            guard let (lease, credential, _) = state.leases.removeValue(forKey: delivery.deliveryId) else { return false }
-            if isLost { state.lost.append((lease, .now)) }
+            guard let credential = state.leases.removeValue(forKey: delivery.deliveryId)?.credential else { return false }
             state.byQueue[delivery.queue, default: 1] -= 1
             guard var use = state.uses.removeValue(forKey: credential) else { return false }
-            use.take(-1, isCritical: delivery.deliveryClass == .critical)
+            if delivery.deliveryClass == .critical { use.critical -= 1 } else { use.others -= 1 }
             while use.first < use.unanswered.count, state.leases[use.unanswered[use.first].deliveryId]?.isAnswered != false {
                 use.first += 1
             }

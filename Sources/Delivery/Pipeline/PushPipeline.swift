@@ -113,8 +113,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
     }
 
     /// Writes the end of a push that is not attempted.
-    @discardableResult
-    package func end(_ consequence: Kind.Consequence, lease: DeliveryLease?, at: Timestamp) async -> OutcomeDisposition {
+    package func end(_ consequence: Kind.Consequence, lease: DeliveryLease?, at: Timestamp) async {
         await writer.submit(DeliveryOutcome(consequence: consequence, lease: lease, at: at))
     }
 
@@ -135,8 +134,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         case .blocked(let obstacle): await end(blocked(obstacle.until), lease: nil, at: startedAt)
         case .allowed(let circuitsToClose):
             guard let provider = lookup(scope.provider, scope.app, scope.environment) as? any BroadcastProvider else {
-                await end(blocked(startedAt + SendGate.retryInterval), lease: nil, at: startedAt)
-                return
+                return await end(blocked(startedAt + SendGate.retryInterval), lease: nil, at: startedAt)
             }
             let (outcome, consequence) = await body(provider)
             let at = now()
@@ -253,7 +251,9 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
                 environment: identity.environment,
                 app: identity.app
             )
-            return await provider.send(message, to: target, attemptId: push.messageId, now: now)
+            var outcome = await provider.send(message, to: target, attemptId: push.messageId, now: now)
+            if outcome.status != .sent { outcome.removeTokens(token.rawValue) }
+            return outcome
         case .success(.broadcast(let message, let channel)):
             guard let provider = provider as? any BroadcastProvider else { return .withoutCredential }
             let scope = BroadcastScope(app: identity.app, environment: identity.environment)

@@ -13,7 +13,7 @@ enum SendQueueRegistry {
     }
 
     /// The queues of these keys, made where missing.
-    static func queues(for needed: [Key], on connection: BlockingConnection) throws -> [Key: SendQueue] {
+    static func queues(for needed: [Key], on connection: BlockingConnection) throws -> [Key: Int32] {
         let keys = Set(needed)
         let apps = Array(Set(keys.map(\.app)))
         var known = try read(apps, on: connection)
@@ -33,9 +33,9 @@ enum SendQueueRegistry {
         return known
     }
 
-    private static func read(_ apps: [String], on connection: BlockingConnection) throws -> [Key: SendQueue] {
+    private static func read(_ apps: [String], on connection: BlockingConnection) throws -> [Key: Int32] {
         let queues = try connection.query("SELECT \(raw: columns) FROM pushQueues WHERE app = ANY(\(apps))").map(SendQueue.init)
-        return Dictionary(uniqueKeysWithValues: queues.map { (Key($0), $0) })
+        return Dictionary(uniqueKeysWithValues: queues.map { (Key($0), $0.id) })
     }
 }
 

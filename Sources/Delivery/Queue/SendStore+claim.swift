@@ -110,15 +110,6 @@ enum ClaimQueries {
         """
     }
 
-    /// Deliveries that the same transaction has stored. They wait nowhere.
-    static func leaseNew(_ deliveries: [Int64], lease: Duration, worker: String) -> Query {
-        """
-        WITH taken AS (
-            SELECT 0::bigint AS seq, deliveryId, 1 AS attemptNumber FROM unnest(\(deliveries)) AS t(deliveryId) LIMIT 1000
-        ), \(leasing(lease: lease, worker: worker))
-        """
-    }
-
     /// From what was taken to leases with all that a try needs.
     private static func leasing(lease: Duration, worker: String) -> Query {
         """

@@ -15,43 +15,23 @@ extension SendStore {
         check: @escaping PayloadCheck
     ) async throws -> [SendReceipt] {
         guard !requests.isEmpty else { return [] }
-        let request = EnqueueRequest(sends: requests, requestId: requestId, author: author, now: now)
-        return try await enqueue([request], check: check, leases: DirectReservation(DirectLeases())).receipts[0]
-    }
-
-    /// Stores what several requests ask for, in one transaction.
-    ///
-    /// - Parameter leases: where what can be sent at once is leased.
-    func enqueue(_ requests: [EnqueueRequest], check: @escaping PayloadCheck, leases: DirectReservation) async throws -> EnqueuedSends {
-        let enqueued = try await pool.performTransaction { [self] connection in
-            // Of a run that failed.
-            leases.release()
-            var enqueueing = Enqueueing(requests, bulkThreshold: bulkThreshold, on: connection)
-            try enqueueing.admit(cipher: cipher, check: check)
-            try enqueueing.storeSends()
-            return try enqueueing.storeDeliveries(leases: leases) { try ClaimedDelivery($0, cipher: cipher, texts: texts) }
+        return try await pool.performTransaction { [cipher, bulkThreshold] connection in
+            var enqueueing = try Enqueueing(requests, cipher: cipher, bulkThreshold: bulkThreshold, on: connection, now: now)
+            try enqueueing.admit(check: check)
+            try enqueueing.store(requestId: requestId, author: author)
+            return enqueueing.receipts
         }
-        return enqueued
     }
 }
 
-/// What a transaction stored.
-struct EnqueuedSends: Sendable {
-    /// Of each request, one for each of its sends.
-    var receipts: [[SendReceipt]] = []
-    /// Queues into which something was put that waits.
-    var waiting: Set<Int32> = []
-    /// Deliveries that are leased already.
-    var leased: [ClaimedDelivery] = []
-}
-
-/// Sends on their way into the queue, inside their transaction.
+/// One batch on its way into the queue, inside its transaction.
 private struct Enqueueing {
-    private let requests: [EnqueueRequest]
-    private let sends: [SendRequest]
+    private let requests: [SendRequest]
+    private let cipher: TokenCipher
     private let bulkThreshold: Int
     private let connection: BlockingConnection
     private let now: Timestamp
+    private var known: [String: (hash: [UInt8], deliveries: Int)]
     private var outcome: [SendReceipt?]
     private var deliveries: [Int: [NewDelivery]] = [:]
     private var skipped: [Int: [SkippedTargets]] = [:]
@@ -59,118 +39,107 @@ private struct Enqueueing {
     /// Sends to many people, which are stored one by one.
     private var fanOuts: [Int: FanOut] = [:]
     private var fanOutKinds: [Int: [PayloadKind]] = [:]
-    /// What is stored by this transaction, in order.
-    private var stored: [Int] = []
 
-    init(_ requests: [EnqueueRequest], bulkThreshold: Int, on connection: BlockingConnection) {
+    init(
+        _ requests: [SendRequest],
+        cipher: TokenCipher,
+        bulkThreshold: Int,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws {
         self.requests = requests
+        self.cipher = cipher
         self.bulkThreshold = bulkThreshold
         self.connection = connection
-        sends = requests.flatMap(\.sends)
-        now = requests.map(\.now).max() ?? .now()
-        outcome = Array(repeating: nil, count: sends.count)
+        self.now = now
+        known = try EnqueueQueries.known(requests.map(\.sendId), on: connection)
+        outcome = Array(repeating: nil, count: requests.count)
     }
+
+    var receipts: [SendReceipt] { outcome.map { $0 ?? .conflict } }
 
     private func deliveryClass(of index: Int) -> DeliveryClass { classes[index] ?? .normal }
-    private func accepted(_ index: Int, _ deliveries: Int) -> SendReceipt {
-        .accepted(deliveries: deliveries, skipped: skipped[index, default: []])
-    }
 
-    /// Decides on each send; what remains without an outcome is to be stored.
-    mutating func admit(cipher: TokenCipher, check: SendStore.PayloadCheck) throws {
-        let resolution = try TargetResolution(sends, cipher: cipher, on: connection, now: now)
-        for (index, send) in sends.enumerated() {
+    /// Decides on each request; what remains without an outcome is to be stored.
+    mutating func admit(check: SendStore.PayloadCheck) throws {
+        var first: [String: Int] = [:]
+        for (index, request) in requests.enumerated() {
+            if let stored = known[request.sendId] {
+                outcome[index] = stored.hash == request.contentHash ? .duplicate(deliveries: stored.deliveries) : .conflict
+            } else if let earlier = first[request.sendId] {
+                outcome[index] = requests[earlier].contentHash == request.contentHash ? .duplicate(deliveries: 0) : .conflict
+            } else {
+                first[request.sendId] = index
+            }
+        }
+        let open = requests.indices.filter { outcome[$0] == nil }
+        let resolution = try TargetResolution(open.map { requests[$0] }, cipher: cipher, on: connection, now: now)
+        for index in open {
             do {
                 var tally = SkippedTally()
-                let found = try resolution.deliveries(for: send, &tally)
+                let found = try resolution.deliveries(for: requests[index], &tally)
                 // A thousand devices of one app make one check.
                 var devices = Dictionary(found.map { (PayloadKind($0), 1) }, uniquingKeysWith: +)
-                if let fanOut = FanOut(send, now: now) {
+                if let fanOut = FanOut(requests[index], now: now) {
                     devices = try fanOut.kinds(on: connection)
-                    guard !devices.isEmpty else { throw FanOut.noRecipient(send) }
-                    tally.skip(FanOut.unreachable(send), count: try fanOut.peopleWithoutDevice(on: connection))
+                    guard !devices.isEmpty else { throw FanOut.noRecipient(requests[index]) }
+                    tally.skip(FanOut.unreachable(requests[index]), count: try fanOut.peopleWithoutDevice(on: connection))
                     fanOuts[index] = fanOut
                 }
-                for (kind, count) in devices {
-                    guard let problem = check(send, kind.provider, kind.platform, kind.app) else { continue }
-                    tally.skip(problem, count: count)
+                for (kind, count) in devices.sorted(by: { $0.key.order < $1.key.order }) {
+                    guard let problem = check(requests[index], kind.provider, kind.platform, kind.app) else { continue }
                     devices[kind] = nil
+                    // None is left: the caller is to correct this first.
+                    if devices.isEmpty { throw problem }
+                    tally.skip(problem, count: count)
                 }
-                if devices.isEmpty, let problem = tally.problem { throw problem }
                 fanOutKinds[index] = fanOuts[index] == nil ? nil : Array(devices.keys)
                 deliveries[index] = found.filter { devices[PayloadKind($0)] != nil }
                 skipped[index] = tally.targets
                 let count = devices.values.reduce(0, +)
-                classes[index] = send.deliveryClass ?? .usual(deliveries: count, bulkThreshold: bulkThreshold)
+                classes[index] = requests[index].deliveryClass ?? .usual(deliveries: count, bulkThreshold: bulkThreshold)
             } catch let problem as Problem {
                 outcome[index] = .refused(problem)
             }
         }
     }
 
-    /// Stores what is new. What was stored before is answered so, whatever became of its target since.
-    mutating func storeSends() throws {
-        var authors: [(requestId: String, author: String)] = []
-        for request in requests { authors += Array(repeating: (request.requestId, request.author), count: request.sends.count) }
-        var first: [String: Int] = [:]
-        for index in sends.indices where outcome[index] == nil && first[sends[index].sendId] == nil { first[sends[index].sendId] = index }
-        // By id, so that two transactions with the same ids wait for each other in one direction only.
-        let open = first.values.sorted { sends[$0].sendId < sends[$1].sendId }
+    mutating func store(requestId: String, author: String) throws {
+        // By id, so that two batches with the same ids wait for each other in one direction only.
+        let open = deliveries.keys.sorted { requests[$0].sendId < requests[$1].sendId }
+        guard !open.isEmpty else { return }
         let inserted = try EnqueueQueries.insert(
-            open.map { EnqueueQueries.Entry(send: sends[$0], deliveryClass: deliveryClass(of: $0), request: authors[$0]) },
+            open.map { (requests[$0], deliveryClass(of: $0)) },
+            requestId: requestId,
+            author: author,
             now: now,
             on: connection
         )
-        stored = open.filter { inserted.contains(sends[$0].sendId) }
-        for index in stored { outcome[index] = accepted(index, deliveries[index]?.count ?? 0) }
-        // Known from before, or a second time in this transaction.
-        let rest = sends.indices.filter { if case .accepted? = outcome[$0] { false } else { true } }
-        guard !rest.isEmpty else { return }
-        let known = try EnqueueQueries.known(Array(Set(rest.map { sends[$0].sendId })), on: connection)
-        for index in rest {
-            if let own = first[sends[index].sendId], inserted.contains(sends[index].sendId) {
-                let count = deliveries[own]?.count ?? 0
-                outcome[index] = sends[own].contentHash == sends[index].contentHash ? .duplicate(deliveries: count) : .conflict
-            } else if let known = known[sends[index].sendId] {
-                outcome[index] = known.hash == sends[index].contentHash ? .duplicate(deliveries: known.deliveries) : .conflict
+        let lost = open.filter { !inserted.contains(requests[$0].sendId) }
+        if !lost.isEmpty {
+            // Another request with the same id committed first.
+            known = try EnqueueQueries.known(lost.map { requests[$0].sendId }, on: connection)
+            for index in lost {
+                let stored = known[requests[index].sendId]
+                outcome[index] = stored?.hash == requests[index].contentHash ? .duplicate(deliveries: stored?.deliveries ?? 0) : .conflict
             }
         }
-    }
-
-    /// Puts each new delivery where it waits, or under a lease if it can be sent at once.
-    mutating func storeDeliveries(leases: DirectReservation, _ claimed: (Row) throws -> ClaimedDelivery) throws -> EnqueuedSends {
-        var enqueued = EnqueuedSends()
+        let stored = open.filter { inserted.contains(requests[$0].sendId) }
         let entries = stored.flatMap { index in
-            deliveries[index, default: []].map { (send: sends[index], delivery: $0, queue: $0.queue(deliveryClass(of: index))) }
+            deliveries[index, default: []].map { (requests[index], $0, $0.queue(deliveryClass(of: index))) }
         }
         let fanOutQueues = stored.flatMap { index in fanOutKinds[index, default: []].map { $0.queue(deliveryClass(of: index)) } }
-        let queues = try SendQueueRegistry.queues(for: entries.map(\.queue) + fanOutQueues, on: connection)
-        var (direct, waiting): ([EnqueueQueries.NewRow], [EnqueueQueries.NewRow]) = ([], [])
-        for (key, entries) in Dictionary(grouping: entries, by: \.queue) {
-            guard let queue = queues[key] else { continue }
-            let rows = entries.map { EnqueueQueries.NewRow(sendId: $0.send.sendId, delivery: $0.delivery, queue: queue.id) }
-            let isDue = entries.allSatisfy { $0.send.notBefore.map { $0 <= now } ?? true }
-            let count = isDue ? leases.reserve(rows.count, of: queue) : 0
-            direct += rows.prefix(count)
-            waiting += rows.dropFirst(count)
+        let queues = try SendQueueRegistry.queues(for: entries.map(\.2) + fanOutQueues, on: connection)
+        try EnqueueQueries.insertDeliveries(entries, queues: queues, now: now, on: connection)
+        for index in stored {
+            let many = try fanOuts[index]?.store(
+                requests[index],
+                to: fanOutKinds[index, default: []],
+                as: deliveryClass(of: index),
+                on: connection
+            )
+            outcome[index] = .accepted(deliveries: many ?? deliveries[index]?.count ?? 0, skipped: skipped[index, default: []])
         }
-        try EnqueueQueries.insertWaiting(waiting, now: now, on: connection)
-        enqueued.waiting = Set(waiting.map(\.queue))
-        if !direct.isEmpty {
-            let ids = try EnqueueQueries.insertDirect(direct, now: now, on: connection)
-            enqueued.leased = try connection.query(ClaimQueries.leaseNew(ids, lease: leases.lease, worker: leases.worker)).map(claimed)
-        }
-        for (index, fanOut) in fanOuts.sorted(by: { $0.key < $1.key }) where stored.contains(index) {
-            let count = try fanOut.store(sends[index], to: fanOutKinds[index, default: []], as: deliveryClass(of: index), on: connection)
-            outcome[index] = accepted(index, count)
-            enqueued.waiting.formUnion(fanOutQueues.compactMap { queues[$0]?.id })
-        }
-        var rest = outcome.map { $0 ?? .conflict }[...]
-        for request in requests {
-            enqueued.receipts.append(Array(rest.prefix(request.sends.count)))
-            rest = rest.dropFirst(request.sends.count)
-        }
-        return enqueued
     }
 }
 
@@ -180,6 +149,8 @@ struct PayloadKind: Hashable {
     var platform: Platform
     var environment: PushEnvironment
     var app: String
+
+    var order: (String, String, String, String) { (provider.rawValue, platform.rawValue, environment.rawValue, app) }
 
     func queue(_ deliveryClass: DeliveryClass) -> SendQueueRegistry.Key {
         SendQueueRegistry.Key(app: app, provider: provider, environment: environment, deliveryClass: deliveryClass)

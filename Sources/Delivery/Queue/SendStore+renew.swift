@@ -30,27 +30,4 @@ extension SendStore {
             """
         )
     }
-
-    /// Makes deliveries ready again that a worker holds by its leases and does not know of: the answer to its claim, or to the commit of what
-    /// it leased as it was stored, was lost. It has not begun them. How many.
-    ///
-    /// - Parameters:
-    ///   - started: what the worker has started and whose outcome is not written.
-    ///   - age: of the lease; longer than a claim may take to be answered.
-    func returnUnknown(of worker: String, except started: [LeaseKey], olderThan age: Duration) async throws -> Int {
-        try await pool.execute(
-            """
-            WITH returned AS (
-                DELETE FROM pushLeases l WHERE worker = \(worker) AND claimedAt < clock_timestamp() - \(age.inSeconds) * interval '1 second'
-                    AND NOT EXISTS (
-                        SELECT FROM unnest(\(started.map(\.deliveryId)), \(started.map(\.leaseToken))) AS h(deliveryId, leaseToken)
-                        WHERE h.deliveryId = l.deliveryId AND h.leaseToken = l.leaseToken
-                    )
-                RETURNING deliveryId, queue, attemptNumber
-            )
-            INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
-            SELECT queue, deliveryId, attemptNumber, clock_timestamp() FROM returned ORDER BY deliveryId
-            """
-        )
-    }
 }

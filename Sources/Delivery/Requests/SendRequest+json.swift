@@ -1,12 +1,15 @@
 import Crypto
 import Foundation
 package import HTTPServer
+import Providers
 package import PushContract
 package import ServiceKit
 
 extension SendRequest {
     /// How long a send is tried when the caller does not say.
-    static let usualLifetime = Duration.seconds(24 * 3600)
+    private static let usualLifetime = Duration.seconds(24 * 3600)
+    /// The same of calls and of push to talk, which mean nothing later (Apple asks for 0 or a few seconds). Time for a retry.
+    private static let callLifetime = Duration.seconds(30)
     /// What stands at the place of a sendId in our own paths.
     static let reservedIds: Set<String> = ["backlog", "throttle", "circuits", "pauses", "deactivation-limiters", "dead"]
     /// APNs stores for at most 30 days; FCM 28.
@@ -27,7 +30,7 @@ extension SendRequest {
             throw fields.field("sendId").invalid("\"\(sendId)\" is a path of its own under /sends. Use another sendId.")
         }
         let start = max(notBefore ?? now, now)
-        self.expiresAt = expiresAt ?? start + SendRequest.usualLifetime
+        self.expiresAt = expiresAt ?? start + SendRequest.lifetime(content)
         self.sendId = sendId ?? UUID().uuidString.lowercased()
         self.pointer = pointer
         contentHash = SendRequest.hash(of: value)
@@ -38,6 +41,13 @@ extension SendRequest {
         }
         guard self.expiresAt <= now + SendRequest.longestLifetime else {
             throw fields.field("expiresAt").invalid("\"expiresAt\" lies at most 28 days ahead: no provider keeps a push for longer.")
+        }
+    }
+
+    private static func lifetime(_ content: SendContent) -> Duration {
+        switch content.pushType.flatMap({ APNsPushType(rawValue: $0) }) {
+        case .voip, .pushtotalk: callLifetime
+        default: usualLifetime
         }
     }
 

@@ -2,7 +2,7 @@ package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
-import ServiceKit
+package import ServiceKit
 
 /// `POST /sends`, `GET` and `DELETE /sends/{sendId}`, `GET /sends/backlog`.
 package struct SendRoutes: Sendable {
@@ -10,18 +10,24 @@ package struct SendRoutes: Sendable {
     static let batchLimit = 10_000
 
     private let store: SendStore
-    private let enqueueGroups: EnqueueGroups
+    private let check: SendStore.PayloadCheck
+    private let wake: WakeSignal
     private let reader: BodyReader
     private let now: @Sendable () -> Timestamp
 
+    /// - Parameters:
+    ///   - check: refuses what a provider would refuse.
+    ///   - wake: the dispatcher's, if it runs in this process.
     package init(
         store: SendStore,
-        enqueueGroups: EnqueueGroups,
+        check: @escaping SendStore.PayloadCheck = { SendValidation.check($0, provider: $1, platform: $2, app: $3) },
+        wake: WakeSignal,
         reader: BodyReader = BodyReader(),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.store = store
-        self.enqueueGroups = enqueueGroups
+        self.check = check
+        self.wake = wake
         self.reader = reader
         self.now = now
     }
@@ -39,9 +45,9 @@ package struct SendRoutes: Sendable {
         let now = now()
         let body = try JSONParser.parse(try await reader.read(request))
         let batch = try SendBatch(body, limit: SendRoutes.batchLimit, now: now)
-        let receipts = try await enqueueGroups.enqueue(
-            EnqueueRequest(sends: batch.requests, requestId: context.requestId, author: caller.name, now: now)
-        )
+        let requests = batch.requests
+        let receipts = try await store.enqueue(requests, requestId: context.requestId, author: caller.name, now: now, check: check)
+        wake.signal()
         return try SendBatchResponse(batch, receipts: receipts).response()
     }
 

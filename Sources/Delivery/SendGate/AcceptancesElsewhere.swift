@@ -14,6 +14,8 @@ struct AcceptancesElsewhere: Sendable {
 
     /// When another process was last accepted in this scope; nil: not since then, or the database cannot say.
     func last(in scope: CircuitScope, since: Timestamp) async -> Timestamp? {
+        // Longer ago says nothing of now, and would be a long search.
+        let since = max(since, .now() - .seconds(60))
         // Attempts do not name the credential. In the middle of a rotation others may have a newer one accepted.
         let rows = try? await pool.query(
             """

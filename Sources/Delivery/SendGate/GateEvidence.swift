@@ -107,6 +107,14 @@ struct GateEvidence: Sendable {
         return isContradicted ? .delivery(times: times) : .scope(unlessAcceptedSince: since)
     }
 
+    /// Another process had a push of the scope accepted: the refusal that was assessed last is this push's own, for the nth time.
+    mutating func assessAgain(_ key: Key, operationKey: String, by accepted: Timestamp, at now: Timestamp) -> Int {
+        accept(key, operationKey: "", at: accepted)
+        let times = (refused[operationKey]?.times ?? 0) + 1
+        refused[operationKey] = Refused(at: now, times: times)
+        return times
+    }
+
     /// An answer that is no failure of the provider's.
     mutating func healthy(_ key: Key) { runs[GateEvidence.whole(key)] = nil }
 

@@ -79,18 +79,9 @@ package final class SendGate: Sendable {
         }
     }
 
-    /// Whether there is a circuit that blocks any push of this provider, app and environment.
-    func hasCircuit(at scope: PushScope) -> Bool {
-        state.withLock { state in
-            state.circuits.contains {
-                $0.scope.provider == scope.provider && $0.scope.app == scope.app && $0.scope.environment == scope.environment
-            }
-        }
-    }
-
     /// What the outcome of an attempt says about its scope.
     ///
-    /// - Parameter acceptedElsewhere: when another process last had a push of the scope accepted.
+    /// - Parameter acceptedElsewhere: the refusal was assessed before, and another process had a push of the scope accepted since then.
     func assess(
         _ outcome: PushOutcome,
         _ scope: PushScope,
@@ -102,7 +93,9 @@ package final class SendGate: Sendable {
     ) -> GateVerdict {
         state.withLock { state in
             let key = GateEvidence.Key(scope: scope, credential: credential)
-            if let acceptedElsewhere { state.evidence.accept(key, operationKey: "", at: acceptedElsewhere) }
+            if let acceptedElsewhere {
+                return GateVerdict(ownRefusals: state.evidence.assessAgain(key, operationKey: operationKey, by: acceptedElsewhere, at: now))
+            }
             if let kind = CircuitDecision.outage(outcome) {
                 let isOpen = state.circuits.contains {
                     $0.scope.kind.isOutage && $0.scope.credential == credential && $0.scope.covers(scope)

@@ -13,6 +13,9 @@ package enum CredentialCheck {
         package var credential: String
         package var provider: Provider
         package var environment: PushEnvironment
+        /// The app that it was tried with, and where.
+        package var app: String
+        package var endpoint: String
         package var state: State
         package var detail: String
         /// Days since the key's file was written; keys are best replaced now and then.
@@ -24,23 +27,47 @@ package enum CredentialCheck {
     /// What a credential for all apps is tested with.
     package static let usualApp = "com.example.app"
 
-    /// Every configured credential, in each environment it serves.
+    /// Trials under way at once.
+    private static let limit = 8
+
+    /// Every configured credential, in each environment it serves, several at once.
     /// - Parameter app: the bundle id to test a credential with that serves all apps.
-    package static func run(_ configuration: ServerConfiguration, app: String, now: Timestamp, logger: Logger) async throws -> [Verdict] {
-        var verdicts: [Verdict] = []
-        for entry in try PushProviders.entries(configuration) {
-            do {
-                let provider = try PushProviders.make(entry, logger: logger)
-                for environment in entry.environments { verdicts.append(await check(provider, entry, environment, app: app, now: now)) }
-            } catch {
-                verdicts += entry.environments.map { report(entry, $0, .refused, error.description, now: now) }
+    package static func run(
+        _ configuration: ServerConfiguration,
+        app: String,
+        now: @escaping @Sendable () -> Timestamp = { .now() },
+        logger: Logger
+    ) async throws -> [Verdict] {
+        let entries = try PushProviders.entries(configuration)
+        return await withTaskGroup(of: (Int, [Verdict]).self) { group in
+            var verdicts = Array(repeating: [Verdict](), count: entries.count)
+            for (index, entry) in entries.enumerated() {
+                if index >= limit, let (index, found) = await group.next() { verdicts[index] = found }
+                group.addTask { (index, await run(entry, app: app, now: now, logger: logger)) }
             }
+            for await (index, found) in group { verdicts[index] = found }
+            return verdicts.flatMap(\.self)
         }
-        return verdicts
+    }
+
+    private static func run(
+        _ entry: CredentialEntry,
+        app: String,
+        now: @Sendable () -> Timestamp,
+        logger: Logger
+    ) async -> [Verdict] {
+        do throws(ConfigurationError) {
+            let provider = try PushProviders.make(entry, logger: logger)
+            var verdicts: [Verdict] = []
+            for environment in entry.environments { verdicts.append(await check(provider, entry, environment, app: app, now: now)) }
+            return verdicts
+        } catch {
+            return entry.environments.map { report(entry, $0, app: app, .refused, error.description, now: now()) }
+        }
     }
 
     /// The worst verdict over the credential's environments.
-    static func verdict(_ provider: any PushProvider, _ entry: CredentialEntry, now: Timestamp) async -> Verdict {
+    static func verdict(_ provider: any PushProvider, _ entry: CredentialEntry, now: @Sendable () -> Timestamp) async -> Verdict {
         var worst: Verdict?
         for environment in entry.environments {
             let verdict = await check(provider, entry, environment, app: usualApp, now: now)
@@ -48,7 +75,7 @@ package enum CredentialCheck {
             if verdict.state == .accepted { return verdict }
             worst = verdict
         }
-        return worst ?? report(entry, .production, .unreachable, "there is no endpoint", now: now)
+        return worst ?? report(entry, .production, app: usualApp, .unreachable, "there is no endpoint", now: now())
     }
 
     private static func check(
@@ -56,36 +83,46 @@ package enum CredentialCheck {
         _ entry: CredentialEntry,
         _ environment: PushEnvironment,
         app: String,
-        now: Timestamp
+        now: @Sendable () -> Timestamp
     ) async -> Verdict {
+        let start = now()
         let target = PushTarget(
             provider: entry.provider,
             token: entry.provider.tokenForm == .hexadecimal ? String(repeating: "0", count: 64) : "credential-check:no-such-token",
             environment: environment,
             app: entry.apps.min() ?? app
         )
-        var message = PushMessage(title: "credential check", expiresAt: now)
+        var message = PushMessage(title: "credential check", expiresAt: start)
         message.validateOnly = entry.provider == .fcm
-        let outcome = await provider.send(message, to: target, attemptId: "credential-check", now: now)
+        let outcome = await provider.send(message, to: target, attemptId: "credential-check", now: start)
+        let end = now()
         let code = outcome.providerErrorCode ?? outcome.httpStatus.map(String.init) ?? "no answer"
-        var verdict =
+        let isJudged = outcome.status == .sent || outcome.providerErrorCode.map { !["BadPath", "MethodNotAllowed"].contains($0) } ?? false
+        let (state, detail): (Verdict.State, String) =
             switch outcome.reasonCode {
             // The key is fine and the app is not its own: a matter of the app it was tried with.
             case .auth where outcome.refusalScope == .topic && entry.apps.isEmpty:
-                report(entry, environment, .accepted, "answered \(code): the key may not push to \(target.app)", now: now)
-            case .auth: report(entry, environment, .refused, "\(code). \(outcome.detail)", now: now)
-            case .network, .provider5xx: report(entry, environment, .unreachable, "\(code). \(outcome.detail)", now: now)
-            case .unknown where outcome.refusalScope == .credential:
-                report(entry, environment, .refused, "\(code). \(outcome.detail)", now: now)
-            default: report(entry, environment, .accepted, "answered \(code) to a token that cannot exist", now: now)
+                (.accepted, "answered \(code): the key may not push to this app")
+            case .auth: (.refused, "\(code). \(outcome.detail)")
+            case .network, .provider5xx: (.unreachable, "\(code). \(outcome.detail)")
+            case .unknown where outcome.refusalScope == .credential: (.refused, "\(code). \(outcome.detail)")
+            // Any web server has a 404.
+            case _ where !isJudged:
+                (
+                    .unreachable,
+                    "answered \(code) and did not look at the push: is \(entry.endpoint(environment) ?? "") the endpoint of \(entry.provider.rawValue)?"
+                )
+            default: (.accepted, "answered \(code) to a token that cannot exist")
             }
-        verdict.clockAheadSeconds = outcome.providerTime.map { Int(now.seconds - $0.seconds) }
+        var verdict = report(entry, environment, app: target.app, state, detail, now: end)
+        verdict.clockAheadSeconds = outcome.providerTime.map { Int(end.seconds - $0.seconds) }
         return verdict
     }
 
     private static func report(
         _ entry: CredentialEntry,
         _ environment: PushEnvironment,
+        app: String,
         _ state: Verdict.State,
         _ detail: String,
         now: Timestamp
@@ -94,6 +131,8 @@ package enum CredentialCheck {
             credential: entry.name,
             provider: entry.provider,
             environment: environment,
+            app: app,
+            endpoint: entry.endpoint(environment) ?? "",
             state: state,
             detail: detail,
             keyAgeDays: entry.keyAgeDays(now: now)

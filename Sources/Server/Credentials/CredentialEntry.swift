@@ -75,11 +75,19 @@ struct CredentialEntry: Sendable, Hashable {
         }
     }
 
-    /// The best entry for a delivery: one that names the app, else one for all apps.
-    static func index(of entries: [CredentialEntry], _ provider: Provider, app: String, _ environment: PushEnvironment) -> Int? {
-        let fitting = entries.indices.filter { index in
-            entries[index].provider == provider && (provider == .fcm || entries[index].environments.contains(environment))
+    /// Where pushes of an environment go; nil where it is not served.
+    func endpoint(_ environment: PushEnvironment) -> String? {
+        switch kind {
+        case .apns(let apns): apns.endpoints[environment]
+        case .fcm(let fcm): fcm.url
         }
-        return fitting.first { entries[$0].apps.contains(app) } ?? fitting.first { entries[$0].apps.isEmpty }
+    }
+
+    /// The best entry for a delivery: one that names the app, else one for all apps. An app that an entry names is not served by another entry
+    /// in the environments that this one leaves out.
+    static func index(of entries: [CredentialEntry], _ provider: Provider, app: String, _ environment: PushEnvironment) -> Int? {
+        let own = entries.indices.filter { entries[$0].provider == provider && entries[$0].apps.contains(app) }
+        let fitting = own.isEmpty ? entries.indices.filter { entries[$0].provider == provider && entries[$0].apps.isEmpty } : own
+        return fitting.first { provider == .fcm || entries[$0].environments.contains(environment) }
     }
 }

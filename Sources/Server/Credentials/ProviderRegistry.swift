@@ -131,7 +131,7 @@ final class ProviderRegistry: Service, Sendable {
         let name = before?.entry.name ?? entry.name
         do throws(ConfigurationError) {
             let provider = try PushProviders.make(entry, logger: logger)
-            let verdict = await CredentialCheck.verdict(provider, entry, now: now)
+            let verdict = await CredentialCheck.verdict(provider, entry, now: { .now() })
             guard verdict.state == .accepted else {
                 note("\(entry.name) is not accepted, so the old one stays: \(verdict.detail)", of: name)
                 return before

@@ -230,4 +230,17 @@ struct DispatchTests {
             #expect(try await bench.status(of: "s2") == [.failed])
         }
     }
+
+    @Test("a token that a provider's answer repeats is stored nowhere")
+    func repeatedToken() async throws {
+        try await SendingBench.with { bench in
+            let token = SendingBench.token(1)
+            try await bench.enqueue(#"{"sendId": "s1", "token": "\#(token)", "provider": "apns", "app": "a", "title": "Goal"}"#)
+            let sender = ScriptedProvider()
+            sender.answer(.apns(400, "Odd: \(token.uppercased())"))
+            try await bench.dispatch(sender)
+            #expect(try await bench.send("s1").attempts.map(\.providerErrorCode) == ["Odd: (token)"])
+            #expect(try await bench.count("pushDead WHERE providerErrorCode = 'Odd: (token)'") == 1)
+        }
+    }
 }

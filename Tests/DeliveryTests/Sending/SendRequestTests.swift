@@ -22,6 +22,11 @@ struct SendRequestTests {
         #expect(send.sendId.count == 36)
     }
 
+    @Test("a call and a push to talk are tried for half a minute", arguments: ["voip", "pushtotalk"])
+    func calls(pushType: String) throws {
+        #expect(try read(#"{"uid": "ann", "pushType": "\#(pushType)"}"#).expiresAt == Self.now + .seconds(30))
+    }
+
     @Test("the day counts from notBefore")
     func notBefore() throws {
         let send = try read(#"{"uid": "ann", "notBefore": "2026-03-01T00:00:00Z"}"#)
