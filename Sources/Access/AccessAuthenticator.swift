@@ -1,5 +1,4 @@
 package import HTTPServer
-import HTTPTypes
 package import Hummingbird
 package import PushContract
 
@@ -9,7 +8,7 @@ package import PushContract
 package struct AccessAuthenticator: Authenticator {
     private let keys: KeyAuthenticator
     private let users: UserTokenVerifier?
-    private let sessions: SessionCookie?
+    private let sessions: Sessions?
     private let now: @Sendable () -> Timestamp
 
     /// - Parameters:
@@ -18,7 +17,7 @@ package struct AccessAuthenticator: Authenticator {
     package init(
         keys: KeyAuthenticator,
         users: UserTokenVerifier?,
-        sessions: SessionCookie?,
+        sessions: Sessions?,
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.keys = keys
@@ -43,19 +42,9 @@ package struct AccessAuthenticator: Authenticator {
     }
 
     private func session(_ request: Request, now: Timestamp) async throws -> Caller? {
-        guard let sessions, let cookie = request.cookies[SessionCookie.name],
-            let keyId = sessions.keyId(of: cookie.value, now: now),
-            let key = try await keys.activeKey(id: keyId, now: now)
-        else { return nil }
-        guard Self.isSameOrigin(request) else { throw Problem.forbidden("Forms of other sites may not act here.") }
-        return .session(id: key.id, name: key.name, scopes: key.scopes)
-    }
-
-    /// SameSite=Strict keeps other sites out; this also keeps out other hosts of the same site.
-    private static func isSameOrigin(_ request: Request) -> Bool {
-        if [.get, .head].contains(request.method) { return true }
-        guard let name = HTTPField.Name("Sec-Fetch-Site"), let from = request.headers[name] else { return true }
-        return from == "same-origin" || from == "none"
+        guard let caller = try await sessions?.caller(of: request, now: now) else { return nil }
+        try SameOrigin.requireIfUnsafe(request)
+        return caller
     }
 
     /// The credential of a Bearer header; the scheme's case does not matter (RFC 9110 §11.1).

@@ -81,6 +81,8 @@ package struct ConfigurationKey: Sendable, Hashable {
     )
     static let publicURL = Self("public.url", "where people reach this service; used in links", standard: "http://host:port")
     static let bootstrapKey = Self("bootstrap.key", "an API key with every scope, for a first start", isSecret: true)
+    static let signInLifetime = Self("signIn.lifetimeHours", "how long somebody stays signed in", standard: "12")
+    static let signInIdle = Self("signIn.idleMinutes", "who does nothing that long is signed out", standard: "120")
     static let proxyHeader = Self("signIn.proxy.header", "header in which a proxy in front names the person it has signed in")
     static let proxyAddresses = Self(
         "signIn.proxy.addresses",
@@ -177,7 +179,7 @@ package struct ConfigurationKey: Sendable, Hashable {
 
     package static let all: [ConfigurationKey] = [
         liveDirectory, livePrematch, sendTexts, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses,
-        proxyScopes,
+        proxyScopes, signInLifetime, signInIdle,
         databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, attemptsRetention, rollupsRetention, httpHost, httpPort,
         labelApps, labelAppVersions, labelProviderCodes, alertsMaxApps,
         httpConnections,

@@ -77,6 +77,7 @@ extension ServerConfiguration {
         publicURL = settings.text(.publicURL)
         bootstrapKey = try settings.secret(.bootstrapKey, atLeast: 24)
         proxySignIn = try settings.proxySignIn()
+        sessionLimits = try settings.sessionLimits()
         tokenKeys = try settings.tokenKeys()
         logLevel = try settings.choice(.logLevel) { Logger.Level(rawValue: $0) } ?? logLevel
         logFormat = try settings.choice(.logFormat) { ["text", "json", "auto"].contains($0) ? $0 : nil } ?? logFormat

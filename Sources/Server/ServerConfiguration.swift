@@ -1,3 +1,4 @@
+package import Access
 import Alerting
 package import Attempts
 package import Delivery
@@ -93,6 +94,7 @@ package struct ServerConfiguration: Sendable {
     package var bootstrapKey: String?
     /// People whom a proxy in front has signed in.
     package var proxySignIn: ProxySignIn?
+    package var sessionLimits = SessionLimits()
     /// What raw push tokens are encrypted with. Instances that serve the API or send cannot do without.
     package var tokenKeys: TokenKeySet?
     package var logLevel = Logger.Level.info

@@ -9,7 +9,7 @@ import OnCall
 import PushContract
 
 extension ServerParts {
-    /// The API, and for everybody the pages too. Needs the database: sessions are signed with a secret that all instances share.
+    /// The API, and for everybody the pages too. Needs the database.
     func router(for audience: ListenerConfiguration.Audience) async throws -> HTTPRouter {
         guard configuration.roles.contains(.api) else { return healthRouter(for: audience) }
         let keys = KeyAuthenticator(
@@ -17,9 +17,16 @@ extension ServerParts {
             bootstrap: try configuration.bootstrapKey.map { try BootstrapKey($0) },
             logger: logger
         )
-        let secret = try await ServerSecretStore(pools.ingest).secret(named: "sessions")
-        let cookie = SessionCookie(secret: secret, isSecure: configuration.externalURL.hasPrefix("https:"))
-        let authenticator = AccessAuthenticator(keys: keys, users: try userTokens(), sessions: cookie)
+        let audit = AuditLog(pools.ingest).trail
+        let sessions = Sessions(
+            keys: keys,
+            store: SessionStore(pools.ingest),
+            tickets: SignInTickets(pools.ingest),
+            audit: audit,
+            isSecure: configuration.externalURL.hasPrefix("https:"),
+            limits: configuration.sessionLimits
+        )
+        let authenticator = AccessAuthenticator(keys: keys, users: try userTokens(), sessions: sessions)
         let router = HTTPRouter(
             authentication: AuthenticationMiddleware(authenticator, signInPath: OnCallRoutes.signInPath),
             // Only where people come in.
@@ -28,11 +35,10 @@ extension ServerParts {
         )
         healthRoutes(for: audience).add(to: router)
         AttemptRoutes(ingestor: ingestor, store: AttemptStore(pools.readers), labels: labels).add(to: router)
-        DeviceRoutes(store: devices, defaults: providers.deviceDefaults, audit: AuditLog(pools.ingest).trail).add(to: router)
+        DeviceRoutes(store: devices, defaults: providers.deviceDefaults, audit: audit).add(to: router)
         SendRoutes(store: sends, check: sendCheck, wake: wake).add(to: router)
         live.addRoutes(to: router)
         guard audience == .everyone else { return router }
-        let audit = AuditLog(pools.ingest).trail
         AudienceRoutes(store: AudienceStore(pool: pools.ingest)).add(to: router)
         DeadLetterRoutes(store: sends, wake: wake, audit: audit).add(to: router)
         ThrottleRoutes(store: ThrottleStore(pool: pools.ingest), audit: audit).add(to: router)
@@ -40,8 +46,7 @@ extension ServerParts {
         CircuitRoutes(store: sends, wake: wake, audit: audit).add(to: router)
         DeactivationLimiterRoutes(store: sends.deactivationLimiters, audit: audit).add(to: router)
         AlertRoutes(pool: pools.readers, rules: rules, receivers: receivers, audit: audit).add(to: router)
-        let signIn = SignIn(keys: keys, cookie: cookie, tickets: SignInTicket(secret: secret, session: pools.ingest))
-        try pages(signIn, cookie: cookie).add(to: router)
+        try pages(sessions).add(to: router)
         return router
     }
 
@@ -67,7 +72,7 @@ extension ServerParts {
         )
     }
 
-    private func pages(_ signIn: SignIn, cookie: SessionCookie) throws -> OnCallRoutes {
+    private func pages(_ sessions: Sessions) throws -> OnCallRoutes {
         try OnCallRoutes(
             OnCallSite(
                 pool: pools.readers,
@@ -78,7 +83,7 @@ extension ServerParts {
                 throttles: ThrottleStore(pool: pools.readers),
                 credentials: credentials,
                 runbooks: RunbookDirectory(alertsDirectory: configuration.alertsDirectory),
-                signIn: SignInHandler(signIn, cookie: cookie),
+                sessions: sessions,
                 clock: pageClock
             )
         )

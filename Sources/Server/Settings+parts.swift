@@ -1,3 +1,4 @@
+import Access
 import Attempts
 import Delivery
 import Foundation
@@ -52,6 +53,13 @@ extension Settings {
         if let apps = try number(.labelApps, 1...100_000) { limits.apps = apps }
         if let versions = try number(.labelAppVersions, 1...100_000) { limits.appVersions = versions }
         if let codes = try number(.labelProviderCodes, 1...100_000) { limits.providerCodes = codes }
+        return limits
+    }
+
+    func sessionLimits() throws(ConfigurationError) -> SessionLimits {
+        var limits = SessionLimits()
+        limits.lifetime = try number(.signInLifetime, 1...720).map { .seconds($0 * 3_600) } ?? limits.lifetime
+        limits.idle = try number(.signInIdle, 1...43_200).map { .seconds($0 * 60) } ?? limits.idle
         return limits
     }
 

@@ -51,6 +51,15 @@ import Testing
             let store = APIKeyStore(pool)
             let (key, text) = try await store.create(name: "a", scopes: [.alertsRead], createdBy: "test", now: now)
             let keys = KeyAuthenticator(store: store, logger: logger)
+            let sessions = Sessions(
+                keys: keys,
+                store: SessionStore(pool),
+                tickets: SignInTickets(pool),
+                audit: AuditLog(pool).trail,
+                isSecure: false
+            )
+            let cookie = String(try await sessions.open(key: text.text, person: "ana", now: now).prefix { $0 != ";" })
+            #expect(try await sessions.caller(of: request([.cookie: cookie]), now: now) != nil)
             #expect(try await keys.key(for: text.text, now: now)?.id == key.id)
             #expect(try await keys.activeKey(id: key.id, now: now)?.id == key.id)
             #expect(try await store.find(id: key.id)?.lastUsedAt == now)
@@ -58,10 +67,11 @@ import Testing
             #expect(try await keys.key(for: text.text, now: now + .seconds(29)) != nil)
             #expect(try await keys.key(for: text.text, now: now + .seconds(30)) == nil)
             #expect(try await keys.activeKey(id: key.id, now: now + .seconds(30)) == nil)
+            #expect(try await sessions.caller(of: request([.cookie: cookie]), now: now + .seconds(30)) == nil)
         }
     }
 
-    @Test("the authenticator takes keys within their quota, and cookies; it refuses what does not hold")
+    @Test("the authenticator takes keys within their quota, and sessions; it refuses what does not hold")
     func authenticator() async throws {
         try await withDatabase { pool in
             let store = APIKeyStore(pool)
@@ -73,12 +83,15 @@ import Testing
                 now: now
             )
             let keys = KeyAuthenticator(store: store, bootstrap: try BootstrapKey("a-long-enough-bootstrap-key"), logger: logger)
-            let secrets = ServerSecretStore(pool)
-            let secret = try await secrets.secret(named: "session")
-            #expect(try await secrets.secret(named: "session") == secret)
-            let cookie = SessionCookie(secret: secret, isSecure: false)
+            let sessions = Sessions(
+                keys: keys,
+                store: SessionStore(pool),
+                tickets: SignInTickets(pool),
+                audit: AuditLog(pool).trail,
+                isSecure: false
+            )
             let now = now
-            let access = AccessAuthenticator(keys: keys, users: nil, sessions: cookie, now: { now })
+            let access = AccessAuthenticator(keys: keys, users: nil, sessions: sessions, now: { now })
             let bearer: HTTPFields = [.authorization: "Bearer \(text.text)"]
             #expect(try await access.authenticate(request(bearer)) == .key(id: key.id, name: "a", scopes: [.alertsRead]))
             let quota = await #expect(throws: Problem.self) { try await access.authenticate(request(bearer)) }
@@ -89,35 +102,10 @@ import Testing
             let bootstrap: HTTPFields = [.authorization: "Bearer a-long-enough-bootstrap-key"]
             #expect(try await access.authenticate(request(bootstrap))?.scopes == Set(Scope.allScopes))
             #expect(try await access.authenticate(request([:])) == nil)
-            let pair = cookie.setCookie(keyId: key.id, now: now).prefix { $0 != ";" }
-            #expect(
-                try await access.authenticate(request([.cookie: String(pair)])) == .session(id: key.id, name: "a", scopes: [.alertsRead])
-            )
+            let pair = try await sessions.open(key: text.text, person: "ana", now: now).prefix { $0 != ";" }
+            let caller = try await access.authenticate(request([.cookie: String(pair)]))
+            #expect(caller?.name == "ana (a)" && caller?.scopes == [.alertsRead])
             #expect(try await access.authenticate(request([.cookie: "pushwatch_session=x.1.y"])) == nil)
-        }
-    }
-
-    @Test("a sign-in ticket works once, before it expires, for a key that may read alerts")
-    func tickets() async throws {
-        try await withDatabase { pool in
-            let store = APIKeyStore(pool)
-            let keys = KeyAuthenticator(store: store, logger: logger)
-            let secret = Secrets.random(32)
-            let tickets = SignInTicket(secret: secret, session: pool)
-            let cookie = SessionCookie(secret: secret, isSecure: false)
-            let signIn = SignIn(keys: keys, cookie: cookie, tickets: tickets)
-            let (reader, readerText) = try await store.create(name: "r", scopes: [.alertsRead], createdBy: "test", now: now)
-            let (sender, _) = try await store.create(name: "s", scopes: [.sendsWrite], createdBy: "test", now: now)
-            let ticket = tickets.issue(keyId: reader.id, now: now)
-            #expect(try await signIn.withTicket(ticket, now: now).hasPrefix("pushwatch_session=\(reader.id)."))
-            await #expect(throws: Problem.self) { try await signIn.withTicket(ticket, now: now) }
-            let late = tickets.issue(keyId: reader.id, now: now)
-            await #expect(throws: Problem.self) { try await signIn.withTicket(late, now: now + .seconds(900)) }
-            let wrong = await #expect(throws: Problem.self) {
-                try await signIn.withTicket(tickets.issue(keyId: sender.id, now: now), now: now)
-            }
-            #expect(wrong?.code == "forbidden")
-            #expect(try await signIn.withKey(readerText.text, now: now).contains("HttpOnly"))
         }
     }
 }

@@ -32,7 +32,7 @@ struct AnalystRoleTests {
             "SELECT pushToken FROM devices", "SELECT pushToStartToken FROM devices", "SELECT unregisterSecrets FROM devices",
             "SELECT * FROM devices", "SELECT devices FROM devices",
             "SELECT pushToken FROM pushDeliveries", "SELECT content FROM pushSends", "SELECT * FROM pushSends", "SELECT id FROM apiKeys",
-            "SELECT value FROM serverSecrets", "SELECT nonce FROM usedSignInTickets", "SELECT 1 FROM attemptLedger",
+            "SELECT person FROM sessions", "SELECT person FROM signInTickets", "SELECT 1 FROM attemptLedger",
             "SELECT 1 FROM ledgerState", "SELECT lastError FROM notifications", "SELECT responsePrefix FROM notificationAttempts",
             "SELECT grantAnalystAccess()", "SELECT 1 FROM notificationDeliveryAttempts_20260310",
         ]

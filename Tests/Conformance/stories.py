@@ -113,7 +113,7 @@ def alerts(errors, installation):
 
 def pages(errors):
     errors.send("POST /sign-in", b"key=pw_nobody_nothing", headers=FORM)
-    errors.send("GET /sign-in", target="/sign-in?ticket=nobody.1.a.b")
+    errors.send("GET /sign-in", target="/sign-in?ticket=nobody")
     errors.send("POST /sign-in", b"{}", headers={**FORM, "Content-Type": "application/json"})
     errors.send("POST /oncall/alerts/{id}/acknowledge", b"back=%2F")
     errors.send("POST /oncall/alerts/{id}/silence", b"minutes=30&reason=story")

@@ -151,22 +151,21 @@ extension WholeService {
                 "DELETE FROM notificationDeliveryAttempts", "DELETE FROM attemptLedger", "UPDATE schemaMigrations SET checksum = ''",
                 "UPDATE analystColumns SET columns = '*'", "INSERT INTO apiKeys SELECT * FROM apiKeys",
                 "UPDATE apiKeys SET scopes = scopes",
-                "UPDATE auditEntries SET actor = ''", "DELETE FROM auditEntries", "UPDATE serverSecrets SET value = ''",
+                "UPDATE auditEntries SET actor = ''", "DELETE FROM auditEntries",
                 "SELECT grantAnalystAccess()", "SET ROLE pushwatch_analyst",
             ]
             let own = [
                 "pushwatch_ingest": [
                     "DELETE FROM alerts", "INSERT INTO alerts SELECT * FROM alerts",
                     "UPDATE alertRuleProgress SET asOf = asOf",
-                    "DELETE FROM serverSecrets",
                 ],
                 "pushwatch_sender": [
-                    "SELECT FROM apiKeys", "SELECT FROM serverSecrets", "SELECT FROM auditEntries", "SELECT FROM usedSignInTickets",
+                    "SELECT FROM apiKeys", "SELECT FROM sessions", "SELECT FROM auditEntries", "SELECT FROM signInTickets",
                     "SELECT FROM alerts", "INSERT INTO alertSilences SELECT * FROM alertSilences",
                 ],
                 "pushwatch_alerter": [
                     "SELECT * FROM devices", "SELECT * FROM pushDeliveries", "SELECT FROM tokenKeys", "SELECT FROM apiKeys",
-                    "SELECT FROM serverSecrets",
+                    "SELECT FROM sessions", "SELECT FROM signInTickets",
                     "INSERT INTO pushThrottles SELECT * FROM pushThrottles", "UPDATE devices SET tokenState = 'inactive'",
                     "UPDATE attemptRollups SET attempts = 0",
                 ],

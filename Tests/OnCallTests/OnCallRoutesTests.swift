@@ -1,3 +1,4 @@
+import Access
 import AlertRules
 import Alerting
 import Attempts
@@ -23,24 +24,25 @@ struct OnCallRoutesTests {
         func authenticate(_ request: Request) async throws -> Caller? {
             guard let cookie = request.headers[.cookie]?.split(separator: ";").first, cookie.hasPrefix("s=") else { return nil }
             return .session(
-                id: "k",
+                id: "s1",
+                keyId: "k",
                 name: "maria",
                 scopes: Set(cookie.dropFirst(2).split(separator: ",").map { Scope(rawValue: String($0)) })
             )
         }
     }
 
-    static let signInHandler = SignInHandler(
-        openWithKey: { key in
-            guard key == "pw_good" else { throw Problem.unauthenticated("This API key is not known, or was revoked.") }
-            return "s=alerts:read; HttpOnly; SameSite=Strict"
-        },
-        openWithTicket: { ticket in
-            guard ticket == "t1" else { throw Problem.unauthenticated("This sign-in link was used before.") }
-            return "s=alerts:read; HttpOnly; SameSite=Strict"
-        },
-        close: { _ in "s=; Max-Age=0" }
-    )
+    static let bootstrapKey = "a-long-enough-bootstrap-key"
+
+    static func sessions(_ pool: PostgresPool) throws -> Sessions {
+        Sessions(
+            keys: KeyAuthenticator(store: APIKeyStore(pool), bootstrap: try BootstrapKey(bootstrapKey), logger: .silent),
+            store: SessionStore(pool),
+            tickets: SignInTickets(pool),
+            audit: AuditLog(pool).trail,
+            isSecure: false
+        )
+    }
 
     /// Traffic of two hours in which FCM fails since 12:12, evaluated through 12:40.
     static func seed(_ pool: PostgresPool) async throws {
@@ -116,7 +118,7 @@ struct OnCallRoutesTests {
                 throttles: ThrottleStore(pool: pool),
                 credentials: credentials,
                 runbooks: PageSample.runbooks,
-                signIn: signInHandler,
+                sessions: try sessions(pool),
                 clock: { now }
             )
         )
@@ -206,29 +208,44 @@ struct OnCallRoutesTests {
         }
     }
 
-    @Test("signing in by key, by ticket, and out again")
+    @Test("signing in by key and name, by ticket, and out again")
     func signIn() async throws {
-        try await withSite { client, _ in
+        try await withSite { client, pool in
             var headers = Self.form()
             headers[.cookie] = nil
-            let good = try await client.execute(
-                uri: "/sign-in",
-                method: .post,
-                headers: headers,
-                body: ByteBuffer(string: "key=pw_good&next=%2Foncall%2Falerts%2F1")
-            )
+            func post(_ body: String) async throws -> TestResponse {
+                try await client.execute(uri: "/sign-in", method: .post, headers: headers, body: ByteBuffer(string: body))
+            }
+            let good = try await post("key=\(Self.bootstrapKey)&name=Ana+N.&next=%2Foncall%2Falerts%2F1")
             #expect((good.status, good.headers[.location]) == (.seeOther, "/oncall/alerts/1"))
-            #expect(good.headers[.setCookie]?.contains("SameSite=Strict") == true)
-            let bad = try await client.execute(uri: "/sign-in", method: .post, headers: headers, body: ByteBuffer(string: "key=no"))
-            #expect(bad.status == .unauthorized)
+            let cookie = try #require(good.headers[.setCookie])
+            #expect(cookie.contains("SameSite=Strict"))
+            let bad = try await post("key=no&name=Ana")
+            #expect(bad.status == .unauthorized && bad.headers[.setCookie] == nil)
             #expect(String(buffer: bad.body).contains("This API key is not known"))
-            let ticket = try await client.execute(uri: "/sign-in?ticket=t1", method: .get)
+            #expect(String(buffer: bad.body).contains(#"value="Ana""#), "the name need not be typed again")
+            let nobody = try await post("key=\(Self.bootstrapKey)")
+            #expect(nobody.status == .unprocessableContent && nobody.headers[.setCookie] == nil)
+            #expect(String(buffer: nobody.body).contains("Give your name"))
+            let text = try await SignInTickets(pool).issue(keyId: BootstrapKey.id, person: "Bo", now: Self.now)
+            let ticket = try await client.execute(uri: "/sign-in?ticket=\(text)", method: .get)
             #expect(ticket.status == .ok && ticket.headers[.setCookie] != nil)
             #expect(String(buffer: ticket.body).contains("http-equiv=\"refresh\" content=\"0; url=/\""))
-            let used = try await client.execute(uri: "/sign-in?ticket=t0", method: .get)
+            let used = try await client.execute(uri: "/sign-in?ticket=\(text)", method: .get)
             #expect(used.status == .unauthorized && used.headers[.setCookie] == nil)
-            let out = try await client.execute(uri: "/sign-out", method: .post, headers: Self.form())
-            #expect(out.headers[.setCookie] == "s=; Max-Age=0")
+
+            let list = try await client.execute(uri: "/oncall/sessions", method: .get, headers: Self.reading)
+            #expect(String(buffer: list.body).contains("Ana N.") && String(buffer: list.body).contains("Bo"))
+            let bo = try #require(try await Self.sessions(pool).open(now: Self.now).first { $0.person == "Bo" })
+            #expect(!String(buffer: list.body).contains(bo.id), "who only reads ends nobody's session")
+            let end = "/oncall/sessions/\(bo.id)/end"
+            #expect(try await client.execute(uri: end, method: .post, headers: Self.form()).status == .seeOther)
+            #expect(try await client.execute(uri: end, method: .post, headers: Self.form()).status == .notFound)
+            var own = Self.form()
+            own[.cookie] = String(cookie.prefix { $0 != ";" })
+            let out = try await client.execute(uri: "/sign-out", method: .post, headers: own)
+            #expect(out.headers[.setCookie]?.contains("Max-Age=0") == true)
+            #expect(try await Self.sessions(pool).open(now: Self.now).isEmpty)
         }
     }
 

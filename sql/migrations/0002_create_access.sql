@@ -1,9 +1,9 @@
--- Access: API keys, secrets shared by the servers, used sign-in tickets, and the audit log.
+-- Access: API keys, sessions, sign-in tickets, and the audit log.
 --
 -- Locks: none on existing data.
 --
--- No secret of a caller is stored: keyHash is the SHA-256 of the random part of a key. That part has 256 bits, so neither a salt nor a
--- slow hash would add security. A revoked key keeps its row, so that earlier actions can still be attributed to it.
+-- No secret is stored: keyHash, secretHash and ticketHash are the SHA-256 of 256 random bits, so neither a salt nor a slow hash would add
+-- security. A revoked key keeps its row, so that earlier actions can still be attributed to it.
 
 CREATE TABLE apiKeys (
     -- The public part of a key: pw_<id>_<secret>.
@@ -22,22 +22,37 @@ CREATE TABLE apiKeys (
 
 COMMENT ON TABLE apiKeys IS 'API keys, including revoked ones. Never to be granted to analysts.';
 
-CREATE TABLE serverSecrets (
-    name      text COLLATE "C" PRIMARY KEY,
-    value     bytea            NOT NULL CHECK (length(value) >= 32),
-    createdAt timestamptz      NOT NULL DEFAULT now()
+CREATE TABLE sessions (
+    -- Names the session in lists; opens nothing.
+    sessionId      text COLLATE "C" PRIMARY KEY,
+    -- Of the cookie: 256 random bits.
+    secretHash     bytea            NOT NULL UNIQUE CHECK (length(secretHash) = 32),
+    -- The key it was opened with, whose rights it has: of apiKeys, or 'bootstrap'.
+    keyId          text COLLATE "C" NOT NULL,
+    -- Ties a session of the bootstrap key to that very key; keyed with the cookie, so it says nothing about the key.
+    bootstrapProof bytea,
+    -- The name that was given at sign-in.
+    person         text             NOT NULL CHECK (length(person) BETWEEN 1 AND 100),
+    createdAt      timestamptz      NOT NULL,
+    -- Accurate to about a minute.
+    lastUsedAt     timestamptz      NOT NULL,
+    endedAt        timestamptz,
+    endedBy        text
 );
 
-COMMENT ON TABLE serverSecrets IS
-    'Random values shared by all servers of this database, such as the key that signs session cookies. Never to be granted to analysts.';
+COMMENT ON TABLE sessions IS
+    'People signed in to the on-call site, in the last 30 days. The cookie of a session is not here, only its hash. Never to be granted to analysts.';
 
-CREATE TABLE usedSignInTickets (
-    nonce     text COLLATE "C" PRIMARY KEY,
-    -- When the ticket expires. The row is deleted then.
-    expiresAt timestamptz      NOT NULL
+CREATE TABLE signInTickets (
+    -- Of the ticket in the link: 256 random bits.
+    ticketHash bytea            PRIMARY KEY CHECK (length(ticketHash) = 32),
+    keyId      text COLLATE "C" NOT NULL,
+    person     text             NOT NULL CHECK (length(person) BETWEEN 1 AND 100),
+    -- The row is deleted when the ticket is used, or some time after this moment.
+    expiresAt  timestamptz      NOT NULL
 );
 
-COMMENT ON TABLE usedSignInTickets IS 'Sign-in tickets that were used. Each works once.';
+COMMENT ON TABLE signInTickets IS 'Links that sign somebody in once and were not used yet. Never to be granted to analysts.';
 
 -- Append only.
 CREATE TABLE auditEntries (

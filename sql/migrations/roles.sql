@@ -56,7 +56,7 @@ BEGIN
                     WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups', 'attemptlatencies',
                             'attemptlateminutes')
                         THEN 'SELECT, INSERT, UPDATE'
-                    WHEN target.name IN ('serversecrets', 'auditentries', 'alerttransitions') THEN 'SELECT, INSERT'
+                    WHEN target.name IN ('auditentries', 'alerttransitions') THEN 'SELECT, INSERT'
                     -- Acknowledging, retrying notifications, silencing, marking and accepting.
                     WHEN target.name = 'alerts' THEN 'SELECT, UPDATE'
                     WHEN target.name IN ('notifications', 'alertsilences', 'alertmarks', 'alertacceptances') THEN 'SELECT, INSERT, UPDATE'

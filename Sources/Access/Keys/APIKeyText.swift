@@ -10,9 +10,7 @@ package struct APIKeyText: Sendable, Equatable {
 
     /// A new key.
     package static func generate() -> APIKeyText {
-        let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789")
-        let id = String(Secrets.random(10).map { alphabet[Int($0) % alphabet.count] })
-        return APIKeyText(id: id, secret: Base64URL.encode(Secrets.random(32)))
+        APIKeyText(id: Secrets.randomId(), secret: Base64URL.encode(Secrets.random(32)))
     }
 
     private init(id: String, secret: String) {

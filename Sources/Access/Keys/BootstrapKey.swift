@@ -1,3 +1,4 @@
+import Crypto
 import HTTPServer
 import PushContract
 
@@ -19,6 +20,13 @@ package struct BootstrapKey: Sendable {
     }
 
     func matches(_ text: String) -> Bool { Secrets.areEqual(Secrets.sha256(text), hash) }
+
+    /// What a session opened with this key stores, so that it ends when another key is configured.
+    ///
+    /// Keyed with the session's own secret, which the database does not have: a copy of the database says nothing about the key.
+    func proof(sessionSecret: String) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: hash, using: SymmetricKey(data: Array(sessionSecret.utf8))))
+    }
 
     var key: APIKey {
         APIKey(

@@ -37,6 +37,11 @@ package final class KeyAuthenticator: Sendable {
         }
     }
 
+    /// The proof that a session with this secret was opened with the present bootstrap key; nil for a stored key.
+    func bootstrapProof(keyId: String, sessionSecret: String) -> [UInt8]? {
+        keyId == BootstrapKey.id ? bootstrap?.proof(sessionSecret: sessionSecret) : nil
+    }
+
     /// Takes one request from the key's quota, or throws 429. Quotas are counted by each server for itself.
     func spend(_ key: APIKey, now: Timestamp) throws(Problem) {
         guard let perMinute = key.quotaPerMinute else { return }

@@ -1,39 +1,28 @@
-package import PushContract
+import Hummingbird
 
-/// The cookie of somebody signed in to the on-call page: which key they signed in with, until when, signed.
-///
-/// It has no rights of its own: what the session may do is looked up by the key, so revoking the key ends the session.
+/// The cookie of a session: 43 random characters of base64url, of which the database has the hash.
 package struct SessionCookie: Sendable {
-    package static let name = "pushwatch_session"
-    package static let lifetime = Duration.seconds(12 * 3_600)
-    private static let purpose = "session"
+    static let name = "pushwatch_session"
 
-    private let signature: Signature
     private let isSecure: Bool
+    private let maxAge: Int64
 
-    /// - Parameters:
-    ///   - secret: shared by all servers: `ServerSecretStore.secret(named: "session")`, or from the configuration.
-    ///   - isSecure: true where the page is reached over HTTPS; browsers then never send the cookie without it.
-    package init(secret: [UInt8], isSecure: Bool) {
-        signature = Signature(secret: secret)
+    /// - Parameter isSecure: true where the site is reached over HTTPS; browsers then never send the cookie without it.
+    package init(isSecure: Bool, limits: SessionLimits) {
         self.isSecure = isSecure
+        maxAge = limits.lifetime.components.seconds
     }
 
     /// The `Set-Cookie` that signs in.
-    package func setCookie(keyId: String, now: Timestamp) -> String {
-        let expires = (now + Self.lifetime).seconds
-        return header(signature.sign("\(keyId).\(expires)", purpose: Self.purpose), maxAge: Self.lifetime.components.seconds)
-    }
+    func set(_ secret: String) -> String { header(secret, maxAge: maxAge) }
 
     /// The `Set-Cookie` that signs out.
-    package func clearCookie() -> String { header("", maxAge: 0) }
+    func clear() -> String { header("", maxAge: 0) }
 
-    /// The id of the key behind a cookie's value; nil when it is not ours or has expired.
-    package func keyId(of value: String, now: Timestamp) -> String? {
-        guard let text = signature.verify(value, purpose: Self.purpose) else { return nil }
-        let parts = text.split(separator: ".")
-        guard parts.count == 2, let expires = Int64(parts[1]), now < Timestamp(seconds: expires) else { return nil }
-        return String(parts[0])
+    /// Nil without a cookie, and for one that cannot be ours, so that it costs no query.
+    static func secret(of request: Request) -> String? {
+        guard let value = request.cookies[name]?.value, value.utf8.count == 43 else { return nil }
+        return value
     }
 
     private func header(_ value: String, maxAge: Int64) -> String {

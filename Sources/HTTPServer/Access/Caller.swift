@@ -6,13 +6,13 @@ package enum Caller: Sendable, Hashable {
     case user(userId: String)
     /// An app without a session, with the secret of one device's registration: it may unregister that device and nothing else.
     case deviceSecret(hash: [UInt8])
-    /// A person on the on-call page; `id` is the key the session was opened with.
-    case session(id: String, name: String, scopes: Set<Scope>)
+    /// A person on the on-call page; `keyId` is the key the session was opened with, nil where a proxy signed them in.
+    case session(id: String, keyId: String?, name: String, scopes: Set<Scope>)
 
     /// App users have none: what they may do follows from whose data it is.
     package var scopes: Set<Scope> {
         switch self {
-        case .key(_, _, let scopes), .session(_, _, let scopes): scopes
+        case .key(_, _, let scopes), .session(_, _, _, let scopes): scopes
         case .user, .deviceSecret: []
         }
     }
@@ -21,10 +21,10 @@ package enum Caller: Sendable, Hashable {
         if case .user(let userId) = self { userId } else { nil }
     }
 
-    /// For logs and for "who acknowledged": a name for keys and sessions, the user id for users.
+    /// For logs and for "who acknowledged": the name of a key, of a person with what vouches for it, the user id for users.
     package var name: String {
         switch self {
-        case .key(_, let name, _), .session(_, let name, _): name
+        case .key(_, let name, _), .session(_, _, let name, _): name
         case .user(let userId): userId
         case .deviceSecret: "device secret"
         }

@@ -33,24 +33,16 @@ package struct ProxySignIn: RouterMiddleware {
         }
         let values = request.headers[values: header]
         guard let name = values.first, !name.isEmpty else { return try await next(request, context) }
-        guard values.count == 1, Self.isName(name) else {
+        guard values.count == 1, PersonName.isOne(name) else {
             throw Problem.unauthenticated(
                 "The proxy's \(header.canonicalName) header does not name one person in 1 to 100 visible characters."
             )
         }
         // The proxy's own cookie comes along with a form of another site, so that the site has to be asked.
-        if ![.get, .head].contains(request.method), let site = request.headers[Self.fetchSite], site != "same-origin", site != "none" {
-            throw Problem.forbidden("Forms of other sites may not act here.")
-        }
+        try SameOrigin.requireIfUnsafe(request)
         var context = context
         // Marked, so that the audit distinguishes a person from a key of the same name.
-        context.caller = .session(id: "proxy", name: "\(name) (proxy)", scopes: scopes)
+        context.caller = .session(id: "proxy \(name)", keyId: nil, name: "\(name) (proxy)", scopes: scopes)
         return try await next(request, context)
-    }
-
-    private static let fetchSite = HTTPField.Name("Sec-Fetch-Site")!
-
-    private static func isName(_ text: String) -> Bool {
-        (1...100).contains(text.count) && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control && $0.value != 0xFFFD }
     }
 }

@@ -67,7 +67,7 @@ extension Caller {
     fileprivate var readKey: String? {
         switch self {
         case .key(let id, _, _): "key " + id
-        case .session(let id, _, _): "session " + id
+        case .session(let id, _, _, _): "session " + id
         case .user, .deviceSecret: nil
         }
     }

@@ -40,6 +40,8 @@ package struct AuditAction: RawRepresentable, Sendable, Hashable {
     package static let confirmDeactivations = Self(rawValue: "limiters.confirm")
     package static let undoDeactivations = Self(rawValue: "limiters.undo")
     package static let checkCredentials = Self(rawValue: "credentials.check")
+    package static let openSession = Self(rawValue: "sessions.open")
+    package static let endSession = Self(rawValue: "sessions.end")
     package static let createKey = Self(rawValue: "keys.create")
     package static let revokeKey = Self(rawValue: "keys.revoke")
 }

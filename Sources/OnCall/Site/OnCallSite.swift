@@ -1,3 +1,4 @@
+package import Access
 package import Alerting
 package import Delivery
 package import Postgres
@@ -13,7 +14,7 @@ package struct OnCallSite: Sendable {
     let throttles: ThrottleStore
     let credentials: CredentialChecker
     let runbooks: RunbookDirectory
-    let signIn: SignInHandler
+    let sessions: Sessions
     let clock: @Sendable () -> Timestamp
 
     package init(
@@ -25,7 +26,7 @@ package struct OnCallSite: Sendable {
         throttles: ThrottleStore,
         credentials: CredentialChecker,
         runbooks: RunbookDirectory,
-        signIn: SignInHandler,
+        sessions: Sessions,
         clock: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.pool = pool
@@ -36,7 +37,7 @@ package struct OnCallSite: Sendable {
         self.throttles = throttles
         self.credentials = credentials
         self.runbooks = runbooks
-        self.signIn = signIn
+        self.sessions = sessions
         self.clock = clock
     }
 

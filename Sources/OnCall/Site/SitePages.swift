@@ -9,6 +9,8 @@ enum SitePages {
         .page("oncall/rules", .scope(.alertsRead), title: "Rules", .rules, RulesPage.answer),
         .page("oncall/notifications", .scope(.alertsRead), title: "Notifications", .notifications, NotificationsPage.answer),
         .page("oncall/audit", .scope(.alertsRead), title: "Audit", .audit, AuditPage.answer),
+        .page("oncall/sessions", .scope(.alertsRead), .sessions, SessionsPage.answer),
+        .form("oncall/sessions/:id/end", .scope(.alertsWrite), use: SessionsPage.end),
         .page("oncall/alerts/:id", .scope(.alertsRead), .alert, AlertPage.answer),
         .form("oncall/alerts/:id/acknowledge", .scope(.alertsWrite), use: AlertPage.acknowledge),
         .form("oncall/alerts/:id/mark", .scope(.alertsWrite), use: AlertPage.mark),

@@ -47,6 +47,7 @@ enum BrowserStory {
     static func signIn(_ window: BrowserWindow, _ server: RunningServer) async throws {
         try await window.go(to: server.url + "/")
         try await window.type(RunningServer.bootstrapKey, into: "#key")
+        try await window.type("Ana", into: "#name")
         try await window.click("button", containing: "Sign in")
         try await window.see("Send attempts")
     }

@@ -13,6 +13,7 @@ extension WholeService {
             try await BrowserStory.notify { window, server, story in
                 try await window.go(to: server.url + "/")
                 try await window.type("not a key", into: "#key")
+                try await window.type("Ana", into: "#name")
                 try await window.click("button", containing: "Sign in")
                 try await window.see("not known")
                 try await BrowserStory.signIn(window, server)
@@ -24,7 +25,7 @@ extension WholeService {
                 try await window.click("article button", containing: "Acknowledge")
                 try await window.see("2 alerts firing, 1 not acknowledged")
                 try await window.click("article h2 a")
-                try await window.see("Acknowledged by bootstrap")
+                try await window.see("Acknowledged by Ana (bootstrap)")
 
                 try await window.click(".actions a", containing: "Silence")
                 try await window.see("It would mute now")
@@ -53,7 +54,7 @@ extension WholeService {
                     try await server.api.get("/sends/throttle").array("throttles").isEmpty
                 }
                 try await window.click("main button", containing: "Mark as real")
-                try await window.see("Marked as real by bootstrap")
+                try await window.see("Marked as real by Ana (bootstrap)")
 
                 try await story.tellRecovery(server.api)
                 try await window.see("Resolved: lasted")

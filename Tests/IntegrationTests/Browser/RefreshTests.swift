@@ -70,6 +70,7 @@ extension WholeService {
                 try await window.allowScripts(false)
                 try await window.go(to: server.url + "/")
                 try await window.type(RunningServer.bootstrapKey, into: "#key")
+                try await window.type("Ana", into: "#name")
                 try await window.click(try await window.all("main button")[0])
                 try await story.tellIncident(server.api)
                 // The browser's own refresh.

@@ -6,7 +6,7 @@ extension PageTemplate {
         {{> head}}
         <div class="state">
         <h1>Who did what</h1>
-        <p>The latest first. Entries are only ever added.</p>
+        <p>The latest first. Entries are only ever added. <a href="/oncall/sessions">Who is signed in now</a></p>
         </div>
         <section class="panel">
         {{#hasEntries}}

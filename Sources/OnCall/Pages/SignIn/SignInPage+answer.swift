@@ -1,3 +1,4 @@
+import Access
 import HTTPServer
 import HTTPTypes
 import Hummingbird
@@ -25,35 +26,39 @@ extension SignInPage {
         let fields = try await call.form()
         let next = ReturnPath(fields["next"])
         let key = (fields["key"] ?? "")[...].trimmed
+        let person = String((fields["name"] ?? "")[...].trimmed)
         do {
-            return PageResponse.seeOther(next.path, setCookie: try await call.site.signIn.openWithKey(String(key)))
+            return PageResponse.seeOther(
+                next.path,
+                setCookie: try await call.site.sessions.open(key: String(key), person: person, now: call.now)
+            )
         } catch let problem as Problem where problem.isRefusal {
-            return form(next, call, problem)
+            return form(next, call, person: person, problem)
         }
     }
 
     @Sendable
     static func close(_ call: PageCall) async throws -> Response {
-        PageResponse.seeOther("/sign-in", setCookie: try await call.site.signIn.close(call.request))
+        PageResponse.seeOther("/sign-in", setCookie: try await call.site.sessions.close(call.request, now: call.now))
     }
 
     /// Answered with a page that goes on by itself: browsers leave a strict cookie out of a redirect that began elsewhere.
     private static func withTicket(_ ticket: String, _ next: ReturnPath, _ call: PageCall) async throws -> Response {
         do {
             var response = call.html(.bounce, BouncePage(next: next))
-            response.headers[.setCookie] = try await call.site.signIn.openWithTicket(ticket)
+            response.headers[.setCookie] = try await call.site.sessions.open(ticket: ticket, now: call.now)
             return response
         } catch let problem as Problem where problem.isRefusal {
             return form(next, call, problem)
         }
     }
 
-    private static func form(_ next: ReturnPath, _ call: PageCall, _ problem: Problem? = nil) -> Response {
-        call.html(.signIn, SignInPage(next: next, fault: problem?.detail, now: call.now), status: problem?.status ?? .ok)
+    private static func form(_ next: ReturnPath, _ call: PageCall, person: String = "", _ problem: Problem? = nil) -> Response {
+        call.html(.signIn, SignInPage(next: next, name: person, fault: problem?.detail, now: call.now), status: problem?.status ?? .ok)
     }
 }
 
 extension Problem {
     /// The caller may not sign in, as opposed to a fault of the service.
-    fileprivate var isRefusal: Bool { status == .unauthorized || status == .forbidden }
+    fileprivate var isRefusal: Bool { [.unauthorized, .forbidden, .unprocessableContent].contains(status) }
 }
