@@ -170,7 +170,8 @@ struct ChannelTests {
             // Their starts were made with the state before: claimed, and then the match went on.
             #expect(try await bench.engine.turn(all: true).isEmpty)
             var claims = QueueClaims(policy: QueueScheduler.Policy())
-            let claimed = try await bench.instance.dispatcher.round(&claims).deliveries
+            var claimed: [ClaimedDelivery] = []
+            _ = try await bench.instance.dispatcher.round(&claims) { claimed.append($0) }
             #expect(claimed.count == 3)
             bench.clock.advance(.seconds(2))
             try await bench.score(runs: 8)

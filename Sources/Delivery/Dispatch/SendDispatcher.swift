@@ -80,7 +80,8 @@ package final class SendDispatcher: Service, Sendable {
             while true {
                 queueClaims.sweptAt = nil
                 queueClaims.pacedAt = [:]
-                let claimed = try await round(&queueClaims).deliveries
+                var claimed: [ClaimedDelivery] = []
+                _ = try await round(&queueClaims) { claimed.append($0) }
                 guard !claimed.isEmpty else { return }
                 await withDiscardingTaskGroup { group in
                     for delivery in claimed { group.addTask { await self.handle(delivery) } }
@@ -94,10 +95,9 @@ package final class SendDispatcher: Service, Sendable {
         var pause = configuration.shortestPause
         while !Task.isShuttingDownGracefully && !Task.isCancelled {
             do {
-                let round = try await round(&queueClaims)
-                for delivery in round.deliveries { start(delivery) }
+                let round = try await round(&queueClaims, start: start)
                 if round.isMoreWaiting { continue }
-                pause = round.deliveries.isEmpty ? min(pause * 2, configuration.longestPause) : configuration.shortestPause
+                pause = round.claimed == 0 ? min(pause * 2, configuration.longestPause) : configuration.shortestPause
             } catch is CancellationError {
                 return
             } catch {
@@ -130,19 +130,26 @@ package final class SendDispatcher: Service, Sendable {
     }
 
     struct Round {
-        var deliveries: [ClaimedDelivery] = []
+        var claimed = 0
         /// A claim was filled to its limit and its credential has free slots, so there is probably more to claim now.
         var isMoreWaiting = false
     }
 
     /// One look at the queue: makes due what is due, reaps now and then, divides the free slots, claims.
-    func round(_ queueClaims: inout QueueClaims, now: ContinuousClock.Instant = .now) async throws -> Round {
+    ///
+    /// - Parameter start: called for each delivery as soon as it is claimed, so that an error later in the round leaves none behind that holds
+    ///   a slot and a lease and is not sent.
+    func round(
+        _ queueClaims: inout QueueClaims,
+        now: ContinuousClock.Instant = .now,
+        start: (ClaimedDelivery) -> Void
+    ) async throws -> Round {
         var round = Round()
         let isSweep = queueClaims.isSweepDue(configuration.sweep, now: now)
         if isSweep {
             try await reap()
             queueClaims.throttles = try await throttles.current()
-            round.deliveries += try await claimProbes(of: try await store.refresh(pipeline.gate))
+            round.claimed += try await claimProbes(of: try await store.refresh(pipeline.gate), start: start)
             queueClaims.cursors = [:]
             queueClaims.sweptAt = now
         }
@@ -170,11 +177,11 @@ package final class SendDispatcher: Service, Sendable {
             let isPaced =
                 pipeline.gate.blocks(queue.scope, credential: credential.name) || isShared && !queue.isCritical && slots.isSlow(credential)
             if isPaced { limit = min(limit, queueClaims.takePaced(of: queue.id, now: now)) }
-            let claimed = try await claim(limit, queue, &queueClaims)
-            queueClaims[credential].claimed(claimed.count, of: grant)
-            round.deliveries += claimed
-            let isFull = claimed.count == limit && !isPaced
-            round.isMoreWaiting = round.isMoreWaiting || isFull && !claimed.isEmpty && slots.hasFreeSlots(credential)
+            let claimed = try await claim(limit, queue, &queueClaims, start: start)
+            queueClaims[credential].claimed(claimed, of: grant)
+            round.claimed += claimed
+            let isFull = claimed == limit && !isPaced
+            round.isMoreWaiting = round.isMoreWaiting || isFull && claimed > 0 && slots.hasFreeSlots(credential)
         }
         return round
     }
@@ -209,16 +216,17 @@ package final class SendDispatcher: Service, Sendable {
         }
     }
 
-    /// Takes the turns of probes that are due.
-    private func claimProbes(of circuits: [Circuit]) async throws -> [ClaimedDelivery] {
-        var probes: [ClaimedDelivery] = []
+    /// Takes the turns of probes that are due. How many there were.
+    private func claimProbes(of circuits: [Circuit], start: (ClaimedDelivery) -> Void) async throws -> Int {
+        var probes = 0
         for circuit in circuits {
             let credential = pipeline.credential(for: PushScope(circuit.scope))
             let interval = CircuitDecision.probeInterval(circuit, delays: configuration.delays, random: Double.random(in: 0...1))
             guard try await store.reserveProbe(circuit, credential: credential, interval: interval) else { continue }
             if let probe = try await store.claimProbe(of: circuit, lease: configuration.lease, worker: configuration.worker) {
                 slots.enter(probe, self.credential(probe.scope), now: .now)
-                probes.append(probe)
+                start(probe)
+                probes += 1
             } else {
                 // It blocks nothing, so nothing can be a probe: the next delivery is one.
                 _ = try await store.closeCircuit(circuit.id, by: "nothing waits")
@@ -233,12 +241,18 @@ package final class SendDispatcher: Service, Sendable {
         return limit - slots.count(of: queue.id)
     }
 
-    private func claim(_ count: Int, _ queue: SendQueue, _ queueClaims: inout QueueClaims) async throws -> [ClaimedDelivery] {
+    /// How many were claimed.
+    private func claim(
+        _ count: Int,
+        _ queue: SendQueue,
+        _ queueClaims: inout QueueClaims,
+        start: (ClaimedDelivery) -> Void
+    ) async throws -> Int {
         var limit = count
-        guard limit > 0 else { return [] }
+        guard limit > 0 else { return 0 }
         let throttle = queueClaims.throttle(of: queue)
         if let throttle { limit = try await throttles.take(limit, from: throttle) }
-        guard limit > 0 else { return [] }
+        guard limit > 0 else { return 0 }
         let claimed = try await store.claim(
             queue: queue.id,
             cursor: queueClaims.cursors[queue.id] ?? 0,
@@ -246,11 +260,14 @@ package final class SendDispatcher: Service, Sendable {
             lease: configuration.lease,
             worker: configuration.worker
         )
-        if let throttle { try await throttles.refund(limit - claimed.count, to: throttle) }
+        for delivery in claimed {
+            slots.enter(delivery, credential(delivery.scope), now: .now)
+            start(delivery)
+        }
         if let last = claimed.last { queueClaims.cursors[queue.id] = last.seq + 1 }
         SendMetrics.claimed.increment(by: claimed.count)
-        for delivery in claimed { slots.enter(delivery, credential(delivery.scope), now: .now) }
-        return claimed
+        if let throttle { try await throttles.refund(limit - claimed.count, to: throttle) }
+        return claimed.count
     }
 
     /// Writes outcomes as long as `body` handles deliveries. For tests.

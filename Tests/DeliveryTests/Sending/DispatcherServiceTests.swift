@@ -1,5 +1,6 @@
 import Delivery
 import Logging
+import Postgres
 import Providers
 import PushContract
 import ServiceKit
@@ -40,6 +41,40 @@ struct DispatcherServiceTests {
                 try await tasks.waitForAll()
             }
             #expect(try await bench.send("s1").state == .sent)
+            #expect(try await bench.count("pushLeases") == 0)
+        }
+    }
+
+    @Test("what a round has claimed is sent, also when the database refuses the round's next claim")
+    func errorInRound() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "usual", "uid": "ann"}"#)
+            try await bench.enqueue(#"{"sendId": "urgent", "uid": "ann", "class": "critical"}"#)
+            // Critical queues are claimed first; the claim of the other one fails.
+            try await bench.pool.execute(
+                """
+                CREATE FUNCTION refuseClaim() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF NEW.deliveryId = (SELECT min(deliveryId) FROM pushDeliveries WHERE sendId = 'usual') THEN RAISE EXCEPTION 'no'; END IF;
+                    RETURN NEW;
+                END $$
+                """
+            )
+            try await bench.pool.execute("CREATE TRIGGER refuse BEFORE INSERT ON pushLeases FOR EACH ROW EXECUTE FUNCTION refuseClaim()")
+            let (asked, tellAsked) = AsyncStream.makeStream(of: Void.self)
+            let (gate, openGate) = AsyncStream.makeStream(of: Void.self)
+            openGate.finish()
+            let provider = GatedProvider(asked: tellAsked, gate: gate)
+            let group = ServiceGroup(configuration: .init(services: [bench.dispatcher({ _, _, _ in provider })], logger: .silent))
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { try await group.run() }
+                for await _ in asked { break }
+                await group.triggerGracefulShutdown()
+                try await tasks.waitForAll()
+            }
+            #expect(try await bench.send("urgent").state == .sent)
+            #expect(try await bench.send("usual").state == .queued)
             #expect(try await bench.count("pushLeases") == 0)
         }
     }

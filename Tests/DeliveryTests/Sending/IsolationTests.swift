@@ -88,13 +88,13 @@ struct IsolationTests {
             try await bench.enqueue(items(5, "apns"))
             var queueClaims = QueueClaims(policy: QueueScheduler.Policy())
             let start = ContinuousClock.now
-            let first = try await dispatcher.round(&queueClaims, now: start).deliveries
+            let first = try await dispatcher.claimed(&queueClaims, now: start)
             #expect(first.count == 55, "nothing is known of it yet")
             await dispatcher.working { for delivery in first { await dispatcher.handle(delivery) } }
             try await bench.enqueue(items(20, "fcm", id: "page", members: #", "critical": true"#))
             var claimed: [Int] = []
             for milliseconds in [10, 90, 110] {
-                claimed.append(try await dispatcher.round(&queueClaims, now: start + .milliseconds(milliseconds)).deliveries.count)
+                claimed.append(try await dispatcher.claimed(&queueClaims, now: start + .milliseconds(milliseconds)).count)
             }
             #expect(claimed == [30, 0, 10])
         }

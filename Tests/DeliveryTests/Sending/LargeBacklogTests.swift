@@ -22,14 +22,14 @@ struct LargeBacklogTests {
             // As long as anything more is to be had: the slots for others are all taken then.
             var others = 0
             while true {
-                let claimed = try await dispatcher.round(&queueClaims).deliveries
+                let claimed = try await dispatcher.claimed(&queueClaims)
                 guard !claimed.isEmpty else { break }
                 others += claimed.count
                 #expect(claimed.allSatisfy { $0.deliveryClass != .critical })
             }
             #expect(others == 400)
             try await bench.enqueue(Self.critical(100))
-            let claimed = try await dispatcher.round(&queueClaims).deliveries
+            let claimed = try await dispatcher.claimed(&queueClaims)
             #expect(claimed.count == 100)
             #expect(claimed.allSatisfy { $0.deliveryClass == .critical })
         }
@@ -52,12 +52,12 @@ struct LargeBacklogTests {
             let start = ContinuousClock.now
             var claimed: [Int] = []
             for milliseconds in [0, 90, 100] {
-                claimed.append(try await dispatcher.round(&queueClaims, now: start + .milliseconds(milliseconds)).deliveries.count)
+                claimed.append(try await dispatcher.claimed(&queueClaims, now: start + .milliseconds(milliseconds)).count)
             }
             #expect(claimed == [10, 0, 10])
             try await bench.pool.execute("UPDATE pushCircuits SET closedAt = now(), closedBy = 'probe'")
             queueClaims.sweptAt = nil
-            #expect(try await dispatcher.round(&queueClaims, now: start + .milliseconds(110)).deliveries.count == 250)
+            #expect(try await dispatcher.claimed(&queueClaims, now: start + .milliseconds(110)).count == 250)
         }
     }
 
@@ -68,7 +68,7 @@ struct LargeBacklogTests {
             try await bench.enqueue(Self.critical(5000))
             let dispatcher = bench.dispatcher(ScriptedProvider().lookup) { $0.capacity = 90 }
             var queueClaims = QueueClaims(policy: QueueScheduler.Policy())
-            let claimed = try await dispatcher.round(&queueClaims).deliveries
+            let claimed = try await dispatcher.claimed(&queueClaims)
             #expect(claimed.count { $0.deliveryClass == .critical } == 80)
             #expect(claimed.count { $0.deliveryClass != .critical } == 10)
         }
@@ -86,7 +86,7 @@ struct LargeBacklogTests {
             let start = ContinuousClock.now
             var claimed: [[Int64]] = [[], []]
             for (index, dispatcher) in dispatchers.enumerated() {
-                claimed[index] += try await dispatcher.round(&allQueueClaims[index], now: start).deliveries.map(\.deliveryId)
+                claimed[index] += try await dispatcher.claimed(&allQueueClaims[index], now: start).map(\.deliveryId)
             }
             #expect(claimed.allSatisfy { !$0.isEmpty })
             #expect(Set(claimed[0]).isDisjoint(with: claimed[1]))
@@ -106,7 +106,7 @@ struct LargeBacklogTests {
             // Both have slots left; what they took before the sweep was theirs to take.
             var throttled = 0
             for (index, dispatcher) in dispatchers.enumerated() {
-                throttled += try await dispatcher.round(&allQueueClaims[index], now: start + configuration.sweep).deliveries.count
+                throttled += try await dispatcher.claimed(&allQueueClaims[index], now: start + configuration.sweep).count
             }
             // The bucket begins with one and gains one in fifteen seconds.
             #expect((1...2).contains(throttled), "one probe for both, out of one bucket")

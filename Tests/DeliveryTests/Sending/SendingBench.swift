@@ -160,3 +160,12 @@ struct SendingBench {
 
     func status(of sendId: String) async throws -> [AttemptStatus] { try await send(sendId).attempts.map(\.status) }
 }
+
+extension SendDispatcher {
+    /// What one round claims.
+    func claimed(_ queueClaims: inout QueueClaims, now: ContinuousClock.Instant = .now) async throws -> [ClaimedDelivery] {
+        var claimed: [ClaimedDelivery] = []
+        _ = try await round(&queueClaims, now: now) { claimed.append($0) }
+        return claimed
+    }
+}
