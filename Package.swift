@@ -27,6 +27,7 @@ extension Target.Dependency {
     static let metrics: Self = .product(name: "Metrics", package: "swift-metrics")
     static let coreMetrics: Self = .product(name: "CoreMetrics", package: "swift-metrics")
     static let mustache: Self = .product(name: "Mustache", package: "swift-mustache")
+    static let nioHTTP1: Self = .product(name: "NIOHTTP1", package: "swift-nio")
     static let nioHTTP2: Self = .product(name: "NIOHTTP2", package: "swift-nio-http2")
     static let nioHTTPTypes: Self = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
     static let nioHTTPTypesHTTP2: Self = .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras")
@@ -114,7 +115,7 @@ let package = Package(
         module("HTTPClient", ["CCurl", "CEpoll", "CNGHTTP2", "COpenSSL", .logging, .metrics, .httpTypes]),
         module(
             "HTTPServer",
-            ["PushContract", "ServiceKit", "CZlib", .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics, .nioCore, .nioHTTPTypes]
+            ["PushContract", "ServiceKit", "CZlib", .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics, .nioCore, .nioHTTP1, .nioHTTPTypes]
         ),
         module("Cricket", ["PushContract", "ServiceKit", .crypto]),
 

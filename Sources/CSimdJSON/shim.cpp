@@ -1,5 +1,9 @@
 #include "CSimdJSON.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <simdjson.h>
@@ -17,6 +21,8 @@ struct pushwatch_json_parser {
     dom::array::iterator next;
     dom::array::iterator end;
     std::vector<uint32_t> lengths;
+    // A copy of a text in which numbers beyond 64 bits or a double were replaced.
+    std::string masked;
     bool is_array = false;
     bool has_root = false;
 
@@ -83,6 +89,72 @@ void read_object(const pushwatch_json_parser &parser, dom::element element, push
     }
 }
 
+bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+
+// The end of a number as RFC 8259 §6 writes it, from `place` on; `place` itself when there is none.
+size_t number_end(const std::string &text, size_t place, bool &is_integer) {
+    size_t end = place;
+    is_integer = true;
+    if (text[end] == '-') end++;
+    if (!is_digit(text[end])) return place;
+    if (text[end] == '0') end++;
+    else while (is_digit(text[end])) end++;
+    if (text[end] == '.') {
+        is_integer = false;
+        if (!is_digit(text[++end])) return place;
+        while (is_digit(text[end])) end++;
+    }
+    if (text[end] == 'e' || text[end] == 'E') {
+        is_integer = false;
+        end++;
+        if (text[end] == '+' || text[end] == '-') end++;
+        if (!is_digit(text[end])) return place;
+        while (is_digit(text[end])) end++;
+    }
+    return end;
+}
+
+// True where simdjson would refuse the number for its size.
+bool is_beyond(const std::string &number, bool is_integer) {
+    errno = 0;
+    if (is_integer) {
+        if (number[0] == '-') std::strtoll(number.c_str(), nullptr, 10);
+        else std::strtoull(number.c_str(), nullptr, 10);
+        return errno == ERANGE;
+    }
+    return std::isinf(std::strtod(number.c_str(), nullptr));
+}
+
+// Replaces each number that is valid JSON and beyond 64 bits or a double by a fraction of the same length: it is of the type OTHER, in its
+// own item, and no place in the text moves. False when there is none.
+bool mask_numbers(std::string &text, size_t length) {
+    bool found = false;
+    for (size_t place = 0; place < length;) {
+        const char byte = text[place];
+        if (byte == '"') {
+            for (place++; place < length && text[place] != '"'; place++) {
+                if (text[place] == '\\') place++;
+            }
+            place++;
+        } else if (byte == '-' || is_digit(byte)) {
+            bool is_integer;
+            const size_t end = number_end(text, place, is_integer);
+            if (end > place && is_beyond(text.substr(place, end - place), is_integer)) {
+                text[place] = '0';
+                text[place + 1] = '.';
+                for (size_t index = place + 2; index < end; index++) text[index] = '0';
+                found = true;
+            }
+            place = std::max(end, place + 1);
+            // What is no number to its end stays as it is, and is refused.
+            while (place < length && (is_digit(text[place]) || std::strchr("+-.eE", text[place]) != nullptr)) place++;
+        } else {
+            place++;
+        }
+    }
+    return found;
+}
+
 }  // namespace
 
 extern "C" {
@@ -110,7 +182,19 @@ int pushwatch_json_parse(pushwatch_json_parser *parser, const char *bytes, size_
         if (error_code error = parser->parser.allocate(capacity, parser->max_depth)) return error;
     }
     dom::element element;
-    if (error_code error = parser->parser.parse(bytes, length, false).get(element)) return error;
+    error_code error = parser->parser.parse(bytes, length, false).get(element);
+    if (error == NUMBER_ERROR) {
+        try {
+            parser->masked.assign(bytes, length);
+            parser->masked.append(SIMDJSON_PADDING, '\0');
+        } catch (const std::bad_alloc &) {
+            return MEMALLOC;
+        }
+        if (mask_numbers(parser->masked, length)) error = parser->parser.parse(parser->masked.data(), length, false).get(element);
+        // Strings and numbers are copied when they are parsed.
+        std::string().swap(parser->masked);
+    }
+    if (error) return error;
     parser->root = element;
     if (element.is_array()) {
         parser->elements = element.get_array().value_unsafe();

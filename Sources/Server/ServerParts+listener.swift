@@ -20,7 +20,7 @@ extension ServerParts {
         let limit = ConnectionLimit(total: configuration.httpConnections, perAddress: configuration.httpConnectionsPerAddress)
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
-                additionalChannelHandlers: [limit.handler(), HeaderDeadline(headers), BodyDeadline(bodies)],
+                additionalChannelHandlers: [limit.handler(), RequestFraming(), HeaderDeadline(headers), BodyDeadline(bodies)],
                 idleTimeout: TimeAmount(configuration.httpIdleTimeout)
             )
         )

@@ -65,7 +65,7 @@ struct RouteAccessTests {
         "POST /sign-out",
     ]
 
-    @Test("every route states who may call it, as the document does; strangers and callers without the scope are refused")
+    @Test("every route states who may call it, as the document does; strangers, callers without the scope and what only looks like a credential are refused")
     func everyRoute() async throws {
         let seen = Mutex<[Route]>([])
         var hooks = PushwatchServer.Hooks()
@@ -87,8 +87,20 @@ struct RouteAccessTests {
                 without[scope] = server.api.with(bearer: key.text.text)
             }
             let (nobody, user) = (server.api.with(bearer: nil), try server.asUser("u1"))
+            let invalid = try await invalidCredentials(keys)
             for route in routes where route.access != .open {
                 #expect(try await nobody.call(route.method, route.address).status == 401, "\(route.name) without credentials")
+                for (name, header) in invalid {
+                    let answer = try await nobody.call(route.method, route.address, headers: [header])
+                    #expect(answer.status == 401, "\(route.name) with \(name): \(answer.text)")
+                    #expect(answer[header: "www-authenticate"]?.hasPrefix("Bearer") == true && answer.code == "unauthenticated", "\(name)")
+                }
+                if case .scope(let scope) = route.access {
+                    let key = try await keys.create(name: "only \(scope)", scopes: [scope], createdBy: "test", now: .now())
+                    let answer = try await server.api.with(bearer: key.text.text)
+                        .call(route.method, route.address, headers: [("Sec-Fetch-Site", "same-origin")])
+                    #expect(![401, 403].contains(answer.status) && answer.status < 500, "\(route.name) with \(scope): \(answer.text)")
+                }
                 switch route.access {
                 case .scope(let scope):
                     try await expectRefusal(of: route, to: try #require(without[scope]), naming: scope)
@@ -99,6 +111,26 @@ struct RouteAccessTests {
                 }
             }
         }
+    }
+
+    /// Everything that looks like a credential and is none.
+    private func invalidCredentials(_ keys: APIKeyStore) async throws -> [(name: String, header: (String, String))] {
+        let revoked = try await keys.create(name: "revoked", scopes: Set(Scope.allScopes), createdBy: "test", now: .now())
+        try await keys.revoke(id: revoked.key.id, now: .now())
+        let real = try await keys.create(name: "real", scopes: Set(Scope.allScopes), createdBy: "test", now: .now())
+        let other = APIKeyText.generate().text
+        func bearer(_ text: String) -> (String, String) { ("Authorization", "Bearer \(text)") }
+        return [
+            ("an unknown key", bearer(other)), ("a revoked key", bearer(revoked.text.text)),
+            ("a key's id with another secret", bearer("pw_\(real.key.id)_\(other.suffix(43))")),
+            ("a key without its last character", bearer(String(real.text.text.dropLast()))),
+            ("a key in another scheme", ("Authorization", "Basic \(real.text.text)")), ("a key alone", ("Authorization", real.text.text)),
+            ("an empty key", ("Authorization", "Bearer ")), ("a token without a signature", bearer("eyJhbGciOiJub25lIn0.eyJzdWIiOiJ1MSJ9.")),
+            ("a token of another issuer", bearer("eyJhbGciOiJFUzI1NiIsImtpZCI6ImsifQ.eyJzdWIiOiJ1MSJ9.AAAA")),
+            ("an invented session", ("Cookie", "pushwatch_session=\(String(repeating: "A", count: 43))")),
+            ("a key as a session", ("Cookie", "pushwatch_session=\(real.text.text.suffix(43))")),
+            ("a key's id as a session", ("Cookie", "pushwatch_session=\(real.key.id)")),
+        ]
     }
 
     private func expectRefusal(of route: Route, to caller: API, naming scope: Scope) async throws {

@@ -249,6 +249,26 @@ struct OnCallRoutesTests {
         }
     }
 
+    @Test("a stored text cannot reorder or hide what stands around it on a page: its controls are written out")
+    func controls() async throws {
+        try await withSite { client, pool in
+            let entry = AuditEntry(at: Self.now, actor: "ana\u{202E}", action: .addThrottle, subject: "\u{2066}x\u{7}", detail: "")
+            try await AuditLog(pool).record(entry)
+            let html = String(buffer: try await client.execute(uri: "/oncall/audit", method: .get, headers: Self.reading).body)
+            #expect(html.contains("ana⟨U+202E⟩") && html.contains("⟨U+2066⟩x⟨U+0007⟩"))
+            #expect(!html.unicodeScalars.contains("\u{202E}") && !html.unicodeScalars.contains("\u{7}"))
+        }
+    }
+
+    @Test("a form's field with NUL is refused, before any database sees it")
+    func nul() async throws {
+        try await withSite { client, _ in
+            let body = ByteBuffer(string: "provider=fcm&perMinute=60&minutes=30&reason=a%00b")
+            let answer = try await client.execute(uri: "/oncall/throttle", method: .post, headers: Self.form(), body: body)
+            #expect(answer.status == .badRequest && String(buffer: answer.body).contains("U+0000"))
+        }
+    }
+
     @Test("a link from another site goes on by itself, since browsers hold back the cookie for it")
     func bounce() async throws {
         try await withSite { client, _ in

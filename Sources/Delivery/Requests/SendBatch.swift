@@ -17,7 +17,7 @@ package struct SendBatch: Sendable {
     package init(_ value: JSONValue, limit: Int, now: Timestamp) throws(Problem) {
         guard case .array(let values) = value else {
             isArray = false
-            elements = [.request(try SendRequest(value, now: now))]
+            elements = [.request(try SendBatch.request(value, at: "", now: now))]
             return
         }
         guard !values.isEmpty else { throw .invalid("The array is empty. Send at least one send.", code: "empty_batch", pointer: "") }
@@ -31,11 +31,18 @@ package struct SendBatch: Sendable {
         isArray = true
         elements = values.enumerated().map { index, value in
             do throws(Problem) {
-                return .request(try SendRequest(value, at: "/\(index)", now: now))
+                return .request(try SendBatch.request(value, at: "/\(index)", now: now))
             } catch {
                 return .refused(sendId: SendBatch.sendId(of: value), error)
             }
         }
+    }
+
+    private static func request(_ value: JSONValue, at pointer: String, now: Timestamp) throws(Problem) -> SendRequest {
+        guard !value.hasInfinity else {
+            throw .invalid("A number in it is larger than any system reads: above 1.8E308, or below -1.8E308.", pointer: pointer)
+        }
+        return try SendRequest(value, at: pointer, now: now)
     }
 
     private static func sendId(of value: JSONValue) -> String? {

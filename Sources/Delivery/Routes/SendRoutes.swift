@@ -43,7 +43,7 @@ package struct SendRoutes: Sendable {
         let caller = try context.requireCaller()
         _ = try request.requireContentType("application/json")
         let now = now()
-        let body = try JSONParser.parse(try await reader.read(request))
+        let body = try JSONParser.parse(try await reader.read(request), keepsInfinity: true)
         let batch = try SendBatch(body, limit: SendRoutes.batchLimit, now: now)
         let requests = batch.requests
         let receipts = try await store.enqueue(requests, requestId: context.requestId, author: caller.name, now: now, check: check)

@@ -31,6 +31,8 @@ struct BodyCollector {
     private mutating func next() async throws -> ByteBuffer? {
         do {
             return try await iterator.next(isolation: #isolation)
+        } catch let fault as ProtocolFault {
+            throw fault.problem
         } catch  where !(error is CancellationError || error is any HTTPResponseError) {
             throw Problem.incompleteBody()
         }

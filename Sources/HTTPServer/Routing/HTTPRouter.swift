@@ -3,7 +3,7 @@ package import Hummingbird
 
 /// The routes of a server, with everything that surrounds a route already in place.
 ///
-/// From outside in: request id, metrics, problems, the request's deadline, a proxy's sign-in; then, for each route, authentication, the route's own middleware, the
+/// From outside in: request id, metrics, problems, faults of the protocol, 100 Continue, the request's deadline, a proxy's sign-in; then, for each route, authentication, the route's own middleware, the
 /// check of its access, for GET the caller's limit, and its handler. A route cannot be added without saying who may call it.
 package final class HTTPRouter: HTTPResponderBuilder {
     package typealias Handler<Output: ResponseGenerator> = @Sendable @concurrent (Request, PushwatchContext) async throws -> Output
@@ -36,6 +36,8 @@ package final class HTTPRouter: HTTPResponderBuilder {
         router.add(middleware: RequestIDMiddleware())
         router.add(middleware: RequestMetricsMiddleware())
         router.add(middleware: ProblemMiddleware(routes: table, translate: translate))
+        router.add(middleware: ProtocolFaultMiddleware())
+        router.add(middleware: ContinueMiddleware())
         router.add(middleware: WorkDeadlineMiddleware())
         if let proxy { router.add(middleware: proxy) }
     }

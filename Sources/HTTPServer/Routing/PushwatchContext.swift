@@ -11,10 +11,13 @@ package struct PushwatchContext: RequestContext {
     package var caller: Caller?
     /// The address at the other end of the connection: the caller's, or that of the proxy in front.
     package let peer: String?
+    /// The connection, for answers that come before the answer.
+    let channel: any Channel
 
     package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         requestId = ""
+        channel = source.channel
         peer = source.channel.remoteAddress?.ipAddress
     }
 

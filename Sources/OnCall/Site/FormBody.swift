@@ -8,7 +8,11 @@ enum FormBody {
 
     static func read(_ request: Request) async throws -> [String: String] {
         _ = try request.requireContentType("application/x-www-form-urlencoded")
-        return fields(String(decoding: try await reader.read(request), as: UTF8.self))
+        let fields = fields(String(decoding: try await reader.read(request), as: UTF8.self))
+        guard !fields.values.contains(where: { $0.unicodeScalars.contains("\0") }) else {
+            throw Problem.badRequest("A field of the form has the character U+0000, which no value here can have.")
+        }
+        return fields
     }
 
     /// The first value of a name counts.

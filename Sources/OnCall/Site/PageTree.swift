@@ -1,10 +1,13 @@
-/// A page's model as dictionaries and arrays.
+import ServiceKit
+
+/// A page's model as dictionaries and arrays, its texts as people may safely read them.
 ///
 /// Mustache reflects on a whole object for each field that a template names; in a table of a hundred rows that took most of a page's time.
 /// Here each object is reflected on once. A field that is nil is left out, as Mustache itself treats it.
 enum PageTree {
     static func of(_ value: Any) -> Any {
-        if value is String || value is Bool || value is Int { return value }
+        if let text = value as? String { return text.visible }
+        if value is Bool || value is Int { return value }
         let mirror = Mirror(reflecting: value)
         switch mirror.displayStyle {
         case .collection:

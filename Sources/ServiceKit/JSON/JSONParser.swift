@@ -5,6 +5,7 @@ package struct JSONParser {
     static let maximumDepth = 16
 
     private let bytes: [UInt8]
+    private let keepsInfinity: Bool
     private var position = 0
     private var depth = 0
 
@@ -28,8 +29,11 @@ package struct JSONParser {
     }
 
     /// The value of the whole text.
-    package static func read(_ bytes: [UInt8]) throws(Fault) -> JSONValue {
-        var text = JSONParser(bytes: bytes)
+    ///
+    /// - Parameter keepsInfinity: a number beyond a double, which is valid JSON, is read as infinity instead of a fault of the whole text; who
+    ///   asks for it must refuse what has one (`JSONValue.hasInfinity`).
+    package static func read(_ bytes: [UInt8], keepsInfinity: Bool = false) throws(Fault) -> JSONValue {
+        var text = JSONParser(bytes: bytes, keepsInfinity: keepsInfinity)
         let value = try text.value()
         text.skipSpace()
         guard text.position == bytes.count else {
@@ -40,7 +44,10 @@ package struct JSONParser {
         return value
     }
 
-    private init(bytes: [UInt8]) { self.bytes = bytes }
+    private init(bytes: [UInt8], keepsInfinity: Bool) {
+        self.bytes = bytes
+        self.keepsInfinity = keepsInfinity
+    }
 
     private func fault(_ what: String) -> Fault { Fault(byte: position, what: what) }
 
@@ -134,7 +141,7 @@ package struct JSONParser {
         }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         if isInteger, let integer = Int64(text) { return .integer(integer) }
-        guard let number = Double(text), number.isFinite else { throw fault("the number is too large") }
+        guard let number = Double(text), number.isFinite || keepsInfinity else { throw fault("the number is too large") }
         return .number(number)
     }
 

@@ -17,6 +17,16 @@ extension JSONValue {
         if case .bool(let flag) = self { flag } else { nil }
     }
 
+    /// True when a number in it is beyond a double (see `JSONParser.read`).
+    package var hasInfinity: Bool {
+        switch self {
+        case .number(let value): value.isInfinite
+        case .array(let values): values.contains(where: \.hasInfinity)
+        case .object(let members): members.values.contains(where: \.hasInfinity)
+        default: false
+        }
+    }
+
     package var integer: Int64? {
         switch self {
         case .integer(let value): value

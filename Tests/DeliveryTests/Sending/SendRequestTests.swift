@@ -77,6 +77,17 @@ struct SendRequestTests {
         #expect(problem.pointer == "/1/uid")
     }
 
+    @Test("a number that no system reads is the fault of its element alone")
+    func largeNumber() throws {
+        let text = #"[{"uid": "ann"}, {"uid": "bob", "data": {"a": 1E400}}, {"uid": "cy"}]"#
+        let batch = try SendBatch(try JSONParser.parse(Array(text.utf8), keepsInfinity: true), limit: 3, now: Self.now)
+        let pointers: [String?] = batch.elements.map { if case .refused(_, let problem) = $0 { problem.pointer } else { nil } }
+        #expect(pointers == [nil, "/1", nil])
+        let single = try JSONParser.parse(Array(#"{"uid": "ann", "data": {"a": -1E400}}"#.utf8), keepsInfinity: true)
+        #expect(throws: Problem.self) { try SendBatch(single, limit: 3, now: Self.now) }
+        #expect(throws: Problem.self) { try JSONParser.parse(Array("1E400".utf8)) }
+    }
+
     @Test(
         "the state of a send follows from its deliveries",
         arguments: [
