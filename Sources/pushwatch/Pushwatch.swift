@@ -17,7 +17,10 @@ struct Pushwatch: AsyncParsableCommand {
         version: CommandProgram.version,
         groupedSubcommands: [
             CommandGroup(name: "Service", subcommands: [ServeCommand.self, StatusCommand.self, MigrateCommand.self, FsckCommand.self]),
-            CommandGroup(name: "Access", subcommands: [KeysCommand.self, SessionsCommand.self, TokenKeysCommand.self, CredentialsCommand.self]),
+            CommandGroup(
+                name: "Access",
+                subcommands: [KeysCommand.self, SessionsCommand.self, TokenKeysCommand.self, CredentialsCommand.self]
+            ),
             CommandGroup(
                 name: "Sending",
                 subcommands: [

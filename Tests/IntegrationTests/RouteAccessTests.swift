@@ -65,7 +65,9 @@ struct RouteAccessTests {
         "POST /sign-out",
     ]
 
-    @Test("every route states who may call it, as the document does; strangers, callers without the scope and what only looks like a credential are refused")
+    @Test(
+        "every route states who may call it, as the document does; strangers, callers without the scope and what only looks like a credential are refused"
+    )
     func everyRoute() async throws {
         let seen = Mutex<[Route]>([])
         var hooks = PushwatchServer.Hooks()
@@ -125,7 +127,8 @@ struct RouteAccessTests {
             ("a key's id with another secret", bearer("pw_\(real.key.id)_\(other.suffix(43))")),
             ("a key without its last character", bearer(String(real.text.text.dropLast()))),
             ("a key in another scheme", ("Authorization", "Basic \(real.text.text)")), ("a key alone", ("Authorization", real.text.text)),
-            ("an empty key", ("Authorization", "Bearer ")), ("a token without a signature", bearer("eyJhbGciOiJub25lIn0.eyJzdWIiOiJ1MSJ9.")),
+            ("an empty key", ("Authorization", "Bearer ")),
+            ("a token without a signature", bearer("eyJhbGciOiJub25lIn0.eyJzdWIiOiJ1MSJ9.")),
             ("a token of another issuer", bearer("eyJhbGciOiJFUzI1NiIsImtpZCI6ImsifQ.eyJzdWIiOiJ1MSJ9.AAAA")),
             ("an invented session", ("Cookie", "pushwatch_session=\(String(repeating: "A", count: 43))")),
             ("a key as a session", ("Cookie", "pushwatch_session=\(real.text.text.suffix(43))")),
