@@ -100,6 +100,14 @@ bench-compare: bootstrap ## Sends end to end next to a bare sender on AsyncHTTPC
 dist: bootstrap ## Pack a release of both programs: dist/pushwatch-VERSION-….tar.gz, and print their sizes
 	@bash scripts/dist.sh
 
+.PHONY: sbom
+sbom: build ## Print what the programs are made of, as a CycloneDX document (CONFIGURATION=release|debug)
+	@binaries="$$(swift build -c $(CONFIGURATION) --show-bin-path)"; python3 scripts/sbom.py "$$binaries/pushwatch" "$$binaries/pushwatch-dev"
+
+.PHONY: reproducible
+reproducible: bootstrap ## Build a release twice in one place and compare the archives (an hour)
+	@bash scripts/check-reproducible.sh
+
 .PHONY: layers
 layers: ## Check that every target imports lower layers only
 	@bash scripts/check-layers.sh

@@ -115,7 +115,10 @@ let package = Package(
         module("HTTPClient", ["CCurl", "CEpoll", "CNGHTTP2", "COpenSSL", .logging, .metrics, .httpTypes]),
         module(
             "HTTPServer",
-            ["PushContract", "ServiceKit", "CZlib", .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics, .nioCore, .nioHTTP1, .nioHTTPTypes]
+            [
+                "PushContract", "ServiceKit", "CZlib", .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics, .nioCore, .nioHTTP1,
+                .nioHTTPTypes,
+            ]
         ),
         module("Cricket", ["PushContract", "ServiceKit", .crypto]),
 

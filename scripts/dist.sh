@@ -1,5 +1,6 @@
 #!/bin/bash
-# Packs a release: DIRECTORY/pushwatch-VERSION-OS-ARCH.tar.gz, with its SHA-256 next to it.
+# Packs a release: DIRECTORY/pushwatch-VERSION-OS-ARCH.tar.gz, and next to it what is in it (.cdx.json, CycloneDX), and the SHA-256 of both
+# (.sha256). With SIGNING_KEY, the file of an SSH key, the sums are signed (.sha256.sig; ssh-keygen -Y verify, docs/operations.md).
 # usage: scripts/dist.sh [PROGRAMS [DIRECTORY]]     (PROGRAMS: the directory of both programs; without it a release is built; DIRECTORY is dist/)
 # In it: pushwatch and pushwatch-dev (stripped, Swift's own libraries inside), sql/, alerts/, live-activities/, matches/, dashboards/, docs/, vectors/, a systemd unit,
 # a settings example, and what makes an image of it. docs/operations.md says how to install it; DistTests look into it.
@@ -31,9 +32,17 @@ cp -R Tests/Vectors "$place/$name/vectors"
 # The image of a release holds the program that is there; the Dockerfile of the sources builds one.
 mv "$place/$name/deploy/docker/Dockerfile" "$place/$name/Dockerfile"
 rmdir "$place/$name/deploy/docker"
+python3 scripts/sbom.py "$programs/pushwatch" "$programs/pushwatch-dev" >"$place/$name/sbom.cdx.json"
 # The same bytes from the same commit: one order, one owner, one time.
 time=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 tar --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw --mtime="@$time" -C "$place" -cf - "$name" | gzip -n9 >"$place/$name.tar.gz"
-(cd "$place" && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")
+cp "$place/$name/sbom.cdx.json" "$place/$name.cdx.json"
+(cd "$place" && sha256sum "$name.tar.gz" "$name.cdx.json" >"$name.sha256")
+if [ -n "${SIGNING_KEY:-}" ]; then
+    rm -f "$place/$name.sha256.sig"
+    ssh-keygen -q -Y sign -f "$SIGNING_KEY" -n pushwatch-release "$place/$name.sha256"
+else
+    echo "not signed: SIGNING_KEY names no key"
+fi
 rm -rf "${place:?}/$name"
 echo "$place/$name.tar.gz ($(du -h "$place/$name.tar.gz" | cut -f1))"

@@ -34,11 +34,14 @@ extension WholeService {
                 #expect(made.output.contains(/pushwatch [0-9.]+[MK]\npushwatch-dev [0-9.]+[MK]/), "the sizes: \(made.output)")
                 #expect(made.output.contains("pushwatch is linked with nothing of pushwatch-dev"))
                 let names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
-                try #require(names.count == 2 && names[1] == names[0] + ".sha256", "\(names)")
-                #expect(names[0].wholeMatch(of: /pushwatch-\d+\.\d+\.\d+-[a-z]+-\w+\.tar\.gz/) != nil)
-                let checked = try await Shell.run("/usr/bin/env", ["sha256sum", "-c", names[1]], in: directory)
-                #expect(checked.code == 0, "\(checked.output)")
-                let listed = try await Shell.run("/usr/bin/env", ["tar", "-tzf", names[0]], in: directory)
+                let name = try #require(names.first?.firstMatch(of: /^pushwatch-\d+\.\d+\.\d+-[a-z]+-[^.]+/).map { String($0.0) })
+                #expect(names == [".cdx.json", ".sha256", ".tar.gz"].map { name + $0 })
+                #expect(made.output.contains("not signed"))
+                let checked = try await Shell.run("/usr/bin/env", ["sha256sum", "-c", name + ".sha256"], in: directory)
+                #expect(checked.code == 0 && checked.output.contains("\(name).cdx.json: OK"), "\(checked.output)")
+                try contents(directory + "/" + name + ".cdx.json")
+                let archive = name + ".tar.gz"
+                let listed = try await Shell.run("/usr/bin/env", ["tar", "-tzf", archive], in: directory)
                 let packed = Set(
                     listed.output.split(separator: "\n").filter { !$0.hasSuffix("/") }.map {
                         $0.split(separator: "/").dropFirst().joined(separator: "/")
@@ -46,6 +49,7 @@ extension WholeService {
                 )
                 var expected: Set = [
                     "bin/pushwatch", "bin/pushwatch-dev", "README.md", "CHANGELOG.md", "llms.txt", "Dockerfile", "compose.yaml",
+                    "sbom.cdx.json",
                 ]
                 for directory in ["sql", "alerts", "live-activities", "matches", "dashboards", "docs", "deploy"] {
                     expected.formUnion(try Self.files(directory))
@@ -53,7 +57,61 @@ extension WholeService {
                 expected.remove("deploy/docker/Dockerfile")
                 expected.formUnion(try Self.files("Tests/Vectors").map { $0.replacing("Tests/Vectors/", with: "vectors/") })
                 #expect(packed.subtracting(expected).sorted() == [] && expected.subtracting(packed).sorted() == [])
-                try await unpacked(names[0], in: directory)
+                try await unpacked(archive, in: directory)
+                try await signed(programs, like: name, in: directory)
+            }
+        }
+
+        /// Every package that is resolved, with its version, and the libraries that are linked.
+        private func contents(_ path: String) throws {
+            let data = try Data(contentsOf: URL(fileURLWithPath: path))
+            let document = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+            #expect(document["bomFormat"] as? String == "CycloneDX" && document["specVersion"] as? String == "1.6")
+            let components = try #require(document["components"] as? [[String: Any]])
+            let listed = Set(components.map { "\($0["name"] as? String ?? "") \($0["version"] as? String ?? "")" })
+            let versions = try String(contentsOfFile: ProjectDirectory.root + "/versions.txt", encoding: .utf8)
+            #expect(Set(versions.split(separator: "\n").map(String.init)).subtracting(listed).sorted() == [])
+            #expect(components.compactMap { $0["purl"] as? String }.contains { $0.contains("libpq") })
+            #expect(!String(decoding: data, as: UTF8.self).contains(ProjectDirectory.root), "no path of this machine")
+        }
+
+        /// Packed again with a key: the same bytes, and sums whose signature holds for them and for nothing else.
+        private func signed(_ programs: String, like name: String, in first: String) async throws {
+            try await withTestDirectory { directory in
+                let key = directory + "/key"
+                let made = try await Shell.run("/usr/bin/env", ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key])
+                try #require(made.code == 0, "\(made.output)")
+                let packed = try await Shell.run(
+                    "/bin/bash",
+                    [ProjectDirectory.root + "/scripts/dist.sh", programs, directory + "/dist"],
+                    in: ProjectDirectory.root,
+                    environment: ["SIGNING_KEY": key]
+                )
+                try #require(packed.code == 0, "\(packed.output)")
+                let sums = directory + "/dist/" + name + ".sha256"
+                let text = try String(contentsOfFile: sums, encoding: .utf8)
+                #expect(
+                    text == (try String(contentsOfFile: first + "/" + name + ".sha256", encoding: .utf8)),
+                    "packed twice, the same bytes"
+                )
+                let owner = try String(contentsOfFile: key + ".pub", encoding: .utf8)
+                try "releases \(owner)".write(toFile: directory + "/allowed", atomically: true, encoding: .utf8)
+                let verify = "ssh-keygen -Y verify -f allowed -I releases -n pushwatch-release -s '\(sums).sig' <'\(sums)'"
+                #expect(try await Shell.run("/bin/bash", ["-c", verify], in: directory).code == 0)
+                try text.replacing("a", with: "b").write(toFile: sums, atomically: true, encoding: .utf8)
+                #expect(try await Shell.run("/bin/bash", ["-c", verify], in: directory).code != 0)
+            }
+        }
+
+        @Test("images are pinned by the digests that their registry has for their tags; what has none is found")
+        func images() async throws {
+            try await withTestDirectory { directory in
+                let root = ProjectDirectory.root
+                let done = try await Shell.run(
+                    "/usr/bin/env",
+                    ["python3", root + "/Tests/Conformance/pin_images.py", root + "/scripts/pin-images.sh", directory]
+                )
+                #expect(done.code == 0 && done.output.contains("pinned"), "\(done.output)")
             }
         }
 
