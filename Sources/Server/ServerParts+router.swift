@@ -33,7 +33,7 @@ extension ServerParts {
         live.addRoutes(to: router)
         guard audience == .everyone else { return router }
         let audit = AuditLog(pools.ingest).trail
-        AudienceRoutes(store: AudienceStore(pool: pools.ingest)).add(to: router)
+        AudienceRoutes(store: AudienceStore(pool: pools.ingest), audit: audit).add(to: router)
         DeadLetterRoutes(store: sends, wake: wake, audit: audit).add(to: router)
         ThrottleRoutes(store: ThrottleStore(pool: pools.ingest), audit: audit).add(to: router)
         MatchRoutes(store: matches).add(to: router)

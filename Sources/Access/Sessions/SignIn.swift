@@ -31,6 +31,7 @@ package struct SignIn: Sendable {
 
     private func open(_ key: APIKey, now: Timestamp) throws(Problem) -> String {
         guard key.scopes.contains(.alertsRead) else { throw .missingScope(.alertsRead) }
+        guard key.apps == .all else { throw .forbidden("A key that is limited to apps opens no session. Use one without that limit.") }
         return cookie.setCookie(keyId: key.id, now: now)
     }
 }

@@ -9,6 +9,9 @@ import Logging
 package struct ProxySignIn: RouterMiddleware {
     package typealias Context = PushwatchContext
 
+    /// In the place of a key's id: whom a proxy names has no key.
+    package static let sessionId = "proxy"
+
     private let header: HTTPField.Name
     private let proxies: [AddressRange]
     private let scopes: Set<Scope>
@@ -44,7 +47,7 @@ package struct ProxySignIn: RouterMiddleware {
         }
         var context = context
         // Marked, so that the audit distinguishes a person from a key of the same name.
-        context.caller = .session(id: "proxy", name: "\(name) (proxy)", scopes: scopes)
+        context.caller = .session(id: Self.sessionId, name: "\(name) (proxy)", scopes: scopes)
         return try await next(request, context)
     }
 
