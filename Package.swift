@@ -304,7 +304,7 @@ let package = Package(
                 "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes,
             ]
         ),
-        tests("CommandLineKitTests", ["CommandLineKit"]),
+        tests("CommandLineKitTests", ["CommandLineKit", "PushContract"]),
         tests("CricketTests", ["Cricket", "PushContract"]),
         tests("PushClientTests", ["PushClient", "PushContract", .crypto]),
         tests(

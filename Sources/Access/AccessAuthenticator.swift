@@ -32,7 +32,7 @@ package struct AccessAuthenticator: Authenticator {
         guard let token = Self.bearer(header) else { throw Problem.unauthenticated() }
         if let key = try await keys.key(for: token, now: now) {
             try keys.spend(key, now: now)
-            return .key(id: key.id, name: key.name, scopes: key.scopes)
+            return .key(id: key.id, name: key.name, scopes: key.scopes, apps: key.apps)
         }
         if DeviceSecretText.isOne(token) { return .deviceSecret(hash: Secrets.sha256(token)) }
         guard let users, token.hasPrefix("ey") else {

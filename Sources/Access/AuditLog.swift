@@ -14,18 +14,37 @@ package struct AuditLog: Sendable {
     package func record(_ entry: AuditEntry) async throws {
         try await session.execute(
             """
-            INSERT INTO auditEntries (at, actor, action, subject, detail)
-            VALUES (\(entry.at), \(entry.actor), \(entry.action.rawValue), \(entry.subject), \(entry.detail))
+            INSERT INTO auditEntries (at, actor, via, keyId, action, subject, detail, before, after)
+            VALUES (\(entry.at), \(entry.actor), \(entry.via.rawValue), \(entry.keyId), \(entry.action.rawValue), \(entry.subject),
+                \(entry.detail), \(entry.before?.json)::jsonb, \(entry.after?.json)::jsonb)
             """
         )
     }
 
     /// The latest, newest first.
     package func latest(_ limit: Int) async throws -> [AuditEntry] {
-        try await session.query("SELECT at, actor, action, subject, detail FROM auditEntries ORDER BY entryId DESC LIMIT \(limit)").map {
-            row in
-            let (at, actor, action, subject, detail) = try row.decode((Timestamp, String, String, String, String).self)
-            return AuditEntry(at: at, actor: actor, action: AuditAction(rawValue: action), subject: subject, detail: detail)
-        }
+        try await session.query(
+            """
+            SELECT at, actor, via, keyId, action, subject, detail, before::text, after::text
+            FROM auditEntries ORDER BY entryId DESC LIMIT \(limit)
+            """
+        ).map(AuditEntry.init(row:))
+    }
+}
+
+extension AuditEntry {
+    fileprivate init(row: Row) throws {
+        let (at, actor, via, keyId, action, subject, detail, before, after) = try row.decode(
+            (Timestamp, String, String, String?, String, String, String, String?, String?).self
+        )
+        self.init(
+            at: at,
+            by: AuditActor(name: actor, via: AuditActor.Via(rawValue: via) ?? .command, keyId: keyId),
+            action: AuditAction(rawValue: action),
+            subject: subject,
+            detail: detail,
+            before: before.map(AuditState.init(stored:)),
+            after: after.map(AuditState.init(stored:))
+        )
     }
 }

@@ -39,7 +39,7 @@ extension ServerParts {
         SendRoutes(store: sends, check: sendCheck, wake: wake).add(to: router)
         live.addRoutes(to: router)
         guard audience == .everyone else { return router }
-        AudienceRoutes(store: AudienceStore(pool: pools.ingest)).add(to: router)
+        AudienceRoutes(store: AudienceStore(pool: pools.ingest), audit: audit).add(to: router)
         DeadLetterRoutes(store: sends, wake: wake, audit: audit).add(to: router)
         ThrottleRoutes(store: ThrottleStore(pool: pools.ingest), audit: audit).add(to: router)
         MatchRoutes(store: matches).add(to: router)

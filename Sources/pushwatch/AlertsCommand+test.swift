@@ -3,6 +3,7 @@ import Alerting
 import ArgumentParser
 import CommandLineKit
 import Foundation
+import HTTPServer
 import Postgres
 import PushContract
 import Server
@@ -72,6 +73,7 @@ extension AlertsCommand {
             _ severity: Severity,
             _ pool: PostgresPool
         ) async throws -> [TestNotification.TestNotificationResult] {
+            try await pool.audit(by: author).note(.testReceivers, names.joined(separator: ", "), severity.rawValue)
             let id = try await TestNotification.fire(receivers: names, severity: severity, author: author, at: .now(), on: pool)
             do {
                 try await settled(id, "firing", pool)

@@ -24,6 +24,7 @@ struct AttemptsImportCommand: AsyncParsableCommand {
 
     @OptionGroup var options: ConfigurationOptions
     @Argument(help: "The file.") var file: String
+    @Option(help: "Who imports it.") var author: String = NSUserName()
     @Flag(help: "Begin at the first line, even if an earlier import of the file stopped later.") var restart = false
 
     func run() async throws {
@@ -45,7 +46,7 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         do {
             let plan = configuration.partitionPlan
             let maintenance = PartitionMaintenance(pool: pool, plan: plan, logger: Logger(label: "partitions"))
-            try await run(AttemptImporter(pool: pool, maintenance: maintenance, plan: plan))
+            try await run(AttemptImporter(pool: pool, maintenance: maintenance, plan: plan), recording: pool.audit(by: author))
         } catch let failure as AttemptImporter.FileFailure {
             throw CommandFailure.check(
                 "\(file): \(failure). Everything before that is stored; import the complete file, and only the rest is added."
@@ -59,7 +60,7 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         }
     }
 
-    private func run(_ importer: AttemptImporter) async throws {
+    private func run(_ importer: AttemptImporter, recording audit: AuditRecorder) async throws {
         let checkpoint = restart ? nil : try await importer.checkpoint(of: file)
         if let checkpoint { Terminal.printError("Continuing after line \(checkpoint.lines), where the last import of this file stopped.") }
         let rejects = try RejectFile(path: file + ".rejects.ndjson", keepingLines: checkpoint?.lines ?? 0)
@@ -77,6 +78,12 @@ struct AttemptsImportCommand: AsyncParsableCommand {
             )
         }
         Terminal.progress(result.line(of: size, since: start, before: before), isLast: true)
+        try await audit.note(
+            .importAttempts,
+            file,
+            result.isComplete ? "" : "stopped after line \(result.lines)",
+            after: ["accepted": result.accepted, "advanced": result.advanced, "duplicate": result.duplicate]
+        )
         guard result.isComplete else {
             throw CommandFailure.environment("Stopped after line \(result.lines). Run it again to continue from there.")
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineKit
 import Delivery
+import Foundation
 import PushContract
 
 /// `pushwatch dead-letters …`
@@ -99,6 +100,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
             transform: CommandDuration.within(.minutes(1)...(.days(28)))
         )
         var expiresIn = CommandDuration.hours(1)
+        @Option(help: "Who retries them.") var author: String = NSUserName()
         @Flag(help: "Only count what would be retried.") var dryRun = false
         @Flag(help: "Print JSON: the number of deliveries.") var json = false
 
@@ -112,7 +114,13 @@ struct DeadLettersCommand: AsyncParsableCommand {
             try await options.withPool { pool, _ in
                 let store = SendStore(pool: pool, record: { _, _ in })
                 let filter = selection.filter(now: .now())
-                let total = dryRun ? try await store.deadLetters(filter, limit: 100_000).count : try await retry(filter, store)
+                let total: Int
+                if dryRun {
+                    total = try await store.deadLetters(filter, limit: 100_000).count
+                } else {
+                    total = try await retry(filter, store)
+                    try await pool.audit(by: author).noteRetry(of: filter, count: total)
+                }
                 if json { return try Terminal.printLine(json: [dryRun ? "matching" : "retried": total]) }
                 Terminal.printLine(dryRun ? "\(total) deliveries match." : "\(total) deliveries are in their queues again.")
             }

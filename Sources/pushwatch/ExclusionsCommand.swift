@@ -23,9 +23,7 @@ struct ExclusionsCommand: AsyncParsableCommand {
             try await options.withPool { pool, _ in
                 let all = try await ExclusionStore.all(on: pool)
                 if json {
-                    return try Terminal.printLine(
-                        json: all.map(ExclusionsCommand.document(of:))
-                    )
+                    return try Terminal.printLine(json: all.map(ExclusionDocument.init))
                 }
                 guard !all.isEmpty else { return Terminal.printLine("No period is excluded.") }
                 Terminal.printLine(
@@ -61,8 +59,8 @@ struct ExclusionsCommand: AsyncParsableCommand {
             guard !reason.isEmpty else { throw ValidationError("--reason must not be empty.") }
             try await options.withPool { pool, _ in
                 let exclusion = ExcludedTime(from: start, to: end, reason: reason, author: author)
-                try await ExclusionStore.add(exclusion, on: pool)
-                if json { return try Terminal.printLine(json: ExclusionsCommand.document(of: exclusion)) }
+                try await ExclusionStore.add(exclusion, recording: pool.audit(by: author), on: pool)
+                if json { return try Terminal.printLine(json: ExclusionDocument(exclusion)) }
                 Terminal.printLine("\(start.rfc3339) to \(end.rfc3339) is excluded from the baselines.")
             }
         }
@@ -74,24 +72,19 @@ struct ExclusionsCommand: AsyncParsableCommand {
 
         @OptionGroup var options: ConfigurationOptions
         @Argument(help: "Its first minute, as `pushwatch exclusions list` shows it.") var from: String
+        @Option(help: "Who removes it.") var author: String = NSUserName()
         @Flag(help: "Print JSON: its first minute.") var json = false
 
         func run() async throws {
             let start = try ExclusionsCommand.minute(from, "FROM")
             try await options.withPool { pool, _ in
-                guard try await ExclusionStore.remove(from: start, on: pool) > 0 else {
+                guard try await ExclusionStore.remove(from: start, recording: pool.audit(by: author), on: pool) > 0 else {
                     throw CommandFailure.check("No exclusion begins at \(start.rfc3339); `pushwatch exclusions list` lists them.")
                 }
                 if json { return try Terminal.printLine(json: ["removed": start.rfc3339]) }
                 Terminal.printLine("The period from \(start.rfc3339) is included again.")
             }
         }
-    }
-
-    private static func document(of exclusion: ExcludedTime) -> [String: String] {
-        [
-            "from": exclusion.from.rfc3339, "to": exclusion.to.rfc3339, "reason": exclusion.reason, "author": exclusion.author,
-        ]
     }
 
     private static func minute(_ text: String, _ option: String) throws -> Timestamp {

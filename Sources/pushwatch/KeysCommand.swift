@@ -12,8 +12,8 @@ import Server
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Create, list and revoke API keys.",
-        subcommands: [List.self, Create.self, Revoke.self]
+        abstract: "Create, list, rotate and revoke API keys.",
+        subcommands: [List.self, Create.self, Rotate.self, Revoke.self]
     )
 
     /// `pushwatch keys create`
@@ -21,31 +21,45 @@ struct KeysCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create a key. It is printed once; only its hash is stored.",
             discussion: """
-                  pushwatch keys create --name ingest --scope attempts:write --quota-per-minute 6000
+                  pushwatch keys create --name ingest --scope attempts:write --quota-per-minute 6000 --expires 90d
+                  pushwatch keys create --name scores --scope sends:write --app com.example.scores
 
                 Scopes: \(Scope.grantable.map(\.rawValue).joined(separator: ", ")).
+
+                A key with --app may write for these apps only, and calls nothing that concerns every app. What it may read, its scopes say.
                 """
         )
 
         @OptionGroup var options: ConfigurationOptions
         @Option(help: "What the key is for.") var name: String
         @Option(help: "What the key may do; repeatable.") var scope: [String]
+        @Option(name: .customLong("app"), help: "An app the key may write for; repeatable. Every app unless given.") var apps: [String] = []
         @Option(help: "Requests a minute; no quota unless given.") var quotaPerMinute: Int?
+        @Option(
+            help: "How long it is valid, such as 90d, or until when, such as 2027-01-31. For ever unless given.",
+            transform: CommandMoment.parse
+        )
+        var expires: CommandMoment?
         @Option(help: "Who creates it.") var author: String = NSUserName()
         @Flag(help: "Print JSON: the key and its id.") var json = false
 
         func run() async throws {
-            try await withKeys(options) { store, audit in
+            try await withKeys(options) { store, pool in
                 let now = Timestamp.now()
                 let made = try await store.create(
                     name: name,
                     scopes: Set(scope.map(Scope.init(rawValue:))),
                     quotaPerMinute: quotaPerMinute,
+                    apps: KeyApps(apps.isEmpty ? nil : apps),
+                    expiresAt: expires?.moment(now: now),
                     createdBy: author,
                     now: now
                 )
-                try await audit.record(
-                    AuditEntry(.createKey, "\(name) (\(made.key.id))", scope.sorted().joined(separator: ", "), by: author, at: now)
+                try await pool.audit(by: author, at: now).note(
+                    .createKey,
+                    "\(name) (\(made.key.id))",
+                    scope.sorted().joined(separator: ", "),
+                    after: KeyDocument(made.key)
                 )
                 if json { return try Terminal.printLine(json: ["id": made.key.id, "key": made.text.text]) }
                 Terminal.printLine(made.text.text)
@@ -56,43 +70,80 @@ struct KeysCommand: AsyncParsableCommand {
 
     /// `pushwatch keys list`
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the keys, newest first.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the keys, newest first.",
+            discussion: "LAST USED is right to about a minute."
+        )
 
         @OptionGroup var options: ConfigurationOptions
         @Flag(help: "Print JSON.") var json = false
 
-        struct Row: Encodable {
-            var id: String
-            var name: String
-            var scopes: [String]
-            var quotaPerMinute: Int?
-            var createdAt: Timestamp
-            var createdBy: String
-            var lastUsedAt: Timestamp?
-            var revokedAt: Timestamp?
-
-            init(_ key: APIKey) {
-                id = key.id
-                name = key.name
-                scopes = key.scopes.map(\.rawValue).sorted()
-                quotaPerMinute = key.quotaPerMinute
-                createdAt = key.createdAt
-                createdBy = key.createdBy
-                lastUsedAt = key.lastUsedAt
-                revokedAt = key.revokedAt
-            }
-
-            var cells: [String] {
-                let state = revokedAt.map { "revoked \($0)" } ?? lastUsedAt.map { "last used \($0)" } ?? "never used"
-                return [id, name, scopes.joined(separator: ","), quotaPerMinute.map { "\($0)" } ?? "none", state]
-            }
-        }
-
         func run() async throws {
             try await withKeys(options) { store, _ in
-                let rows = try await store.list().map(Row.init)
+                let keys = try await store.list()
+                let rows = keys.map { KeyDocument($0, among: keys) }
                 if json { return try Terminal.printLine(json: rows) }
-                Terminal.printLine(TextTable(["ID", "NAME", "SCOPES", "QUOTA PER MINUTE", "STATE"], rows.map(\.cells)).text)
+                let now = Timestamp.now()
+                Terminal.printLine(TextTable(KeyDocument.columns, rows.map { $0.cells(now: now) }).text)
+            }
+        }
+    }
+
+    /// `pushwatch keys rotate ID`
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Create a key that replaces another. Both work until the old one expires.",
+            discussion: """
+                  pushwatch keys rotate k3x9 --overlap 7d
+
+                The new key has the name, scopes, apps and quota of the old one, and is valid for as long as that was. It is printed once.
+                """
+        )
+
+        @OptionGroup var options: ConfigurationOptions
+        @Argument(help: "The old key's id, as `pushwatch keys list` shows it.") var id: String
+        @Option(
+            help: "How long the old key works on, at most 365d; 7d unless given.",
+            transform: CommandDuration.within(.seconds(0)...(.days(365)))
+        )
+        var overlap = CommandDuration.days(7)
+        @Option(
+            help: "How long the new key is valid, such as 90d, or until when. As long as the old one was, unless given.",
+            transform: CommandMoment.parse
+        )
+        var expires: CommandMoment?
+        @Option(help: "Who rotates it.") var author: String = NSUserName()
+        @Flag(help: "Print JSON: the new key, its id, and when the old one expires.") var json = false
+
+        func run() async throws {
+            try await withKeys(options) { store, pool in
+                let now = Timestamp.now()
+                let made = try await store.rotate(
+                    id: id,
+                    overlap: overlap.duration,
+                    expiry: expires?.moment(now: now),
+                    createdBy: author,
+                    now: now
+                )
+                let end = made.old.expiresAt?.rfc3339 ?? ""
+                try await pool.audit(by: author, at: now).note(
+                    .rotateKey,
+                    "\(made.replacement.name) (\(id))",
+                    "replaced by \(made.replacement.id)",
+                    before: KeyDocument(made.before),
+                    after: KeyDocument(made.old, among: [made.replacement])
+                )
+                try await pool.audit(by: author, at: now).note(
+                    .createKey,
+                    "\(made.replacement.name) (\(made.replacement.id))",
+                    "replaces \(id)",
+                    after: KeyDocument(made.replacement)
+                )
+                if json {
+                    return try Terminal.printLine(json: ["id": made.replacement.id, "key": made.text.text, "oldExpiresAt": end])
+                }
+                Terminal.printLine(made.text.text)
+                Terminal.printError("Store it now: it is not shown again. The key \(id) works until \(end).")
             }
         }
     }
@@ -107,26 +158,27 @@ struct KeysCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON: the key's id.") var json = false
 
         func run() async throws {
-            try await withKeys(options) { store, audit in
+            try await withKeys(options) { store, pool in
                 let now = Timestamp.now()
+                let before = try await store.find(id: id)
                 guard try await store.revoke(id: id, now: now) else { throw CommandFailure.check("No active key has the id `\(id)`.") }
-                try await audit.record(AuditEntry(.revokeKey, id, "", by: author, at: now))
+                let after = try await store.find(id: id)
+                try await pool.audit(by: author, at: now).note(
+                    .revokeKey,
+                    id,
+                    before: before.map { KeyDocument($0) },
+                    after: after.map { KeyDocument($0) }
+                )
                 if json { try Terminal.printLine(json: ["revoked": id]) }
             }
         }
     }
 }
 
-extension AuditEntry {
-    fileprivate init(_ action: AuditAction, _ subject: String, _ detail: String, by author: String, at now: Timestamp) {
-        self.init(at: now, actor: "\(author), on the command line", action: action, subject: subject, detail: detail)
-    }
-}
-
-private func withKeys(_ options: ConfigurationOptions, _ body: (APIKeyStore, AuditLog) async throws -> Void) async throws {
+private func withKeys(_ options: ConfigurationOptions, _ body: (APIKeyStore, PostgresPool) async throws -> Void) async throws {
     try await options.withPool { pool, _ in
         do {
-            try await body(APIKeyStore(pool), AuditLog(pool))
+            try await body(APIKeyStore(pool), pool)
         } catch let refusal as APIKeyStore.Refusal {
             throw CommandFailure.usage(refusal.description)
         }

@@ -54,7 +54,7 @@ struct LimitersCommand: AsyncParsableCommand {
         @OptionGroup var decision: Decision
 
         func run() async throws {
-            try await decision.run("active again") { try await $0.undo($1, by: $2) }
+            try await decision.run(.undo, "active again")
         }
     }
 
@@ -67,7 +67,7 @@ struct LimitersCommand: AsyncParsableCommand {
         @OptionGroup var decision: Decision
 
         func run() async throws {
-            try await decision.run("inactive") { try await $0.confirm($1, by: $2) }
+            try await decision.run(.confirm, "inactive")
         }
     }
 
@@ -78,9 +78,10 @@ struct LimitersCommand: AsyncParsableCommand {
         @Option(help: "Who decides.") var author: String = NSUserName()
         @Flag(help: "Print JSON: the number of tokens.") var json = false
 
-        func run(_ state: String, _ decide: (DeactivationLimiterStore, Int64, String) async throws -> Int?) async throws {
+        func run(_ decision: DeactivationLimiterStore.Decision, _ state: String) async throws {
             try await options.withPool { pool, _ in
-                guard let tokens = try await decide(DeactivationLimiterStore(pool: pool), id, author) else {
+                let store = DeactivationLimiterStore(pool: pool)
+                guard let tokens = try await store.close(id, decision, recording: pool.audit(by: author)) else {
                     throw CommandFailure.check("No open limiter has the id \(id).")
                 }
                 if json { return try Terminal.printLine(json: ["tokens": tokens]) }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineKit
 import Delivery
+import Foundation
 import PushContract
 
 /// `pushwatch queues …`
@@ -83,6 +84,7 @@ struct QueuesCommand: AsyncParsableCommand {
         @OptionGroup var options: ConfigurationOptions
         @Option(help: "apns or fcm.") var provider: String
         @Option(help: "The app, as `pushwatch queues list` shows it.") var app: String
+        @Option(help: "Who ends it.") var author: String = NSUserName()
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
@@ -90,7 +92,8 @@ struct QueuesCommand: AsyncParsableCommand {
                 throw CommandFailure(message: "--provider must be apns or fcm, not \(provider).", code: 2)
             }
             try await options.withPool { pool, _ in
-                guard try await SendStore(pool: pool, record: { _, _ in }).endPause(provider: known, app: app) else {
+                let store = SendStore(pool: pool, record: { _, _ in })
+                guard try await store.endPause(provider: known, app: app, recording: pool.audit(by: author)) else {
                     throw CommandFailure.check("\(known) did not pause \(app). See `pushwatch queues list`.")
                 }
                 if json { return try Terminal.printLine(json: ["provider": known.rawValue, "app": app]) }

@@ -2,6 +2,7 @@ import Alerting
 import ArgumentParser
 import CommandLineKit
 import Foundation
+import HTTPServer
 import PushContract
 import Server
 
@@ -75,11 +76,15 @@ struct ReceiversCommand: AsyncParsableCommand {
 
         @OptionGroup var options: ConfigurationOptions
         @Argument(help: "The receiver's name, as `pushwatch receivers list` shows it.") var receiver: String
+        @Option(help: "Who retries them.") var author: String = NSUserName()
         @Flag(help: "Print JSON: the number of notifications.") var json = false
 
         func run() async throws {
             try await options.withPool { pool, _ in
                 let count = try await NotificationHistory.retry(receiver, now: .now(), on: pool)
+                if count > 0 {
+                    try await pool.audit(by: author).note(.retryReceiver, receiver, "\(count) notifications", after: ["retried": count])
+                }
                 if json { return try Terminal.printLine(json: ["retried": count]) }
                 Terminal.printLine(
                     count == 0

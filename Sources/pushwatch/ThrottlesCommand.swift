@@ -72,7 +72,8 @@ struct ThrottlesCommand: AsyncParsableCommand {
                             expiresAt: now + duration.duration,
                             share: share
                         )
-                    }
+                    },
+                    recording: pool.audit(by: author, at: now)
                 )
                 try await ThrottlesCommand.show(pool, json: json)
             }
@@ -87,6 +88,7 @@ struct ThrottlesCommand: AsyncParsableCommand {
         @Option(help: "Those of this provider: apns or fcm.") var provider: String?
         @Option(help: "Those of this app.") var app: String?
         @Flag(help: "All of them.") var all = false
+        @Option(help: "Who removes them.") var author: String = NSUserName()
         @Flag(help: "Print JSON: the number removed.") var json = false
 
         func validate() throws {
@@ -98,7 +100,11 @@ struct ThrottlesCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withPool { pool, _ in
-                let removed = try await ThrottleStore(pool: pool).remove(provider: provider.flatMap(Provider.init), app: app)
+                let removed = try await ThrottleStore(pool: pool).remove(
+                    provider: provider.flatMap(Provider.init),
+                    app: app,
+                    recording: pool.audit(by: author)
+                )
                 if json { return try Terminal.printLine(json: ["removed": removed]) }
                 Terminal.printLine(removed == 0 ? "No throttle matches." : "Removed \(removed).")
             }

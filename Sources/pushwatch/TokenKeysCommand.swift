@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandLineKit
 import Delivery
 import Foundation
+import HTTPServer
 import Logging
 import Postgres
 import PushContract
@@ -54,6 +55,7 @@ struct TokenKeysCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var options: ConfigurationOptions
+        @Option(help: "Who rotates them.") var author: String = NSUserName()
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
@@ -62,6 +64,7 @@ struct TokenKeysCommand: AsyncParsableCommand {
                     throw CommandFailure.usage("PUSHWATCH_TOKEN_KEYS is not set: there is no key to encrypt with.")
                 }
                 let report = try await rotate(pool, keySet)
+                try await pool.audit(by: author).note(.rotateTokenKeys, keySet.current.id, after: report)
                 if json {
                     try Terminal.printLine(json: report)
                 } else {

@@ -78,6 +78,41 @@ import Testing
         #expect(throws: APIKeyStore.Refusal.invalidQuota) { try APIKeyStore.check(name: "a", scopes: [.sendsRead], quotaPerMinute: 0) }
     }
 
+    @Test("a key is active until the moment it expires; a revoked one stays revoked")
+    func state() {
+        var key = key()
+        #expect(key.state(at: start + .seconds(1_000_000_000)) == .active)
+        key.expiresAt = start + .seconds(60)
+        #expect(key.state(at: start + .microseconds(59_999_999)) == .active)
+        #expect(key.state(at: start + .seconds(60)) == .expired(at: start + .seconds(60)))
+        key.revokedAt = start
+        #expect(key.state(at: start + .seconds(60)) == .revoked(at: start))
+    }
+
+    @Test("a replacement lives as long as the old key did, unless said otherwise; the old one ends with the overlap, or before")
+    func rotation() throws {
+        let day = Duration.seconds(86_400)
+        let now = start + day * 80
+        var old = key()
+        let eternal = try KeyRotation(of: old, overlap: day * 7, expiry: nil, now: now)
+        #expect(eternal.expiresAt == nil && eternal.oldExpiresAt == now + day * 7)
+        old.expiresAt = start + day * 90
+        let limited = try KeyRotation(of: old, overlap: day * 7, expiry: nil, now: now)
+        #expect(limited.expiresAt == now + day * 90 && limited.oldExpiresAt == now + day * 7)
+        let late = try KeyRotation(of: old, overlap: day * 30, expiry: now + day, now: now)
+        #expect(late.expiresAt == now + day && late.oldExpiresAt == start + day * 90, "nothing is prolonged")
+        #expect(throws: APIKeyStore.Refusal.notActive("k1")) {
+            try KeyRotation(of: old, overlap: day, expiry: nil, now: start + day * 90)
+        }
+    }
+
+    @Test("a key is made neither for an app without a name nor for the past")
+    func limits() {
+        #expect(throws: APIKeyStore.Refusal.invalidApp) { try APIKeyStore.check(apps: .only([""]), expiresAt: nil, now: start) }
+        #expect(throws: APIKeyStore.Refusal.invalidApp) { try APIKeyStore.check(apps: .only([]), expiresAt: nil, now: start) }
+        #expect(throws: APIKeyStore.Refusal.expiresInThePast) { try APIKeyStore.check(apps: .all, expiresAt: start, now: start) }
+    }
+
     @Test("the bootstrap key must be long, and must match whole")
     func bootstrap() throws {
         #expect(throws: BootstrapKey.TooShort.self) { try BootstrapKey("short") }
@@ -85,6 +120,7 @@ import Testing
         #expect(bootstrap.matches("a-long-enough-bootstrap-key"))
         #expect(!bootstrap.matches("a-long-enough-bootstrap-kex"))
         #expect(bootstrap.key.scopes == Set(Scope.allScopes))
+        #expect(bootstrap.key.apps == .all && bootstrap.key.expiresAt == nil)
     }
 
     @Test(

@@ -93,6 +93,60 @@ struct ReportRulesTests {
         }
     }
 
+    @Test("a key that is limited to an app reports its attempts; those of another app, or of none, are refused one by one")
+    func limited() async throws {
+        try await withRoute { client, pool in
+            func report(_ id: String, app: String?) throws -> ByteBuffer {
+                try Self.report(id, "Unregistered", .tokenNotRegistered, changes: ["app": app])
+            }
+            #expect(try await Self.post(client, as: "limited", try report("own", app: "com.a")).status == .created)
+            for app in ["com.b", "com.a.b", "", nil] {
+                let answer = try await Self.post(client, as: "limited", try report("x", app: app))
+                #expect(answer.status == .unprocessableContent, "\(app ?? "no app")")
+                guard app != "" else { continue }
+                let text = String(buffer: answer.body)
+                #expect(text.contains(#""code":"app_not_allowed""#) && text.contains("may write for `com.a` only") && text.contains(#""pointer":"/app""#))
+            }
+            let mixed = try [("one", "com.a"), ("two", "com.b"), ("three", "com.a")].map { String(buffer: try report($0.0, app: $0.1)) }
+            let batch = try await Self.post(client, as: "limited", ByteBuffer(string: "[\(mixed.joined(separator: ","))]"))
+            let text = String(buffer: batch.body)
+            #expect(batch.status.code == 207 && text.contains(#""accepted":2"#) && text.contains(#""rejected":1"#))
+            #expect(text.contains(#""pointer":"/1/app""#))
+            #expect(try await Self.post(client, as: "service", try report("any", app: "com.b")).status == .created)
+            let stored = try await pool.query("SELECT attemptId FROM notificationDeliveryAttempts ORDER BY attemptId")
+            #expect(try stored.map { try $0.decode(String.self) } == ["any", "one", "own", "three"])
+        }
+    }
+
+    @Test("a limited key cannot take over another app's attempt by its id: neither advance it nor see what is stored")
+    func takeover() async throws {
+        try await withRoute { client, pool in
+            func report(_ id: String, app: String?, status: String) throws -> ByteBuffer {
+                let code = status == "queued" ? nil : "Unregistered"
+                let changes: [String: Any?] = [
+                    "app": app, "status": status, "providerErrorCode": code,
+                    "reasonCode": status == "queued" ? nil : ReasonCode.tokenNotRegistered.rawValue,
+                ]
+                return try Self.report(id, "", .network, changes: changes)
+            }
+            for (id, app) in [("b", "com.b"), ("none", nil), ("a", "com.a")] {
+                #expect(try await Self.post(client, as: "service", try report(id, app: app, status: "queued")).status == .created)
+            }
+            for id in ["b", "none"] {
+                let answer = try await Self.post(client, as: "limited", try report(id, app: "com.a", status: "failed"))
+                let text = String(buffer: answer.body)
+                #expect(answer.status == .unprocessableContent && text.contains(#""code":"app_not_allowed""#), "\(text)")
+                #expect(!text.contains("stored") && text.contains(#""pointer":"/attemptId""#))
+            }
+            let batch = try ["b", "a", "new"].map { String(buffer: try report($0, app: "com.a", status: "failed")) }.joined(separator: ",")
+            let mixed = String(buffer: try await Self.post(client, as: "limited", ByteBuffer(string: "[\(batch)]")).body)
+            #expect(mixed.contains(#""accepted":1,"advanced":1"#) && mixed.contains(#""rejected":1"#), "\(mixed)")
+            #expect(mixed.contains(#""pointer":"/0/attemptId""#) && mixed.contains(#""attemptId":"a","index":1"#), "\(mixed)")
+            let stored = try await pool.query("SELECT attemptId || ' ' || status FROM notificationDeliveryAttempts ORDER BY attemptId")
+            #expect(try stored.map { try $0.decode(String.self) } == ["a failed", "b queued", "new failed", "none queued"])
+        }
+    }
+
     @Test("an app's user reports registrations of their own uid, and nothing else")
     func users() async throws {
         try await withRoute { client, pool in
@@ -129,6 +183,7 @@ private struct NamedReporters: Authenticator {
         switch request.headers[.authorization] {
         case nil: nil
         case "service": .key(id: "k", name: "service", scopes: Set(Scope.allScopes))
+        case "limited": .key(id: "l", name: "limited", scopes: [.attemptsWrite], apps: .only(["com.a"]))
         case "normalizing": .key(id: "n", name: "normalizing", scopes: [.attemptsWrite, .attemptsNormalize])
         case let name?: .user(userId: name)
         }

@@ -5,7 +5,7 @@ import HummingbirdTesting
 
 @testable import HTTPServer
 
-/// Accepts "Bearer <scopes separated by commas>", "Bearer user:<id>" and "Bearer secret"; refuses "Bearer bad".
+/// Accepts "Bearer <scopes separated by commas>", the same with "@<app>" for a key that is limited to it, "Bearer user:<id>" and "Bearer secret"; refuses "Bearer bad".
 struct StubAuthenticator: Authenticator {
     func authenticate(_ request: Request) async throws -> Caller? {
         guard let header = request.headers[.authorization] else { return nil }
@@ -13,7 +13,9 @@ struct StubAuthenticator: Authenticator {
         if token == "bad" { throw Problem.unauthenticated("This API key is not known.") }
         if token == "secret" { return .deviceSecret(hash: [1]) }
         if token.hasPrefix("user:") { return .user(userId: String(token.dropFirst(5))) }
-        return .key(id: "k1", name: "test", scopes: Set(token.split(separator: ",").map { Scope(rawValue: String($0)) }))
+        let parts = token.split(separator: "@").map(String.init)
+        let scopes = Set(parts[0].split(separator: ",").map { Scope(rawValue: String($0)) })
+        return .key(id: "k1", name: "test", scopes: scopes, apps: KeyApps(parts.count > 1 ? [parts[1]] : nil))
     }
 }
 

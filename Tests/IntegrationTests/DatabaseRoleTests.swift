@@ -151,7 +151,7 @@ extension WholeService {
                 "DELETE FROM notificationDeliveryAttempts", "DELETE FROM attemptLedger", "UPDATE schemaMigrations SET checksum = ''",
                 "UPDATE analystColumns SET columns = '*'", "INSERT INTO apiKeys SELECT * FROM apiKeys",
                 "UPDATE apiKeys SET scopes = scopes",
-                "UPDATE auditEntries SET actor = ''", "DELETE FROM auditEntries",
+                "UPDATE auditEntries SET actor = ''", "DELETE FROM auditEntries", "TRUNCATE auditEntries",
                 "SELECT grantAnalystAccess()", "SET ROLE pushwatch_analyst",
             ]
             let own = [

@@ -1,5 +1,6 @@
 import Access
 import HTTPServer
+import PushContract
 import Server
 import TestDatabase
 import Testing
@@ -9,6 +10,49 @@ extension WholeService {
     struct KeyAuditTests {
         private func keys(_ arguments: [String], _ database: String) async throws -> Shell.Done {
             try await Shell.run(ServerProcess.binary, ["keys"] + arguments, environment: ["PUSHWATCH_DATABASE_URL": database])
+        }
+
+        @Test("a key is rotated: both work, the list shows which replaces which, and the audit has both keys before and after")
+        func rotated() async throws {
+            try await withDatabaseURL { database in
+                try await withServer(ServerConfiguration.bare(database)) { url in
+                    let owner = API(url: url, bearer: RunningServer.bootstrapKey)
+                    try await eventually("the server is ready") { try await owner.get("/health/ready").status == 200 }
+                    func text(_ done: Shell.Done) throws -> String {
+                        let line = done.output.split(whereSeparator: \.isNewline).first { $0.hasPrefix("pw_") }
+                        return String(try #require(line, "\(done.output)"))
+                    }
+                    func id(_ text: String) -> String { String(text.split(separator: "_")[1]) }
+                    let old = try text(
+                        try await keys(
+                            ["create", "--name", "scores", "--scope", "sends:read", "--app", "com.b", "--app", "com.a", "--expires", "90d"],
+                            database
+                        )
+                    )
+                    #expect(try await owner.with(bearer: old).get("/sends/backlog").status == 200)
+                    let done = try await keys(["rotate", id(old), "--overlap", "2d", "--author", "eva"], database)
+                    let new = try text(done)
+                    for key in [old, new] { #expect(try await owner.with(bearer: key).get("/sends/backlog").status == 200) }
+                    let list = try await keys(["list"], database).output
+                    #expect(list.contains("replaces \(id(old))") && list.contains("replaced by \(id(new))"), "\(list)")
+                    #expect(list.contains("com.a,com.b") && list.contains("just now"), "\(list)")
+                    let stored = try await withPool(database) { try await APIKeyStore($0).list() }
+                    let (first, second) = (try #require(stored.last), try #require(stored.first))
+                    #expect(second.apps == .only(["com.a", "com.b"]) && second.replaces == first.id)
+                    let lives: [Duration?] = [first.expiresAt.map { $0 - second.createdAt }, second.expiresAt.map { $0 - second.createdAt }]
+                    #expect(lives == [.seconds(2 * 86_400), .seconds(90 * 86_400)])
+                    let entries = try await withPool(database) { try await AuditLog($0).latest(10) }
+                    #expect(entries.map(\.action) == [.createKey, .rotateKey, .createKey])
+                    #expect(entries[1].actor.hasPrefix("eva") && entries[1].via == .command)
+                    let changes = AuditChange.between(entries[1].before, entries[1].after)
+                    #expect(changes.map(\.field) == ["expiresAt", "replacedBy"] && changes[1].after == second.id)
+                    for entry in entries {
+                        for key in [old, new] { #expect(entry.after?.json.contains(key.suffix(43)) == false, "its secret is nowhere") }
+                    }
+                    #expect(try await keys(["rotate", id(old)], database).code == 2, "it was replaced already")
+                    #expect(try await keys(["create", "--name", "x", "--scope", "sends:read", "--expires", "2020-01-01"], database).code == 2)
+                }
+            }
         }
 
         @Test("a key that is made or revoked is in the audit, by whom and what it may do; its text is not; a refusal leaves nothing")

@@ -16,10 +16,11 @@ struct RouteAccessTests {
         let method: String
         let path: String
         let access: RouteAccess
+        let apps: RouteApps
 
         init(_ route: HTTPRouter.Route) {
             let parts = route.path.split(separator: "/").map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }
-            (method, path, access) = (route.method.rawValue, "/" + parts.joined(separator: "/"), route.access)
+            (method, path, access, apps) = (route.method.rawValue, "/" + parts.joined(separator: "/"), route.access, route.apps)
         }
 
         var name: String { "\(method) \(path)" }
@@ -134,6 +135,45 @@ struct RouteAccessTests {
             ("a key as a session", ("Cookie", "pushwatch_session=\(real.text.text.suffix(43))")),
             ("a key's id as a session", ("Cookie", "pushwatch_session=\(real.key.id)")),
         ]
+    }
+
+    /// The routes that docs/authentication.md says a limited key may call to write.
+    private static func documentedForLimitedKeys() throws -> Set<String> {
+        let text = try String(contentsOfFile: ProjectDirectory.root + "/docs/authentication.md", encoding: .utf8)
+        let names = text.matches(of: #/\n\| `((?:PUT|POST|DELETE|PATCH) \/[^`]+)` \|/#).map { String($0.1) }
+        return Set(names)
+    }
+
+    @Test("a key that is limited to apps is refused by every route that writes, except those the document lists, which check the app")
+    func limitedKeys() async throws {
+        let seen = Mutex<[Route]>([])
+        var hooks = PushwatchServer.Hooks()
+        hooks.routes = { router in seen.withLock { $0 = router.routes.map(Route.init) } }
+        try await withServer(hooks: hooks) { server in
+            let routes = seen.withLock { $0 }.filter { $0.method != "GET" }
+            #expect(Set(routes.filter { $0.apps == .checked }.map(\.name)) == (try Self.documentedForLimitedKeys()))
+            let made = try await APIKeyStore(server.pool).create(
+                name: "limited",
+                scopes: Set(Scope.allScopes),
+                apps: .only(["com.a"]),
+                createdBy: "test",
+                now: .now()
+            )
+            let limited = server.api.with(bearer: made.text.text)
+            for route in routes {
+                switch route.access {
+                case .open, .user, .userOrDeviceSecret: continue
+                case .scope, .userOrScope: break
+                }
+                let answer = try await limited.call(route.method, route.address)
+                if route.apps == .closed {
+                    #expect(answer.status == 403 && answer.text.contains("concerns every app"), "\(route.name): \(answer.status)")
+                } else {
+                    #expect(answer.status >= 400 && !answer.text.contains("concerns every app"), "\(route.name): \(answer.status)")
+                }
+            }
+            #expect(try await limited.get("/sends/backlog").status == 200, "reading is the matter of scopes")
+        }
     }
 
     private func expectRefusal(of route: Route, to caller: API, naming scope: Scope) async throws {

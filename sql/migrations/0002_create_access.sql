@@ -15,12 +15,18 @@ CREATE TABLE apiKeys (
     quotaPerMinute integer          CHECK (quotaPerMinute > 0),
     createdAt      timestamptz      NOT NULL,
     createdBy      text             NOT NULL,
+    -- The only apps it may write for; null for all.
+    apps           text[]           CHECK (cardinality(apps) > 0),
+    -- From then on it is refused; null for never.
+    expiresAt      timestamptz,
+    -- The older key that this one was made for with `pushwatch keys rotate`; each is replaced once.
+    replaces       text COLLATE "C" UNIQUE REFERENCES apiKeys,
     -- Accurate to about a minute.
     lastUsedAt     timestamptz,
     revokedAt      timestamptz
 );
 
-COMMENT ON TABLE apiKeys IS 'API keys, including revoked ones. Never to be granted to analysts.';
+COMMENT ON TABLE apiKeys IS 'API keys, including expired and revoked ones. Never to be granted to analysts.';
 
 CREATE TABLE sessions (
     -- Names the session in lists; opens nothing.
@@ -54,20 +60,36 @@ CREATE TABLE signInTickets (
 
 COMMENT ON TABLE signInTickets IS 'Links that sign somebody in once and were not used yet. Never to be granted to analysts.';
 
--- Append only.
+-- Append only: a trigger refuses every other statement, also the owner's. Nothing deletes entries.
 CREATE TABLE auditEntries (
     entryId bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at      timestamptz NOT NULL,
-    -- The name of the API key or session.
+    -- The name of the person, or of the API key.
     actor   text        NOT NULL,
-    -- 'alert.acknowledge', 'alert.silence', 'sends.throttle', …
+    -- How the actor was known: by an API key, the session of a browser, a proxy in front, as an app's user, or on the command line.
+    via     text        NOT NULL CHECK (via IN ('key', 'session', 'proxy', 'user', 'command')),
+    -- The public part of the API key that was used, or that the session was opened with; null for the others.
+    keyId   text        CHECK (via NOT IN ('key', 'session') OR keyId IS NOT NULL),
+    -- 'alerts.acknowledge', 'silences.add', 'throttles.add', …
     action  text        NOT NULL,
     -- The object of the action: the id of an alert, a provider, the name of an API key.
     subject text        NOT NULL,
     -- Free text: until when, how much, why. Never a secret.
-    detail  text        NOT NULL
+    detail  text        NOT NULL,
+    -- The object as it was and as it became; null where there was none, or is none any more. Never a secret.
+    before  jsonb,
+    after   jsonb
 );
 
 CREATE INDEX auditEntries_at ON auditEntries USING brin (at);
+
+CREATE FUNCTION refuseAuditChange() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'auditEntries is append-only: % is not allowed', TG_OP USING ERRCODE = 'insufficient_privilege';
+END
+$$;
+
+CREATE TRIGGER auditEntries_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON auditEntries
+    FOR EACH STATEMENT EXECUTE FUNCTION refuseAuditChange();
 
 COMMENT ON TABLE auditEntries IS 'Actions of persons and API keys that change alerts, notifications, sends or access, in order.';

@@ -67,6 +67,8 @@ BEGIN
                     WHEN target.isView THEN NULL
                     WHEN target.name = 'keylocks' THEN 'SELECT, UPDATE'
                     WHEN target.name IN ('schemamigrations', 'ledgerstate') THEN 'SELECT'
+                    -- The commands of an operator record what they change, whatever login they are run with.
+                    WHEN target.name = 'auditentries' THEN 'INSERT'
                     WHEN target.name IN ('notificationdeliveryattempts', 'attemptledger', 'attemptrollups', 'attemptlatencies',
                             'attemptlateminutes')
                         THEN 'SELECT, INSERT, UPDATE'
@@ -79,6 +81,7 @@ BEGIN
                             'deactivationlimiters', 'foldedlabeldays', 'attemptimports')
                         OR target.name ~ '^push(queues|queuesamples|ready|scheduled|leases|finished|dead|throttles|circuits|ratelimitpauses)$' THEN 'SELECT'
                     WHEN target.name = 'writerheartbeats' THEN 'SELECT, DELETE'
+                    WHEN target.name = 'auditentries' THEN 'INSERT'
                     WHEN target.name = 'instances' THEN 'SELECT, INSERT, UPDATE, DELETE'
                     WHEN target.name = 'attemptlateminutes' THEN 'SELECT, UPDATE, DELETE'
                     WHEN target.isAlerting THEN 'SELECT, INSERT, UPDATE, DELETE'

@@ -10,6 +10,12 @@ package struct APIKeyStore: Sendable {
         case noScopes
         case invalidName
         case invalidQuota
+        case invalidApp
+        case expiresInThePast
+        /// There is no key with this id, or it was revoked, or has expired: such a key is not replaced.
+        case notActive(String)
+        /// The key was replaced before, by this one.
+        case replaced(by: String)
 
         package var description: String {
             switch self {
@@ -18,11 +24,15 @@ package struct APIKeyStore: Sendable {
             case .noScopes: "a key without scopes can do nothing; name at least one"
             case .invalidName: "the name of a key has 1 to 100 characters"
             case .invalidQuota: "the quota is a number of requests a minute, from 1 to \(Int32.max)"
+            case .invalidApp: "the name of an app has 1 to 200 characters"
+            case .expiresInThePast: "a key expires in the future, or never"
+            case .notActive(let id): "no active key has the id `\(id)`; `pushwatch keys list` lists them"
+            case .replaced(let id): "this key was replaced by the key `\(id)`; rotate that one"
             }
         }
     }
 
-    private let session: any PostgresSession
+    let session: any PostgresSession
 
     package init(_ session: any PostgresSession) { self.session = session }
 
@@ -31,16 +41,20 @@ package struct APIKeyStore: Sendable {
         name: String,
         scopes: Set<Scope>,
         quotaPerMinute: Int? = nil,
+        apps: KeyApps = .all,
+        expiresAt: Timestamp? = nil,
         createdBy: String,
         now: Timestamp
     ) async throws -> (key: APIKey, text: APIKeyText) {
         try Self.check(name: name, scopes: scopes, quotaPerMinute: quotaPerMinute)
+        try Self.check(apps: apps, expiresAt: expiresAt, now: now)
         let text = APIKeyText.generate()
         let sorted = scopes.map(\.rawValue).sorted()
         try await session.execute(
             """
-            INSERT INTO apiKeys (id, name, keyHash, scopes, quotaPerMinute, createdAt, createdBy)
-            VALUES (\(text.id), \(name), \(text.hash), \(sorted), \(quotaPerMinute.map(Int32.init)), \(now), \(createdBy))
+            INSERT INTO apiKeys (id, name, keyHash, scopes, quotaPerMinute, createdAt, createdBy, apps, expiresAt)
+            VALUES (\(text.id), \(name), \(text.hash), \(sorted), \(quotaPerMinute.map(Int32.init)), \(now), \(createdBy),
+                nullif(\(apps.names ?? []), '{}'), \(expiresAt))
             """
         )
         let key = APIKey(
@@ -49,12 +63,14 @@ package struct APIKeyStore: Sendable {
             scopes: scopes,
             quotaPerMinute: quotaPerMinute,
             createdAt: now,
-            createdBy: createdBy
+            createdBy: createdBy,
+            apps: apps,
+            expiresAt: expiresAt
         )
         return (key, text)
     }
 
-    /// All keys, newest first, revoked ones too.
+    /// All keys, newest first, expired and revoked ones too.
     package func list() async throws -> [APIKey] {
         try await session.query("SELECT \(raw: Self.columns) FROM apiKeys ORDER BY createdAt DESC, id").map { try Self.key($0).key }
     }
@@ -65,14 +81,15 @@ package struct APIKeyStore: Sendable {
         try await session.execute("UPDATE apiKeys SET revokedAt = \(now) WHERE id = \(id) AND revokedAt IS NULL") == 1
     }
 
-    /// The key with this id, revoked or not.
+    /// The key with this id, expired, revoked or not.
     package func find(id: String) async throws -> APIKey? {
         try await row(id: id)?.key
     }
 
-    /// The key that this text opens; nil when there is none, the secret is wrong, or it is revoked.
+    /// The key that this text opens; nil when there is none, the secret is wrong, or it is revoked. Whether it has
+    /// expired is for the caller to see.
     package func find(_ text: APIKeyText) async throws -> APIKey? {
-        guard let (key, hash) = try await row(id: text.id), Secrets.areEqual(hash, text.hash), key.isActive else { return nil }
+        guard let (key, hash) = try await row(id: text.id), Secrets.areEqual(hash, text.hash), key.revokedAt == nil else { return nil }
         return key
     }
 
@@ -83,15 +100,18 @@ package struct APIKeyStore: Sendable {
         )
     }
 
-    private static let columns = "id, name, scopes, quotaPerMinute, createdAt, createdBy, lastUsedAt, revokedAt, keyHash"
+    private static let columns =
+        "id, name, scopes, quotaPerMinute, createdAt, createdBy, apps, expiresAt, replaces, lastUsedAt, revokedAt, keyHash"
 
     private func row(id: String) async throws -> (key: APIKey, hash: [UInt8])? {
         try await session.query("SELECT \(raw: Self.columns) FROM apiKeys WHERE id = \(id)").first.map(Self.key)
     }
 
     private static func key(_ row: Row) throws -> (key: APIKey, hash: [UInt8]) {
-        let (id, name, scopes, quota, createdAt, createdBy, lastUsedAt, revokedAt, hash) = try row.decode(
-            (String, String, [String], Int?, Timestamp, String, Timestamp?, Timestamp?, [UInt8]).self
+        let (id, name, scopes, quota, createdAt, createdBy, apps, expiresAt, replaces, lastUsedAt, revokedAt, hash) = try row.decode(
+            (
+                String, String, [String], Int?, Timestamp, String, [String]?, Timestamp?, String?, Timestamp?, Timestamp?, [UInt8]
+            ).self
         )
         let key = APIKey(
             id: id,
@@ -100,6 +120,9 @@ package struct APIKeyStore: Sendable {
             quotaPerMinute: quota,
             createdAt: createdAt,
             createdBy: createdBy,
+            apps: KeyApps(apps),
+            expiresAt: expiresAt,
+            replaces: replaces,
             lastUsedAt: lastUsedAt,
             revokedAt: revokedAt
         )
@@ -111,5 +134,12 @@ package struct APIKeyStore: Sendable {
         guard !scopes.isEmpty else { throw .noScopes }
         if let unknown = scopes.map(\.rawValue).sorted().first(where: { !Scope(rawValue: $0).isKnown }) { throw .unknownScope(unknown) }
         if let quotaPerMinute, !(1...Int(Int32.max)).contains(quotaPerMinute) { throw .invalidQuota }
+    }
+
+    static func check(apps: KeyApps, expiresAt: Timestamp?, now: Timestamp) throws(Refusal) {
+        if let names = apps.names {
+            guard !names.isEmpty, names.allSatisfy({ (1...200).contains($0.unicodeScalars.count) }) else { throw .invalidApp }
+        }
+        if let expiresAt, expiresAt <= now { throw .expiresInThePast }
     }
 }

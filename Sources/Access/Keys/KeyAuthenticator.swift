@@ -21,20 +21,24 @@ package final class KeyAuthenticator: Sendable {
         self.logger = logger
     }
 
-    /// The key that the text opens; nil when it opens none. Throws when the database must be asked and is away.
+    /// The key that the text opens; nil when it opens none. Throws 401 when its time is over, which only who has its secret is told, and
+    /// the database's error when that must be asked and is away.
     package func key(for text: String, now: Timestamp) async throws -> APIKey? {
         if let bootstrap, bootstrap.matches(text) { return bootstrap.key }
         guard let parsed = APIKeyText(text) else { return nil }
-        return try await cached(Secrets.sha256(text), now: now) { try await self.store.find(parsed) }
+        let key = try await cached(Secrets.sha256(text), now: now) { try await self.store.find(parsed) }
+        // By this server's clock at each request, so that the cache prolongs nothing.
+        if case .expired(let end) = key?.state(at: now) { throw Problem.keyExpired(at: end) }
+        return key
     }
 
-    /// The key with this id, if it still opens anything; for sessions, which outlive no key.
+    /// The key with this id, if it still opens anything; for sessions, which outlive no key. A key that is limited to apps opens none:
+    /// what people do on the pages concerns all apps.
     func activeKey(id: String, now: Timestamp) async throws -> APIKey? {
         if let bootstrap, id == BootstrapKey.id { return bootstrap.key }
-        return try await cached(Secrets.sha256("id:" + id), now: now) {
-            let key = try await self.store.find(id: id)
-            return key?.isActive == true ? key : nil
-        }
+        let key = try await cached(Secrets.sha256("id:" + id), now: now) { try await self.store.find(id: id) }
+        guard let key, key.state(at: now) == .active, key.apps == .all else { return nil }
+        return key
     }
 
     /// The proof that a session with this secret was opened with the present bootstrap key; nil for a stored key.
@@ -58,7 +62,7 @@ package final class KeyAuthenticator: Sendable {
         if let answer = state.withLock({ $0.cache.answer(for: hash, now: now) }) { return answer }
         let key = try await ask()
         state.withLock { $0.cache.store(key, for: hash, asked: now) }
-        if let key { await touch(key, now: now) }
+        if let key, key.state(at: now) == .active { await touch(key, now: now) }
         return key
     }
 

@@ -17,6 +17,9 @@ package struct Session: Sendable, Equatable {
     /// What ties a session of the bootstrap key to that very key (`BootstrapKey.proof`); nil for a stored key, whose id does.
     var bootstrapProof: [UInt8]?
 
+    /// What the audit keeps of it.
+    package var audited: [String: String] { ["person": person, "keyId": keyId] }
+
     /// Why a session opens nothing any more.
     package enum End: Sendable, Equatable {
         case ended(by: String)

@@ -75,12 +75,13 @@ package struct Sessions: Sendable {
     /// Ends a session at once, at every instance. False when it has ended before.
     package func end(id: String, by caller: Caller, now: Timestamp) async throws -> Bool {
         guard let session = try await store.end(id: id, by: caller.name, now: now) else { return false }
-        try await audit.note(.endSession, id, "of \(session.person)", by: caller, at: now)
+        try await audit.by(caller, at: now).note(.endSession, id, before: session.audited)
         return true
     }
 
     private func open(_ key: APIKey, person: String, now: Timestamp) async throws -> String {
         guard key.scopes.contains(.alertsRead) else { throw Problem.missingScope(.alertsRead) }
+        guard key.apps == .all else { throw Problem.forbidden("A key that is limited to apps opens no session. Use one without that limit.") }
         let secret = Base64URL.encode(Secrets.random(32))
         let session = Session(
             id: Secrets.randomId(),
@@ -92,7 +93,7 @@ package struct Sessions: Sendable {
         )
         try await store.insert(session, secret: secret)
         let caller = Caller.session(id: session.id, keyId: key.id, name: "\(person) (\(key.name))", scopes: key.scopes)
-        try await audit.note(.openSession, session.id, "with the key \(key.id)", by: caller, at: now)
+        try await audit.by(caller, at: now).note(.openSession, session.id, after: session.audited)
         return cookie.set(secret)
     }
 }

@@ -20,25 +20,23 @@ extension AlertRoutes {
         let wanted = try AcceptanceRequest.parse(try await bodies.read(request))
         let known = try await alert(context)
         if let problem = AcceptanceRequest.refusal(of: known, at: now) { throw problem }
-        guard let accepted = try await AcceptanceStore.accept(known, author: caller.name, reason: wanted.reason, at: now, on: pool) else {
+        let recorder = audit.by(caller, at: now)
+        guard let accepted = try await AcceptanceStore.accept(known, reason: wanted.reason, recording: recorder, on: pool) else {
             guard let first = try await AcceptanceStore.current(of: known.id, on: pool) else {
                 throw Problem.conflict("The acceptance of this alert was taken back at the same moment; ask again.", code: "taken_back")
             }
             return JSONResponse(AcceptanceDocument(first))
         }
-        try await audit.note(.acceptBaseline, accepted.subject, accepted.reason, by: caller, at: now)
         return JSONResponse(AcceptanceDocument(accepted), status: .created)
     }
 
     @Sendable
     func undoAcceptance(_ request: Request, context: PushwatchContext) async throws -> Response {
         let caller = try context.requireCaller()
-        let now = now()
         let id = try context.parameters.require("id")
-        guard let uuid = UUID(uuidString: id), let undone = try await AcceptanceStore.undo(uuid, by: caller.name, at: now, on: pool) else {
-            throw Problem.notFound("There is no standing acceptance with this id.")
-        }
-        try await audit.note(.undoAcceptance, undone.subject, undone.reason, by: caller, at: now)
+        guard let uuid = UUID(uuidString: id),
+            try await AcceptanceStore.undo(uuid, recording: audit.by(caller, at: now()), on: pool) != nil
+        else { throw Problem.notFound("There is no standing acceptance with this id.") }
         return Response(status: .noContent)
     }
 }

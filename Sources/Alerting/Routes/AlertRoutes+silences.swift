@@ -18,8 +18,7 @@ extension AlertRoutes {
         _ = try request.requireContentType("application/json")
         let now = now()
         let silence = try SilenceRequest.parse(try await bodies.read(request)).silence(author: caller.name, now: now)
-        try await SilenceStore.insert(silence, on: pool)
-        try await audit.note(.addSilence, silence.subject, silence.summary, by: caller, at: now)
+        try await SilenceStore.insert(silence, recording: audit.by(caller, at: now), on: pool)
         let matched = try await AlertStore.open(on: pool).filter { silence.matches($0.labels) }
         return JSONResponse(SilenceCreatedDocument(silence, matched: matched), status: .created)
     }
@@ -27,12 +26,10 @@ extension AlertRoutes {
     @Sendable
     func expireSilence(_ request: Request, context: PushwatchContext) async throws -> Response {
         let caller = try context.requireCaller()
-        let now = now()
         let id = try context.parameters.require("id")
-        guard let uuid = UUID(uuidString: id), try await SilenceStore.end(uuid, at: now, on: pool) else {
+        guard let uuid = UUID(uuidString: id), try await SilenceStore.end(uuid, recording: audit.by(caller, at: now()), on: pool) else {
             throw Problem.notFound("There is no current silence with this id.")
         }
-        try await audit.note(.expireSilence, uuid.uuidString.lowercased(), by: caller, at: now)
         return Response(status: .noContent)
     }
 }

@@ -80,12 +80,8 @@ package struct AlertRoutes: Sendable {
     private func acknowledge(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<AlertDocument> {
         let caller = try context.requireCaller()
         let known = try await alert(context)
-        let now = now()
-        guard try await AlertStore.acknowledge(known.id, by: caller.name, at: now, on: pool) else {
+        guard try await AlertStore.acknowledge(known, recording: audit.by(caller, at: now()), on: pool) else {
             throw Problem.conflict("This alert is resolved already; there is nothing to acknowledge.", code: "already_resolved")
-        }
-        if known.acknowledgedAt == nil {
-            try await audit.note(.acknowledgeAlert, known.id.uuidString.lowercased(), known.rule, by: caller, at: now)
         }
         return JSONResponse(AlertDocument(try await alert(context)))
     }

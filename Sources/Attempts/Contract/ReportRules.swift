@@ -1,3 +1,4 @@
+package import HTTPServer
 import PushContract
 
 /// What is asked of reported attempts beyond the values of their fields.
@@ -6,10 +7,13 @@ package struct ReportRules: Sendable {
     var normalizes: Bool
     /// An app's user, who may report registrations of their own `uid` only.
     package var user: String?
+    /// Whose attempts a key may report; nil for every app's, which is all that is looked at then.
+    var apps: Set<String>?
 
-    package init(normalizes: Bool = false, user: String? = nil) {
+    package init(normalizes: Bool = false, user: String? = nil, apps: KeyApps = .all) {
         self.normalizes = normalizes
         self.user = user
+        self.apps = apps.names.map { Set($0) }
     }
 
     func check(uid: UnsafeBufferPointer<UInt8>, _ eventType: EventType) throws(AttemptFault) {
@@ -24,6 +28,17 @@ package struct ReportRules: Sendable {
                 "`eventType` must be `register` or `unregister`: sends are reported with an API key"
             )
         }
+    }
+
+    func check(app: AttemptRecordBuilder.Value) throws(AttemptFault) {
+        guard let apps else { return }
+        if case .text(let app) = app, apps.contains(String(decoding: app, as: UTF8.self)) { return }
+        throw ReportRules.appNotAllowed(.app, "`app` is missing, or another", apps)
+    }
+
+    static func appNotAllowed(_ column: AttemptColumn, _ reason: String, _ apps: Set<String>) -> AttemptFault {
+        let names = apps.sorted().map { "`\($0)`" }.joined(separator: " or ")
+        return AttemptFault("app_not_allowed", column, "\(reason): this API key may write for \(names) only")
     }
 
     /// The reason code to store.

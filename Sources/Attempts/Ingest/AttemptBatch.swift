@@ -65,6 +65,11 @@ package struct AttemptBatch: Sendable {
         }
     }
 
+    /// Removes the records at these places; their text stays until the batch is written.
+    mutating func remove(at places: Set<Int>) {
+        records = records.enumerated().filter { !places.contains($0.offset) }.map(\.element)
+    }
+
     /// Sets which labels of each record are folded.
     mutating func fold(_ labels: (Record, UnsafeBufferPointer<UInt8>) -> FoldedLabels) {
         text.withUnsafeBufferPointer { text in

@@ -37,6 +37,7 @@ struct AttemptRecordBuilder {
         let tokenHash = try required(.tokenHash, value)
         let eventType: EventType = try enumerated(.eventType, value)
         try rules.check(uid: uid, eventType)
+        if rules.apps != nil { try rules.check(app: value(.app)) }
         let status: AttemptStatus = try enumerated(.status, value)
         try AttemptRules.check(hasReason: !value(.reasonCode).isMissing, for: status)
         let reasonCode = status.carriesReason ? try reasonCode(provider, value) : nil

@@ -35,7 +35,7 @@ package struct AttemptRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.post("attempts", .userOrScope(.attemptsWrite), use: post)
+        router.post("attempts", .userOrScope(.attemptsWrite), apps: .checked, use: post)
         router.get("attempts", .scope(.attemptsRead), use: list)
         router.get("attempts/:attemptId", .scope(.attemptsRead), use: get)
     }
@@ -47,7 +47,7 @@ package struct AttemptRoutes: Sendable {
             request,
             requestId: context.requestId,
             author: caller.userId == nil ? caller.name : AttemptRoutes.userAuthor,
-            rules: ReportRules(normalizes: caller.scopes.contains(.attemptsNormalize), user: caller.userId)
+            rules: ReportRules(normalizes: caller.scopes.contains(.attemptsNormalize), user: caller.userId, apps: caller.apps)
         )
     }
 
@@ -61,12 +61,27 @@ package struct AttemptRoutes: Sendable {
         }
         var body = try await bodies.read(request, withPadding: AttemptParser.padding)
         var parsed = try parse(&body, asLines: type == "application/x-ndjson", rules)
+        if let apps = rules.apps { try await refuseAttempts(ofOtherAppsThan: apps, in: &parsed) }
         IngestMetrics.rejected.increment(by: parsed.rejections.count)
         labels.mark(&parsed.batch, author: author)
         let results = parsed.batch.isEmpty ? [] : try await submit(parsed.batch)
         return try parsed.isSingle
             ? AttemptResponse.single(parsed, results, requestId: requestId)
             : AttemptResponse.batch(parsed, results)
+    }
+
+    /// A key that is limited to apps cannot take over another app's attempt by its id: neither advance it, nor see it in a conflict.
+    private func refuseAttempts(ofOtherAppsThan apps: Set<String>, in parsed: inout AttemptParser.Parsed) async throws {
+        let others = try await store.keys(parsed.batch.records.map(\.key), ofOtherAppsThan: apps)
+        guard !others.isEmpty else { return }
+        let refused = parsed.batch.records.indices.filter { others.contains(parsed.batch.records[$0].key) }
+        for place in refused {
+            let attemptId = parsed.batch.string(parsed.batch.records[place][.attemptId])
+            let fault = ReportRules.appNotAllowed(.attemptId, "`attemptId` is of another app's attempt", apps)
+            parsed.rejections.append(.init(index: parsed.indices[place], attemptId: attemptId, fault: fault))
+        }
+        parsed.batch.remove(at: Set(refused))
+        parsed.indices = parsed.indices.enumerated().filter { !refused.contains($0.offset) }.map(\.element)
     }
 
     private func parse(_ body: inout [UInt8], asLines: Bool, _ rules: ReportRules) throws -> AttemptParser.Parsed {

@@ -19,6 +19,19 @@ package struct AttemptStore: Sendable {
         return try rows.first.map(StoredAttempt.decode)
     }
 
+    /// Which of these ids are of stored attempts of other apps than these, or of none.
+    func keys(_ keys: [AttemptKey], ofOtherAppsThan apps: Set<String>) async throws -> Set<AttemptKey> {
+        let rows = try await session.query(
+            """
+            SELECT attemptKey FROM notificationDeliveryAttempts
+            JOIN (SELECT attemptKey AS key, max(attemptedAt) AS at FROM attemptLedger WHERE attemptKey = ANY(\(keys)) GROUP BY 1) AS known
+                ON attemptedAt = known.at AND attemptKey = known.key
+            WHERE app IS NULL OR app <> ALL(\(apps.sorted()))
+            """
+        )
+        return Set(try rows.map { try $0.decode(AttemptKey.self) })
+    }
+
     /// A person's or a token's attempts, newest first.
     ///
     /// - Parameters:

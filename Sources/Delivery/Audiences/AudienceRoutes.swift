@@ -1,7 +1,7 @@
 package import HTTPServer
 import HTTPTypes
 import Hummingbird
-import PushContract
+package import PushContract
 import ServiceKit
 
 /// `GET /audiences`, `GET`, `PUT` and `DELETE /audiences/{audienceId}`, `POST` and `DELETE /audiences/{audienceId}/members`.
@@ -10,11 +10,20 @@ package struct AudienceRoutes: Sendable {
     package static let limit = 100_000
 
     private let store: AudienceStore
+    private let audit: AuditTrail
     private let reader: BodyReader
+    private let now: @Sendable () -> Timestamp
 
-    package init(store: AudienceStore, reader: BodyReader = BodyReader()) {
+    package init(
+        store: AudienceStore,
+        audit: AuditTrail,
+        reader: BodyReader = BodyReader(),
+        now: @escaping @Sendable () -> Timestamp = { .now() }
+    ) {
         self.store = store
+        self.audit = audit
         self.reader = reader
+        self.now = now
     }
 
     package func add(to router: HTTPRouter) {
@@ -29,10 +38,15 @@ package struct AudienceRoutes: Sendable {
         router.delete("/audiences/{audienceId}/members", .scope(.sendsWrite)) { request, context in
             try await change(.remove, request, context)
         }
-        router.delete("/audiences/{audienceId}", .scope(.sendsWrite)) { _, context in
-            guard try await store.delete(try context.path("audienceId")) else { throw AudienceRoutes.unknown }
-            return Response(status: .noContent)
-        }
+        router.delete("/audiences/{audienceId}", .scope(.sendsWrite)) { _, context in try await delete(context) }
+    }
+
+    private func delete(_ context: PushwatchContext) async throws -> Response {
+        let caller = try context.requireCaller()
+        let id = try context.path("audienceId")
+        guard let before = try await store.find(id), try await store.delete(id) else { throw AudienceRoutes.unknown }
+        try await audit.by(caller, at: now()).note(.deleteAudience, id, before: AudienceDocument(before))
+        return Response(status: .noContent)
     }
 
     private func change(_ change: AudienceStore.Change, _ request: Request, _ context: PushwatchContext) async throws -> Response {
@@ -45,7 +59,15 @@ package struct AudienceRoutes: Sendable {
         var fields = try JSONFields(try JSONParser.parse(try await reader.read(request)))
         let uids = try fields.required("uids", JSONFields.list(of: JSONFields.string(1...256), 0...AudienceRoutes.limit))
         try fields.finish()
-        return try answer(try await store.change(change, id, uids: uids, author: caller.name))
+        let before = try await store.find(id)
+        let after = try await store.change(change, id, uids: uids, author: caller.name)
+        if let after {
+            // How many; who they are is in the audience alone.
+            let detail = "\(uids.count) uids"
+            let recorder = audit.by(caller, at: now())
+            try await recorder.note(change.action, id, detail, before: before.map(AudienceDocument.init), after: AudienceDocument(after))
+        }
+        return try answer(after)
     }
 
     private func answer(_ audience: Audience?) throws -> Response {
@@ -54,6 +76,16 @@ package struct AudienceRoutes: Sendable {
     }
 
     private static let unknown = Problem.notFound("There is no audience with this audienceId. Make it with PUT /audiences/{audienceId}.")
+}
+
+extension AudienceStore.Change {
+    fileprivate var action: AuditAction {
+        switch self {
+        case .replace: .replaceAudience
+        case .add: .addToAudience
+        case .remove: .removeFromAudience
+        }
+    }
 }
 
 /// An audience as the API shows it: never its members.

@@ -28,7 +28,9 @@ package struct DeadLetterRoutes: Sendable {
 
     package func add(to router: HTTPRouter) {
         router.get("/sends/dead", .scope(.sendsRead)) { request, context in try await list(request, context) }
-        router.post("/sends/dead/retry", .scope(.sendsWrite)) { request, context in try await retryDeadLetters(request, context) }
+        router.post("/sends/dead/retry", .scope(.sendsWrite), apps: .checked) { request, context in
+            try await retryDeadLetters(request, context)
+        }
     }
 
     private func list(_ request: Request, _ context: PushwatchContext) async throws -> Response {
@@ -49,9 +51,10 @@ package struct DeadLetterRoutes: Sendable {
         let filter = try DeadLetterFilter(&fields, now: now)
         let minutes = try fields.optional("lifetimeMinutes", JSONFields.integer(1...40_320)) ?? 60
         try fields.finish()
+        try caller.apps.require(filter.app, pointer: "/app")
         let count = try await store.retryDeadLetters(filter, lifetime: .seconds(minutes * 60))
         wake.signal()
-        try await audit.note(.retryDeadLetters, filter.sendId ?? "dead letters", "\(count) deliveries", by: caller, at: now)
+        try await audit.by(caller, at: now).noteRetry(of: filter, count: count)
         return try JSONResponse(RetriedDeadLettersDocument(retried: count, mayBeMore: count == SendStore.retryLimit)).response()
     }
 }

@@ -82,8 +82,9 @@ package struct DeviceRoutes: Sendable {
         let caller = try context.requireCaller()
         let userId = try context.path("userId")
         guard caller.userId == nil || caller.userId == userId else { throw Problem.forbidden("You may erase yourself only.") }
+        let devices = try await store.devices(of: userId, now: now()).count
         try await store.erase(userId: userId, requestId: context.requestId, now: now())
-        try await audit?.note(.eraseUser, userId, "", by: caller, at: now())
+        try await audit?.by(caller, at: now()).note(.eraseUser, userId, before: ["devices": devices])
         return Response(status: .noContent)
     }
 

@@ -7,17 +7,21 @@ extension SendStore {
     package typealias PayloadCheck = @Sendable (SendRequest, _ provider: Provider, _ platform: Platform, _ app: String) -> Problem?
 
     /// Stores the sends that can be sent, in one transaction; the answer is durable when this returns.
+    ///
+    /// - Parameter apps: whose devices may be sent to. Of several targets those of another app are skipped; a send that names another app,
+    ///   or has no other target, is refused.
     package func enqueue(
         _ requests: [SendRequest],
         requestId: String,
         author: String,
+        apps: KeyApps = .all,
         now: Timestamp,
         check: @escaping PayloadCheck
     ) async throws -> [SendReceipt] {
         guard !requests.isEmpty else { return [] }
         return try await pool.performTransaction { [cipher, bulkThreshold] connection in
             var enqueueing = try Enqueueing(requests, cipher: cipher, bulkThreshold: bulkThreshold, on: connection, now: now)
-            try enqueueing.admit(check: check)
+            try enqueueing.admit(apps: apps, check: check)
             try enqueueing.store(requestId: requestId, author: author)
             return enqueueing.receipts
         }
@@ -61,10 +65,12 @@ private struct Enqueueing {
     private func deliveryClass(of index: Int) -> DeliveryClass { classes[index] ?? .normal }
 
     /// Decides on each request; what remains without an outcome is to be stored.
-    mutating func admit(check: SendStore.PayloadCheck) throws {
+    mutating func admit(apps: KeyApps, check: SendStore.PayloadCheck) throws {
         var first: [String: Int] = [:]
         for (index, request) in requests.enumerated() {
-            if let stored = known[request.sendId] {
+            if let problem = request.refusal(apps) {
+                outcome[index] = .refused(problem)
+            } else if let stored = known[request.sendId] {
                 outcome[index] = stored.hash == request.contentHash ? .duplicate(deliveries: stored.deliveries) : .conflict
             } else if let earlier = first[request.sendId] {
                 outcome[index] = requests[earlier].contentHash == request.contentHash ? .duplicate(deliveries: 0) : .conflict
@@ -87,7 +93,8 @@ private struct Enqueueing {
                     fanOuts[index] = fanOut
                 }
                 for (kind, count) in devices.sorted(by: { $0.key.order < $1.key.order }) {
-                    guard let problem = check(requests[index], kind.provider, kind.platform, kind.app) else { continue }
+                    let refusal = apps.refusal(of: kind.app, pointer: requests[index].pointer)
+                    guard let problem = refusal ?? check(requests[index], kind.provider, kind.platform, kind.app) else { continue }
                     devices[kind] = nil
                     // None is left: the caller is to correct this first.
                     if devices.isEmpty { throw problem }
@@ -139,6 +146,18 @@ private struct Enqueueing {
                 on: connection
             )
             outcome[index] = .accepted(deliveries: many ?? deliveries[index]?.count ?? 0, skipped: skipped[index, default: []])
+        }
+    }
+}
+
+extension SendRequest {
+    /// Why a key may not make this send, as far as the send itself says: the app that it names. Before anything is looked up, so that the
+    /// answer says nothing about another app's devices.
+    fileprivate func refusal(_ apps: KeyApps) -> Problem? {
+        switch target {
+        case .users(_, let app?), .audience(_, let app?), .user(_, let app?): apps.refusal(of: app, pointer: pointer + "/app")
+        case .tokens(_, _, _, _, let app), .token(_, _, _, _, _, let app): apps.refusal(of: app, pointer: pointer + "/app")
+        case .users, .audience, .user, .device, .devices: nil
         }
     }
 }

@@ -23,6 +23,13 @@ extension SendStore {
         return stored
     }
 
+    /// The apps that a send goes to; none for a send that is not there.
+    package func apps(of sendId: String) async throws -> [String] {
+        try await pool.query("SELECT DISTINCT app FROM pushDeliveries WHERE sendId = \(sendId) ORDER BY app").map {
+            try $0.decode(String.self)
+        }
+    }
+
     /// Cancels what of a send has not been sent. Nil when there is none with this id; else how many deliveries it stopped at once.
     ///
     /// Scheduled deliveries end now; ready ones end when a worker comes to them; one that is with the provider this moment may still

@@ -24,18 +24,21 @@ package struct CircuitRoutes: Sendable {
         router.get("/sends/circuits", .scope(.sendsRead)) { _, context in
             return try await document()
         }
-        router.delete("/sends/circuits/{circuitId}", .scope(.alertsWrite)) { _, context in try await close(context) }
-        router.delete("/sends/pauses/{provider}/{app}", .scope(.alertsWrite)) { _, context in try await endPause(context) }
+        router.delete("/sends/circuits/{circuitId}", .scope(.alertsWrite), apps: .checked) { _, context in try await close(context) }
+        router.delete("/sends/pauses/{provider}/{app}", .scope(.alertsWrite), apps: .checked) { _, context in
+            try await endPause(context)
+        }
     }
 
     /// Closing a circuit too early loses nothing: the next refusal opens it again.
     private func close(_ context: PushwatchContext) async throws -> Response {
         let caller = try context.requireCaller()
-        guard let id = Int64(try context.parameters.require("circuitId")), try await store.closeCircuit(id, by: caller.name) else {
+        guard let id = Int64(try context.parameters.require("circuitId")),
+            try await store.closeCircuit(id, apps: caller.apps, recording: audit.by(caller, at: now()))
+        else {
             throw Problem.notFound("No open circuit has this circuitId. GET /sends/circuits lists the open ones.")
         }
         wake.signal()
-        try await audit.note(.closeCircuit, "circuit \(id)", by: caller, at: now())
         return try await document()
     }
 
@@ -45,11 +48,11 @@ package struct CircuitRoutes: Sendable {
         let provider = Provider(rawValue: try context.parameters.require("provider"))
         let name = try context.parameters.require("app")
         let app = name.removingPercentEncoding ?? name
-        guard let provider, try await store.endPause(provider: provider, app: app) else {
+        try caller.apps.require(app)
+        guard let provider, try await store.endPause(provider: provider, app: app, recording: audit.by(caller, at: now())) else {
             throw Problem.notFound("The provider did not pause this app. GET /sends/backlog lists the pauses.")
         }
         wake.signal()
-        try await audit.note(.endPause, "\(provider.rawValue) \(app)", by: caller, at: now())
         let now = now()
         let pauses = try await store.pauses().filter { $0.until > now }
         return try JSONResponse(RateLimitPausesDocument(pauses: pauses.map(RateLimitPauseDocument.init))).response()

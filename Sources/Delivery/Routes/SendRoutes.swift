@@ -33,10 +33,10 @@ package struct SendRoutes: Sendable {
     }
 
     package func add(to router: HTTPRouter) {
-        router.post("/sends", .scope(.sendsWrite)) { request, context in try await send(request, context) }
+        router.post("/sends", .scope(.sendsWrite), apps: .checked) { request, context in try await send(request, context) }
         router.get("/sends/backlog", .scope(.sendsRead)) { _, _ in try await backlog() }
         router.get("/sends/{sendId}", .scope(.sendsRead)) { _, context in try await show(context) }
-        router.delete("/sends/{sendId}", .scope(.sendsWrite)) { _, context in try await cancel(context) }
+        router.delete("/sends/{sendId}", .scope(.sendsWrite), apps: .checked) { _, context in try await cancel(context) }
     }
 
     private func send(_ request: Request, _ context: PushwatchContext) async throws -> Response {
@@ -46,7 +46,14 @@ package struct SendRoutes: Sendable {
         let body = try JSONParser.parse(try await reader.read(request), keepsInfinity: true)
         let batch = try SendBatch(body, limit: SendRoutes.batchLimit, now: now)
         let requests = batch.requests
-        let receipts = try await store.enqueue(requests, requestId: context.requestId, author: caller.name, now: now, check: check)
+        let receipts = try await store.enqueue(
+            requests,
+            requestId: context.requestId,
+            author: caller.name,
+            apps: caller.apps,
+            now: now,
+            check: check
+        )
         wake.signal()
         return try SendBatchResponse(batch, receipts: receipts).response()
     }
@@ -60,6 +67,9 @@ package struct SendRoutes: Sendable {
     private func cancel(_ context: PushwatchContext) async throws -> Response {
         let caller = try context.requireCaller()
         let sendId = try context.path("sendId")
+        if caller.apps != .all {
+            for app in try await store.apps(of: sendId) { try caller.apps.require(app) }
+        }
         guard try await store.cancel(sendId, author: caller.name) != nil, let send = try await store.send(sendId) else {
             throw SendRoutes.unknown
         }

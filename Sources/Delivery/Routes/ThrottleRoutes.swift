@@ -27,8 +27,8 @@ package struct ThrottleRoutes: Sendable {
         router.get("/sends/throttle", .scope(.sendsRead)) { _, context in
             return try await document()
         }
-        router.put("/sends/throttle", .scope(.alertsWrite)) { request, context in try await set(request, context) }
-        router.delete("/sends/throttle", .scope(.alertsWrite)) { request, context in try await remove(request, context) }
+        router.put("/sends/throttle", .scope(.alertsWrite), apps: .checked) { request, context in try await set(request, context) }
+        router.delete("/sends/throttle", .scope(.alertsWrite), apps: .checked) { request, context in try await remove(request, context) }
     }
 
     private func set(_ request: Request, _ context: PushwatchContext) async throws -> Response {
@@ -37,8 +37,8 @@ package struct ThrottleRoutes: Sendable {
         let body = try JSONParser.parse(try await reader.read(request))
         let now = now()
         let throttles = try SendThrottle.requested(body, author: caller.name, now: now)
-        try await store.set(throttles)
-        for throttle in throttles { try await audit.note(.addThrottle, throttle.subject, throttle.summary, by: caller, at: now) }
+        for throttle in throttles { try caller.apps.require(throttle.app, pointer: "/app") }
+        try await store.set(throttles, recording: audit.by(caller, at: now))
         return try await document()
     }
 
@@ -51,10 +51,8 @@ package struct ThrottleRoutes: Sendable {
             return provider
         }
         let app = request.uri.queryParameters["app"].map { String($0) }
-        if try await store.remove(provider: provider, app: app) > 0 {
-            let subject = [provider?.rawValue, app].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
-            try await audit.note(.removeThrottle, subject.isEmpty ? "all" : subject, by: caller, at: now())
-        }
+        try caller.apps.require(app)
+        _ = try await store.remove(provider: provider, app: app, recording: audit.by(caller, at: now()))
         return try await document()
     }
 

@@ -3,6 +3,8 @@ package import PushContract
 
 /// The throttles in PostgreSQL, with the level of each one's bucket: one limit for all instances. Safe to use from any task.
 package struct ThrottleStore: Sendable {
+    private static let columns = "provider, app, perMinute, reason, author, createdAt, expiresAt, share"
+
     private let pool: PostgresPool
 
     package init(pool: PostgresPool) { self.pool = pool }
@@ -11,18 +13,28 @@ package struct ThrottleStore: Sendable {
     package func current() async throws -> [SendThrottle] {
         try await pool.query(
             """
-            SELECT provider, app, perMinute, reason, author, createdAt, expiresAt, share FROM pushThrottles
+            SELECT \(raw: ThrottleStore.columns) FROM pushThrottles
             WHERE expiresAt > clock_timestamp() ORDER BY provider, app
             """
         ).map(SendThrottle.init)
     }
 
     /// Sets throttles, replacing those of the same provider and app. The bucket starts with one send: a probe goes at once.
-    package func set(_ throttles: [SendThrottle]) async throws {
+    ///
+    /// Each as it is stored, with the one in force that it replaced.
+    @discardableResult
+    package func set(_ throttles: [SendThrottle]) async throws -> [(replaced: SendThrottle?, stored: SendThrottle)] {
         try await pool.performTransaction { connection in
-            for throttle in throttles {
+            try throttles.map { throttle in
+                let replaced = try connection.query(
+                    """
+                    SELECT \(raw: ThrottleStore.columns) FROM pushThrottles
+                    WHERE provider = \(throttle.provider.rawValue) AND app = \(throttle.app ?? "") AND expiresAt > clock_timestamp()
+                    FOR UPDATE
+                    """
+                ).first.map(SendThrottle.init)
                 let perMinute = try throttle.share.map { $0 * (try ThrottleStore.flow(of: throttle, on: connection)) } ?? throttle.perMinute
-                try connection.execute(
+                let rows = try connection.query(
                     """
                     INSERT INTO pushThrottles (provider, app, perMinute, reason, author, createdAt, expiresAt, allowance, refilledAt, share)
                     VALUES (\(throttle.provider.rawValue), \(throttle.app ?? ""), \(perMinute), \(throttle.reason),
@@ -31,8 +43,10 @@ package struct ThrottleStore: Sendable {
                         author = excluded.author, createdAt = excluded.createdAt, expiresAt = excluded.expiresAt,
                         allowance = least(pushThrottles.allowance, 1), refilledAt = excluded.refilledAt,
                         share = excluded.share
+                    RETURNING \(raw: ThrottleStore.columns)
                     """
                 )
+                return (replaced, try SendThrottle(rows[0]))
             }
         }
     }
@@ -55,15 +69,16 @@ package struct ThrottleStore: Sendable {
         return Double(count) / 5
     }
 
-    /// Lifts the throttle of a provider and app; all of them when neither is named.
-    package func remove(provider: Provider?, app: String?) async throws -> Int {
-        try await pool.execute(
+    /// Lifts the throttle of a provider and app; all of them when neither is named. Those that were lifted.
+    package func remove(provider: Provider?, app: String?) async throws -> [SendThrottle] {
+        try await pool.query(
             """
             DELETE FROM pushThrottles
             WHERE (\(provider?.rawValue)::pushProvider IS NULL OR provider = \(provider?.rawValue)::pushProvider)
               AND (\(app)::text IS NULL OR app = \(app)::text)
+            RETURNING \(raw: ThrottleStore.columns)
             """
-        )
+        ).map(SendThrottle.init)
     }
 
     /// Takes up to `wanted` sends out of a throttle's bucket; `wanted` when the throttle has ended meanwhile.

@@ -1,7 +1,7 @@
 /// Who makes a request.
 package enum Caller: Sendable, Hashable {
-    /// A service with an API key.
-    case key(id: String, name: String, scopes: Set<Scope>)
+    /// A service with an API key, which may be limited to some apps.
+    case key(id: String, name: String, scopes: Set<Scope>, apps: KeyApps = .all)
     /// An app's user, from a verified JWT; `userId` is its `sub`.
     case user(userId: String)
     /// An app without a session, with the secret of one device's registration: it may unregister that device and nothing else.
@@ -12,9 +12,14 @@ package enum Caller: Sendable, Hashable {
     /// App users have none: what they may do follows from whose data it is.
     package var scopes: Set<Scope> {
         switch self {
-        case .key(_, _, let scopes), .session(_, _, _, let scopes): scopes
+        case .key(_, _, let scopes, _), .session(_, _, _, let scopes): scopes
         case .user, .deviceSecret: []
         }
+    }
+
+    /// The apps it may write for: handlers of routes with `RouteApps.checked` refuse what concerns another.
+    package var apps: KeyApps {
+        if case .key(_, _, _, let apps) = self { apps } else { .all }
     }
 
     package var userId: String? {
@@ -24,7 +29,7 @@ package enum Caller: Sendable, Hashable {
     /// For logs and for "who acknowledged": the name of a key, of a person with what vouches for it, the user id for users.
     package var name: String {
         switch self {
-        case .key(_, let name, _), .session(_, _, let name, _): name
+        case .key(_, let name, _, _), .session(_, _, let name, _): name
         case .user(let userId): userId
         case .deviceSecret: "device secret"
         }

@@ -66,7 +66,7 @@ extension Caller {
     /// By what concurrent reads are counted; nil for app users, who read only what is theirs.
     fileprivate var readKey: String? {
         switch self {
-        case .key(let id, _, _): "key " + id
+        case .key(let id, _, _, _): "key " + id
         case .session(let id, _, _, _): "session " + id
         case .user, .deviceSecret: nil
         }

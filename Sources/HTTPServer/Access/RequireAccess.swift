@@ -1,10 +1,11 @@
 import Hummingbird
 
-/// Runs a route only for callers who may call it.
+/// Runs a route only for callers who may call it, and one that writes only for keys whose limit to apps it knows how to keep.
 struct RequireAccess: RouterMiddleware {
     typealias Context = PushwatchContext
 
     let access: RouteAccess
+    let apps: RouteApps
 
     func handle(
         _ request: Request,
@@ -12,6 +13,9 @@ struct RequireAccess: RouterMiddleware {
         next: @concurrent (Request, PushwatchContext) async throws -> Response
     ) async throws -> Response {
         try access.check(context.caller)
+        if apps == .closed, ![.get, .head].contains(request.method), let names = context.caller?.apps.names {
+            throw Problem.closedToLimitedKeys(names)
+        }
         return try await next(request, context)
     }
 }

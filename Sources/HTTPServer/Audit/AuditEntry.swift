@@ -3,19 +3,36 @@ package import PushContract
 /// One action of a person or a key.
 package struct AuditEntry: Sendable, Hashable {
     package var at: Timestamp
-    /// The name of the key or session.
+    /// The name of the person, or of the key.
     package var actor: String
+    package var via: AuditActor.Via
+    /// The public part of the API key; nil where none was used.
+    package var keyId: String?
     package var action: AuditAction
     package var subject: String
     /// In words; never a secret.
     package var detail: String
+    /// Nil where there was nothing before.
+    package var before: AuditState?
+    /// Nil where there is nothing any more.
+    package var after: AuditState?
 
-    package init(at: Timestamp, actor: String, action: AuditAction, subject: String, detail: String) {
+    package init(
+        at: Timestamp,
+        by actor: AuditActor,
+        action: AuditAction,
+        subject: String,
+        detail: String,
+        before: AuditState? = nil,
+        after: AuditState? = nil
+    ) {
         self.at = at
-        self.actor = actor
+        (self.actor, via, keyId) = (actor.recordedName, actor.via, actor.keyId)
         self.action = action
         self.subject = subject
         self.detail = detail
+        self.before = before
+        self.after = after
     }
 }
 
@@ -44,4 +61,15 @@ package struct AuditAction: RawRepresentable, Sendable, Hashable {
     package static let endSession = Self(rawValue: "sessions.end")
     package static let createKey = Self(rawValue: "keys.create")
     package static let revokeKey = Self(rawValue: "keys.revoke")
+    package static let rotateKey = Self(rawValue: "keys.rotate")
+    package static let replaceAudience = Self(rawValue: "audiences.replace")
+    package static let addToAudience = Self(rawValue: "audiences.add")
+    package static let removeFromAudience = Self(rawValue: "audiences.remove")
+    package static let deleteAudience = Self(rawValue: "audiences.delete")
+    package static let addExclusion = Self(rawValue: "exclusions.add")
+    package static let removeExclusion = Self(rawValue: "exclusions.remove")
+    package static let retryReceiver = Self(rawValue: "receivers.retry")
+    package static let testReceivers = Self(rawValue: "receivers.test")
+    package static let rotateTokenKeys = Self(rawValue: "token_keys.rotate")
+    package static let importAttempts = Self(rawValue: "attempts.import")
 }

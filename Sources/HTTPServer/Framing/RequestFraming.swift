@@ -41,7 +41,7 @@ package final class RequestFraming: ChannelDuplexHandler, RemovableChannelHandle
             unanswered += 1
             if let fault {
                 self.fault = nil
-                return forward(fault, head, context)
+                return pass(fault, head, context)
             }
             isInBody = true
             awaitsContinue = head.headerFields[.expect] != nil
@@ -68,7 +68,7 @@ package final class RequestFraming: ChannelDuplexHandler, RemovableChannelHandle
             return context.fireErrorCaught(fault)
         }
         unanswered += 1
-        forward(fault, HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/"), context)
+        pass(fault, HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/"), context)
     }
 
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -92,7 +92,7 @@ package final class RequestFraming: ChannelDuplexHandler, RemovableChannelHandle
     }
 
     /// The request, or what stands for it, with its fault; and nothing after it.
-    private func forward(_ fault: ProtocolFault, _ head: HTTPRequest, _ context: ChannelHandlerContext) {
+    private func pass(_ fault: ProtocolFault, _ head: HTTPRequest, _ context: ChannelHandlerContext) {
         var head = head
         // A field that no HTTP/1.1 client can send.
         head.extendedConnectProtocol = fault.rawValue

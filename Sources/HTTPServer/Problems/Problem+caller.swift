@@ -1,4 +1,5 @@
 import HTTPTypes
+package import PushContract
 
 /// Problems about who is calling.
 extension Problem {
@@ -10,6 +11,39 @@ extension Problem {
             title: "Authentication is required",
             detail: detail,
             headers: [.wwwAuthenticate: #"Bearer realm="pushwatch""#]
+        )
+    }
+
+    /// 401: the API key is right, and has expired.
+    package static func keyExpired(at end: Timestamp) -> Problem {
+        Problem(
+            status: .unauthorized,
+            code: "key_expired",
+            title: "The API key has expired",
+            detail: "This API key expired at \(end.rfc3339). Use the key that replaces it.",
+            headers: [.wwwAuthenticate: #"Bearer realm="pushwatch", error="invalid_token", error_description="expired""#]
+        )
+    }
+
+    /// 403: the API key is limited to these apps, and this would concern another one.
+    package static func appNotAllowed(_ apps: [String], pointer: String? = nil) -> Problem {
+        Problem(
+            status: .forbidden,
+            code: "app_not_allowed",
+            title: "Not one of the key's apps",
+            detail: "This API key may write for \(apps.joined(separator: ", ")) only. Name one of its apps, or use another key.",
+            pointer: pointer
+        )
+    }
+
+    /// 403: the API key is limited to these apps, and what the route changes belongs to none.
+    static func closedToLimitedKeys(_ apps: [String]) -> Problem {
+        Problem(
+            status: .forbidden,
+            code: "app_not_allowed",
+            title: "Not for a key that is limited to apps",
+            detail: "This API key may write for \(apps.joined(separator: ", ")) only, and this call concerns every app. "
+                + "Use a key without a limit to apps."
         )
     }
 

@@ -12,6 +12,7 @@ package final class HTTPRouter: HTTPResponderBuilder {
         package let method: HTTPRequest.Method
         package let path: String
         package let access: RouteAccess
+        package let apps: RouteApps
     }
 
     /// The routes in the order they were added, for checking documents and access against the server.
@@ -42,21 +43,24 @@ package final class HTTPRouter: HTTPResponderBuilder {
         if let proxy { router.add(middleware: proxy) }
     }
 
-    /// - Parameter middleware: runs after authentication and before the access check, so that it can answer a refusal in its own way.
+    /// - Parameters:
+    ///   - apps: whether a route that writes knows how to keep a key's limit to apps; closed to such keys unless it says so.
+    ///   - middleware: runs after authentication and before the access check, so that it can answer a refusal in its own way.
     package func on(
         _ path: RouterPath,
         method: HTTPRequest.Method,
         _ access: RouteAccess,
+        apps: RouteApps = .closed,
         middleware: [any MiddlewareProtocol<Request, Response, PushwatchContext>] = [],
         use handler: @escaping Handler<some ResponseGenerator>
     ) {
         let group = router.group()
         if access != .open, let authentication { group.add(middleware: authentication) }
         for layer in middleware { group.add(middleware: layer) }
-        if access != .open { group.add(middleware: RequireAccess(access: access)) }
+        if access != .open { group.add(middleware: RequireAccess(access: access, apps: apps)) }
         if access != .open, method == .get { group.add(middleware: reads) }
         group.on(path, method: method, use: handler)
-        routes.append(Route(method: method, path: path.description, access: access))
+        routes.append(Route(method: method, path: path.description, access: access, apps: apps))
     }
 
     /// Runs for every request, before routes that are added later.
@@ -75,15 +79,30 @@ extension HTTPRouter {
         on(path, method: .get, access, use: handler)
     }
 
-    package func put(_ path: RouterPath, _ access: RouteAccess, use handler: @escaping Handler<some ResponseGenerator>) {
-        on(path, method: .put, access, use: handler)
+    package func put(
+        _ path: RouterPath,
+        _ access: RouteAccess,
+        apps: RouteApps = .closed,
+        use handler: @escaping Handler<some ResponseGenerator>
+    ) {
+        on(path, method: .put, access, apps: apps, use: handler)
     }
 
-    package func post(_ path: RouterPath, _ access: RouteAccess, use handler: @escaping Handler<some ResponseGenerator>) {
-        on(path, method: .post, access, use: handler)
+    package func post(
+        _ path: RouterPath,
+        _ access: RouteAccess,
+        apps: RouteApps = .closed,
+        use handler: @escaping Handler<some ResponseGenerator>
+    ) {
+        on(path, method: .post, access, apps: apps, use: handler)
     }
 
-    package func delete(_ path: RouterPath, _ access: RouteAccess, use handler: @escaping Handler<some ResponseGenerator>) {
-        on(path, method: .delete, access, use: handler)
+    package func delete(
+        _ path: RouterPath,
+        _ access: RouteAccess,
+        apps: RouteApps = .closed,
+        use handler: @escaping Handler<some ResponseGenerator>
+    ) {
+        on(path, method: .delete, access, apps: apps, use: handler)
     }
 }

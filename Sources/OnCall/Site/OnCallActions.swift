@@ -1,4 +1,3 @@
-import Access
 import Alerting
 import Delivery
 import Foundation
@@ -6,7 +5,7 @@ import HTTPServer
 import Postgres
 import PushContract
 
-/// What people do from the pages. Each action leaves its entry in the audit log.
+/// What people do from the pages. Each action leaves its entry in the audit log, with what was before and is after.
 struct OnCallActions: Sendable {
     private let pool: PostgresPool
     private let sends: SendStore
@@ -19,75 +18,65 @@ struct OnCallActions: Sendable {
     }
 
     /// False when the alert is not open any more.
-    func acknowledge(_ id: UUID, by name: String, at now: Timestamp) async throws -> Bool {
-        guard try await AlertStore.acknowledge(id, by: name, at: now, on: pool) else { return false }
-        try await record(.acknowledgeAlert, id.uuidString.lowercased(), "", by: name, at: now)
-        return true
+    func acknowledge(_ id: UUID, recording audit: AuditRecorder) async throws -> Bool {
+        guard let alert = try await alert(id) else { return false }
+        return try await AlertStore.acknowledge(alert, recording: audit, on: pool)
     }
 
-    func silence(_ draft: SilenceDraft, by name: String, at now: Timestamp) async throws {
-        let silence = draft.silence(author: name, now: now)
-        try await SilenceStore.insert(silence, on: pool)
-        try await record(.addSilence, silence.subject, silence.summary, by: name, at: now)
+    func silence(_ draft: SilenceDraft, recording audit: AuditRecorder) async throws {
+        try await SilenceStore.insert(draft.silence(author: audit.actor.name, now: audit.now), recording: audit, on: pool)
     }
 
     /// Accepting twice is fine: the first one stays.
-    func accept(_ alert: Alert, reason: String, by name: String, at now: Timestamp) async throws {
-        guard let accepted = try await AcceptanceStore.accept(alert, author: name, reason: reason, at: now, on: pool) else { return }
-        try await record(.acceptBaseline, accepted.subject, accepted.reason, by: name, at: now)
+    func accept(_ alert: Alert, reason: String, recording audit: AuditRecorder) async throws {
+        _ = try await AcceptanceStore.accept(alert, reason: reason, recording: audit, on: pool)
     }
 
     /// Nil when none is in force.
-    func undoAcceptance(_ id: UUID, by name: String, at now: Timestamp) async throws -> AcceptanceRecord? {
-        guard let undone = try await AcceptanceStore.undo(id, by: name, at: now, on: pool) else { return nil }
-        try await record(.undoAcceptance, undone.subject, undone.reason, by: name, at: now)
-        return undone
+    func undoAcceptance(_ id: UUID, recording audit: AuditRecorder) async throws -> AcceptanceRecord? {
+        try await AcceptanceStore.undo(id, recording: audit, on: pool)
     }
 
-    func mark(_ id: UUID, verdict: String, in rules: RulesStore, by name: String, at now: Timestamp) async throws -> Bool {
-        guard try await rules.mark(id, verdict: verdict, by: name, at: now) else { return false }
-        try await record(.markAlert, id.uuidString.lowercased(), verdict, by: name, at: now)
+    /// False when there is no such alert.
+    func mark(_ id: UUID, verdict: String, in rules: RulesStore, recording audit: AuditRecorder) async throws -> Bool {
+        let earlier = try await rules.verdict(of: id)
+        guard try await rules.mark(id, verdict: verdict, by: audit.actor.name, at: audit.now) else { return false }
+        try await audit.note(
+            .markAlert,
+            id.uuidString.lowercased(),
+            verdict,
+            before: earlier.map { ["verdict": $0.verdict, "author": $0.author] },
+            after: ["verdict": verdict, "author": audit.actor.name]
+        )
         return true
     }
 
-    func throttle(_ draft: ThrottleDraft, by name: String, at now: Timestamp) async throws {
-        let throttles = draft.throttles(author: name, now: now)
-        try await self.throttles.set(throttles)
-        for throttle in throttles {
-            try await record(.addThrottle, throttle.subject, throttle.summary, by: name, at: now)
-        }
+    func throttle(_ draft: ThrottleDraft, recording audit: AuditRecorder) async throws {
+        try await throttles.set(draft.throttles(author: audit.actor.name, now: audit.now), recording: audit)
     }
 
     /// - Parameter app: empty for the throttle of every app.
-    func remove(_ provider: Provider, app: String, by name: String, at now: Timestamp) async throws {
-        guard try await throttles.remove(provider: provider, app: app) > 0 else { return }
-        try await record(.removeThrottle, app.isEmpty ? provider.rawValue : "\(provider.rawValue) \(app)", "", by: name, at: now)
+    func remove(_ provider: Provider, app: String, recording audit: AuditRecorder) async throws {
+        _ = try await throttles.remove(provider: provider, app: app, recording: audit)
     }
 
     /// False when the circuit is closed already.
-    func closeCircuit(_ id: Int64, by name: String, at now: Timestamp) async throws -> Bool {
-        guard try await sends.closeCircuit(id, by: name) else { return false }
-        try await record(.closeCircuit, "circuit \(id)", "", by: name, at: now)
-        return true
+    func closeCircuit(_ id: Int64, recording audit: AuditRecorder) async throws -> Bool {
+        try await sends.closeCircuit(id, recording: audit)
     }
 
     /// Ending a pause that is over is fine.
-    func endPause(_ provider: Provider, app: String, by name: String, at now: Timestamp) async throws {
-        guard try await sends.endPause(provider: provider, app: app) else { return }
-        try await record(.endPause, "\(provider.rawValue) \(app)", "", by: name, at: now)
+    func endPause(_ provider: Provider, app: String, recording audit: AuditRecorder) async throws {
+        _ = try await sends.endPause(provider: provider, app: app, recording: audit)
     }
 
-    func noteCheck(_ checks: [CredentialCheckResult], by name: String, at now: Timestamp) async throws {
+    func noteCheck(_ checks: [CredentialCheckResult], recording audit: AuditRecorder) async throws {
         let refused = checks.filter { $0.state != "accepted" }.map { "\($0.name) \($0.environment): \($0.state)" }
         let result = refused.isEmpty ? "all accepted" : refused.joined(separator: ", ")
-        try await record(.checkCredentials, "\(checks.count) tried", result, by: name, at: now)
+        try await audit.note(.checkCredentials, "\(checks.count) tried", result)
     }
 
     func firing() async throws -> [Alert] { try await AlertStore.open(on: pool) }
 
     func alert(_ id: UUID) async throws -> Alert? { try await AlertStore.alert(id, on: pool) }
-
-    private func record(_ action: AuditAction, _ subject: String, _ detail: String, by name: String, at now: Timestamp) async throws {
-        try await AuditLog(pool).record(AuditEntry(at: now, actor: name, action: action, subject: subject, detail: detail))
-    }
 }

@@ -54,7 +54,7 @@ struct FairnessTests {
             try await bench.dispatch(sender)
             #expect(sender.calls.count { !critical.contains($0.token) } == 3)
 
-            #expect(try await bench.throttles.remove(provider: .apns, app: nil) == 1)
+            #expect(try await bench.throttles.remove(provider: .apns, app: nil).count == 1)
             try await bench.dispatch(sender)
             #expect(sender.calls.count == 35)
         }

@@ -19,7 +19,7 @@ struct OperationRouteTests {
             CircuitRoutes(store: bench.store, wake: WakeSignal(), audit: AuditTrail { _ in }).add(to: router)
             DeactivationLimiterRoutes(store: bench.store.deactivationLimiters, audit: AuditTrail { _ in }).add(to: router)
             DeadLetterRoutes(store: bench.store, wake: WakeSignal(), audit: AuditTrail { _ in }).add(to: router)
-            AudienceRoutes(store: AudienceStore(pool: bench.pool)).add(to: router)
+            AudienceRoutes(store: AudienceStore(pool: bench.pool), audit: AuditTrail { _ in }).add(to: router)
             try await Application(router: router).test(.router) { client in try await body(bench, client) }
         }
     }

@@ -9,6 +9,7 @@ struct NamedCallers: Authenticator {
     func authenticate(_ request: Request) async throws -> Caller? {
         guard let name = request.headers[.authorization] else { return nil }
         if name == "service" { return .key(id: "k", name: "service", scopes: Set(Scope.allScopes)) }
+        if name == "limited" { return .key(id: "l", name: "limited", scopes: Set(Scope.allScopes), apps: .only(["com.a"])) }
         if name == "reader" { return .key(id: "r", name: "reader", scopes: [.sendsRead]) }
         return .user(userId: name)
     }

@@ -42,6 +42,7 @@ struct SendingBench {
         _ userId: String,
         _ deviceId: String,
         token: String,
+        app: String = "com.example.app",
         at now: Timestamp = .now(),
         requestId: String? = nil
     ) async throws -> Device {
@@ -51,7 +52,7 @@ struct SendingBench {
             token: try PushToken(token, provider: .apns),
             platform: .ios,
             provider: .apns,
-            app: "com.example.app"
+            app: app
         )
         return try await devices.register(
             registration,

@@ -19,26 +19,21 @@ package struct DeactivationLimiterRoutes: Sendable {
         router.get("/sends/deactivation-limiters", .scope(.sendsRead)) { _, context in
             return try await document(tokens: nil)
         }
-        router.post("/sends/deactivation-limiters/{limiterId}/confirm", .scope(.alertsWrite)) { _, context in
-            let caller = try context.requireCaller()
-            return try await close(context, .confirmDeactivations, by: caller) { try await store.confirm($0, by: caller.name) }
+        router.post("/sends/deactivation-limiters/{limiterId}/confirm", .scope(.alertsWrite), apps: .checked) { _, context in
+            try await close(context, .confirm)
         }
-        router.post("/sends/deactivation-limiters/{limiterId}/undo", .scope(.alertsWrite)) { _, context in
-            let caller = try context.requireCaller()
-            return try await close(context, .undoDeactivations, by: caller) { try await store.undo($0, by: caller.name) }
+        router.post("/sends/deactivation-limiters/{limiterId}/undo", .scope(.alertsWrite), apps: .checked) { _, context in
+            try await close(context, .undo)
         }
     }
 
-    private func close(
-        _ context: PushwatchContext,
-        _ name: AuditAction,
-        by caller: Caller,
-        _ action: (Int64) async throws -> Int?
-    ) async throws -> Response {
-        guard let id = Int64(try context.parameters.require("limiterId")), let tokens = try await action(id) else {
+    private func close(_ context: PushwatchContext, _ decision: DeactivationLimiterStore.Decision) async throws -> Response {
+        let caller = try context.requireCaller()
+        guard let id = Int64(try context.parameters.require("limiterId")),
+            let tokens = try await store.close(id, decision, apps: caller.apps, recording: audit.by(caller, at: now()))
+        else {
             throw Problem.notFound("There is no open limiter with this limiterId. GET /sends/deactivation-limiters lists those that are.")
         }
-        try await audit.note(name, "limiter \(id)", "\(tokens) tokens", by: caller, at: now())
         return try await document(tokens: tokens)
     }
 

@@ -18,7 +18,7 @@ extension AcceptPage {
         let wanted = try AcceptanceRequest(reason: try await call.form()["reason"])
         guard let alert = try await call.site.actions.alert(try call.alertId()) else { throw PageCall.unknownAlert }
         if let problem = AcceptanceRequest.refusal(of: alert, at: call.now) { throw problem }
-        try await call.site.actions.accept(alert, reason: wanted.reason, by: call.name, at: call.now)
+        try await call.site.actions.accept(alert, reason: wanted.reason, recording: try call.audit())
         call.context.logger.info("A level was accepted as normal", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
         return PageResponse.seeOther(alert.pagePath)
     }
@@ -27,7 +27,7 @@ extension AcceptPage {
     static func undo(_ call: PageCall) async throws -> Response {
         let form = try await call.form()
         guard let id = UUID(uuidString: try call.parameter("id")),
-            let undone = try await call.site.actions.undoAcceptance(id, by: call.name, at: call.now)
+            let undone = try await call.site.actions.undoAcceptance(id, recording: try call.audit())
         else { throw Problem.notFound("There is no acceptance in force with this id.") }
         call.context.logger.info("An acceptance was undone", metadata: ["rule": "\(undone.rule)", "group": "\(undone.group)"])
         return PageResponse.seeOther(ReturnPath(form["back"]).path)

@@ -18,7 +18,7 @@ extension AlertPage {
     static func acknowledge(_ call: PageCall) async throws -> Response {
         let id = try call.alertId()
         let form = try await call.form()
-        let done = try await call.site.actions.acknowledge(id, by: call.name, at: call.now)
+        let done = try await call.site.actions.acknowledge(id, recording: try call.audit())
         call.context.logger.info("Alert acknowledged", metadata: ["alertId": "\(id)", "stillOpen": "\(done)"])
         // The page of an alert that ended meanwhile says so.
         return PageResponse.seeOther(form["back"] == "/" && done ? "/" : "/oncall/alerts/\(id.uuidString.lowercased())")
@@ -30,7 +30,7 @@ extension AlertPage {
         guard let verdict = try await call.form()["verdict"], ["real", "noise"].contains(verdict) else {
             throw Problem.invalid("An alert is marked as real or as noise.", pointer: "/verdict")
         }
-        guard try await call.site.actions.mark(id, verdict: verdict, in: call.site.rulesStore, by: call.name, at: call.now) else {
+        guard try await call.site.actions.mark(id, verdict: verdict, in: call.site.rulesStore, recording: try call.audit()) else {
             throw PageCall.unknownAlert
         }
         return PageResponse.seeOther("/oncall/alerts/\(id.uuidString.lowercased())")

@@ -6,7 +6,7 @@ extension CredentialsPage {
     static func check(_ call: PageCall) async throws -> Response {
         let back = ReturnPath(try await call.form()["back"])
         let checks = try await call.site.credentials.check()
-        try await call.site.actions.noteCheck(checks, by: call.name, at: call.site.clock())
+        try await call.site.actions.noteCheck(checks, recording: try call.audit())
         // The check takes seconds.
         return call.html(.credentials, CredentialsPage(checks, back: back, reader: call.name, now: call.site.clock()))
     }

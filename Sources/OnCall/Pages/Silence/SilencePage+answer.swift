@@ -15,7 +15,7 @@ extension SilencePage {
         let actions = call.site.actions
         guard let alert = try await actions.alert(try call.alertId()) else { throw PageCall.unknownAlert }
         let draft = try SilenceDraft(try await call.form(), of: alert)
-        try await actions.silence(draft, by: call.name, at: call.now)
+        try await actions.silence(draft, recording: try call.audit())
         call.context.logger.info("Alerts silenced", metadata: ["rule": "\(alert.rule)", "minutes": "\(draft.minutes)"])
         return PageResponse.seeOther(alert.pagePath)
     }

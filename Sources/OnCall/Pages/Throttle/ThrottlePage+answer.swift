@@ -21,7 +21,7 @@ extension ThrottlePage {
     @Sendable
     static func throttle(_ call: PageCall) async throws -> Response {
         let form = try await call.form()
-        try await call.site.actions.throttle(try ThrottleDraft(form), by: call.name, at: call.now)
+        try await call.site.actions.throttle(try ThrottleDraft(form), recording: try call.audit())
         return PageResponse.seeOther(ReturnPath(form["back"]).path)
     }
 
@@ -31,7 +31,7 @@ extension ThrottlePage {
         guard let provider = form["provider"].flatMap({ Provider(rawValue: $0) }) else {
             throw Problem.invalid("Name the provider whose throttle is to be removed.", pointer: "/provider")
         }
-        try await call.site.actions.remove(provider, app: form["app"] ?? "", by: call.name, at: call.now)
+        try await call.site.actions.remove(provider, app: form["app"] ?? "", recording: try call.audit())
         return PageResponse.seeOther(ReturnPath(form["back"]).path)
     }
 }

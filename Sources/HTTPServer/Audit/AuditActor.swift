@@ -1,0 +1,48 @@
+/// Who did something, and how that was known.
+package struct AuditActor: Sendable, Hashable {
+    package enum Via: String, Sendable, Hashable {
+        /// An API key in the request.
+        case key
+        /// The session of a browser, which was opened with an API key.
+        case session
+        /// A proxy in front that had signed a person in.
+        case proxy
+        /// An app's user, by their own token.
+        case user
+        /// The command line, on a machine that may reach the database.
+        case command
+    }
+
+    /// Of the person, or of the key.
+    package let name: String
+    package let via: Via
+    /// The public part of the API key; nil where none was used.
+    package let keyId: String?
+    /// The operating system's user, where a command was given another name: what is typed there proves nothing.
+    private let account: String?
+
+    package init(_ caller: Caller) {
+        name = caller.name
+        account = nil
+        switch caller {
+        case .key(let id, _, _, _): (via, keyId) = (.key, id)
+        case .session(_, let keyId?, _, _): (via, self.keyId) = (.session, keyId)
+        case .session: (via, keyId) = (.proxy, nil)
+        case .user, .deviceSecret: (via, keyId) = (.user, nil)
+        }
+    }
+
+    /// Somebody on the command line.
+    package init(command name: String, user: String) {
+        self.name = name
+        (via, keyId) = (.command, nil)
+        account = name == user ? nil : user
+    }
+
+    package init(name: String, via: Via, keyId: String?) {
+        (self.name, self.via, self.keyId, account) = (name, via, keyId, nil)
+    }
+
+    /// For an entry: `maria`, or `maria (as root)`.
+    var recordedName: String { account.map { "\(name) (as \($0))" } ?? name }
+}

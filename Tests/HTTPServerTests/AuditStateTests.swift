@@ -1,0 +1,49 @@
+import PushContract
+import Synchronization
+import Testing
+
+@testable import HTTPServer
+
+@Suite("The audit's states")
+struct AuditStateTests {
+    private struct Thing: Encodable {
+        var rate: Int
+        var author: String
+        var until: String?
+    }
+
+    @Test("what changed is the fields that differ, with none where there was nothing")
+    func changes() throws {
+        let old = try AuditState(Thing(rate: 600, author: "ann", until: "noon"))
+        let new = try AuditState(Thing(rate: 60, author: "ann", until: nil))
+        #expect(
+            AuditChange.between(old, new) == [
+                AuditChange(field: "rate", before: "600", after: "60"), AuditChange(field: "until", before: "noon", after: nil),
+            ]
+        )
+        #expect(
+            AuditChange.between(nil, new) == [
+                AuditChange(field: "author", before: nil, after: "ann"), AuditChange(field: "rate", before: nil, after: "60"),
+            ]
+        )
+        #expect(AuditChange.between(old, old).isEmpty && AuditChange.between(nil, nil).isEmpty)
+    }
+
+    @Test("an actor is the key, the session with its key, the proxy's person, the user, or who typed the command, as which account")
+    func actors() async throws {
+        let kept = Mutex<[AuditEntry]>([])
+        let trail = AuditTrail { entry in kept.withLock { $0.append(entry) } }
+        let now = Timestamp(seconds: 1_800_000_000)
+        let scopes: Set<Scope> = [.alertsWrite]
+        let callers: [Caller] = [
+            .key(id: "k1", name: "robot", scopes: scopes), .session(id: "k2", name: "maria", scopes: scopes),
+            .session(id: ProxySignIn.sessionId, name: "ben (proxy)", scopes: scopes), .user(userId: "u1"),
+        ]
+        for caller in callers { try await trail.by(caller, at: now).note(.closeCircuit, "circuit 1") }
+        for name in ["root", "eva"] { try await trail.by(AuditActor(command: name, user: "root"), at: now).note(.closeCircuit, "circuit 1") }
+        let entries = kept.withLock { $0 }
+        #expect(entries.map(\.actor) == ["robot", "maria", "ben (proxy)", "u1", "root", "eva (as root)"])
+        #expect(entries.map(\.via) == [.key, .session, .proxy, .user, .command, .command])
+        #expect(entries.map(\.keyId) == ["k1", "k2", nil, nil, nil, nil])
+    }
+}
