@@ -59,7 +59,7 @@ extension WholeService {
                     #expect(entries.count > before, "\(call.route) leaves no entry in the audit")
                     guard entries.count > before, let entry = entries.first else { continue }
                     waiting.remove(call.route)
-                    #expect((entry.actor, entry.via, entry.keyId) == ("bootstrap", .key, "bootstrap"), "\(call.route)")
+                    #expect((entry.actor, entry.callerKind, entry.keyId) == ("bootstrap", .key, "bootstrap"), "\(call.route)")
                     let isCheck = entry.action == .checkCredentials
                     #expect(isCheck || entry.before != nil || entry.after != nil, "\(call.route) records no state")
                 }
@@ -131,7 +131,11 @@ extension WholeService {
                 Call("POST /oncall/alerts/{id}/accept", "/oncall/alerts/\(alert)/accept", form: "reason=a+release"),
                 Call("POST /oncall/acceptances/{id}/undo", "/oncall/acceptances/ACCEPTANCE/undo", form: "back=%2F"),
                 Call("POST /oncall/alerts/{id}/silence", "/oncall/alerts/\(alert)/silence", form: "minutes=120&reason=known"),
-                Call("POST /oncall/alerts/{id}/acknowledge", "/oncall/alerts/\(try await other(server.pool))/acknowledge", form: "back=%2F"),
+                Call(
+                    "POST /oncall/alerts/{id}/acknowledge",
+                    "/oncall/alerts/\(try await other(server.pool))/acknowledge",
+                    form: "back=%2F"
+                ),
                 Call("DELETE /sends/circuits/{circuitId}", "/sends/circuits/1"),
                 Call("POST /oncall/circuits/{id}/close", "/oncall/circuits/2/close"),
                 Call("DELETE /sends/pauses/{provider}/{app}", "/sends/pauses/fcm/a1"),

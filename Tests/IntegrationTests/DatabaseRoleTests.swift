@@ -151,7 +151,8 @@ extension WholeService {
                 "DELETE FROM notificationDeliveryAttempts", "DELETE FROM attemptLedger", "UPDATE schemaMigrations SET checksum = ''",
                 "UPDATE analystColumns SET columns = '*'", "INSERT INTO apiKeys SELECT * FROM apiKeys",
                 "UPDATE apiKeys SET scopes = scopes",
-                "UPDATE auditEntries SET actor = ''", "DELETE FROM auditEntries", "TRUNCATE auditEntries", "UPDATE serverSecrets SET value = ''",
+                "UPDATE auditEntries SET actor = ''", "DELETE FROM auditEntries", "TRUNCATE auditEntries",
+                "UPDATE serverSecrets SET value = ''",
                 "SELECT grantAnalystAccess()", "SET ROLE pushwatch_analyst",
             ]
             let own = [
