@@ -14,8 +14,8 @@ package struct AuditLog: Sendable {
     package func record(_ entry: AuditEntry) async throws {
         try await session.execute(
             """
-            INSERT INTO auditEntries (at, actor, via, keyId, action, subject, detail, before, after)
-            VALUES (\(entry.at), \(entry.actor), \(entry.via.rawValue), \(entry.keyId), \(entry.action.rawValue), \(entry.subject),
+            INSERT INTO auditEntries (at, actor, callerKind, keyId, action, subject, detail, before, after)
+            VALUES (\(entry.at), \(entry.actor), \(entry.callerKind.rawValue), \(entry.keyId), \(entry.action.rawValue), \(entry.subject),
                 \(entry.detail), \(entry.before?.json)::jsonb, \(entry.after?.json)::jsonb)
             """
         )
@@ -25,7 +25,7 @@ package struct AuditLog: Sendable {
     package func latest(_ limit: Int) async throws -> [AuditEntry] {
         try await session.query(
             """
-            SELECT at, actor, via, keyId, action, subject, detail, before::text, after::text
+            SELECT at, actor, callerKind, keyId, action, subject, detail, before::text, after::text
             FROM auditEntries ORDER BY entryId DESC LIMIT \(limit)
             """
         ).map(AuditEntry.init(row:))
@@ -34,12 +34,12 @@ package struct AuditLog: Sendable {
 
 extension AuditEntry {
     fileprivate init(row: Row) throws {
-        let (at, actor, via, keyId, action, subject, detail, before, after) = try row.decode(
+        let (at, actor, kind, keyId, action, subject, detail, before, after) = try row.decode(
             (Timestamp, String, String, String?, String, String, String, String?, String?).self
         )
         self.init(
             at: at,
-            by: AuditActor(name: actor, via: AuditActor.Via(rawValue: via) ?? .command, keyId: keyId),
+            by: AuditActor(name: actor, kind: AuditActor.Kind(rawValue: kind) ?? .command, keyId: keyId),
             action: AuditAction(rawValue: action),
             subject: subject,
             detail: detail,

@@ -104,9 +104,7 @@ struct SessionsCommand: AsyncParsableCommand {
                     ended = try await SessionStore(pool).endAll(keyId: keyId, by: actor, now: now)
                 }
                 let subject = id ?? keyId.map { "of the key \($0)" } ?? "all"
-                try await AuditLog(pool).record(
-                    AuditEntry(at: now, actor: actor, action: .endSession, subject: subject, detail: "\(ended) ended")
-                )
+                try await pool.audit(by: author, at: now).note(.endSession, subject, "\(ended) ended")
                 if json { return try Terminal.printLine(json: ["ended": ended]) }
                 Terminal.printLine(ended == 1 ? "1 session has ended." : "\(ended) sessions have ended.")
             }

@@ -19,7 +19,7 @@ struct AuditLogTests {
             try await audit.by(AuditActor(command: "eva", user: "root"), at: now + .seconds(1)).note(.closeCircuit, "circuit 1")
             let entries = try await AuditLog(pool).latest(10)
             #expect(entries.map(\.actor) == ["eva (as root)", "robot"])
-            #expect(entries.map(\.via) == [.command, .key] && entries.map(\.keyId) == [nil, "k1"])
+            #expect(entries.map(\.callerKind) == [.command, .key] && entries.map(\.keyId) == [nil, "k1"])
             #expect(entries[0].before == nil && entries[0].after == nil)
             let changes = AuditChange.between(entries[1].before, entries[1].after)
             #expect(changes.map { [$0.field, $0.before, $0.after] } == [["perMinute", "600", "60"]])

@@ -105,7 +105,10 @@ struct ReportRulesTests {
                 #expect(answer.status == .unprocessableContent, "\(app ?? "no app")")
                 guard app != "" else { continue }
                 let text = String(buffer: answer.body)
-                #expect(text.contains(#""code":"app_not_allowed""#) && text.contains("may write for `com.a` only") && text.contains(#""pointer":"/app""#))
+                #expect(
+                    text.contains(#""code":"app_not_allowed""#) && text.contains("may write for `com.a` only")
+                        && text.contains(#""pointer":"/app""#)
+                )
             }
             let mixed = try [("one", "com.a"), ("two", "com.b"), ("three", "com.a")].map { String(buffer: try report($0.0, app: $0.1)) }
             let batch = try await Self.post(client, as: "limited", ByteBuffer(string: "[\(mixed.joined(separator: ","))]"))

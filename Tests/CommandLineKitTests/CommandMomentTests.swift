@@ -20,8 +20,10 @@ struct CommandMomentTests {
 
     @Test(
         "an age is in the largest unit that has passed",
-        arguments: [(0, "just now"), (59, "just now"), (60, "1 minute ago"), (3_599, "59 minutes ago"), (7_200, "2 hours ago"),
-            (86_400, "1 day ago"), (3 * 86_400 + 80_000, "3 days ago"), (-5, "just now")]
+        arguments: [
+            (0, "just now"), (59, "just now"), (60, "1 minute ago"), (3_599, "59 minutes ago"), (7_200, "2 hours ago"),
+            (86_400, "1 day ago"), (3 * 86_400 + 80_000, "3 days ago"), (-5, "just now"),
+        ]
     )
     func age(seconds: Int64, text: String) {
         #expect((now - .seconds(seconds)).age(now: now) == text)

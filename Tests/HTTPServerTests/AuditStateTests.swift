@@ -36,14 +36,16 @@ struct AuditStateTests {
         let now = Timestamp(seconds: 1_800_000_000)
         let scopes: Set<Scope> = [.alertsWrite]
         let callers: [Caller] = [
-            .key(id: "k1", name: "robot", scopes: scopes), .session(id: "k2", name: "maria", scopes: scopes),
-            .session(id: ProxySignIn.sessionId, name: "ben (proxy)", scopes: scopes), .user(userId: "u1"),
+            .key(id: "k1", name: "robot", scopes: scopes), .session(id: "s1", keyId: "k2", name: "maria", scopes: scopes),
+            .session(id: "proxy ana", keyId: nil, name: "ben (proxy)", scopes: scopes), .user(userId: "u1"),
         ]
         for caller in callers { try await trail.by(caller, at: now).note(.closeCircuit, "circuit 1") }
-        for name in ["root", "eva"] { try await trail.by(AuditActor(command: name, user: "root"), at: now).note(.closeCircuit, "circuit 1") }
+        for name in ["root", "eva"] {
+            try await trail.by(AuditActor(command: name, user: "root"), at: now).note(.closeCircuit, "circuit 1")
+        }
         let entries = kept.withLock { $0 }
         #expect(entries.map(\.actor) == ["robot", "maria", "ben (proxy)", "u1", "root", "eva (as root)"])
-        #expect(entries.map(\.via) == [.key, .session, .proxy, .user, .command, .command])
+        #expect(entries.map(\.callerKind) == [.key, .session, .proxy, .user, .command, .command])
         #expect(entries.map(\.keyId) == ["k1", "k2", nil, nil, nil, nil])
     }
 }

@@ -24,8 +24,8 @@ extension WholeService {
             "POST /live-activities/{attributesType}/end": "a sender's request, kept with the activity",
             "POST /search": "changes nothing: leads to a person's page",
             "POST /oncall/zone": "sets a cookie of the reader's own browser",
-            "POST /sign-in": "opens a session; what is done with it names its key",
-            "POST /sign-out": "ends the reader's own session",
+            "POST /sign-in": "opens a session, which is recorded under the name of who opens it",
+            "POST /sign-out": "ends the reader's own session, which is recorded under their name",
         ]
 
         /// A call of a route that changes something, in an order in which each has something to change.
@@ -59,7 +59,7 @@ extension WholeService {
                     #expect(entries.count > before, "\(call.route) leaves no entry in the audit")
                     guard entries.count > before, let entry = entries.first else { continue }
                     waiting.remove(call.route)
-                    #expect((entry.actor, entry.via, entry.keyId) == ("bootstrap", .key, "bootstrap"), "\(call.route)")
+                    #expect((entry.actor, entry.callerKind, entry.keyId) == ("bootstrap", .key, "bootstrap"), "\(call.route)")
                     let isCheck = entry.action == .checkCredentials
                     #expect(isCheck || entry.before != nil || entry.after != nil, "\(call.route) records no state")
                 }
@@ -117,8 +117,19 @@ extension WholeService {
             let alert = try await alert(server.pool)
             for _ in 1...2 { try await gate(server.pool) }
             let ends = (Timestamp.now() + .seconds(3_600)).rfc3339
+            let form = "key=\(RunningServer.bootstrapKey)&name=ana"
+            let signedIn = try await server.api.with(bearer: nil).call(
+                "POST",
+                "/sign-in",
+                type: "application/x-www-form-urlencoded",
+                headers: [("sec-fetch-site", "same-origin")],
+                body: Array(form.utf8)
+            )
+            #expect(signedIn.status == 303)
+            let session = try #require(try await SessionStore(server.pool).list().first?.id)
             let silence = #"{"matchers": [{"name": "alertname", "value": "X"}], "endsAt": "\#(ends)", "reason": "known"}"#
             return [
+                Call("POST /oncall/sessions/{id}/end", "/oncall/sessions/\(session)/end"),
                 Call("PUT /sends/throttle", json: #"{"provider": "fcm", "perMinute": 60, "reason": "FCM is slow"}"#),
                 Call("DELETE /sends/throttle", "/sends/throttle?provider=fcm"),
                 Call("POST /oncall/throttle", form: "provider=fcm&perMinute=60&minutes=60&reason=outage&back=%2F"),
@@ -131,7 +142,11 @@ extension WholeService {
                 Call("POST /oncall/alerts/{id}/accept", "/oncall/alerts/\(alert)/accept", form: "reason=a+release"),
                 Call("POST /oncall/acceptances/{id}/undo", "/oncall/acceptances/ACCEPTANCE/undo", form: "back=%2F"),
                 Call("POST /oncall/alerts/{id}/silence", "/oncall/alerts/\(alert)/silence", form: "minutes=120&reason=known"),
-                Call("POST /oncall/alerts/{id}/acknowledge", "/oncall/alerts/\(try await other(server.pool))/acknowledge", form: "back=%2F"),
+                Call(
+                    "POST /oncall/alerts/{id}/acknowledge",
+                    "/oncall/alerts/\(try await other(server.pool))/acknowledge",
+                    form: "back=%2F"
+                ),
                 Call("DELETE /sends/circuits/{circuitId}", "/sends/circuits/1"),
                 Call("POST /oncall/circuits/{id}/close", "/oncall/circuits/2/close"),
                 Call("DELETE /sends/pauses/{provider}/{app}", "/sends/pauses/fcm/a1"),

@@ -25,7 +25,10 @@ extension WholeService {
                     func id(_ text: String) -> String { String(text.split(separator: "_")[1]) }
                     let old = try text(
                         try await keys(
-                            ["create", "--name", "scores", "--scope", "sends:read", "--app", "com.b", "--app", "com.a", "--expires", "90d"],
+                            [
+                                "create", "--name", "scores", "--scope", "sends:read", "--app", "com.b", "--app", "com.a", "--expires",
+                                "90d",
+                            ],
                             database
                         )
                     )
@@ -39,18 +42,22 @@ extension WholeService {
                     let stored = try await withPool(database) { try await APIKeyStore($0).list() }
                     let (first, second) = (try #require(stored.last), try #require(stored.first))
                     #expect(second.apps == .only(["com.a", "com.b"]) && second.replaces == first.id)
-                    let lives: [Duration?] = [first.expiresAt.map { $0 - second.createdAt }, second.expiresAt.map { $0 - second.createdAt }]
+                    let lives: [Duration?] = [
+                        first.expiresAt.map { $0 - second.createdAt }, second.expiresAt.map { $0 - second.createdAt },
+                    ]
                     #expect(lives == [.seconds(2 * 86_400), .seconds(90 * 86_400)])
                     let entries = try await withPool(database) { try await AuditLog($0).latest(10) }
                     #expect(entries.map(\.action) == [.createKey, .rotateKey, .createKey])
-                    #expect(entries[1].actor.hasPrefix("eva") && entries[1].via == .command)
+                    #expect(entries[1].actor.hasPrefix("eva") && entries[1].callerKind == .command)
                     let changes = AuditChange.between(entries[1].before, entries[1].after)
                     #expect(changes.map(\.field) == ["expiresAt", "replacedBy"] && changes[1].after == second.id)
                     for entry in entries {
                         for key in [old, new] { #expect(entry.after?.json.contains(key.suffix(43)) == false, "its secret is nowhere") }
                     }
                     #expect(try await keys(["rotate", id(old)], database).code == 2, "it was replaced already")
-                    #expect(try await keys(["create", "--name", "x", "--scope", "sends:read", "--expires", "2020-01-01"], database).code == 2)
+                    #expect(
+                        try await keys(["create", "--name", "x", "--scope", "sends:read", "--expires", "2020-01-01"], database).code == 2
+                    )
                 }
             }
         }

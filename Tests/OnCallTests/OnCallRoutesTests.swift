@@ -252,8 +252,8 @@ struct OnCallRoutesTests {
     @Test("a stored text cannot reorder or hide what stands around it on a page: its controls are written out")
     func controls() async throws {
         try await withSite { client, pool in
-            let entry = AuditEntry(at: Self.now, actor: "ana\u{202E}", action: .addThrottle, subject: "\u{2066}x\u{7}", detail: "")
-            try await AuditLog(pool).record(entry)
+            let caller = Caller.key(id: "k", name: "ana\u{202E}", scopes: [])
+            try await AuditLog(pool).trail.by(caller, at: Self.now).note(.addThrottle, "\u{2066}x\u{7}")
             let html = String(buffer: try await client.execute(uri: "/oncall/audit", method: .get, headers: Self.reading).body)
             #expect(html.contains("ana⟨U+202E⟩") && html.contains("⟨U+2066⟩x⟨U+0007⟩"))
             #expect(!html.unicodeScalars.contains("\u{202E}") && !html.unicodeScalars.contains("\u{7}"))

@@ -62,23 +62,23 @@ COMMENT ON TABLE signInTickets IS 'Links that sign somebody in once and were not
 
 -- Append only: a trigger refuses every other statement, also the owner's. Nothing deletes entries.
 CREATE TABLE auditEntries (
-    entryId bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    at      timestamptz NOT NULL,
+    entryId    bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at         timestamptz NOT NULL,
     -- The name of the person, or of the API key.
-    actor   text        NOT NULL,
+    actor      text        NOT NULL,
     -- How the actor was known: by an API key, the session of a browser, a proxy in front, as an app's user, or on the command line.
-    via     text        NOT NULL CHECK (via IN ('key', 'session', 'proxy', 'user', 'command')),
+    callerKind text        NOT NULL CHECK (callerKind IN ('key', 'session', 'proxy', 'user', 'command')),
     -- The public part of the API key that was used, or that the session was opened with; null for the others.
-    keyId   text        CHECK (via NOT IN ('key', 'session') OR keyId IS NOT NULL),
+    keyId      text        CHECK (callerKind NOT IN ('key', 'session') OR keyId IS NOT NULL),
     -- 'alerts.acknowledge', 'silences.add', 'throttles.add', …
-    action  text        NOT NULL,
+    action     text        NOT NULL,
     -- The object of the action: the id of an alert, a provider, the name of an API key.
-    subject text        NOT NULL,
+    subject    text        NOT NULL,
     -- Free text: until when, how much, why. Never a secret.
-    detail  text        NOT NULL,
+    detail     text        NOT NULL,
     -- The object as it was and as it became; null where there was none, or is none any more. Never a secret.
-    before  jsonb,
-    after   jsonb
+    before     jsonb,
+    after      jsonb
 );
 
 CREATE INDEX auditEntries_at ON auditEntries USING brin (at);

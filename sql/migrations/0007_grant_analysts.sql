@@ -39,7 +39,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
     ('providerCodeDays', 'day, provider, code, firstAt, attempts'),
     ('foldedLabelDays', 'day, author, label, attempts, foldedAt'),
 
-    ('auditEntries', 'entryId, at, actor, via, keyId, action, subject, detail, before, after'),
+    ('auditEntries', 'entryId, at, actor, callerKind, keyId, action, subject, detail, before, after'),
 
     ('devices', 'userId, deviceId, platform, provider, environment, app, pushTokenHash, tokenState, tokenStateCause, tokenStateSince,
         osVersion, appVersion, locale, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt, pushToStartTokenHash, pushToStartTokenState,

@@ -21,8 +21,8 @@ package final class KeyAuthenticator: Sendable {
         self.logger = logger
     }
 
-    /// The key that the text opens; nil when it opens none. Throws 401 when its time is over, which only who has its secret is told, and
-    /// the database's error when that must be asked and is away.
+    /// The key that the text opens; nil when it opens none. Throws 401 for an expired key, only if its secret is right. Also throws when
+    /// the database must be asked and is away.
     package func key(for text: String, now: Timestamp) async throws -> APIKey? {
         if let bootstrap, bootstrap.matches(text) { return bootstrap.key }
         guard let parsed = APIKeyText(text) else { return nil }

@@ -81,7 +81,9 @@ package struct Sessions: Sendable {
 
     private func open(_ key: APIKey, person: String, now: Timestamp) async throws -> String {
         guard key.scopes.contains(.alertsRead) else { throw Problem.missingScope(.alertsRead) }
-        guard key.apps == .all else { throw Problem.forbidden("A key that is limited to apps opens no session. Use one without that limit.") }
+        guard key.apps == .all else {
+            throw Problem.forbidden("A key that is limited to apps opens no session. Use one without that limit.")
+        }
         let secret = Base64URL.encode(Secrets.random(32))
         let session = Session(
             id: Secrets.randomId(),

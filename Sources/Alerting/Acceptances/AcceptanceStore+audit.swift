@@ -10,13 +10,16 @@ extension AcceptanceStore {
         recording audit: AuditRecorder,
         on session: any PostgresSession
     ) async throws -> AcceptanceRecord? {
-        guard let accepted = try await accept(alert, author: audit.actor.name, reason: reason, at: audit.now, on: session) else { return nil }
+        guard let accepted = try await accept(alert, author: audit.actor.name, reason: reason, at: audit.now, on: session) else {
+            return nil
+        }
         try await audit.note(.acceptBaseline, accepted.subject, accepted.reason, after: AcceptanceDocument(accepted))
         return accepted
     }
 
     /// Takes an acceptance back, with an entry in the audit; nil when none is in force.
-    package static func undo(_ id: UUID, recording audit: AuditRecorder, on session: any PostgresSession) async throws -> AcceptanceRecord? {
+    package static func undo(_ id: UUID, recording audit: AuditRecorder, on session: any PostgresSession) async throws -> AcceptanceRecord?
+    {
         guard let undone = try await undo(id, by: audit.actor.name, at: audit.now, on: session) else { return nil }
         try await audit.note(.undoAcceptance, undone.subject, undone.reason, before: AcceptanceDocument(undone))
         return undone

@@ -65,9 +65,9 @@ package struct AttemptBatch: Sendable {
         }
     }
 
-    /// Removes the records at these places; their text stays until the batch is written.
-    mutating func remove(at places: Set<Int>) {
-        records = records.enumerated().filter { !places.contains($0.offset) }.map(\.element)
+    /// Removes the records at these indices; their text stays until the batch is written.
+    mutating func remove(at removed: Set<Int>) {
+        records = records.enumerated().filter { !removed.contains($0.offset) }.map(\.element)
     }
 
     /// Sets which labels of each record are folded.

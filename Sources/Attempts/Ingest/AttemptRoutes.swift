@@ -75,10 +75,10 @@ package struct AttemptRoutes: Sendable {
         let others = try await store.keys(parsed.batch.records.map(\.key), ofOtherAppsThan: apps)
         guard !others.isEmpty else { return }
         let refused = parsed.batch.records.indices.filter { others.contains(parsed.batch.records[$0].key) }
-        for place in refused {
-            let attemptId = parsed.batch.string(parsed.batch.records[place][.attemptId])
+        for index in refused {
+            let attemptId = parsed.batch.string(parsed.batch.records[index][.attemptId])
             let fault = ReportRules.appNotAllowed(.attemptId, "`attemptId` is of another app's attempt", apps)
-            parsed.rejections.append(.init(index: parsed.indices[place], attemptId: attemptId, fault: fault))
+            parsed.rejections.append(.init(index: parsed.indices[index], attemptId: attemptId, fault: fault))
         }
         parsed.batch.remove(at: Set(refused))
         parsed.indices = parsed.indices.enumerated().filter { !refused.contains($0.offset) }.map(\.element)

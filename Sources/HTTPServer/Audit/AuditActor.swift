@@ -1,6 +1,6 @@
 /// Who did something, and how that was known.
 package struct AuditActor: Sendable, Hashable {
-    package enum Via: String, Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable {
         /// An API key in the request.
         case key
         /// The session of a browser, which was opened with an API key.
@@ -15,7 +15,7 @@ package struct AuditActor: Sendable, Hashable {
 
     /// Of the person, or of the key.
     package let name: String
-    package let via: Via
+    package let kind: Kind
     /// The public part of the API key; nil where none was used.
     package let keyId: String?
     /// The operating system's user, where a command was given another name: what is typed there proves nothing.
@@ -25,22 +25,22 @@ package struct AuditActor: Sendable, Hashable {
         name = caller.name
         account = nil
         switch caller {
-        case .key(let id, _, _, _): (via, keyId) = (.key, id)
-        case .session(_, let keyId?, _, _): (via, self.keyId) = (.session, keyId)
-        case .session: (via, keyId) = (.proxy, nil)
-        case .user, .deviceSecret: (via, keyId) = (.user, nil)
+        case .key(let id, _, _, _): (kind, keyId) = (.key, id)
+        case .session(_, let keyId?, _, _): (kind, self.keyId) = (.session, keyId)
+        case .session: (kind, keyId) = (.proxy, nil)
+        case .user, .deviceSecret: (kind, keyId) = (.user, nil)
         }
     }
 
     /// Somebody on the command line.
     package init(command name: String, user: String) {
         self.name = name
-        (via, keyId) = (.command, nil)
+        (kind, keyId) = (.command, nil)
         account = name == user ? nil : user
     }
 
-    package init(name: String, via: Via, keyId: String?) {
-        (self.name, self.via, self.keyId, account) = (name, via, keyId, nil)
+    package init(name: String, kind: Kind, keyId: String?) {
+        (self.name, self.kind, self.keyId, account) = (name, kind, keyId, nil)
     }
 
     /// For an entry: `maria`, or `maria (as root)`.

@@ -5,7 +5,7 @@ package struct AuditEntry: Sendable, Hashable {
     package var at: Timestamp
     /// The name of the person, or of the key.
     package var actor: String
-    package var via: AuditActor.Via
+    package var callerKind: AuditActor.Kind
     /// The public part of the API key; nil where none was used.
     package var keyId: String?
     package var action: AuditAction
@@ -27,7 +27,7 @@ package struct AuditEntry: Sendable, Hashable {
         after: AuditState? = nil
     ) {
         self.at = at
-        (self.actor, via, keyId) = (actor.recordedName, actor.via, actor.keyId)
+        (self.actor, callerKind, keyId) = (actor.recordedName, actor.kind, actor.keyId)
         self.action = action
         self.subject = subject
         self.detail = detail

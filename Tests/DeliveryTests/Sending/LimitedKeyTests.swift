@@ -64,7 +64,11 @@ struct LimitedKeyTests {
                 #expect(answer.status == .accepted && answer.text.contains(#""deliveries":1"#), "\(answer.text)")
                 #expect(answer.text.contains(#""code":"app_not_allowed","count":\#(others)"#), "\(answer.text)")
             }
-            #expect(try await client.call("/sends", .post, as: "limited", #"{"sendId": "own", "uid": "ann", "app": "com.a"}"#).text.contains("skipped") == false)
+            #expect(
+                try await client.call("/sends", .post, as: "limited", #"{"sendId": "own", "uid": "ann", "app": "com.a"}"#).text.contains(
+                    "skipped"
+                ) == false
+            )
             let mixed = try await client.call("/sends", .post, as: "limited", #"[{"deviceId": "ann-a"}, {"deviceId": "bob-b"}]"#)
             #expect(mixed.status.code == 207 && mixed.text.contains(#""accepted":1"#) && mixed.text.contains(#""invalid":1"#))
             #expect(try await bench.count("pushDeliveries WHERE app <> 'com.a'") == 0)

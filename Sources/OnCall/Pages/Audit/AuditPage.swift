@@ -10,7 +10,7 @@ struct AuditPage {
         let whenAttribute: String
         let actor: String
         /// With which key, from where.
-        let via: String
+        let callerKind: String
         let action: String
         let subject: String
         let detail: String
@@ -21,7 +21,7 @@ struct AuditPage {
             when = ClockText.moment(entry.at, now: now)
             whenAttribute = entry.at.rfc3339
             actor = entry.actor
-            via = Self.text(entry.via, keyId: entry.keyId)
+            callerKind = Self.text(entry.callerKind, keyId: entry.keyId)
             action = entry.action.rawValue
             subject = entry.subject
             detail = StoredMoments.text(entry.detail, now: now)
@@ -29,8 +29,8 @@ struct AuditPage {
             hasChanges = !changes.isEmpty
         }
 
-        private static func text(_ via: AuditActor.Via, keyId: String?) -> String {
-            switch via {
+        private static func text(_ kind: AuditActor.Kind, keyId: String?) -> String {
+            switch kind {
             case .key: "with the key \(keyId ?? "")"
             case .session: "signed in with the key \(keyId ?? "")"
             case .proxy: "signed in by the proxy"

@@ -13,7 +13,7 @@ extension PageTemplate {
         <div class="scroll" tabindex="0"><table class="stack">
         <thead><tr><th scope="col">At</th><th scope="col">Who</th><th scope="col">What</th></tr></thead>
         <tbody>
-        {{#entries}}<tr><td><time datetime="{{whenAttribute}}">{{when}}</time></td><td>{{actor}}<span class="detail">{{via}}</span></td>\
+        {{#entries}}<tr><td><time datetime="{{whenAttribute}}">{{when}}</time></td><td>{{actor}}<span class="detail">{{callerKind}}</span></td>\
         <td class="line">{{action}} {{subject}}<span class="detail">{{detail}}</span>\
         {{#hasChanges}}<details><summary>What changed</summary>\
         {{#changes}}<span class="detail">{{.}}</span>{{/changes}}</details>{{/hasChanges}}</td></tr>

@@ -101,7 +101,7 @@ struct PagesHistory {
         try await fixture.score(Self.match, phase: "live", runs: 61, now: .now())
         try await pool.execute(
             """
-            INSERT INTO auditEntries (at, actor, via, action, subject, detail)
+            INSERT INTO auditEntries (at, actor, callerKind, action, subject, detail)
             SELECT now() - n * interval '5 minutes', 'bench', 'command', 'silences.add', 'alertname=ProviderUnavailable', 'for 30 min: bench ' || n
             FROM generate_series(1, 2000) n
             """
