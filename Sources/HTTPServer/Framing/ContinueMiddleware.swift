@@ -15,13 +15,13 @@ struct ContinueMiddleware: RouterMiddleware {
     ) async throws -> Response {
         guard request.headers[.expect] != nil else { return try await next(request, context) }
         var request = request
-        request.body = RequestBody(asyncSequence: AwaitedBody(body: request.body, channel: context.channel))
+        request.body = RequestBody(asyncSequence: BodyAfterContinue(body: request.body, channel: context.channel))
         return try await next(request, context)
     }
 }
 
 /// A body whose sender waits for 100.
-private struct AwaitedBody: AsyncSequence, Sendable {
+private struct BodyAfterContinue: AsyncSequence, Sendable {
     let body: RequestBody
     let channel: any Channel
 

@@ -40,13 +40,13 @@ extension ProtocolFault {
     private static func lengthFault(_ head: HTTPRequestHead) -> ProtocolFault? {
         let values = head.headers["transfer-encoding"]
         guard !values.isEmpty else { return nil }
-        let codings = values.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        let list = values.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
             .map { $0.trimmingPrefix(while: isBlank).reversed().drop(while: isBlank).reversed() }
             .map { String($0).lowercased() }
-        if head.version != .http1_1 || codings.last != "chunked" || head.headers.contains(name: "content-length") {
+        if head.version != .http1_1 || list.last != "chunked" || head.headers.contains(name: "content-length") {
             return .ambiguousLength
         }
-        return codings.count == 1 ? nil : .transferCoding
+        return list.count == 1 ? nil : .transferCoding
     }
 
     private static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
