@@ -113,6 +113,9 @@ def alerts(errors, installation):
 
 def pages(errors):
     errors.send("POST /sign-in", b"key=pw_nobody_nothing", headers=FORM)
+    # The key is right; who it is stays open.
+    errors.send("POST /sign-in", f"key={errors.bearers['apiKey']}".encode(), headers=FORM)
+    errors.send("POST /oncall/sessions/{id}/end", b"")
     errors.send("GET /sign-in", target="/sign-in?ticket=nobody")
     errors.send("POST /sign-in", b"{}", headers={**FORM, "Content-Type": "application/json"})
     errors.send("POST /oncall/alerts/{id}/acknowledge", b"back=%2F")
