@@ -55,7 +55,7 @@ struct DeviceAccountTests {
                     #expect(ids == ["tablet", "phone"])
                     #expect(!answer.text.contains(Self.token))
                 }
-                for query in ["", "?uid=", "?uid=%00", "?uid=" + String(repeating: "a", count: 257)] {
+                for query in ["", "?uid=", "?uid=%01", "?uid=" + String(repeating: "a", count: 257)] {
                     let answer = try await client.call(.get, "/devices\(query)", as: "service")
                     #expect(answer.status == .unprocessableContent, "\(query)")
                 }
