@@ -75,7 +75,7 @@ extension WholeService {
                     try await evaluate(minutesLater: 1)
                     try await window.reload()
                     try await window.see("Resolved: lasted")
-                    try await window.see("Accepted as normal by bootstrap")
+                    try await window.see("Accepted as normal by Ana (bootstrap)")
                     try await window.click("nav a", containing: "Now")
                     try await window.see("No alert is firing")
 
