@@ -37,6 +37,7 @@ extension ServerParts {
         AttemptRoutes(ingestor: ingestor, store: AttemptStore(pools.readers), labels: labels).add(to: router)
         DeviceRoutes(store: devices, defaults: providers.deviceDefaults, audit: audit).add(to: router)
         SendRoutes(store: sends, check: sendCheck, wake: wake).add(to: router)
+        OutcomeRoutes(stream: OutcomeStream(pool: pools.ingest)).add(to: router)
         live.addRoutes(to: router)
         guard audience == .everyone else { return router }
         AudienceRoutes(store: AudienceStore(pool: pools.ingest), audit: audit).add(to: router)

@@ -24,8 +24,8 @@ struct Pushwatch: AsyncParsableCommand {
             CommandGroup(
                 name: "Sending",
                 subcommands: [
-                    SendCommand.self, QueuesCommand.self, ThrottlesCommand.self, CircuitsCommand.self, LimitersCommand.self,
-                    DeadLettersCommand.self, AttemptsCommand.self,
+                    SendCommand.self, SendsCommand.self, QueuesCommand.self, ThrottlesCommand.self, CircuitsCommand.self,
+                    LimitersCommand.self, DeadLettersCommand.self, AttemptsCommand.self,
                 ]
             ),
             CommandGroup(

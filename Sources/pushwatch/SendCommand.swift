@@ -34,7 +34,9 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "The text below the title.") var body: String?
     @Option(help: "A JSON object for the app.") var data: String?
     @Option(help: "alert, background, liveactivity …; alert unless given.") var pushType: String?
-    @Option(help: "Replaces an earlier push with the same one.") var collapseId: String?
+    @Option(help: "Replaces an earlier push with the same one; earlier ones that still wait are not sent.") var collapseId: String?
+    @Option(help: "The order among sends with the same --collapse-id; a lower one is not sent. The order of arrival unless given.")
+    var collapseVersion: Int64?
     @Option(help: "Identifies the send; a second one with the same id is not sent. Generated unless given.") var sendId: String?
     @Option(help: "Give up after this time; 24h unless given.", transform: CommandDuration.within(.seconds(1)...(.days(28))))
     var expiresIn: CommandDuration?
@@ -80,6 +82,7 @@ struct SendCommand: AsyncParsableCommand {
             "title": title, "body": body, "pushType": pushType, "collapseId": collapseId, "sendId": sendId,
         ]
         for (name, text) in texts { members[name] = text.map(JSONValue.string) }
+        members["version"] = collapseVersion.map(JSONValue.integer)
         if let data {
             guard let object = try? JSONParser.parse(Array(data.utf8)), case .object = object else {
                 throw CommandFailure(message: "--data must be a JSON object, such as '{\"match\": \"17\"}'.", code: 2)
@@ -95,7 +98,7 @@ struct SendCommand: AsyncParsableCommand {
     private func report(_ caller: APICaller, _ id: String) async throws {
         let path = "/sends/" + (id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? id)
         let end = ContinuousClock.now + timeout.duration
-        let final: Set<String> = ["sent", "partial", "cancelled", "failed", "expired", "unreachable"]
+        let final: Set<String> = ["sent", "partial", "superseded", "cancelled", "failed", "expired", "unreachable"]
         var answer = try await caller.call("GET", path)
         while !final.contains(answer.json.member("state") ?? ""), ContinuousClock.now < end {
             Terminal.progress("\(id): \(answer.json.member("state") ?? "?")")

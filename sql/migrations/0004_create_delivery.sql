@@ -65,6 +65,8 @@ CREATE TABLE pushDeliveries (
     tokenHash   text COLLATE "C",
     -- Only if kind is set; otherwise in pushSends.
     expiresAt   timestamptz,
+    -- Of a send with a collapseId: the row of pushNewest.
+    collapseKey bytea,
     createdAt   timestamptz      NOT NULL,
     CHECK ((sendId IS NULL) = (kind IS NOT NULL)),
     CHECK ((kind IS NULL) = (ownerKey IS NULL)),
@@ -81,6 +83,33 @@ CREATE INDEX pushDeliveries_uid ON pushDeliveries (uid, createdAt);
 COMMENT ON TABLE pushDeliveries IS
     'One row per send and device (or token), and per start or end of a Live Activity. Rows are never updated.';
 COMMENT ON COLUMN pushDeliveries.pushToken IS 'The encrypted token of a send to a token. Never to be granted to analysts, logged or shown.';
+
+-- Of the deliveries with one collapseId to one device (or token) only the newest is attempted. Of one key, a newer delivery has a greater
+-- deliveryId, since it is taken under the lock of the row.
+CREATE FUNCTION pushCollapseKey(
+    provider pushProvider, app text, environment pushEnvironment, uid text, deviceId text, tokenHash text, collapseId text
+) RETURNS bytea LANGUAGE sql STABLE PARALLEL SAFE RETURN substring(sha256(convert_to(
+    concat_ws(E'\n', provider::text, app, environment::text, coalesce('device' || E'\n' || uid || E'\n' || deviceId, tokenHash), collapseId),
+    'UTF8')) FOR 16);
+
+COMMENT ON FUNCTION pushCollapseKey IS 'What identifies the deliveries that replace each other: by device, or by token if deviceId is null.';
+
+CREATE TABLE pushNewest (
+    -- From pushCollapseKey. A delivery to a device uses two rows: that of the device, and while it is attempted that of its token.
+    collapseKey   bytea       PRIMARY KEY,
+    -- The newest delivery, and the one that it replaced.
+    deliveryId    bigint      NOT NULL,
+    replaced      bigint,
+    -- The caller's order, if it has one: a send with a lower version does not become the newest.
+    version       bigint,
+    -- The delivery that is being attempted. Newer ones wait until its outcome is written, or until inFlightUntil.
+    inFlight      bigint,
+    inFlightUntil timestamptz,
+    -- No delivery of the key lives longer.
+    expiresAt     timestamptz NOT NULL
+) WITH (fillfactor = 80);
+
+COMMENT ON TABLE pushNewest IS 'The newest delivery for each collapseId and device or token.';
 
 CREATE TABLE pushReady (
     queue         integer     NOT NULL,
@@ -162,7 +191,7 @@ COMMENT ON TABLE pushIntents IS 'Pushes that are being sent without a lease: one
 CREATE TABLE pushFinished (
     deliveryId        bigint      PRIMARY KEY,
     queue             integer     NOT NULL,
-    outcome           text        NOT NULL CHECK (outcome IN ('sent', 'cancelled')),
+    outcome           text        NOT NULL CHECK (outcome IN ('sent', 'cancelled', 'superseded')),
     -- Attempts made. Each has a row in notificationDeliveryAttempts. Of a liveStart: including those of earlier starts of the activity.
     attempts          integer     NOT NULL,
     providerMessageId text,
@@ -171,7 +200,7 @@ CREATE TABLE pushFinished (
 
 CREATE INDEX pushFinished_finishedAt ON pushFinished USING brin (finishedAt);
 
-COMMENT ON TABLE pushFinished IS 'Deliveries that were sent or cancelled.';
+COMMENT ON TABLE pushFinished IS 'Deliveries that were sent, cancelled, or replaced by a newer one with the same collapseId.';
 
 CREATE TABLE pushDead (
     deliveryId        bigint      PRIMARY KEY,
@@ -220,6 +249,31 @@ CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
     LEFT JOIN pushScheduled AS scheduled USING (deliveryId);
 
 COMMENT ON VIEW pushDeliveryStates IS 'One row per delivery, with its state. attempts is NULL while the delivery is ready.';
+
+-- What senders are to learn: one row for each transaction that stored, attempted or ended deliveries of sends.
+--
+-- Readers need an order in which nothing appears before what they have read, and rows commit in any order. So committed rows are numbered by
+-- their readers, under the lock of pushOutcomeNumbers.
+CREATE TABLE pushOutcomes (
+    outcomeId bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    number    bigint      UNIQUE,
+    writtenAt timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- An array of objects: event, sendId and what belongs to the event. docs/openapi.yaml, SendOutcome.
+    outcomes  jsonb       NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
+
+CREATE INDEX pushOutcomes_unnumbered ON pushOutcomes (outcomeId) WHERE number IS NULL;
+CREATE INDEX pushOutcomes_writtenAt ON pushOutcomes USING brin (writtenAt);
+
+COMMENT ON TABLE pushOutcomes IS 'Outcomes of sends, in the order of GET /sends/outcomes. Internal.';
+
+-- One row.
+CREATE TABLE pushOutcomeNumbers (
+    lastNumber bigint NOT NULL
+);
+INSERT INTO pushOutcomeNumbers VALUES (0);
+
+COMMENT ON TABLE pushOutcomeNumbers IS 'The number of the latest row of pushOutcomes that has one. Internal.';
 
 -- refused: the credential or the topic is rejected; failing: every request gets a server error; unreachable: no request gets a response.
 CREATE TYPE circuitKind AS ENUM ('refused', 'failing', 'unreachable');

@@ -21,7 +21,7 @@ extension SendStore {
     /// What has expired, or is about to, lives `lifetime` longer: that is what a redrive is for. Cancelled sends stay where they are.
     package func retryDeadLetters(_ filter: DeadLetterFilter, lifetime: Duration, limit: Int = SendStore.retryLimit) async throws -> Int {
         try await pool.performTransaction { connection in
-            try connection.execute(
+            let retried = try connection.query(
                 """
                 WITH picked AS MATERIALIZED (
                     SELECT x.deliveryId, d.sendId \(DeadQueries.matching(filter))
@@ -37,8 +37,14 @@ extension SendStore {
                 )
                 INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
                 SELECT queue, deliveryId, attempts + 1, clock_timestamp() FROM taken ORDER BY deliveryId
+                RETURNING deliveryId, attemptNumber - 1
                 """
-            )
+            ).map { row in
+                let (deliveryId, attempts) = try row.decode((Int64, Int32).self)
+                return (deliveryId: deliveryId, attempts: Int(attempts))
+            }
+            try SendEvents.record(.retried, retried, on: connection)
+            return retried.count
         }
     }
 }

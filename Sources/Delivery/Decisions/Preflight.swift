@@ -9,6 +9,13 @@ package enum Preflight: Sendable {
     package static func decide(_ delivery: ClaimedDelivery, now: Timestamp) -> Preflight {
         if delivery.isCancelled { return .end(.cancelled) }
         if delivery.expiresAt <= now { return .end(.dead(.expired, reason: nil, providerErrorCode: nil)) }
+        switch delivery.newestVerdict {
+        case .superseded: return .end(.superseded)
+        case .waits(let until): return .end(.retry(at: until, after: nil))
+        case .newest where delivery.newestKeys != nil && now > delivery.claimedAt + NewestQueries.startLimit:
+            return .end(.retry(at: now, after: nil))
+        case .newest: break
+        }
         switch delivery.queuedContent {
         case .push(_, let token, _): return .send(token)
         case .notBefore(let moment): return .end(.retry(at: moment, after: .unknown))

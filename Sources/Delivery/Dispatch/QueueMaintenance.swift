@@ -46,6 +46,8 @@ package struct QueueMaintenance: Service {
     private func forget() async throws {
         while try await store.forget(olderThan: retention) == 500 {}
         while try await store.forgetQueued() == 5000 {}
+        try await store.forgetNewest()
+        try await OutcomeStream(pool: store.pool).forget(olderThan: retention)
         try await store.deleteClosedCircuits()
         try await store.deactivationLimiters.forget()
     }

@@ -266,7 +266,8 @@ package final class SendDispatcher: Service, Sendable {
         }
         if let last = claimed.last { queueClaims.cursors[queue.id] = last.seq + 1 }
         SendMetrics.claimed.increment(by: claimed.count)
-        if let throttle { try await throttles.refund(limit - claimed.count, to: throttle) }
+        let attempted = claimed.count { $0.newestVerdict == .newest }
+        if let throttle { try await throttles.refund(limit - attempted, to: throttle) }
         return claimed.count
     }
 

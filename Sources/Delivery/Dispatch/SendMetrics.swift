@@ -70,6 +70,7 @@ enum SendMetrics {
         return switch delivered.consequence?.next {
         case .sent: "sent"
         case .cancelled: "cancelled"
+        case .superseded: "superseded"
         case .retry: "retry"
         case .blocked: "blocked"
         case .dead(let outcome, _, _): outcome.rawValue

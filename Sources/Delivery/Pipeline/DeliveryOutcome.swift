@@ -43,6 +43,8 @@ package struct DeliveryLease: Sendable, Hashable {
     /// The circuit this delivery is the probe of.
     var probeOf: Int64?
     var isCritical = false
+    /// Of a delivery with a `collapseId`.
+    var newestKeys: NewestKeys?
 }
 
 /// What became of an outcome that was handed to the writer.
@@ -73,6 +75,8 @@ package protocol DeliveryKind: Sendable {
 package struct OutcomeContext: Sendable {
     /// The places of outcomes whose token a deactivation limiter keeps.
     package var deferred: Set<Int> = []
+    /// The places of outcomes whose token was deactivated as one of a device.
+    var deactivated: Set<Int> = []
     /// The circuits that these outcomes opened, or that were open already.
     package var circuits: [CircuitScope: Circuit] = [:]
 }

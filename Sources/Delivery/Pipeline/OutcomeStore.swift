@@ -110,7 +110,7 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
         try CircuitQueries.rescheduleProbe(Set(outcomes.filter { $0.attempt == nil }.compactMap { $0.lease?.probeOf }), on: connection)
         let circuits = try CircuitQueries.open(outcomes.compactMap(\.findings.opening), on: connection)
         report.opened = Array(circuits.values)
-        let context = OutcomeContext(deferred: feedback.deferred, circuits: circuits)
+        let context = OutcomeContext(deferred: feedback.deferred, deactivated: feedback.deactivated, circuits: circuits)
         let deactivated = try feedback.deactivated.union(kind.apply(outcomes, context, on: connection))
         report.paused = try CircuitQueries.pause(outcomes.compactMap(\.findings.pause), delays: delays, on: connection)
         let attempts = outcomes.enumerated().compactMap { index, outcome -> Attempt? in

@@ -9,7 +9,8 @@ extension ClaimedDelivery {
             attemptNumber: attemptNumber,
             expiresAt: expiresAt,
             probeOf: probeOf,
-            isCritical: deliveryClass == .critical
+            isCritical: deliveryClass == .critical,
+            newestKeys: newestKeys
         )
     }
 

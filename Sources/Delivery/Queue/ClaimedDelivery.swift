@@ -44,6 +44,9 @@ package struct ClaimedDelivery: Sendable {
     /// Set for a delivery of a `QueuedKind`, with what its owner says of it.
     var queued: QueuedDelivery?
     var queuedContent: QueuedContent?
+    /// Set for a delivery with a `collapseId` that has a token.
+    var newestKeys: NewestKeys?
+    var newestVerdict = NewestVerdict.newest
 }
 
 extension ClaimedDelivery {
@@ -54,7 +57,8 @@ extension ClaimedDelivery {
         let key = try row.decode(
             (
                 Int64, Int64, Int32, Int32, Int64, Timestamp, String?, String, String?, String, String, String, String, String?, String?,
-                Int64?, String?, Timestamp?, String?, Bool, String, String, String, Timestamp, String, String?, String?, String?, String?
+                Int64?, String?, Timestamp?, String?, Bool, String, String, String, Timestamp, String, String?, String?, String?, String?,
+                [UInt8]?, [UInt8]?
             ).self
         )
         deliveryId = key.0
@@ -90,6 +94,7 @@ extension ClaimedDelivery {
         expiresAt = key.23
         requestId = key.24
         environmentTrial = try key.25.map { try stored($0) }
+        if let own = key.29, let token = key.30 { newestKeys = NewestKeys(own: own, token: token) }
         if let kind = key.26, let ownerKey = key.27, let deviceId, let hash = key.14 {
             queued = QueuedDelivery(
                 deliveryId: deliveryId,

@@ -10,13 +10,15 @@ package enum DeliveryState: String, Sendable, Hashable, Codable {
     case retrying
     /// Waiting until a refused credential is accepted again.
     case blocked
+    /// A newer delivery with its `collapseId` has replaced it.
+    case superseded
     case sent, cancelled, failed, expired, unreachable
 
     /// Nothing will change any more.
     package var isFinal: Bool {
         switch self {
         case .queued, .scheduled, .sending, .retrying, .blocked: false
-        case .sent, .cancelled, .failed, .expired, .unreachable: true
+        case .sent, .superseded, .cancelled, .failed, .expired, .unreachable: true
         }
     }
 }
@@ -27,7 +29,7 @@ package enum SendState: String, Sendable, Hashable, Codable {
     case sent
     /// Some deliveries were sent and the others were not.
     case partial
-    case cancelled, failed, expired, unreachable
+    case superseded, cancelled, failed, expired, unreachable
 
     /// The state of a send with these deliveries: what still moves first, then what became of it.
     package init(_ deliveries: [DeliveryState]) {
@@ -50,6 +52,8 @@ package enum SendState: String, Sendable, Hashable, Codable {
             self = .failed
         } else if states.contains(.expired) {
             self = .expired
+        } else if states.contains(.superseded) {
+            self = .superseded
         } else if states.contains(.cancelled) {
             self = .cancelled
         } else {

@@ -52,31 +52,55 @@ enum EnqueueQueries {
         on connection: BlockingConnection
     ) throws {
         guard !entries.isEmpty else { return }
-        let queueIds = entries.map { queues[$0.queue] ?? 0 }
+        let sends = entries.map(\.send)
         let deliveries = entries.map(\.delivery)
-        try connection.execute(
+        let rows: Query = """
+            SELECT sendId, queue, uid, deviceId, platform::pushPlatform AS platform, provider::pushProvider AS provider,
+                environment::pushEnvironment AS environment, app, pushToken, tokenHash, collapseId, version
+            FROM unnest(\(sends.map(\.sendId)), \(entries.map { queues[$0.queue] ?? 0 }), \(deliveries.map(\.uid)),
+                \(deliveries.map(\.deviceId)), \(deliveries.map(\.platform.rawValue)), \(deliveries.map(\.provider.rawValue)),
+                \(deliveries.map(\.environment.rawValue)), \(deliveries.map(\.app)), \(deliveries.map(\.token?.encrypted)),
+                \(deliveries.map(\.token?.hash)), \(sends.map(\.content.collapseId)), \(sends.map(\.version)))
+                AS t(sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, collapseId, version)
             """
-            WITH stored AS (
-                INSERT INTO pushDeliveries
-                    (sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)
-                SELECT sendId, queue, uid, deviceId, platform::pushPlatform, provider::pushProvider, environment::pushEnvironment, app,
-                    pushToken, tokenHash, \(now)
-                FROM unnest(\(entries.map(\.send.sendId)), \(queueIds), \(deliveries.map(\.uid)), \(deliveries.map(\.deviceId)),
-                    \(deliveries.map(\.platform.rawValue)), \(deliveries.map(\.provider.rawValue)),
-                    \(deliveries.map(\.environment.rawValue)), \(deliveries.map(\.app)),
-                    \(deliveries.map(\.token?.encrypted)), \(deliveries.map(\.token?.hash)))
-                    AS t(sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash)
-                RETURNING deliveryId, queue, sendId
-            ), due AS (
-                SELECT deliveryId, queue, notBefore, coalesce(notBefore > clock_timestamp(), false) AS later
-                FROM stored JOIN pushSends USING (sendId)
-            ), scheduled AS (
-                INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber)
-                SELECT deliveryId, queue, notBefore, 1 FROM due WHERE later
-            )
+        _ = try insert(rows, collapses: sends.contains { $0.content.collapseId != nil }, now: now, on: connection)
+    }
+
+    /// Inserts deliveries; how many.
+    static func insert(_ rows: Query, collapses: Bool, now: Timestamp, on connection: BlockingConnection) throws -> Int {
+        guard collapses else { return try connection.query(insert(rows, now: now))[0].decode(Int.self) }
+        let inserted = try connection.query(NewestQueries.insert(rows, now: now)).map { try $0.decode((Int, Int64?, Int32?).self) }
+        let superseded = inserted.compactMap { row in row.1.map { (deliveryId: $0, attempts: Int(row.2 ?? 0)) } }
+        try SendEvents.record(.superseded, superseded, on: connection)
+        return inserted[0].0
+    }
+
+    /// Deliveries of which none replaces another; how many.
+    private static func insert(_ rows: Query, now: Timestamp) -> Query {
+        """
+        WITH stored AS (
+            INSERT INTO pushDeliveries
+                (sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)
+            SELECT sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, \(now) FROM (\(rows)) t
+            RETURNING deliveryId, queue, sendId
+        ), \(waiting("stored"))
+        SELECT count(*) FROM stored
+        """
+    }
+
+    /// Puts new deliveries where they wait.
+    static func waiting(_ stored: Query) -> Query {
+        """
+        due AS (
+            SELECT deliveryId, queue, notBefore, coalesce(notBefore > clock_timestamp(), false) AS later
+            FROM \(stored) JOIN pushSends USING (sendId)
+        ), scheduled AS (
+            INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber)
+            SELECT deliveryId, queue, notBefore, 1 FROM due WHERE later
+        ), ready AS (
             INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
             SELECT queue, deliveryId, 1, clock_timestamp() FROM due WHERE NOT later ORDER BY deliveryId
-            """
         )
+        """
     }
 }

@@ -45,31 +45,18 @@ struct FanOut {
     ) throws -> Int {
         // A million devices take longer than any other statement here.
         try connection.execute("SET LOCAL statement_timeout = '15min'")
-        let isLater = send.notBefore.map { $0 > now } ?? false
-        let waiting: Query =
-            isLater
-            ? "INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber) SELECT deliveryId, queue, \(send.notBefore ?? now), 1 FROM stored"
-            : """
-            INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
-            SELECT queue, deliveryId, 1, clock_timestamp() FROM stored ORDER BY deliveryId
+        let rows: Query = """
+            SELECT \(send.sendId)::text AS sendId, l.queue, v.userId AS uid, v.deviceId, v.platform, v.provider, v.environment, v.app,
+                NULL::text AS pushToken, NULL::text AS tokenHash, \(send.content.collapseId)::text AS collapseId, \(send.version)::bigint AS version
+            FROM (\(people)) p JOIN devices v ON \(reachable)
+            JOIN unnest(\(kinds.map(\.provider.rawValue)), \(kinds.map(\.platform.rawValue)), \(kinds.map(\.environment.rawValue)),
+                \(kinds.map(\.app))) AS k(provider, platform, environment, app)
+                ON v.provider = k.provider::pushProvider AND v.platform = k.platform::pushPlatform
+                AND v.environment = k.environment::pushEnvironment AND v.app = k.app
+            JOIN pushQueues l ON l.app = v.app AND l.provider = v.provider AND l.environment = v.environment
+                AND l.class = \(deliveryClass.rawValue)::pushClass
             """
-        return try connection.execute(
-            """
-            WITH stored AS (
-                INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)
-                SELECT \(send.sendId), l.queue, v.userId, v.deviceId, v.platform, v.provider, v.environment, v.app, \(now)
-                FROM (\(people)) p JOIN devices v ON \(reachable)
-                JOIN unnest(\(kinds.map(\.provider.rawValue)), \(kinds.map(\.platform.rawValue)), \(kinds.map(\.environment.rawValue)),
-                    \(kinds.map(\.app))) AS k(provider, platform, environment, app)
-                    ON v.provider = k.provider::pushProvider AND v.platform = k.platform::pushPlatform
-                    AND v.environment = k.environment::pushEnvironment AND v.app = k.app
-                JOIN pushQueues l ON l.app = v.app AND l.provider = v.provider AND l.environment = v.environment
-                    AND l.class = \(deliveryClass.rawValue)::pushClass
-                RETURNING deliveryId, queue
-            )
-            \(waiting)
-            """
-        )
+        return try EnqueueQueries.insert(rows, collapses: send.content.collapseId != nil, now: now, on: connection)
     }
 
     private var reachable: Query {

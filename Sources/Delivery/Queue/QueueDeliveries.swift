@@ -7,8 +7,10 @@ package import PushContract
 package enum DeliveryNext: Sendable, Hashable {
     case sent(providerMessageId: String?)
     case cancelled
-    /// Attempted again.
-    case retry(at: Timestamp, after: ReasonCode)
+    /// A newer delivery with its `collapseId` has replaced it.
+    case superseded
+    /// Attempted again, or for the first time if there is no reason.
+    case retry(at: Timestamp, after: ReasonCode?)
     /// Waits until a circuit closes.
     case blocked(CircuitReference, after: ReasonCode?)
     case dead(DeadOutcome, reason: ReasonCode?, providerErrorCode: String?)
@@ -36,6 +38,16 @@ package enum DeadOutcome: String, Sendable, Hashable, Codable, CaseIterable {
     case unreachable
 }
 
+extension DeadOutcome {
+    var event: SendEvent {
+        switch self {
+        case .failed: .failed
+        case .expired: .expired
+        case .unreachable: .unreachable
+        }
+    }
+}
+
 /// Deliveries of the queue: moves each to where its outcome says.
 struct QueueDeliveries: DeliveryKind {
     typealias Outcome = DeliveryOutcome<QueueConsequence>
@@ -49,11 +61,13 @@ struct QueueDeliveries: DeliveryKind {
     }
 
     func apply(_ outcomes: [Outcome], _ context: OutcomeContext, on connection: BlockingConnection) throws -> Set<Int> {
-        let moves = outcomes.compactMap(Move.init)
+        var moves = outcomes.indices.compactMap { Move(outcomes[$0], isTokenDeactivated: context.deactivated.contains($0)) }
+        try replace(&moves, on: connection)
         try insertFinished(moves, on: connection)
         try insertDead(moves, on: connection)
         try insertScheduled(moves, on: connection)
         try insertBlocked(moves, context.circuits, on: connection)
+        try SendEvents.record(moves.flatMap(\.events), on: connection)
         try kinds.apply(outcomes.compactMap { $0.consequence?.queued }, on: connection)
         return []
     }
@@ -85,13 +99,49 @@ struct QueueDeliveries: DeliveryKind {
         var next: DeliveryNext
         /// Attempts made, this one included if it was one.
         var attempts: Int
+        /// This one, if it was one.
+        private let attempt: Attempt?
+        private let isTokenDeactivated: Bool
+        private let isSend: Bool
         var deliveryId: Int64 { lease.key.deliveryId }
 
-        init?(_ outcome: Outcome) {
+        /// What its sender learns.
+        var events: [DeliveryEvent] {
+            guard isSend else { return [] }
+            var event = DeliveryEvent(deliveryId: deliveryId, event: .attemptFailed, attempts: attempts, attempt: attempt)
+            switch next {
+            case .sent: event.event = .sent
+            case .cancelled: event.event = .cancelled
+            case .superseded: event.event = .superseded
+            case .dead(let outcome, _, _): event.event = outcome.event
+            case .retry(let at, _): event.nextAttemptAt = at
+            case .blocked: break
+            }
+            let isNews = event.event != .attemptFailed || attempt != nil
+            let deactivation = DeliveryEvent(deliveryId: deliveryId, event: .tokenDeactivated, attempts: attempts, attempt: attempt)
+            return (isNews ? [event] : []) + (isTokenDeactivated ? [deactivation] : [])
+        }
+
+        init?(_ outcome: Outcome, isTokenDeactivated: Bool) {
             guard let lease = outcome.lease, let consequence = outcome.consequence else { return nil }
             self.lease = lease
+            attempt = outcome.attempt
+            self.isTokenDeactivated = isTokenDeactivated
+            isSend = consequence.queued == nil
             next = outcome.switchedAt.map { .retry(at: $0, after: .tokenInvalid) } ?? consequence.next
             attempts = outcome.attempt == nil ? lease.attemptNumber - 1 : lease.attemptNumber
+        }
+    }
+
+    /// What a newer one has replaced is not attempted again.
+    private func replace(_ moves: inout [Move], on connection: BlockingConnection) throws {
+        let ended = moves.compactMap { move in move.lease.newestKeys.map { (move.deliveryId, $0) } }
+        let replaced = try NewestQueries.finish(ended, on: connection)
+        for index in moves.indices where replaced.contains(moves[index].deliveryId) {
+            switch moves[index].next {
+            case .retry, .blocked: moves[index].next = .superseded
+            case .sent, .cancelled, .superseded, .dead: break
+            }
         }
     }
 
@@ -100,6 +150,7 @@ struct QueueDeliveries: DeliveryKind {
             switch move.next {
             case .sent(let messageId): (move, "sent", messageId)
             case .cancelled: (move, "cancelled", nil)
+            case .superseded: (move, "superseded", nil)
             case .retry, .blocked, .dead: nil
             }
         }
@@ -131,9 +182,9 @@ struct QueueDeliveries: DeliveryKind {
     }
 
     private func insertScheduled(_ moves: [Move], on connection: BlockingConnection) throws {
-        let rows = moves.compactMap { move -> (Move, runAt: Timestamp, reason: String)? in
+        let rows = moves.compactMap { move -> (Move, runAt: Timestamp, reason: String?)? in
             guard case .retry(let runAt, let reason) = move.next else { return nil }
-            return (move, runAt, reason.rawValue)
+            return (move, runAt, reason?.rawValue)
         }
         guard !rows.isEmpty else { return }
         try connection.execute(

@@ -35,7 +35,7 @@ extension SendStore {
         let claimed = try await pool.query(
             ClaimQueries.claim(queue: queue, cursor: cursor, limit: limit, lease: lease, worker: worker)
         ).map { try ClaimedDelivery($0, cipher: cipher, texts: texts) }
-        return await kinds.completing(try await markDead(claimed))
+        return await kinds.completing(try await beginNewest(try await markDead(claimed)))
     }
 
     /// A token that a send names has no device whose state would say that it is dead; the registry knows.
@@ -115,7 +115,7 @@ enum ClaimQueries {
         """
         fresh AS MATERIALIZED (
             SELECT t.seq, t.deliveryId, t.attemptNumber, nextval('pushLeaseTokens') AS leaseToken, clock_timestamp() AS claimedAt,
-                d.sendId, d.kind, d.ownerKey, d.expiresAt, d.queue, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
+                d.sendId, d.kind, d.ownerKey, d.expiresAt, d.collapseKey, d.queue, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
                 coalesce(v.environment, d.environment) AS environment, d.app, coalesce(v.pushToken, d.pushToken) AS pushToken,
                 coalesce(v.pushTokenHash, d.tokenHash) AS tokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince, v.appVersion,
                 v.environmentTrial, v.locale
@@ -133,7 +133,8 @@ enum ClaimQueries {
             f.provider, f.environment, f.app, f.pushToken, f.tokenHash, f.registrationVersion, f.tokenState, f.tokenStateSince,
             f.appVersion, c.sendId IS NOT NULL, coalesce(s.content, 'null'), q.class,
             coalesce(s.policy, 'at_most_once'), coalesce(s.expiresAt, f.expiresAt), coalesce(s.requestId, ''), f.environmentTrial, f.kind,
-            f.ownerKey, f.locale
+            f.ownerKey, f.locale, f.collapseKey, CASE WHEN f.collapseKey IS NOT NULL AND f.tokenHash IS NOT NULL
+                THEN pushCollapseKey(f.provider, f.app, f.environment, f.uid, NULL, f.tokenHash, s.content->>'collapseId') END
         FROM fresh f JOIN pushQueues q ON q.queue = f.queue LEFT JOIN pushSends s ON s.sendId = f.sendId LEFT JOIN pushCancels c ON c.sendId = f.sendId
         WHERE s.sendId IS NOT NULL OR f.kind IS NOT NULL
         """

@@ -147,6 +147,10 @@ private struct Enqueueing {
             )
             outcome[index] = .accepted(deliveries: many ?? deliveries[index]?.count ?? 0, skipped: skipped[index, default: []])
         }
+        let accepted = stored.compactMap { index in
+            if case .accepted(let count, _)? = outcome[index] { (sendId: requests[index].sendId, deliveries: count) } else { nil }
+        }
+        try SendEvents.recordAccepted(accepted, on: connection)
     }
 }
 

@@ -44,7 +44,7 @@ extension SendStore {
                 ON CONFLICT (sendId) DO NOTHING
                 """
             )
-            return try connection.execute(
+            let stopped = try connection.query(
                 """
                 WITH stopped AS (
                     DELETE FROM pushScheduled s USING pushDeliveries d
@@ -53,8 +53,14 @@ extension SendStore {
                 )
                 INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, finishedAt)
                 SELECT deliveryId, queue, 'cancelled', attemptNumber - 1, clock_timestamp() FROM stopped
+                RETURNING deliveryId, attempts
                 """
-            )
+            ).map { row in
+                let (deliveryId, attempts) = try row.decode((Int64, Int32).self)
+                return (deliveryId: deliveryId, attempts: Int(attempts))
+            }
+            try SendEvents.record(.cancelled, stopped, on: connection)
+            return stopped.count
         }
     }
 }
@@ -93,6 +99,7 @@ enum ReadQueries {
                 WHEN s.circuitId IS NOT NULL THEN 'blocked'
                 WHEN s.reasonCode IS NOT NULL THEN 'retrying'
                 WHEN s.deliveryId IS NOT NULL THEN 'scheduled'
+                WHEN n.deliveryId > d.deliveryId THEN 'superseded'
                 ELSE 'queued' END
         """
 
@@ -103,5 +110,6 @@ enum ReadQueries {
         LEFT JOIN pushLeases l ON l.deliveryId = d.deliveryId
         LEFT JOIN pushScheduled s ON s.deliveryId = d.deliveryId
         LEFT JOIN pushCancels c ON c.sendId = d.sendId
+        LEFT JOIN pushNewest n ON n.collapseKey = d.collapseKey
         """
 }

@@ -11,6 +11,7 @@ extension SendStore {
             let abandoned = try connection.query(ReapQueries.take(limit: limit)).map { try AbandonedDelivery($0, kinds: kinds) }
             try ReapQueries.putBack(abandoned.filter { $0.verdict == .again }, on: connection)
             try ReapQueries.deadLetter(abandoned.filter { $0.verdict != .again }, on: connection)
+            try SendEvents.record(abandoned.compactMap(\.event), on: connection)
             try kinds.apply(abandoned.compactMap(\.queued), on: connection)
             return abandoned.map(\.attempt)
         }
@@ -33,6 +34,18 @@ struct AbandonedDelivery {
     var queued: QueuedOutcome?
     /// There was a token to send to.
     var wasAttempted: Bool { attempt.identity != nil }
+
+    /// What its sender learns; nil for a delivery of a `QueuedKind`.
+    var event: DeliveryEvent? {
+        guard queued == nil else { return nil }
+        let event: SendEvent = if case .dead(let outcome) = verdict { outcome.event } else { .attemptFailed }
+        return DeliveryEvent(
+            deliveryId: deliveryId,
+            event: event,
+            attempts: wasAttempted ? attemptNumber : attemptNumber - 1,
+            attempt: attempt.identity.map { Attempt($0, .lost, at: attempt.startedAt) }
+        )
+    }
 
     init(_ row: Row, kinds: QueuedKinds) throws {
         let values = try row.decode(

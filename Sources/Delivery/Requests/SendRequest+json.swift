@@ -11,7 +11,7 @@ extension SendRequest {
     /// The same of calls and of push to talk, which mean nothing later (Apple asks for 0 or a few seconds). Time for a retry.
     private static let callLifetime = Duration.seconds(30)
     /// What stands at the place of a sendId in our own paths.
-    static let reservedIds: Set<String> = ["backlog", "throttle", "circuits", "pauses", "deactivation-limiters", "dead"]
+    static let reservedIds: Set<String> = ["backlog", "throttle", "circuits", "pauses", "deactivation-limiters", "dead", "outcomes"]
     /// APNs stores for at most 30 days; FCM 28.
     static let longestLifetime = Duration.seconds(28 * 24 * 3600)
 
@@ -23,11 +23,15 @@ extension SendRequest {
         content = try SendContent(&fields)
         deliveryClass = try SendRequest.deliveryClass(&fields)
         policy = try fields.optional("policy", JSONFields.oneOf(DeliveryPolicy.self)) ?? .atLeastOnce
+        version = try fields.optional("version", JSONFields.integer(0...Int64.max))
         notBefore = try fields.optional("notBefore", JSONFields.timestamp)
         let expiresAt = try fields.optional("expiresAt", JSONFields.timestamp)
         try fields.finish()
         if let sendId, SendRequest.reservedIds.contains(sendId) {
             throw fields.field("sendId").invalid("\"\(sendId)\" is a path of its own under /sends. Use another sendId.")
+        }
+        guard version == nil || content.collapseId != nil else {
+            throw fields.field("version").invalid("\"version\" orders sends with the same \"collapseId\". Add a collapseId, or remove it.")
         }
         let start = max(notBefore ?? now, now)
         self.expiresAt = expiresAt ?? start + SendRequest.lifetime(content)

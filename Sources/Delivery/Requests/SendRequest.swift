@@ -27,6 +27,8 @@ package struct SendRequest: Sendable {
     /// Nil: normal, or bulk with many deliveries.
     package var deliveryClass: DeliveryClass?
     package var policy: DeliveryPolicy
+    /// The caller's order among sends with the same `collapseId`; nil: the order of arrival.
+    package var version: Int64?
     package var notBefore: Timestamp?
     package var expiresAt: Timestamp
     /// SHA-256 of the request's canonical JSON without its sendId.

@@ -72,7 +72,8 @@ extension SendStore {
     func claimProbe(of circuit: Circuit, lease: Duration, worker: String) async throws -> ClaimedDelivery? {
         let row = try await pool.query(ClaimQueries.probe(circuit: circuit.id, lease: lease, worker: worker)).first
         guard let row else { return nil }
-        var delivery = await kinds.completing(try await markDead([try ClaimedDelivery(row, cipher: cipher, texts: texts)]))[0]
+        let claimed = [try ClaimedDelivery(row, cipher: cipher, texts: texts)]
+        var delivery = await kinds.completing(try await beginNewest(try await markDead(claimed)))[0]
         delivery.probeOf = circuit.id
         return delivery
     }

@@ -31,7 +31,7 @@ struct StartDecision: Sendable, Hashable {
         switch next {
         case .retry, .blocked: return nil
         case .sent: return StartDecision(record: .accepted, next: .afterGrace)
-        case .cancelled: return StartDecision(record: .notSent, next: .now)
+        case .cancelled, .superseded: return StartDecision(record: .notSent, next: .now)
         case .dead(let outcome, _, _):
             let again: Next = outcome == .expired ? .now : .never
             guard let attempt else { return StartDecision(record: .notSent, next: again) }

@@ -1,0 +1,112 @@
+package import HTTPServer
+import HTTPTypes
+import Hummingbird
+import ServiceKit
+import ServiceLifecycle
+
+/// `GET /sends/outcomes`: what became of sends, in one order, to be read on from a cursor.
+package struct OutcomeRoutes: Sendable {
+    /// How long a request may wait for the next outcome.
+    private static let longestWait = 30
+    /// How often it looks meanwhile.
+    private static let interval = Duration.milliseconds(250)
+
+    private let stream: OutcomeStream
+    private let clock: any Clock<Duration>
+
+    package init(stream: OutcomeStream, clock: any Clock<Duration> = ContinuousClock()) {
+        self.stream = stream
+        self.clock = clock
+    }
+
+    package func add(to router: HTTPRouter) {
+        router.get("/sends/outcomes", .scope(.sendsRead)) { request, _ in try await read(request) }
+    }
+
+    private func read(_ request: Request) async throws -> Response {
+        let parameters = try OutcomeParameters(request)
+        let asLines = request.headers[.accept].map { $0.contains("application/x-ndjson") } ?? false
+        guard let cursor = parameters.after else {
+            return try response(OutcomeStream.Page(outcomes: [], next: try await stream.end()), asLines: asLines)
+        }
+        var page = OutcomeStream.Page(outcomes: [], next: cursor)
+        var waited = Duration.zero
+        while true {
+            // Waiting is no work: the time for a request's statements begins with each look.
+            WorkDeadline.current?.restart()
+            let before = page.next
+            page = try await stream.page(after: before, parameters.filter, limit: parameters.limit)
+            if !page.outcomes.isEmpty || Task.isShuttingDownGracefully { break }
+            // What was searched did not match: on with what follows.
+            if page.next != before { continue }
+            guard waited < parameters.wait else { break }
+            try await clock.sleep(for: Self.interval)
+            waited += Self.interval
+        }
+        return try response(page, asLines: asLines)
+    }
+
+    private func response(_ page: OutcomeStream.Page, asLines: Bool) throws -> Response {
+        var headers: HTTPFields = [:]
+        headers[.nextCursor] = page.next.text
+        let body: String
+        if asLines {
+            headers[.contentType] = "application/x-ndjson"
+            body = page.outcomes.map { $0.text + "\n" }.joined()
+        } else {
+            headers[.contentType] = "application/json"
+            body = JSONValue.object(["outcomes": .array(page.outcomes), "next": .string(page.next.text)]).text
+        }
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: body)))
+    }
+
+    /// The query of a request.
+    private struct OutcomeParameters {
+        /// Nil: `now`.
+        var after: OutcomeCursor? = .start
+        var filter: OutcomeStream.Filter
+        var limit = 100
+        var wait = Duration.zero
+
+        init(_ request: Request) throws(Problem) {
+            let query = Dictionary(request.uri.queryParameters.map { ($0.key, $0.value) }) { first, _ in first }
+            let known: Set<Substring> = ["after", "limit", "wait", "sendId", "app", "author"]
+            if let unknown = query.keys.filter({ !known.contains($0) }).min() {
+                throw .badRequest(
+                    "`\(unknown)` is no parameter of this route; it has \(known.sorted().joined(separator: ", ")).",
+                    code: "invalid_parameter"
+                )
+            }
+            if let text = query["after"] {
+                after = OutcomeCursor(String(text))
+                guard after != nil || text == "now" else {
+                    throw .badRequest(
+                        "`after` is the `cursor` of an outcome, the `next` of a response, or `now`.",
+                        code: "invalid_parameter"
+                    )
+                }
+            }
+            if let text = query["limit"] {
+                guard let number = Int(text), (1...1000).contains(number) else {
+                    throw .badRequest("`limit` is a number from 1 to 1000.", code: "invalid_parameter")
+                }
+                limit = number
+            }
+            if let text = query["wait"] {
+                guard let seconds = Int(text), (0...OutcomeRoutes.longestWait).contains(seconds) else {
+                    throw .badRequest("`wait` is a number of seconds from 0 to \(OutcomeRoutes.longestWait).", code: "invalid_parameter")
+                }
+                wait = .seconds(seconds)
+            }
+            filter = OutcomeStream.Filter(
+                sendId: query["sendId"].map(String.init),
+                app: query["app"].map(String.init),
+                author: query["author"].map(String.init)
+            )
+        }
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static var nextCursor: HTTPField.Name { HTTPField.Name("X-Next-Cursor")! }
+}

@@ -1,0 +1,120 @@
+import HTTPServer
+package import Postgres
+import PushContract
+package import ServiceKit
+
+/// The outcomes of sends in one order: who reads on from the cursor of the last one misses none and gets none twice, whatever commits in
+/// which order, and whichever instance answers.
+///
+/// Rows of `pushOutcomes` commit in any order, so their identities are no order for readers. Committed rows are numbered by readers,
+/// one at a time under a row lock; a number is visible only when all lower ones are. An idle transaction delays its own outcomes, and no
+/// others. Reads the primary: a replica may show commits in another order.
+package struct OutcomeStream: Sendable {
+    package struct Page: Sendable {
+        /// Objects as `docs/openapi.yaml` describes them, each with its cursor.
+        package var outcomes: [JSONValue]
+        /// Where to go on, also if none of what was read matches the filter.
+        package var next: OutcomeCursor
+    }
+
+    /// What to show; nil: everything.
+    package struct Filter: Sendable, Hashable {
+        package var sendId: String?
+        package var app: String?
+        package var author: String?
+
+        package init(sendId: String? = nil, app: String? = nil, author: String? = nil) {
+            self.sendId = sendId
+            self.app = app
+            self.author = author
+        }
+    }
+
+    /// Rows that are numbered, and rows that are searched, in one transaction.
+    static let rowLimit = 1000
+
+    private let pool: PostgresPool
+
+    /// - Parameter pool: of the primary.
+    package init(pool: PostgresPool) { self.pool = pool }
+
+    /// The end of the stream at this moment.
+    package func end() async throws -> OutcomeCursor {
+        while try await number() == Self.rowLimit {}
+        let last = try await pool.query(
+            "SELECT number, jsonb_array_length(outcomes) FROM pushOutcomes WHERE number IS NOT NULL ORDER BY number DESC LIMIT 1"
+        ).first
+        guard let (number, index) = try last?.decode((Int64, Int32).self) else { return .start }
+        return OutcomeCursor(number: number, index: Int64(index))
+    }
+
+    /// Up to `limit` outcomes behind the cursor.
+    package func page(after cursor: OutcomeCursor, _ filter: Filter = Filter(), limit: Int) async throws -> Page {
+        try await number()
+        let rows = try await pool.query(Self.read(after: cursor, filter, limit: limit))
+        var page = Page(outcomes: [], next: cursor)
+        for row in rows {
+            let (number, index, text) = try row.decode((Int64, Int64, String?).self)
+            page.next = OutcomeCursor(number: number, index: index)
+            guard let text, case .object(var outcome) = try JSONParser.parse(Array(text.utf8)) else { continue }
+            outcome["cursor"] = .string(page.next.text)
+            page.outcomes.append(.object(outcome))
+        }
+        return page
+    }
+
+    /// Numbers committed rows in the order of their identities; how many. None while somebody else does.
+    @discardableResult
+    private func number() async throws -> Int {
+        guard try await pool.query("SELECT FROM pushOutcomes WHERE number IS NULL LIMIT 1").first != nil else { return 0 }
+        return try await pool.performTransaction { connection in
+            // Its own statement: the next one sees what the last holder of the lock has numbered.
+            let locked = try connection.query("SELECT lastNumber FROM pushOutcomeNumbers FOR UPDATE SKIP LOCKED")
+            guard let last = try locked.first?.decode(Int64.self) else { return 0 }
+            let numbered = try connection.execute(
+                """
+                UPDATE pushOutcomes o SET number = \(last) + fresh.place FROM (
+                    SELECT outcomeId, row_number() OVER (ORDER BY outcomeId) AS place FROM (
+                        SELECT outcomeId FROM pushOutcomes WHERE number IS NULL ORDER BY outcomeId LIMIT \(Self.rowLimit)
+                    ) oldest
+                ) fresh WHERE o.outcomeId = fresh.outcomeId
+                """
+            )
+            try connection.execute("UPDATE pushOutcomeNumbers SET lastNumber = \(last) + \(numbered)")
+            return numbered
+        }
+    }
+
+    /// The outcomes that match, in order, then the end of what was searched, without an outcome.
+    static func read(after cursor: OutcomeCursor, _ filter: Filter, limit: Int) -> Query {
+        """
+        WITH searched AS MATERIALIZED (
+            SELECT number, writtenAt, outcomes FROM pushOutcomes WHERE number >= \(cursor.number) ORDER BY number LIMIT \(rowLimit)
+        ), matching AS (
+            SELECT s.number, e.index, e.outcome - 'deliveryId' || jsonb_build_object('sendId', p.sendId, 'author', p.author, 'uid', d.uid,
+                'deviceId', d.deviceId, 'platform', d.platform, 'provider', d.provider, 'environment', d.environment, 'app', d.app,
+                'at', to_char(s.writtenAt AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS outcome
+            FROM searched s CROSS JOIN LATERAL jsonb_array_elements(s.outcomes) WITH ORDINALITY AS e(outcome, index)
+            LEFT JOIN pushDeliveries d ON d.deliveryId = (e.outcome->>'deliveryId')::bigint
+            JOIN pushSends p ON p.sendId = coalesce(d.sendId, e.outcome->>'sendId')
+            WHERE (s.number, e.index) > (\(cursor.number), \(cursor.index))
+              AND (\(filter.sendId)::text IS NULL OR p.sendId = \(filter.sendId)::text)
+              AND (\(filter.app)::text IS NULL OR d.app = \(filter.app)::text)
+              AND (\(filter.author)::text IS NULL OR p.author = \(filter.author)::text)
+            ORDER BY s.number, e.index LIMIT \(limit)
+        )
+        SELECT number, index, jsonb_strip_nulls(outcome) FROM matching
+        UNION ALL
+        SELECT * FROM (SELECT number, jsonb_array_length(outcomes)::bigint, NULL::jsonb FROM searched ORDER BY number DESC LIMIT 1) last
+        WHERE (SELECT count(*) FROM matching) < \(limit)
+        ORDER BY 1, 2
+        """
+    }
+
+    /// Removes outcomes that are as old as the sends that are removed.
+    func forget(olderThan age: Duration) async throws {
+        try await pool.execute(
+            "DELETE FROM pushOutcomes WHERE writtenAt < statement_timestamp() - \(age.inSeconds) * interval '1 second'"
+        )
+    }
+}

@@ -1,0 +1,258 @@
+import Foundation
+import Postgres
+import Providers
+import PushContract
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import Delivery
+
+/// Takes what it answers with 200, and part of what it does not answer; the rest gets a 503. Checks that no token gets an older update.
+private final class ScoreProvider: PushProvider {
+    private struct State {
+        var calls = 0
+        var accepted: [String: Int] = [:]
+        var overtaken: [String] = []
+    }
+
+    private let state = Mutex(State())
+    let credential = "key"
+
+    var accepted: [String: Int] { state.withLock { $0.accepted } }
+    var overtaken: [String] { state.withLock { $0.overtaken } }
+    var calls: Int { state.withLock { $0.calls } }
+
+    func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
+        let call = state.withLock { state in
+            state.calls += 1
+            return state.calls
+        }
+        for _ in 0..<(call % 7) { await Task.yield() }
+        // 0 to 15, in an order that looks random and is the same in each run.
+        let fate = (call &* 2_654_435_761) >> 8 & 15
+        if fate < 3 { return .apns(503, "ServiceUnavailable") }
+        state.withLock { state in
+            let update = Int(message.title ?? "") ?? 0
+            if let last = state.accepted[target.token], last > update { state.overtaken.append("\(target.token): \(update) after \(last)") }
+            state.accepted[target.token] = update
+        }
+        return fate == 3 ? .unanswered : .accepted("m-\(call)")
+    }
+}
+
+@Suite("Of several sends with one collapseId the newest wins")
+struct NewestTests {
+    private let token = SendingBench.token(1)
+
+    private func send(_ sendId: String, members: String = "") -> String {
+        #"{"sendId": "\#(sendId)", "uid": "ann", "title": "\#(sendId)", "collapseId": "match-7"\#(members)}"#
+    }
+
+    @Test("a retry does not overwrite what came after it: 45/2 answered 503, 46/2 accepted, 45/2 not attempted again")
+    func olderRetry() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(send("s45"))
+            let provider = ScriptedProvider([token: [.apns(503, "ServiceUnavailable")]])
+            let claimed = try await bench.claim()
+            let push = try #require(claimed.first?.token)
+            try await bench.outcomes.write([bench.outcome(of: claimed[0], to: push, .apns(503, "ServiceUnavailable"))])
+            #expect(try await bench.send("s45").state == .retrying)
+
+            try await bench.enqueue(send("s46"))
+            #expect(try await bench.send("s45").state == .superseded)
+            #expect(try await bench.send("s45").deliveries[0].attempts == 1)
+            provider.answer(nil)
+            try await bench.dispatch(ScriptedProvider())
+            #expect(try await bench.send("s46").state == .sent)
+            #expect(try await bench.status(of: "s45") == [.failed])
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("of eight that wait only the last is attempted; the others end as superseded, without an attempt")
+    func waiting() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            for number in 1...8 { try await bench.enqueue(send("s\(number)")) }
+            try await bench.enqueue(#"{"sendId": "other", "uid": "ann", "title": "t", "collapseId": "match-8"}"#)
+            for number in 1...7 { #expect(try await bench.send("s\(number)").state == .superseded) }
+            #expect(try await bench.send("s8").state == .queued)
+
+            let provider = ScriptedProvider()
+            try await bench.dispatch(provider)
+            #expect(Set(provider.calls.map(\.sendId)) == ["s8", "other"])
+            #expect(provider.calls.count == 2)
+            #expect(try await bench.pool.query("SELECT count(*) FROM pushFinished WHERE outcome = 'superseded'")[0].decode(Int.self) == 7)
+            for number in 1...7 { #expect(try await bench.send("s\(number)").attempts.isEmpty) }
+        }
+    }
+
+    @Test("what is not due yet, and what waits behind a circuit, is superseded at once")
+    func scheduled() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            let soon = Timestamp.now() + .seconds(600)
+            try await bench.enqueue(send("later", members: #", "notBefore": "\#(soon.rfc3339)""#))
+            try await bench.enqueue(send("blocked"))
+            #expect(try await bench.send("later").state == .superseded)
+            try await bench.dispatch(ScriptedProvider([token: [.apns(403, "InvalidProviderToken")]])) { $0.delays = RetryDelays() }
+            #expect(try await bench.send("blocked").state == .blocked)
+            try await bench.enqueue(send("newest"))
+            #expect(try await bench.send("blocked").state == .superseded)
+            #expect(try await bench.count("pushScheduled") == 0)
+        }
+    }
+
+    @Test("one that is in flight is waited for; when it failed, it is superseded and the newer one is due at once")
+    func inFlight() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(send("old"))
+            let old = try await bench.claim()
+            #expect(old.map(\.newestVerdict) == [.newest])
+            try await bench.enqueue(send("new"))
+            let new = try await bench.claim()
+            guard case .waits(let until) = new[0].newestVerdict else { return #expect(Bool(false), "\(new[0].newestVerdict)") }
+            #expect(until > new[0].claimedAt + .seconds(20) && until <= new[0].claimedAt + NewestQueries.flightLimit)
+            guard case .end(let waiting) = Preflight.decide(new[0], now: new[0].claimedAt) else { return #expect(Bool(false)) }
+            #expect(waiting == .retry(at: until, after: nil))
+            try await bench.outcomes.write(
+                [QueueDeliveries.Outcome(consequence: new[0].consequence(waiting), lease: new[0].lease, at: new[0].claimedAt)]
+            )
+            #expect(try await bench.send("new").state == .scheduled)
+            #expect(try await bench.store.promote() == 0)
+
+            let push = try #require(old[0].token)
+            try await bench.outcomes.write([bench.outcome(of: old[0], to: push, .apns(503, "ServiceUnavailable"))])
+            #expect(try await bench.send("old").state == .superseded)
+            #expect(try await bench.status(of: "old") == [.failed])
+            #expect(try await bench.store.promote() == 1)
+            #expect(try await bench.claim().map(\.newestVerdict) == [.newest])
+        }
+    }
+
+    @Test("a worker that died is waited for no longer than the limit of a flight, and what is late to leave goes back to the queue")
+    func lostFlight() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(send("old"))
+            let old = try await bench.claim()
+            try await bench.enqueue(send("new"))
+            try await bench.pool.execute("UPDATE pushNewest SET inFlightUntil = clock_timestamp() WHERE inFlight IS NOT NULL")
+            #expect(try await bench.claim().map(\.newestVerdict) == [.newest])
+
+            let late = old[0].claimedAt + NewestQueries.startLimit + .seconds(1)
+            guard case .end(.retry(at: late, after: nil)) = Preflight.decide(old[0], now: late) else { return #expect(Bool(false)) }
+            // Its outcome ends no flight but its own.
+            try await bench.outcomes.write(
+                [QueueDeliveries.Outcome(consequence: old[0].consequence(.retry(at: late, after: nil)), lease: old[0].lease, at: late)]
+            )
+            #expect(try await bench.send("old").state == .superseded)
+            #expect(try await bench.pool.query("SELECT count(*) FROM pushNewest WHERE inFlight IS NOT NULL")[0].decode(Int.self) == 1)
+        }
+    }
+
+    @Test("a lower version is superseded when it arrives, in one batch and in a later one; without a version the order is that of arrival")
+    func versions() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            let batch = [
+                send("v5", members: #", "version": 5"#), send("v7", members: #", "version": 7"#), send("v6", members: #", "version": 6"#),
+            ]
+            try await bench.enqueue("[" + batch.joined(separator: ",") + "]")
+            try await bench.enqueue(send("v4", members: #", "version": 4"#))
+            for sendId in ["v5", "v6", "v4"] { #expect(try await bench.send(sendId).state == .superseded, "\(sendId)") }
+            #expect(try await bench.send("v7").state == .queued)
+            try await bench.enqueue(send("plain"))
+            #expect(try await bench.send("v7").state == .superseded)
+            let provider = ScriptedProvider()
+            try await bench.dispatch(provider)
+            #expect(provider.calls.map(\.sendId) == ["plain"])
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("a send to a token and one to the device that has it replace each other when they are attempted")
+    func deviceAndToken() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(send("device"))
+            try await bench.enqueue(
+                #"{"sendId": "token", "token": "\#(token)", "provider": "apns", "app": "com.example.app", "title": "t", "#
+                    + #""collapseId": "match-7"}"#
+            )
+            let provider = ScriptedProvider()
+            try await bench.dispatch(provider)
+            #expect(provider.calls.map(\.sendId) == ["token"])
+            #expect(try await bench.send("device").state == .superseded)
+        }
+    }
+
+    @Test("an audience's devices each keep the newest")
+    func audience() async throws {
+        try await SendingBench.with { bench in
+            for number in 1...20 { try await bench.register("user-\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            let uids = (1...20).map { #""user-\#($0)""# }.joined(separator: ",")
+            for sendId in ["first", "second"] {
+                let receipts = try await bench.enqueue(
+                    #"{"sendId": "\#(sendId)", "uids": [\#(uids)], "app": "com.example.app", "title": "t", "collapseId": "match-7"}"#
+                )
+                guard case .accepted(deliveries: 20, _) = receipts[0] else { return #expect(Bool(false), "\(receipts)") }
+            }
+            let provider = ScriptedProvider()
+            try await bench.dispatch(provider)
+            #expect(provider.calls.count == 20)
+            #expect(Set(provider.calls.map(\.sendId)) == ["second"])
+            #expect(try await bench.send("first").state == .superseded)
+        }
+    }
+
+    @Test(
+        "score updates through 503s, lost answers, a throttle and two instances: no token gets an older one after a newer one",
+        .timeLimit(.minutes(3))
+    )
+    func scores() async throws {
+        try await SendingBench.with { bench in
+            let tokens = 50
+            let updates = 40
+            let provider = ScoreProvider()
+            let lookup: ProviderLookup = { _, _, _ in provider }
+            try await bench.throttles.set([
+                SendThrottle(
+                    provider: .apns,
+                    app: "a",
+                    perMinute: 30_000,
+                    reason: "test",
+                    author: "test",
+                    createdAt: .now(),
+                    expiresAt: .now() + .seconds(3600)
+                )
+            ])
+            for update in 1...updates {
+                let sends = (0..<tokens).map {
+                    #"{"sendId": "u\#(update)-\#($0)", "token": "\#(SendingBench.token($0))", "provider": "apns", "app": "a", "#
+                        + #""title": "\#(update)", "collapseId": "match"}"#
+                }
+                async let first: Void = bench.dispatch(lookup) { $0.worker = "one" }
+                async let second: Void = bench.dispatch(lookup) { $0.worker = "two" }
+                try await bench.enqueue("[" + sends.joined(separator: ",") + "]")
+                _ = try await (first, second)
+            }
+            while try await bench.count("pushScheduled") + bench.count("pushReady") > 0 {
+                try await bench.pool.execute("UPDATE pushScheduled SET runAt = clock_timestamp()")
+                try await bench.dispatch(lookup)
+            }
+            #expect(provider.overtaken == [])
+            #expect(provider.accepted.count == tokens)
+            #expect(Set(provider.accepted.values) == [updates])
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+            let superseded = try await bench.pool.query("SELECT count(*) FROM pushFinished WHERE outcome = 'superseded'")[0].decode(
+                Int.self
+            )
+            #expect(superseded > 0)
+            #expect(provider.calls < tokens * updates * 2)
+        }
+    }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import HTTPServer
+import Hummingbird
+import HummingbirdTesting
+import Postgres
+import Providers
+import PushContract
+import ServiceKit
+import TestDatabase
+import Testing
+
+@testable import Delivery
+
+extension OutcomeStream {
+    /// Everything behind the cursor, read in pages of this size.
+    fileprivate func all(
+        after cursor: OutcomeCursor = .start,
+        _ filter: Filter = Filter(),
+        pageSize: Int = 1000
+    ) async throws -> [JSONValue] {
+        var outcomes: [JSONValue] = []
+        var cursor = cursor
+        while true {
+            let page = try await page(after: cursor, filter, limit: pageSize)
+            outcomes += page.outcomes
+            guard page.next != cursor else { return outcomes }
+            cursor = page.next
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate func text(_ member: String) -> String { self[member]?.string ?? "-" }
+}
+
+@Suite("The stream of outcomes")
+struct OutcomeStreamTests {
+    private let token = SendingBench.token(1)
+
+    @Test("a send's way is told in order: accepted, a failed attempt, sent; with whose it is, its attempts and its cursor")
+    func oneSend() async throws {
+        try await SendingBench.with { bench in
+            let stream = OutcomeStream(pool: bench.pool)
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
+            try await bench.dispatch(ScriptedProvider([token: [.apns(503, "ServiceUnavailable")]]))
+            let outcomes = try await stream.all(pageSize: 1)
+            #expect(outcomes.map { $0.text("event") } == ["accepted", "attemptFailed", "sent"])
+            #expect(outcomes.map { $0.text("sendId") } == ["s1", "s1", "s1"])
+            #expect(outcomes.map { $0.text("author") } == ["test", "test", "test"])
+            let failed = outcomes[1]
+            #expect(failed.text("uid") == "ann" && failed.text("deviceId") == "phone" && failed.text("app") == "com.example.app")
+            #expect(failed.text("reasonCode") == "provider_5xx" && failed.text("providerErrorCode") == "ServiceUnavailable")
+            let attempts = try await bench.send("s1").attempts
+            #expect(Set(outcomes.dropFirst().map { $0.text("attemptId") }) == Set(attempts.map(\.attemptId)))
+            #expect(Timestamp(rfc3339: failed.text("nextAttemptAt")) != nil && Timestamp(rfc3339: failed.text("at")) != nil)
+            #expect(outcomes[2].text("providerMessageId") != "-" && outcomes[2]["deliveryId"] == nil)
+            #expect(Set(outcomes.map { $0.text("cursor") }).count == 3)
+            let second = try #require(OutcomeCursor(outcomes[1].text("cursor")))
+            #expect(try await stream.all(after: second) == [outcomes[2]])
+            #expect(try await stream.end() == OutcomeCursor(outcomes[2].text("cursor")))
+        }
+    }
+
+    @Test("each end is told: superseded, cancelled, unreachable, failed with its token, expired, retried")
+    func ends() async throws {
+        try await SendingBench.with { bench in
+            let stream = OutcomeStream(pool: bench.pool)
+            for number in 1...6 { try await bench.register("user-\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            let later = (Timestamp.now() + .seconds(600)).rfc3339
+            try await bench.enqueue(#"{"sendId": "old", "uid": "user-1", "title": "t", "collapseId": "c", "notBefore": "\#(later)"}"#)
+            try await bench.enqueue(#"{"sendId": "old2", "uid": "user-1", "title": "t", "collapseId": "c"}"#)
+            try await bench.enqueue(#"{"sendId": "new", "uid": "user-1", "title": "t", "collapseId": "c"}"#)
+            try await bench.enqueue(#"{"sendId": "cancelled", "uid": "user-2", "title": "t", "notBefore": "\#(later)"}"#)
+            _ = try await bench.store.cancel("cancelled", author: "test")
+            try await bench.enqueue(#"{"sendId": "unreachable", "uid": "user-3", "title": "t"}"#)
+            try await bench.pool.execute("UPDATE devices SET tokenState = 'inactive', tokenStateSince = now() WHERE userId = 'user-3'")
+            try await bench.enqueue(#"{"sendId": "gone", "uid": "user-4", "title": "t"}"#)
+            try await bench.enqueue(#"{"sendId": "expired", "uid": "user-5", "title": "t"}"#)
+            try await bench.pool.execute("UPDATE pushSends SET expiresAt = now() WHERE sendId = 'expired'")
+            try await bench.dispatch(ScriptedProvider([SendingBench.token(4): [.apns(410, "Unregistered", goneAt: .now() + .seconds(60))]]))
+            _ = try await bench.store.retryDeadLetters(DeadLetterFilter.matching("expired"), lifetime: .seconds(60))
+
+            let told = Dictionary(grouping: try await stream.all(), by: { $0.text("sendId") })
+                .mapValues { $0.map { $0.text("event") }.filter { $0 != "accepted" } }
+            #expect(told["old"] == ["superseded"])
+            #expect(told["old2"] == ["superseded"])
+            #expect(told["new"] == ["sent"])
+            #expect(told["cancelled"] == ["cancelled"])
+            #expect(told["unreachable"] == ["unreachable"])
+            #expect(told["gone"] == ["failed", "tokenDeactivated"])
+            #expect(told["expired"] == ["expired", "retried"])
+        }
+    }
+
+    @Test("a dead worker's attempt is told as unknown, and an erased user's outcomes are gone")
+    func lostAndErased() async throws {
+        try await SendingBench.with { bench in
+            let stream = OutcomeStream(pool: bench.pool)
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "t"}"#)
+            _ = try await bench.claim(lease: .zero)
+            #expect(try await bench.store.reap() == 1)
+            let outcomes = try await stream.all()
+            #expect(outcomes.map { $0.text("event") } == ["accepted", "attemptFailed"])
+            #expect(outcomes[1].text("providerErrorCode") == Attempt.unknownOutcomeCode)
+            try await bench.pool.performTransaction { try SendErasure.erase("ann", on: $0) }
+            #expect(try await stream.all() == [])
+        }
+    }
+
+    @Test(
+        "an idle transaction delays its own outcomes and no others; nothing is missed or repeated when it commits",
+        .timeLimit(.minutes(1))
+    )
+    func idleTransaction() async throws {
+        try await SendingBench.with { bench in
+            let stream = OutcomeStream(pool: bench.pool)
+            func record(_ sendId: String) async throws {
+                try await bench.pool.execute(
+                    """
+                    WITH s AS (
+                        INSERT INTO pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, expiresAt)
+                        VALUES (\(sendId), '', 'r', 'test', '{}', 'normal', 'at_least_once', now(), now())
+                    )
+                    INSERT INTO pushOutcomes (outcomes)
+                    VALUES (jsonb_build_array(jsonb_build_object('event', 'accepted', 'sendId', \(sendId)::text)))
+                    """
+                )
+            }
+            let (isIdle, idle) = AsyncStream<Void>.makeStream()
+            let (mayCommit, commit) = AsyncStream<Void>.makeStream()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await bench.pool.withConnection { connection in
+                        try await connection.executeScript("BEGIN; INSERT INTO pushOutcomes (outcomes) VALUES ('[]'), ('[]')")
+                        idle.finish()
+                        for await _ in mayCommit {}
+                        try await connection.executeScript("COMMIT")
+                    }
+                }
+                for await _ in isIdle {}
+                for number in 1...5 { try await record("s\(number)") }
+                let before = try await stream.all()
+                #expect(before.map { $0.text("sendId") } == ["s1", "s2", "s3", "s4", "s5"])
+                commit.finish()
+                try await group.waitForAll()
+                try await record("s6")
+                let last = try #require(OutcomeCursor(before[4].text("cursor")))
+                #expect(try await stream.all(after: last).map { $0.text("sendId") } == ["s6"])
+                #expect(try await bench.pool.query("SELECT count(*) FROM pushOutcomes WHERE number IS NULL")[0].decode(Int.self) == 0)
+            }
+        }
+    }
+
+    @Test(
+        "two readers beside two dispatchers: each reads every outcome once and in the same order, and the ends equal the tables",
+        .timeLimit(.minutes(2))
+    )
+    func concurrent() async throws {
+        try await SendingBench.with { bench in
+            let count = 300
+            for number in 0..<20 { try await bench.register("user-\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            let provider = ScriptedProvider()
+            provider.answer { _, token in Int.random(in: 0..<5) == 0 ? .apns(503, "ServiceUnavailable") : nil }
+            let stream = OutcomeStream(pool: bench.pool)
+            @Sendable func read(_ pageSize: Int) async throws -> [JSONValue] {
+                var outcomes: [JSONValue] = []
+                var cursor = OutcomeCursor.start
+                while outcomes.count(where: { $0.text("event") == "sent" }) < count {
+                    let page = try await stream.page(after: cursor, limit: pageSize)
+                    outcomes += page.outcomes
+                    cursor = page.next
+                    if page.outcomes.isEmpty { await Task.yield() }
+                }
+                return outcomes
+            }
+            async let first = read(7)
+            async let second = read(1000)
+            async let sending: Void = {
+                for send in 0..<count { try await bench.enqueue(#"{"sendId": "s\#(send)", "uid": "user-\#(send % 20)", "title": "t"}"#) }
+            }()
+            try await sending
+            async let one: Void = bench.dispatch(provider) { $0.worker = "one" }
+            async let two: Void = bench.dispatch(provider) { $0.worker = "two" }
+            _ = try await (one, two)
+            let (slow, fast) = try await (first, second)
+            #expect(slow == fast)
+            #expect(Set(slow.map { $0.text("cursor") }).count == slow.count)
+            #expect(Set(slow.filter { $0.text("event") == "sent" }.map { $0.text("sendId") }).count == count)
+            #expect(slow.count { $0.text("event") == "accepted" } == count)
+            let failed = try await bench.pool.query("SELECT count(*) FROM notificationDeliveryAttempts WHERE status = 'failed'")[0].decode(
+                Int.self
+            )
+            #expect(slow.count { $0.text("event") == "attemptFailed" } == failed && failed > 0)
+        }
+    }
+
+    @Test("GET /sends/outcomes: pages, lines, filters, now, waiting, and what is wrong with a parameter")
+    func route() async throws {
+        try await SendingBench.with { bench in
+            let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
+            OutcomeRoutes(stream: OutcomeStream(pool: bench.pool)).add(to: router)
+            try await bench.register("ann", "phone", token: token)
+            try await Application(router: router).test(.router) { client in
+                for number in 1...3 { try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "ann", "title": "t"}"#) }
+                let page = try await client.call("/sends/outcomes?limit=2", .get, as: "reader")
+                let body = try JSONParser.parse(Array(buffer: page.body))
+                let next = body.text("next")
+                #expect(page.headers[.init("X-Next-Cursor")!] == next)
+                guard case .array(let outcomes)? = body["outcomes"] else { return #expect(Bool(false), "\(body.text)") }
+                #expect(outcomes.map { $0.text("sendId") } == ["s1", "s2"])
+                let lines = try await client.execute(
+                    uri: "/sends/outcomes?after=\(next)",
+                    method: .get,
+                    headers: [.authorization: "reader", .accept: "application/x-ndjson"]
+                )
+                #expect(String(buffer: lines.body).split(separator: "\n").count == 1)
+                let filtered = try await client.call("/sends/outcomes?sendId=s3&author=test", .get, as: "reader")
+                #expect(String(buffer: filtered.body).contains("s3") && !String(buffer: filtered.body).contains("s1"))
+                let other = try await client.call("/sends/outcomes?author=nobody", .get, as: "reader")
+                #expect(try JSONParser.parse(Array(buffer: other.body))["outcomes"] == .array([]))
+
+                let now = try JSONParser.parse(Array(buffer: try await client.call("/sends/outcomes?after=now", .get, as: "reader").body))
+                #expect(now["outcomes"] == .array([]))
+                async let waiting = client.call("/sends/outcomes?wait=30&after=\(now.text("next"))", .get, as: "reader")
+                try await bench.enqueue(#"{"sendId": "s4", "uid": "ann", "title": "t"}"#)
+                #expect(String(buffer: try await waiting.body).contains("s4"))
+
+                for (query, word) in [("after=x", "after"), ("limit=0", "limit"), ("wait=31", "wait"), ("sendid=s1", "sendid")] {
+                    let refused = try await client.call("/sends/outcomes?\(query)", .get, as: "reader")
+                    #expect(refused.status == .badRequest && String(buffer: refused.body).contains("`\(word)`"), "\(query)")
+                }
+                #expect(try await client.call("/sends/outcomes", .get, as: nil).status == .unauthorized)
+            }
+        }
+    }
+}
+
+extension DeadLetterFilter {
+    fileprivate static func matching(_ sendId: String) throws -> DeadLetterFilter {
+        try DeadLetterFilter(query: ["sendId": Substring(sendId)], now: .now())
+    }
+}
