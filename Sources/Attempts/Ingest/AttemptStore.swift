@@ -49,13 +49,13 @@ package struct AttemptStore: Sendable {
         return try rows.map(StoredAttempt.decode)
     }
 
-    /// Every try of one send, oldest first, at most 1,000. Through the index by uid and time: the facts have none by sendId.
-    package func list(sendId: String, uids: [String], since: Timestamp) async throws -> [Attempt] {
+    /// The attempts of one send for these people, oldest first, at most `limit`. Through the index by uid and time: the facts have none by sendId.
+    package func list(sendId: String, uids: [String], since: Timestamp, limit: Int) async throws -> [Attempt] {
         let rows = try await session.query(
             """
             SELECT \(raw: StoredAttempt.columns) FROM notificationDeliveryAttempts
             WHERE uid = ANY(\(uids)) AND attemptedAt >= \(since - .seconds(60)) AND sendId = \(sendId) AND eventType = 'send'
-            ORDER BY attemptedAt, attemptId LIMIT 1000
+            ORDER BY attemptedAt, attemptId LIMIT \(limit)
             """
         )
         return try rows.map(StoredAttempt.decode)

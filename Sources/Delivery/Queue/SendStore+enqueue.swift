@@ -37,6 +37,8 @@ private struct Enqueueing {
     private let now: Timestamp
     private var known: [String: (hash: [UInt8], deliveries: Int)]
     private var outcome: [SendReceipt?]
+    /// What stands in the batch more than once, by the place of the first.
+    private var repeated: [Int: Int] = [:]
     private var deliveries: [Int: [NewDelivery]] = [:]
     private var skipped: [Int: [SkippedTargets]] = [:]
     private var classes: [Int: DeliveryClass] = [:]
@@ -60,7 +62,16 @@ private struct Enqueueing {
         outcome = Array(repeating: nil, count: requests.count)
     }
 
-    var receipts: [SendReceipt] { outcome.map { $0 ?? .conflict } }
+    var receipts: [SendReceipt] {
+        outcome.enumerated().map { index, receipt in
+            guard let first = repeated[index] else { return receipt ?? .conflict }
+            return switch outcome[first] {
+            case .accepted(let deliveries, _)?: .duplicate(deliveries: deliveries)
+            case let other?: other
+            case nil: .conflict
+            }
+        }
+    }
 
     private func deliveryClass(of index: Int) -> DeliveryClass { classes[index] ?? .normal }
 
@@ -73,7 +84,8 @@ private struct Enqueueing {
             } else if let stored = known[request.sendId] {
                 outcome[index] = stored.hash == request.contentHash ? .duplicate(deliveries: stored.deliveries) : .conflict
             } else if let earlier = first[request.sendId] {
-                outcome[index] = requests[earlier].contentHash == request.contentHash ? .duplicate(deliveries: 0) : .conflict
+                outcome[index] = .conflict
+                if requests[earlier].contentHash == request.contentHash { repeated[index] = earlier }
             } else {
                 first[request.sendId] = index
             }

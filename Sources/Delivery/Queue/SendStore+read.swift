@@ -3,23 +3,41 @@ import Postgres
 import PushContract
 
 extension SendStore {
-    /// A send with its deliveries and tries; nil when there is none with this id.
-    package func send(_ sendId: String) async throws -> StoredSend? {
+    /// A send with a page of its deliveries and their attempts; nil when there is none with this id.
+    ///
+    /// - Parameters:
+    ///   - after: the delivery after which the page begins.
+    ///   - limit: deliveries at most.
+    package func send(_ sendId: String, after: Int64 = 0, limit: Int = StoredSend.pageLimit) async throws -> StoredSend? {
         guard let row = try await pool.query(ReadQueries.send(sendId)).first else { return nil }
-        let deliveries = try await pool.query(ReadQueries.deliveries(of: sendId)).map(StoredSend.Delivery.init)
+        var deliveries = try await pool.query(ReadQueries.deliveries(of: sendId, after: after, limit: limit + 1)).map(
+            StoredSend.Delivery.init
+        )
+        let hasMore = deliveries.count > limit
+        if hasMore { deliveries.removeLast() }
         var counts = Dictionary(grouping: deliveries, by: \.state).mapValues(\.count)
-        if deliveries.count == ReadQueries.limit {
-            let rows = try await pool.query(ReadQueries.counts(of: sendId))
-            counts = try Dictionary(
-                uniqueKeysWithValues: rows.map { row in
-                    let (state, count) = try row.decode((String, Int).self)
-                    return (try Delivery.stored(state) as DeliveryState, count)
-                }
-            )
+        var attemptCount = deliveries.reduce(0) { $0 + $1.attempts }
+        if hasMore || after > 0 {
+            attemptCount = 0
+            counts = [:]
+            for row in try await pool.query(ReadQueries.counts(of: sendId)) {
+                let (state, count, attempts) = try row.decode((String, Int, Int).self)
+                counts[try stored(state)] = count
+                attemptCount += attempts
+            }
         }
         var stored = try StoredSend(row, deliveries: deliveries, counts: counts, attempts: [])
+        stored.attemptCount = attemptCount
+        stored.next = hasMore ? deliveries.last?.deliveryId : nil
         let uids = Array(Set(deliveries.map(\.uid)))
-        stored.attempts = try await AttemptStore(pool).list(sendId: sendId, uids: uids, since: stored.createdAt)
+        let attempts = try await AttemptStore(pool).list(
+            sendId: sendId,
+            uids: uids,
+            since: stored.createdAt,
+            limit: StoredSend.attemptLimit + 1
+        )
+        stored.attempts = Array(attempts.prefix(StoredSend.attemptLimit))
+        stored.areAttemptsTruncated = attempts.count > StoredSend.attemptLimit
         return stored
     }
 
@@ -74,22 +92,22 @@ enum ReadQueries {
     }
 
     /// A delivery that is in none of the other four tables is in pushReady, which has no index to look it up by.
-    static func deliveries(of sendId: String) -> Query {
+    static func deliveries(of sendId: String, after: Int64, limit: Int) -> Query {
         """
         SELECT d.deliveryId, d.uid, d.deviceId, d.platform, d.provider, d.environment, d.app, \(raw: state),
-            coalesce(f.attempts, x.attempts, l.attemptNumber - 1, s.attemptNumber - 1, 0),
+            \(raw: attempts),
             coalesce(x.reasonCode, s.reasonCode), x.providerErrorCode, f.providerMessageId,
             CASE WHEN s.circuitId IS NULL THEN s.runAt END, coalesce(f.finishedAt, x.finishedAt)
         \(raw: tables)
-        WHERE d.sendId = \(sendId) ORDER BY d.deliveryId LIMIT \(raw: String(limit))
+        WHERE d.sendId = \(sendId) AND d.deliveryId > \(after) ORDER BY d.deliveryId LIMIT \(limit)
         """
     }
 
     static func counts(of sendId: String) -> Query {
-        "SELECT \(raw: state), count(*) \(raw: tables) WHERE d.sendId = \(sendId) GROUP BY 1"
+        "SELECT \(raw: state), count(*), sum(\(raw: attempts))::bigint \(raw: tables) WHERE d.sendId = \(sendId) GROUP BY 1"
     }
 
-    static let limit = 1000
+    private static let attempts = "coalesce(f.attempts, x.attempts, l.attemptNumber - 1, s.attemptNumber - 1, 0)"
 
     private static let state = """
         CASE WHEN f.deliveryId IS NOT NULL THEN f.outcome

@@ -31,12 +31,23 @@ package struct StoredSend: Sendable {
     package var notBefore: Timestamp?
     package var expiresAt: Timestamp
     var cancelledAt: Timestamp?
-    /// The first 1,000.
+    /// Deliveries of a page at most.
+    package static let pageLimit = 1000
+    /// Attempts of a page at most.
+    static let attemptLimit = 10_000
+
+    /// A page of them.
     package var deliveries: [Delivery]
     /// All of them, by state.
     package var counts: [DeliveryState: Int]
-    /// The tries' rows, oldest first; at most 1,000.
+    /// The rows of the attempts of the people on the page, oldest first.
     package var attempts: [Attempt]
+    /// They have more attempts than a page shows.
+    var areAttemptsTruncated = false
+    /// The attempts of all deliveries that have ended.
+    package var attemptCount = 0
+    /// The last delivery of the page; nil on the last page.
+    package var next: Int64?
 
     package var state: SendState { SendState(Array(counts.keys)) }
 }

@@ -30,9 +30,15 @@ struct SendDocument: Encodable, Sendable {
     var cancelledAt: Timestamp?
     /// How many deliveries there are in each state.
     var counts: [String: Int]
-    /// The first 1,000.
+    /// How many attempts there are of all deliveries.
+    var attemptCount: Int
+    /// A page of them.
     var deliveries: [Delivery]
+    /// Those of the people on the page.
     var attempts: [Attempt]
+    var attemptsTruncated: Bool
+    /// Where the next page begins; nil on the last one.
+    var next: String?
 
     init(_ send: StoredSend) {
         sendId = send.sendId
@@ -47,7 +53,10 @@ struct SendDocument: Encodable, Sendable {
         cancelledAt = send.cancelledAt
         counts = Dictionary(uniqueKeysWithValues: send.counts.map { ($0.key.rawValue, $0.value) })
         deliveries = send.deliveries.map(Delivery.init)
+        attemptCount = send.attemptCount
         attempts = send.attempts
+        attemptsTruncated = send.areAttemptsTruncated
+        next = send.next.map(String.init)
     }
 }
 

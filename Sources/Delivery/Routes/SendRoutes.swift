@@ -35,7 +35,7 @@ package struct SendRoutes: Sendable {
     package func add(to router: HTTPRouter) {
         router.post("/sends", .scope(.sendsWrite), apps: .checked) { request, context in try await send(request, context) }
         router.get("/sends/backlog", .scope(.sendsRead)) { _, _ in try await backlog() }
-        router.get("/sends/{sendId}", .scope(.sendsRead)) { _, context in try await show(context) }
+        router.get("/sends/{sendId}", .scope(.sendsRead)) { request, context in try await show(request, context) }
         router.delete("/sends/{sendId}", .scope(.sendsWrite), apps: .checked) { _, context in try await cancel(context) }
     }
 
@@ -58,9 +58,16 @@ package struct SendRoutes: Sendable {
         return try SendBatchResponse(batch, receipts: receipts).response()
     }
 
-    private func show(_ context: PushwatchContext) async throws -> Response {
+    private func show(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let sendId = try context.path("sendId")
-        guard let send = try await store.send(sendId) else { throw SendRoutes.unknown }
+        let query = Dictionary(request.uri.queryParameters.map { ($0.key, $0.value) }) { first, _ in first }
+        guard let after = Int64(query["after"] ?? "0"), after >= 0 else {
+            throw Problem.badRequest("`after` is the `next` of the page before.", code: "invalid_parameter")
+        }
+        guard let limit = Int(query["limit"] ?? "\(StoredSend.pageLimit)"), (1...StoredSend.pageLimit).contains(limit) else {
+            throw Problem.badRequest("`limit` is a number from 1 to \(StoredSend.pageLimit).", code: "invalid_parameter")
+        }
+        guard let send = try await store.send(sendId, after: after, limit: limit) else { throw SendRoutes.unknown }
         return try JSONResponse(SendDocument(send)).response()
     }
 

@@ -62,6 +62,41 @@ struct RouteTests {
         }
     }
 
+    @Test("a send is shown in pages, each with its attempts, with the totals of all; what stands twice in a batch has its deliveries")
+    func pages() async throws {
+        try await withRoutes { bench, client in
+            for number in 1...5 { try await bench.register("user-\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            let uids = (1...5).map { #""user-\#($0)""# }.joined(separator: ",")
+            let send = #"{"sendId": "s1", "uids": [\#(uids)], "title": "t"}"#
+            let receipts = try await bench.enqueue("[\(send), \(send)]")
+            guard case .accepted(deliveries: 5, _) = receipts[0], case .duplicate(deliveries: 5) = receipts[1] else {
+                return #expect(Bool(false), "\(receipts)")
+            }
+            try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [.apns(503, "ServiceUnavailable")]]))
+
+            var uidsSeen: [String] = []
+            var attempts = 0
+            var query = "?limit=2"
+            for page in 1...3 {
+                let response = try await client.call("/sends/s1\(query)", .get, as: "reader")
+                let document = try JSONParser.parse(Array(buffer: response.body))
+                #expect(document["attemptCount"] == .integer(6) && document["counts"] == .object(["sent": .integer(5)]))
+                #expect(document["attemptsTruncated"] == .bool(false))
+                guard case .array(let deliveries)? = document["deliveries"], case .array(let rows)? = document["attempts"] else {
+                    return #expect(Bool(false), "\(document.text)")
+                }
+                uidsSeen += deliveries.compactMap { $0["uid"]?.string }
+                attempts += rows.count
+                #expect((document["next"] == nil) == (page == 3))
+                query = "?limit=2&after=\(document["next"]?.string ?? "")"
+            }
+            #expect(Set(uidsSeen).count == 5 && uidsSeen.count == 5)
+            #expect(attempts == 6)
+            #expect(try await client.call("/sends/s1?limit=0", .get, as: "reader").status == .badRequest)
+            #expect(try await client.call("/sends/s1?after=x", .get, as: "reader").status == .badRequest)
+        }
+    }
+
     @Test("an array answers 207 with counts when not every element is stored")
     func batch() async throws {
         try await withRoutes { bench, client in
