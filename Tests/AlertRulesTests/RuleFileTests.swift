@@ -142,6 +142,14 @@ struct RuleFileTests {
             lines: ["absence: { of: { provider: fcm } }", "for: 10m", "by: [appVersion]", labels, annotations],
             finding: "r.yml:7:14: error: by: unknown dimension 'appVersion'; only 'ratio' counts by exact versions; known: provider,"
         ),
+        Fault(
+            lines: [good, "by: [provider, providerErrorCode]", labels, annotations],
+            finding: "r.yml:6:24: error: by: unknown dimension 'providerErrorCode'; an attempt that succeeds has no code, so a code has"
+        ),
+        Fault(
+            lines: [good, "by: [code]", labels, annotations],
+            finding: "r.yml:6:14: error: by: unknown dimension 'code'; an attempt that succeeds has no code, so a code has no share"
+        ),
         ratio("by: x", "8:11: error: ratio.by: unknown key 'by'"),
         ratio("code: ''", "8:17: error: ratio.code:"),
         Fault(

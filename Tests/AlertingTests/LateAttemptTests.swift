@@ -30,7 +30,7 @@ struct LateAttemptTests {
     }
 
     private func all(_ pool: PostgresPool) async throws -> [Alert] {
-        try await AlertStore.firing(rule: Rules.provider5xx.name, since: Traffic.start.timestamp, on: pool)
+        try await (AlertStore.open(on: pool) + AlertStore.resolved(limit: 100, on: pool)).sorted { $0.firedAt < $1.firedAt }
     }
 
     private func backtest(_ pool: PostgresPool, minutes: Int) async throws -> [BacktestAlert] {
@@ -116,6 +116,89 @@ struct LateAttemptTests {
         }
     }
 
+    /// Both provide the same transitions, whenever attempts were reported.
+    private func expectBacktest(_ pool: PostgresPool, minutes: Int) async throws {
+        let span = BacktestSpan(since: Traffic.start, last: Traffic.start + (minutes - 1))
+        let result = try await RuleBacktest(span: span, on: pool).run(Rules.provider5xx)
+        let expected = try Decided.backtest([result]).map { "\($0.kind) @\($0.minute)" }
+        #expect(try await Decided.live(pool).map { "\($0.kind) @\($0.minute)" } == expected)
+    }
+
+    @Test("a late incident soon after another is part of the alert that it opens again, and its receivers get one update")
+    func soonAfter() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<200, attempts: 100, bad: 0)
+            try await traffic.add(20..<35, attempts: 100, bad: 100)
+            let evaluator = RuleEvaluator.forTest(pool)
+            for minute in 20...130 { try await evaluator.evaluate(minutes: minute) }
+            try await report(traffic, 80..<95, attempts: 100, bad: 100)
+            for minute in 131...140 { try await evaluator.evaluate(minutes: minute) }
+            try await expectBacktest(pool, minutes: 140)
+            let alert = try #require(try await all(pool).first)
+            #expect(try await all(pool).count == 1)
+            #expect(alert.severity == .page && alert.annotations["late"]?.hasPrefix("Found after it had ended") == true)
+            #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing", "resolved", "resolved"])
+            try await report(traffic, 90..<91, attempts: 10, bad: 10)
+            for minute in 141...150 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await all(pool) == [alert])
+        }
+    }
+
+    @Test("a late incident that ended while, or before, another alert of its group fired is a ticket of its own", arguments: [140, 240])
+    func whileOpen(until minutes: Int) async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<250, attempts: 100, bad: 0)
+            try await traffic.add(110..<150, attempts: 100, bad: 100)
+            let evaluator = RuleEvaluator.forTest(pool)
+            for minute in 20...minutes { try await evaluator.evaluate(minutes: minute) }
+            let page = try #require(try await all(pool).first)
+            try await report(traffic, 40..<55, attempts: 100, bad: 100)
+            for minute in minutes + 1...minutes + 5 { try await evaluator.evaluate(minutes: minute) }
+            let ticket = try #require(try await all(pool).first)
+            let expected = try #require(try await backtest(pool, minutes: minutes + 5).first)
+            #expect(ticket.severity == .ticket && ticket.firedAt == expected.firedAt.timestamp)
+            #expect(ticket.resolvedAt.map { Minute($0) } == expected.interruptions.first.map { $0.minute + 1 })
+            #expect(try await all(pool).map(\.id) == [ticket.id, page.id])
+            #expect(try await all(pool).last?.state == page.state)
+            for minute in minutes + 6...250 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await all(pool).map(\.state) == [.resolved, .resolved])
+        }
+    }
+
+    @Test("what fires soon after a late ticket pages")
+    func pageAfterTicket() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<140, attempts: 100, bad: 0)
+            let evaluator = RuleEvaluator.forTest(pool)
+            for minute in 20...100 { try await evaluator.evaluate(minutes: minute) }
+            try await report(traffic, 30..<50, attempts: 100, bad: 100)
+            try await traffic.add(110..<140, attempts: 100, bad: 100)
+            for minute in 101...140 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await all(pool).map(\.severity) == [.ticket, .page])
+            #expect(try await all(pool).last?.startsAt == (Traffic.start + 110).timestamp)
+        }
+    }
+
+    @Test("an alert from before the checkpoint that goes on by what came late is opened again, or ends later", arguments: [150, 300])
+    func fromBefore(until minutes: Int) async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<400, attempts: 100, bad: 0)
+            try await traffic.add(40..<70, attempts: 100, bad: 100)
+            let evaluator = RuleEvaluator.forTest(pool)
+            for minute in 20...minutes { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await all(pool).map(\.state) == [.resolved])
+            try await report(traffic, 70..<140, attempts: 400, bad: 400)
+            for minute in minutes + 1...minutes + 5 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await all(pool).map(\.resolvedAt) == backtest(pool, minutes: minutes + 5).map { $0.resolvedAt?.timestamp })
+            for minute in minutes + 6...310 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await all(pool).map(\.resolvedAt) == backtest(pool, minutes: 310).map { $0.resolvedAt?.timestamp })
+        }
+    }
+
     @Test("imports, and minutes more than a day back, are only counted")
     func counted() async throws {
         try await withDatabase { pool in
@@ -128,6 +211,48 @@ struct LateAttemptTests {
             for minute in 61...70 { try await evaluator.evaluate(minutes: minute) }
             #expect(try await all(pool) == [])
             #expect(try await waiting(pool) == 0)
+        }
+    }
+
+    @Test("every time in which a backtest finds a group firing is recorded", arguments: [1, 2, 3] as [UInt64])
+    func everyIncident(_ seed: UInt64) async throws {
+        try await withDatabase { pool in
+            var random = SeededGenerator(seed: seed)
+            let traffic = try await Traffic(pool)
+            var arriving: [Int: [(minutes: Range<Int>, provider: String, bad: Int64)]] = [:]
+            for start in stride(from: 0, to: 300, by: 20) {
+                for provider in ["fcm", "apns"] {
+                    let bad: Int64 = Int.random(in: 0..<3, using: &random) == 0 ? 40 : 0
+                    let delay = start == 0 || Bool.random(using: &random) ? 0 : Int.random(in: 30...100, using: &random)
+                    if delay > 0 {
+                        arriving[start + delay, default: []].append((start..<start + 20, provider, bad))
+                    } else {
+                        try await traffic.add(start..<start + 20, attempts: 100, bad: bad, provider: provider)
+                    }
+                }
+            }
+            let evaluator = RuleEvaluator.forTest(pool)
+            for minute in 15...400 {
+                for block in arriving[minute] ?? [] {
+                    try await report(traffic, block.minutes, attempts: 100, bad: block.bad, provider: block.provider)
+                }
+                if minute % 3 == 0 || minute >= 390 { try await evaluator.evaluate(minutes: minute) }
+            }
+            let recorded = try await RecordedFiring.read(rule: Rules.provider5xx.name, since: Traffic.start.timestamp, on: pool)
+            var found = 0
+            for alert in try await backtest(pool, minutes: 400) {
+                let ends = (alert.interruptions + [alert.resolved].compactMap { $0 }).filter { $0.kind == .resolved }.map { $0.minute + 1 }
+                let begins = [alert.firedAt] + alert.interruptions.filter { $0.kind == .reopened }.map { $0.minute + 1 }
+                for (index, begin) in begins.enumerated() {
+                    let end = ends.indices.contains(index) ? ends[index] : nil
+                    let known = recorded.filter { one in
+                        one.group == alert.group && (one.until.map { begin < $0 } ?? true) && (end.map { one.from < $0 } ?? true)
+                    }
+                    found += 1
+                    #expect(!known.isEmpty, "\(alert.group) from minute \(begin - Traffic.start)")
+                }
+            }
+            #expect(found > 2)
         }
     }
 

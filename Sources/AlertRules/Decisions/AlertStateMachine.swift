@@ -153,7 +153,7 @@ struct AlertStateMachine {
             rule: rule.name,
             ruleVersion: rule.version,
             group: group,
-            severity: evidence.level.isTicket && rule.severity.pages ? .ticket : rule.severity,
+            severity: rule.severity(at: evidence.level),
             minute: minute,
             startsAt: alert.startsAt,
             firedAt: alert.firedAt,

@@ -79,6 +79,35 @@ package struct Transition: Sendable, Hashable, Codable {
     }
 }
 
+extension Transition {
+    /// An alert that goes on after its end.
+    package static func reopened(_ alert: FiringAlert, of rule: AlertRule, _ group: GroupKey, at minute: Minute) -> Transition {
+        Transition(
+            kind: .reopened,
+            reason: .conditionMet,
+            rule: rule.name,
+            ruleVersion: rule.version,
+            group: group,
+            severity: rule.severity(at: alert.evidence.level),
+            minute: minute,
+            startsAt: alert.startsAt,
+            firedAt: alert.firedAt,
+            lastSet: alert.lastSet,
+            evidence: alert.evidence
+        )
+    }
+
+    /// What opens an alert again, as the beginning of an alert of its own.
+    package var asBeginning: Transition {
+        guard kind == .reopened else { return self }
+        var beginning = self
+        beginning.kind = .fired
+        beginning.startsAt = evidence.observed.first
+        beginning.firedAt = minute + 1
+        return beginning
+    }
+}
+
 /// What folding minutes into a state gives: the new state, and what happened on the way, in order.
 package struct Fold: Sendable, Hashable {
     package var state: AlertState

@@ -55,6 +55,9 @@ package struct AlertRule: Sendable, Hashable {
         return labels
     }
 
+    /// What a baseline fires without knowing enough is a ticket.
+    func severity(at level: Evidence.Level) -> Severity { level.isTicket && severity.pages ? .ticket : severity }
+
     /// How many minutes before a minute are needed to decide about it; whole days of a baseline come on top.
     package var lookback: Int { condition.base.lookback }
 

@@ -49,6 +49,19 @@ struct FilterReader {
     }
 }
 
+extension Dimension {
+    /// Why a condition does not know a dimension that others know.
+    fileprivate var whyUnknown: String? {
+        switch self {
+        case .appVersion: "only 'ratio' counts by exact versions; "
+        case .providerErrorCode:
+            "an attempt that succeeds has no code, so a code has no share of its own: give the codes that count as bad to 'code' of 'ratio' "
+                + "(one rule for each code is one alert for each), or use 'first_sight' for codes that are new; "
+        default: nil
+        }
+    }
+}
+
 /// Reads lists of dimensions.
 enum DimensionReader {
     static func by(_ rule: MappingReader, known: [Dimension] = Dimension.common) -> [Dimension] {
@@ -64,7 +77,8 @@ enum DimensionReader {
         for (text, position) in reader.texts(key) {
             guard let dimension = groupable.first(where: { $0.rawValue == text }) else {
                 let near = Nearest.name(to: text, among: known).map { "did you mean '\($0)'? " } ?? ""
-                let hint = text == Dimension.appVersion.rawValue ? "only 'ratio' counts by exact versions; " : near
+                let dimension = text == "code" ? .providerErrorCode : Dimension(rawValue: text)
+                let hint = dimension?.whyUnknown ?? near
                 let message = "unknown dimension '\(text)'; \(hint)known: \(known.joined(separator: ", "))"
                 reader.findings.error(at: position, key: reader.name(key), message)
                 continue

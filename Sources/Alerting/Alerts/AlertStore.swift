@@ -34,11 +34,6 @@ package enum AlertStore {
         try await read("WHERE state = 'firing' AND rule = \(rule) ORDER BY groupKey", session)
     }
 
-    /// Those of a rule that were firing at any time since then.
-    static func firing(rule: String, since: Timestamp, on session: any PostgresSession) async throws -> [Alert] {
-        try await read("WHERE rule = \(rule) AND (state = 'firing' OR resolvedAt >= \(since)) ORDER BY firedAt, alertId", session)
-    }
-
     /// The alert of each group that ended last.
     static func newestResolved(rule: String, groups: [GroupKey], on session: any PostgresSession) async throws -> [Alert] {
         try await read(

@@ -37,12 +37,12 @@ struct AlertChanges {
         self.closed = Dictionary(closed.map { ($0.group, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// `isOver`: it fires and is over by the same evaluation.
+    /// `isOver`: it fires, or fires again, and is over by the same evaluation.
     mutating func apply(_ transition: Transition, frozen: [FrozenShare], isOver: Bool = false) {
         switch transition.kind {
         case .fired: fire(transition, frozen: frozen, isOver: isOver)
         case .resolved: resolve(transition)
-        case .reopened: reopen(transition, frozen: frozen)
+        case .reopened: reopen(transition, frozen: frozen, isOver: isOver)
         }
     }
 
@@ -63,12 +63,29 @@ struct AlertChanges {
     /// An alert that goes on under the new version stays one alert.
     private mutating func fire(_ transition: Transition, frozen: [FrozenShare], isOver: Bool = false) {
         guard open[transition.group] == nil else { return }
+        let alert = beginning(transition, frozen: frozen, isOver: isOver)
+        open[transition.group] = alert
+        touched.insert(transition.group)
+        changes.append(.fire(alert, transition, receivers: []))
+    }
+
+    /// An incident that was found when it was over, whatever else became of its group since.
+    mutating func record(_ incident: LateReconciliation.Incident) {
+        var alert = beginning(incident.begin, frozen: [], isOver: true)
+        let ended = ended(alert, incident.end)
+        alert.state = .resolved
+        alert.resolvedAt = ended.resolvedAt
+        changes.append(.fire(alert, incident.begin, receivers: []))
+        changes.append(.resolve(ended, minute: incident.end.minute))
+    }
+
+    private func beginning(_ transition: Transition, frozen: [FrozenShare], isOver: Bool) -> Alert {
         let firedAt = transition.firedAt.timestamp
         // There is nothing left that a page would be for.
         let severity = isOver && transition.severity.pages ? .ticket : transition.severity
         var annotations = rule.annotations.rendered(transition.facts)
         if isOver { annotations["late"] = Self.foundLate }
-        let alert = Alert(
+        return Alert(
             id: UUID(),
             rule: rule.name,
             ruleVersion: rule.version,
@@ -85,13 +102,16 @@ struct AlertChanges {
             annotations: annotations,
             revised: false
         )
-        open[transition.group] = alert
-        touched.insert(transition.group)
-        changes.append(.fire(alert, transition, receivers: []))
     }
 
     private mutating func resolve(_ transition: Transition) {
-        guard var alert = open.removeValue(forKey: transition.group) else { return }
+        guard let alert = open.removeValue(forKey: transition.group).map({ ended($0, transition) }) else { return }
+        closed[transition.group] = alert
+        changes.append(.resolve(alert, minute: transition.minute))
+    }
+
+    private func ended(_ firing: Alert, _ transition: Transition) -> Alert {
+        var alert = firing
         alert.state = .resolved
         alert.endsAt = transition.endsAt?.timestamp
         alert.resolvedAt = (transition.minute + 1).timestamp
@@ -101,8 +121,7 @@ struct AlertChanges {
         alert.annotations = rule.annotations.rendered(transition.facts)
         alert.annotations["late"] = late
         if transition.reason == .accepted { alert.annotations["accepted"] = accepted[transition.group] ?? "" }
-        closed[transition.group] = alert
-        changes.append(.resolve(alert, minute: transition.minute))
+        return alert
     }
 
     /// Records what changed about an alert that was open before and still is.
@@ -116,15 +135,20 @@ struct AlertChanges {
     }
 
     /// The newest alert of the group goes on. When it is not stored any more, the transition begins one.
-    private mutating func reopen(_ transition: Transition, frozen: [FrozenShare]) {
+    private mutating func reopen(_ transition: Transition, frozen: [FrozenShare], isOver: Bool) {
         guard open[transition.group] == nil else { return }
-        guard var alert = closed.removeValue(forKey: transition.group) else { return fire(transition, frozen: frozen) }
+        guard var alert = closed.removeValue(forKey: transition.group) else {
+            return fire(transition, frozen: frozen, isOver: isOver)
+        }
+        // Nobody was paged for what was found when it was over: if it pages now, it is an alert of its own.
+        if !isOver, transition.severity.pages, !alert.severity.pages { return fire(transition.asBeginning, frozen: frozen) }
         alert.state = .firing
         alert.endsAt = nil
         alert.resolvedAt = nil
         alert.resolvedReason = nil
         alert.evidence = transition.evidence
         alert.annotations = rule.annotations.rendered(transition.facts)
+        if isOver { alert.annotations["late"] = Self.foundLate }
         open[transition.group] = alert
         touched.insert(transition.group)
         changes.append(.reopen(alert, minute: transition.minute, receivers: []))

@@ -121,12 +121,12 @@ struct AlertWriter {
             """
             INSERT INTO alerts (
                 alertId, rule, ruleVersion, groupKey, groupLabels, labels, severity, state, startsAt, firedAt,
-                detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations, silencedBy, affected, suppressedBy,
-                updatedAt, escalationSince
+                resolvedAt, detectedLateBySeconds, evidence, contributors, backlog, reproduceSql, annotations, silencedBy, affected,
+                suppressedBy, updatedAt, escalationSince
             ) VALUES (
                 \(alert.id), \(alert.rule), \(alert.ruleVersion), \(alert.key),
                 \(try AlertJSON.text(alert.group.labels)), \(try AlertJSON.text(alert.labels)), \(alert.severity.rawValue),
-                'firing', \(alert.startsAt), \(alert.firedAt), \(alert.detectedLateBySeconds),
+                \(alert.state.rawValue), \(alert.startsAt), \(alert.firedAt), \(alert.resolvedAt), \(alert.detectedLateBySeconds),
                 \(try AlertJSON.text(alert.evidence)), \(try AlertJSON.text(alert.contributors)),
                 \(try alert.backlog.map { try AlertJSON.text($0) }), \(alert.reproduceSQL),
                 \(try AlertJSON.text(alert.annotations)), \(alert.silencedBy),

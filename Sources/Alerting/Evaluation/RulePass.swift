@@ -62,8 +62,8 @@ struct RulePass {
             planning.add(history)
         }
         var plan = planning.finished()
-        let contradicted = again == nil ? [] : try await reconcile(&plan, since: checkpoint.asOf)
-        let changes = try await changes(plan, checkpoint, taken, contradicted, last: last)
+        let late = again == nil ? nil : try await reconcile(&plan, since: checkpoint.asOf)
+        let changes = try await changes(plan, checkpoint, taken, late, last: last)
         try await commit(plan, changes, taken, last: last, evaluatedAgainSince: again)
         return changes
     }
@@ -85,12 +85,14 @@ struct RulePass {
         RuleCheckpoint(asOf: last - initialLookbackMinutes, replacesVersion: false, states: [:])
     }
 
-    /// Leaves of a second evaluation what is not recorded yet. Returns the groups whose open alert it contradicts.
-    private func reconcile(_ plan: inout EvaluationPlan, since: Minute?) async throws -> Set<GroupKey> {
-        let stored = try await AlertStore.firing(rule: rule.name, since: since?.timestamp ?? now, on: pool)
-        let result = LateReconciliation(plan.transitions, open: Set(plan.open.keys), stored: stored)
-        plan.transitions = result.transitions
-        return result.contradicted
+    /// Leaves of a second evaluation what follows what is recorded.
+    private func reconcile(_ plan: inout EvaluationPlan, since: Minute?) async throws -> LateReconciliation {
+        // No alert is opened again after more than a day.
+        let first = since.map { ($0 - 1440).timestamp } ?? now
+        let recorded = try await RecordedFiring.read(rule: rule.name, since: first, on: pool)
+        let late = LateReconciliation(rule, plan.transitions, open: plan.open, recorded: recorded)
+        plan.transitions = late.transitions
+        return late
     }
 
     private var initialLookbackMinutes: Int { configuration.initialLookbackMinutes(rule) }
@@ -105,7 +107,7 @@ struct RulePass {
         _ plan: EvaluationPlan,
         _ checkpoint: RuleCheckpoint,
         _ taken: [AcceptancePass.AppliedAcceptance],
-        _ contradicted: Set<GroupKey>,
+        _ late: LateReconciliation?,
         last: Minute
     ) async throws -> [AlertChange] {
         let open = try await AlertStore.open(rule: rule.name, on: pool)
@@ -114,12 +116,17 @@ struct RulePass {
         var changes = AlertChanges(rule: rule, open: open, closed: closed, last: last, now: now, lag: configuration.lag)
         for one in taken { changes.accepted[one.accepted.group] = one.accepted.summary }
         if checkpoint.asOf == nil { changes.resolveUnconfirmed(Set(plan.open.keys)) }
-        if !contradicted.isEmpty { changes.resolveUnconfirmed(Set(open.map(\.group)).subtracting(contradicted), reason: .lateAttempts) }
+        if let contradicted = late?.contradicted, !contradicted.isEmpty {
+            changes.resolveUnconfirmed(Set(open.map(\.group)).subtracting(contradicted), reason: .lateAttempts)
+        }
         for transition in plan.transitions {
             let isOver = plan.transitions.last { $0.group == transition.group && $0.firedAt == transition.firedAt }?.kind == .resolved
             changes.apply(transition, frozen: plan.open[transition.group]?.frozenShares ?? [], isOver: isOver)
         }
-        let oldest = (open.map(\.startsAt) + plan.transitions.map(\.startsAt.timestamp)).min() ?? now
+        let incidents = late?.incidents ?? []
+        incidents.forEach { changes.record($0) }
+        let recorded = plan.transitions + incidents.map(\.begin)
+        let oldest = (open.map(\.startsAt) + recorded.map(\.startsAt.timestamp)).min() ?? now
         let causes = try await SuppressionCandidates.read(rule, since: oldest, on: pool)
         let silences = try await SilenceStore.current(at: now, on: pool).filter { $0.isActive(at: now) }
         for (group, alert) in plan.open {

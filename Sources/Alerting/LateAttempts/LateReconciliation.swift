@@ -2,72 +2,108 @@ import AlertRules
 
 /// What a second evaluation of minutes means for alerts that were raised, or were not, by the first: a pure function.
 ///
-/// Nothing that was notified is taken back; the alert that is open at the end is the one a backtest finds open.
+/// It compares when each group fired, minute by minute, as found and as recorded; whether the fold calls a beginning fired or reopened does
+/// not matter for that. Nothing that was notified is taken back; the alert that is open at the end is the one a backtest finds open.
 struct LateReconciliation {
-    /// A stretch of firing in the second evaluation.
-    private struct Span {
+    /// An incident that is over, from its beginning to its end.
+    struct Incident: Hashable {
+        var begin: Transition
+        var end: Transition
+    }
+
+    /// A time in which the second evaluation finds a group firing.
+    private struct Firing {
         /// Nil when it began before.
         var begin: Transition?
         /// Nil when it goes on.
         var end: Transition?
+
+        var from: Minute? { begin.map { $0.minute + 1 } }
+        var until: Minute? { end.map { $0.minute + 1 } }
+
+        func overlaps(_ other: RecordedFiring) -> Bool {
+            let beginsBefore = if let from, let end = other.until { from < end } else { true }
+            let endsAfter = if let until { other.from < until } else { true }
+            return beginsBefore && endsAfter
+        }
     }
 
-    /// Transitions that were not recorded yet, in order.
+    /// Transitions that follow what was recorded of their group, in order.
     private(set) var transitions: [Transition] = []
+    /// What ended before, or in the middle of, what was recorded of its group: alerts of their own.
+    private(set) var incidents: [Incident] = []
     /// Groups whose open alert the second evaluation does not find firing.
     private(set) var contradicted: Set<GroupKey> = []
+
+    private let rule: AlertRule
 
     /// - Parameters:
     ///   - found: the transitions of the second evaluation, in order.
     ///   - open: the groups that fire at its end.
-    ///   - stored: the alerts of the rule that were open at any time since its beginning.
-    init(_ found: [Transition], open: Set<GroupKey>, stored: [Alert]) {
+    ///   - recorded: when the rule's alerts fired since its beginning, and as long before as an alert may be opened again.
+    init(_ rule: AlertRule, _ found: [Transition], open: [GroupKey: FiringAlert], recorded: [RecordedFiring]) {
+        self.rule = rule
         let byGroup = Dictionary(grouping: found, by: \.group)
-        let storedByGroup = Dictionary(grouping: stored, by: \.group)
-        for group in Set(byGroup.keys).union(storedByGroup.keys).sorted() {
-            add(group, Self.spans(byGroup[group] ?? []), isOpen: open.contains(group), storedByGroup[group] ?? [])
+        let recordedByGroup = Dictionary(grouping: recorded, by: \.group)
+        for group in Set(byGroup.keys).union(recordedByGroup.keys).union(open.keys).sorted() {
+            add(group, byGroup[group] ?? [], open[group], recordedByGroup[group] ?? [])
         }
         transitions.sort { ($0.minute, $0.group) < ($1.minute, $1.group) }
     }
 
-    private mutating func add(_ group: GroupKey, _ spans: [Span], isOpen: Bool, _ stored: [Alert]) {
-        guard !stored.contains(where: { $0.state == .firing }) else {
-            if !isOpen {
-                if let end = spans.last?.end { transitions.append(end) } else { contradicted.insert(group) }
-            }
-            return
-        }
-        for span in spans {
-            guard var begin = span.begin else { continue }
-            let known = stored.contains { Self.overlaps(span, $0) }
-            if let end = span.end {
-                guard !known else { continue }
-                begin.kind = .fired
-                transitions += [begin, end]
+    private mutating func add(_ group: GroupKey, _ found: [Transition], _ open: FiringAlert?, _ recorded: [RecordedFiring]) {
+        let firings = Self.firings(found, isOpen: open != nil)
+        for (index, firing) in firings.enumerated() {
+            let known = recorded.filter(firing.overlaps)
+            if known.contains(where: { $0.until == nil }) {
+                if index == firings.count - 1, let end = firing.end { transitions.append(end) }
+            } else if let newest = known.compactMap(\.until).max() {
+                // With more recorded after it, what is between was good enough for somebody to be notified of an end.
+                guard newest == recorded.compactMap(\.until).max() else { continue }
+                extend(firing, after: newest, group, open)
             } else {
-                begin.kind = known ? .reopened : .fired
-                transitions.append(begin)
+                addMissing(firing, recorded, isFirst: index == 0)
             }
+        }
+        guard recorded.contains(where: { $0.until == nil }), open == nil else { return }
+        if !recorded.contains(where: { $0.until == nil && firings.last?.overlaps($0) == true }) { contradicted.insert(group) }
+    }
+
+    /// It lasted longer than was recorded, or lasts.
+    private mutating func extend(_ firing: Firing, after recorded: Minute, _ group: GroupKey, _ open: FiringAlert?) {
+        if let until = firing.until, until <= recorded { return }
+        let own = open.map { Transition.reopened($0, of: rule, group, at: recorded - 1) }
+        guard var begin = firing.begin ?? firing.end ?? own else { return }
+        begin.kind = .reopened
+        begin.reason = .conditionMet
+        begin.minute = recorded - 1
+        begin.endsAt = nil
+        transitions += [begin, firing.end].compactMap { $0 }
+    }
+
+    private mutating func addMissing(_ firing: Firing, _ recorded: [RecordedFiring], isFirst: Bool) {
+        guard let begin = firing.begin, let from = firing.from else { return }
+        if recorded.allSatisfy({ $0.until.map { $0 <= from } ?? false }) {
+            // What it would open again was never recorded: it begins by itself.
+            let begin = isFirst && recorded.isEmpty ? begin.asBeginning : begin
+            transitions += [begin, firing.end].compactMap { $0 }
+        } else if let end = firing.end {
+            incidents.append(Incident(begin: begin.asBeginning, end: end))
         }
     }
 
-    private static func spans(_ transitions: [Transition]) -> [Span] {
-        var spans: [Span] = []
+    private static func firings(_ transitions: [Transition], isOpen: Bool) -> [Firing] {
+        var firings: [Firing] = []
         for transition in transitions {
             if transition.kind != .resolved {
-                spans.append(Span(begin: transition, end: nil))
-            } else if let last = spans.indices.last, spans[last].end == nil {
-                spans[last].end = transition
+                firings.append(Firing(begin: transition))
+            } else if let last = firings.indices.last, firings[last].end == nil {
+                firings[last].end = transition
             } else {
-                spans.append(Span(begin: nil, end: transition))
+                firings.append(Firing(end: transition))
             }
         }
-        return spans
-    }
-
-    private static func overlaps(_ span: Span, _ alert: Alert) -> Bool {
-        guard let begin = span.begin else { return true }
-        let end = span.end.map { ($0.minute + 1).timestamp }
-        return (alert.resolvedAt.map { begin.startsAt.timestamp <= $0 } ?? true) && (end.map { alert.startsAt <= $0 } ?? true)
+        if isOpen, firings.last.map({ $0.end != nil }) ?? true { firings.append(Firing()) }
+        return firings
     }
 }

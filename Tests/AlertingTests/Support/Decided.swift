@@ -18,6 +18,13 @@ struct Decided: Hashable, Comparable, CustomStringConvertible {
 
     static func < (a: Decided, b: Decided) -> Bool { (a.rule, a.group, a.minute, a.kind) < (b.rule, b.group, b.minute, b.kind) }
 
+    /// Fires, whether it is called a new alert or an earlier one that goes on.
+    var withoutReopening: Decided {
+        var decided = self
+        if kind == "reopened" { decided.kind = "firing" }
+        return decided
+    }
+
     static func live(_ pool: PostgresPool) async throws -> [Decided] {
         try await pool.query(
             """
