@@ -99,15 +99,19 @@ struct LiveBench: Sendable {
         try await pool.execute(
             """
             INSERT INTO activeMatches AS m (matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, lastUpdatedAt, keyEvent,
-                keyEventPriority, alertTitle, alertBody)
+                keyEventPriority)
             VALUES (\(matchId), \(phase), \(state), \(state), \(now.seconds), \(now), \(now), \(event?.name),
-                \((event?.priority).map { Int16($0) }), \(alert), \(alert.map { _ in "RR v KKR" }))
+                \((event?.priority).map { Int16($0) }))
             ON CONFLICT (matchId) DO UPDATE SET phase = excluded.phase, displayState = excluded.displayState, seq = m.seq + 1,
                 stateHash = excluded.stateHash, stateTimestamp = greatest(excluded.stateTimestamp, m.stateTimestamp + 1),
                 stateBuiltAt = excluded.stateBuiltAt, lastUpdatedAt = excluded.lastUpdatedAt, keyEvent = excluded.keyEvent,
-                keyEventPriority = excluded.keyEventPriority, alertTitle = excluded.alertTitle, alertBody = excluded.alertBody
+                keyEventPriority = excluded.keyEventPriority
             """
         )
+        guard let alert else { return }
+        let newest: Query = "SELECT matchId, stateTimestamp FROM activeMatches WHERE matchId = \(matchId)"
+        let text = LiveSubject.Alert(title: alert, body: "RR v KKR")
+        try await pool.execute(AlertQueries.insert(text, priority: event?.priority ?? 1, of: newest, now: now))
     }
 
     @discardableResult

@@ -38,11 +38,9 @@ CREATE TABLE activeMatches (
     -- aps.timestamp of this state: max(now, last + 1), so that it strictly increases for a match, regardless of the writer.
     stateTimestamp   bigint           NOT NULL,
     stateBuiltAt     timestamptz      NOT NULL,
-    -- The event that this state announces, if any, and the text of its alert.
+    -- The event that this state announces, if any. The text of its alert is in activityAlerts.
     keyEvent         text,
     keyEventPriority smallint,
-    alertTitle       text,
-    alertBody        text,
     -- What the detection of events carries from one state to the next.
     previousScores   jsonb            NOT NULL DEFAULT '{}',
     cooldowns        jsonb            NOT NULL DEFAULT '{}',
@@ -86,9 +84,7 @@ CREATE TABLE activitySubjects (
     stateTimestamp  bigint           NOT NULL,
     stateBuiltAt    timestamptz      NOT NULL,
     critical        boolean          NOT NULL DEFAULT false,
-    alertTitle      text,
-    alertBody       text,
-    -- The alert of the start. It is kept if an update without an alert follows immediately.
+    -- The alert of the start.
     startAlertTitle text             NOT NULL,
     startAlertBody  text             NOT NULL,
     staleAt         timestamptz,
@@ -106,6 +102,22 @@ CREATE TABLE activitySubjects (
 CREATE INDEX activitySubjects_expiresAt ON activitySubjects (expiresAt) WHERE expiresAt IS NOT NULL;
 
 COMMENT ON TABLE activitySubjects IS 'State of each subject that is not a match.';
+
+-- An alert belongs to the state that brought it, and is due to each device that was sent neither that state nor a newer one.
+CREATE TABLE activityAlerts (
+    matchId        text COLLATE "C" NOT NULL,
+    stateTimestamp bigint           NOT NULL,
+    builtAt        timestamptz      NOT NULL,
+    -- 1 is the most important. Of several alerts that are due, a device is shown the most important one, of equals the newest.
+    priority       smallint         NOT NULL,
+    title          text             NOT NULL,
+    body           text             NOT NULL,
+    PRIMARY KEY (matchId, stateTimestamp)
+);
+
+CREATE INDEX activityAlerts_builtAt ON activityAlerts (builtAt);
+
+COMMENT ON TABLE activityAlerts IS 'Alerts of the last ten minutes. After two minutes nobody is alerted any more.';
 
 CREATE TABLE liveActivities (
     matchId              text COLLATE "C" NOT NULL,

@@ -93,10 +93,10 @@ enum CustomActivity {
     }
 
     /// Refuses what could never be sent, with the member to shorten.
-    static func checkSize(_ subject: LiveSubject, now: Timestamp) throws(Problem) {
+    static func checkSize(_ subject: LiveSubject, alert: LiveSubject.Alert? = nil, now: Timestamp) throws(Problem) {
         do throws(PushError) {
             _ = try LivePayloads.start(subject, instance: 1, now: now)
-            _ = try LivePayloads.update(subject, now: now)
+            _ = try LivePayloads.update(subject, alert: alert ?? subject.startAlert, now: now)
         } catch {
             throw .invalid(
                 error.message,

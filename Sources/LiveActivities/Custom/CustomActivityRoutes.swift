@@ -67,9 +67,10 @@ package struct CustomActivityRoutes: Sendable {
     private func update(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let (type, body) = try await call(request, context)
         let update = try CustomUpdate(body, type: type)
-        guard try await store.update(update, type: type, now: now()) else { throw CustomActivityRoutes.unknown }
+        guard let result = try await store.update(update, type: type, now: now()) else { throw CustomActivityRoutes.unknown }
         wake.signal()
-        return try answer(update.activityId, "updating", devices: nil, status: .accepted)
+        let document = CustomActivityDocument(activityId: update.activityId, state: "updating", alertsWaiting: result.alertsWaiting)
+        return try JSONResponse(document, status: .accepted).response()
     }
 
     private func end(_ request: Request, _ context: PushwatchContext) async throws -> Response {
@@ -98,6 +99,8 @@ struct CustomActivityDocument: Encodable, Sendable {
     var state: String
     /// How many devices it was started on.
     var devices: Int?
+    /// Of an update with an alert: earlier alerts that some device was not sent yet, and that may be merged with this one.
+    var alertsWaiting: Int?
 }
 
 extension LiveSubject {
@@ -112,7 +115,6 @@ extension LiveSubject {
             timestamp: now.seconds,
             builtAt: now,
             event: .alerting,
-            alert: start.alert,
             startAlert: start.alert,
             isLive: true,
             isOver: false,

@@ -43,17 +43,22 @@ package struct CustomActivityStore: Sendable {
         }
     }
 
-    /// False: there is none of this name that still runs.
-    func update(_ update: CustomUpdate, type: AttributesType, now: Timestamp) async throws -> Bool {
+    struct UpdateResult: Sendable, Hashable {
+        /// Nil: the update brings no alert.
+        var alertsWaiting: Int?
+    }
+
+    /// Nil: there is none of this name that still runs.
+    func update(_ update: CustomUpdate, type: AttributesType, now: Timestamp) async throws -> UpdateResult? {
         let subject = SubjectName.of(attributesType: type.name, activityId: update.activityId)
-        return try await pool.execute(
-            """
-            UPDATE activitySubjects SET contentState = \(update.contentState), stateHash = \(CustomQueries.hash(update.contentState)),
-                seq = seq + 1, stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now),
-                lastUpdatedAt = \(now), critical = \(update.isCritical), alertTitle = \(update.alert?.title), alertBody = \(update.alert?.body)
-            WHERE subject = \(subject) AND endedAt IS NULL
-            """
-        ) == 1
+        return try await pool.performTransaction { connection in
+            guard try connection.execute(CustomQueries.update(update, subject: subject, now: now)) == 1 else { return nil }
+            guard let alert = update.alert else { return UpdateResult() }
+            let waiting = try connection.query(CustomQueries.alertsWaiting(of: subject, now: now))[0].decode(Int.self)
+            let state: Query = "SELECT subject, stateTimestamp FROM activitySubjects WHERE subject = \(subject)"
+            try connection.execute(AlertQueries.insert(alert, priority: update.isCritical ? 1 : 2, of: state, now: now))
+            return UpdateResult(alertsWaiting: waiting)
+        }
     }
 
     /// False: there is none of this name. Ending twice is fine.
@@ -64,7 +69,7 @@ package struct CustomActivityStore: Sendable {
             """
             UPDATE activitySubjects SET contentState = coalesce(\(end.contentState), contentState), stateHash = coalesce(\(hash), stateHash),
                 seq = seq + 1, stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now),
-                lastUpdatedAt = \(now), critical = false, alertTitle = NULL, alertBody = NULL, endedAt = \(now), dismissAt = \(end.dismissAt)
+                lastUpdatedAt = \(now), critical = false, endedAt = \(now), dismissAt = \(end.dismissAt)
             WHERE subject = \(subject) AND endedAt IS NULL
             """
         )
@@ -95,6 +100,24 @@ private enum CustomQueries {
         VALUES (\(subject), \(type), \(start.attributes), \(start.contentState), \(hash(start.contentState)), \(now.seconds), \(now),
             \(start.alert.title), \(start.alert.body), \(now), \(now))
         ON CONFLICT (subject) DO NOTHING
+        """
+    }
+
+    static func update(_ update: CustomUpdate, subject: String, now: Timestamp) -> Query {
+        """
+        UPDATE activitySubjects SET contentState = \(update.contentState), stateHash = \(hash(update.contentState)), seq = seq + 1,
+            stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now), lastUpdatedAt = \(now),
+            critical = \(update.isCritical)
+        WHERE subject = \(subject) AND endedAt IS NULL
+        """
+    }
+
+    /// Alerts that a device of the subject was not sent yet.
+    static func alertsWaiting(of subject: String, now: Timestamp) -> Query {
+        """
+        SELECT count(*) FROM activityAlerts w WHERE w.matchId = \(subject) AND w.builtAt >= \(now - SubjectAlert.freshness)
+            AND EXISTS (SELECT FROM liveActivities a WHERE a.matchId = w.matchId AND a.status <> 'ended'
+                AND a.lastTimestampSent < w.stateTimestamp)
         """
     }
 

@@ -12,14 +12,13 @@ enum MatchQueries {
     /// The first state of a match. Nothing when another instance was quicker.
     static func insert(_ change: MatchChange, source: MatchSource, now: Timestamp) throws -> Query {
         let detection = StoredMatch.Detection(tails: change.memory.window.tails, key: change.memory.key)
-        let alert = MatchAlert(change)
         return """
             INSERT INTO activeMatches (matchId, phase, displayState, seq, stateHash, stateTimestamp, stateBuiltAt, keyEvent,
-                keyEventPriority, alertTitle, alertBody, previousScores, cooldowns, lastBalls, detection, feedState, pollerState, feedUrl,
+                keyEventPriority, previousScores, cooldowns, lastBalls, detection, feedState, pollerState, feedUrl,
                 startsAt, wentLiveAt, endedAt, lastUpdatedAt, expiresAt)
             VALUES (\(change.score.matchId), \(change.score.phase.rawValue), \(change.text), \(change.memory.seq),
                 \(change.memory.stateHash), \(change.memory.stateTimestamp), \(now), \(change.newKeyEvent?.type.rawValue),
-                \(change.newKeyEvent.map { Int16($0.type.priority) }), \(alert?.title), \(alert?.body),
+                \(change.newKeyEvent.map { Int16($0.type.priority) }),
                 \(try StoredMatch.json(PreviousScores.of(change.score)))::jsonb, \(try StoredMatch.json(change.memory.cooldowns))::jsonb,
                 \(try StoredMatch.json(change.memory.window.balls))::jsonb, \(try StoredMatch.json(detection))::jsonb,
                 \(try StoredMatch.json(change.score))::jsonb, \(PollerState.of(change.score).rawValue), \(source.url),
@@ -31,12 +30,10 @@ enum MatchQueries {
 
     static func update(_ change: MatchChange, source: MatchSource, now: Timestamp) throws -> Query {
         let detection = StoredMatch.Detection(tails: change.memory.window.tails, key: change.memory.key)
-        let alert = MatchAlert(change)
         return """
             UPDATE activeMatches SET phase = \(change.score.phase.rawValue), displayState = \(change.text), seq = \(change.memory.seq),
                 stateHash = \(change.memory.stateHash), stateTimestamp = \(change.memory.stateTimestamp), stateBuiltAt = \(now),
                 keyEvent = \(change.newKeyEvent?.type.rawValue), keyEventPriority = \(change.newKeyEvent.map { Int16($0.type.priority) }),
-                alertTitle = \(alert?.title), alertBody = \(alert?.body),
                 previousScores = \(try StoredMatch.json(PreviousScores.of(change.score)))::jsonb,
                 cooldowns = \(try StoredMatch.json(change.memory.cooldowns))::jsonb,
                 lastBalls = \(try StoredMatch.json(change.memory.window.balls))::jsonb,
@@ -48,6 +45,14 @@ enum MatchQueries {
                 expiresAt = coalesce(expiresAt, \(change.score.phase.isFinal ? now + MatchStore.retention : nil)), lastUpdatedAt = \(now)
             WHERE matchId = \(change.score.matchId)
             """
+    }
+
+    /// The alert of a change that makes phones be heard; nil for others.
+    static func alert(_ change: MatchChange, now: Timestamp) -> Query? {
+        guard let newKeyEvent = change.newKeyEvent, newKeyEvent.type.urgency == .alert else { return nil }
+        let alert = LiveSubject.Alert(title: change.display.title, body: change.display.key?.text ?? newKeyEvent.text)
+        let state: Query = "SELECT \(change.score.matchId), \(change.memory.stateTimestamp)::bigint"
+        return AlertQueries.insert(alert, priority: newKeyEvent.type.priority, of: state, now: now)
     }
 
     /// Newer, and nothing to show: only what detection remembers. The display state and its number stay as they are.

@@ -63,6 +63,7 @@ package struct MatchStore: Sendable {
                     ? MatchQueries.insert(change, source: source, now: now) : MatchQueries.update(change, source: source, now: now)
                 // Another instance may have had the same first sight: then its row is there now, and this state follows it.
                 guard try connection.execute(query) == 1 || !isNew else { continue }
+                if let alert = MatchQueries.alert(change, now: now) { try connection.execute(alert) }
                 return MatchReceipt(
                     result: .accepted,
                     matchId: score.matchId,

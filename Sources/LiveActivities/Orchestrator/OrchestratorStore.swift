@@ -76,6 +76,7 @@ struct OrchestratorStore: Sendable {
                 AND NOT EXISTS (SELECT FROM activitySubjects s WHERE s.subject = f.matchId)
             """
         )
+        swept += try await pool.execute("DELETE FROM activityAlerts WHERE builtAt <= \(now - SubjectAlert.retention)")
         return swept + (try await pool.execute("DELETE FROM activityStarts WHERE claimedAt < \(now) - interval '7 days'"))
     }
 

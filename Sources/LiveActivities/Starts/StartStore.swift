@@ -95,7 +95,8 @@ enum StartQueries {
     static func send(_ deliveries: Query, _ channels: ChannelPolicy, now: Timestamp) -> Query {
         """
         WITH due AS MATERIALIZED (
-            SELECT o.deliveryId, a.matchId AS subject, a.userId, a.deviceId, a.instance, s.token, s.version, c.channelId
+            SELECT o.deliveryId, a.matchId AS subject, a.userId, a.deviceId, a.instance, s.token, s.version, c.channelId, a.createdAt,
+                \(AlertQueries.alertedThrough) AS alertedThrough
             FROM unnest(\(deliveries)) AS o(deliveryId, subject, userId, deviceId, instance, hash)
             JOIN liveActivities a ON \(KeyColumns.match)
             JOIN devices d ON d.userId = a.userId AND d.deviceId = a.deviceId
@@ -108,7 +109,7 @@ enum StartQueries {
         ), sent AS (
             UPDATE liveActivities a SET startSentAt = \(now) FROM due o WHERE \(KeyColumns.match)
         )
-        SELECT deliveryId, token, version, channelId FROM due
+        SELECT deliveryId, token, version, channelId, createdAt, alertedThrough FROM due
         """
     }
 }

@@ -16,7 +16,6 @@ package struct LiveSubject: Sendable, Hashable {
     package var timestamp: Int64
     package var builtAt: Timestamp
     package var event: KeyEventClass
-    package var alert: Alert?
     /// Shown with a start, which must have one.
     var startAlert: Alert
     /// Being shown: starts and updates go out.
