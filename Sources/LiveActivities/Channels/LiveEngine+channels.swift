@@ -85,7 +85,7 @@ extension LiveEngine {
         let channel = BroadcastChannel(id: id, storage: ChannelPolicy.storage)
         // A match that is forgotten already has nothing left to say.
         guard let subject = try? await stores.subjects.named([key.subject])[key.subject] else { return }
-        let stamp = max(subject.timestamp, lastTimestamp + 1)
+        let stamp = max(subject.timestamp, lastTimestamp) + 1
         let operation = "end:\(sent + 1)"
         let alerts = sent == 0 ? (try? await stores.subjects.alerts(of: [subject], now: now())[subject.id]) ?? [] : []
         let due = DueAlerts(alerts, after: lastTimestamp, since: nil, now: now())

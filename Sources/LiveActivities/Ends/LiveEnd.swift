@@ -53,7 +53,8 @@ package struct LiveEnd: QueuedKind {
                 contents[deliveryId] = .unreachable(code: "TokenUnreadable")
                 continue
             }
-            let stamp = max(subject.timestamp, lastTimestamp + 1)
+            // An update of the newest state may be under way.
+            let stamp = max(subject.timestamp, lastTimestamp) + 1
             let endReason: EndReason = try stored(reason)
             // One whose push is under way has no known outcome, and may be repeated here.
             let due =
