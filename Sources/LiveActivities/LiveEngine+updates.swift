@@ -82,7 +82,7 @@ extension LiveEngine {
                 return .message(message, to: token)
             case .channel(let channel):
                 var push = job.state.broadcast
-                push.alert = job.due.shown?.alert.push
+                push.show(job.due.shown?.alert)
                 push.priority = job.priority
                 return .broadcast(push, to: channel)
             }

@@ -122,6 +122,62 @@ struct AlertTests {
         }
     }
 
+    @Test("a match's alerts have the default sound; what a caller sets for a custom activity goes out as it is")
+    func members() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            try await bench.score(runs: 2, event: ("wicket", 5), alert: "WICKET!")
+            try await bench.run()
+            #expect(bench.apns.calls.compactMap { $0.aps["alert"]?["sound"]?.string } == ["default", "default"])
+            #expect(bench.apns.calls.allSatisfy { $0.aps["interruption-level"] == nil && $0.aps["relevance-score"] == nil })
+        }
+        try await withPager { routes in
+            let staleAt = Timestamp(seconds: routes.bench.now.seconds + 90)
+            let update = """
+                {"activityId": "p1", "contentState": \(Self.state("now")), "relevanceScore": 75.5, "staleAt": "\(staleAt.rfc3339)",
+                 "alert": {"title": "Pager", "body": "now", "sound": "siren.caf", "interruptionLevel": "time-sensitive"}}
+                """
+            #expect(try await routes.call("\(Self.base)/update", .post, as: "service", update).status == .accepted)
+            try await routes.bench.run()
+            let aps = try #require(routes.bench.apns.calls.first).aps
+            #expect(aps["alert"]?["sound"]?.string == "siren.caf" && aps.text("interruption-level") == "time-sensitive")
+            #expect(aps.integer("stale-date") == staleAt.seconds && aps["relevance-score"] == .number(75.5))
+            // A heartbeat keeps the score, and does not make the state look newer than its caller said.
+            routes.bench.clock.advance(.seconds(901))
+            try await routes.bench.run()
+            let heartbeat = try #require(routes.bench.apns.calls.last).aps
+            #expect(heartbeat.integer("stale-date") == heartbeat.integer("timestamp") + 1)
+            #expect(heartbeat["relevance-score"] == .number(75.5) && heartbeat["interruption-level"] == nil)
+            let dismissAt = Timestamp(seconds: routes.bench.now.seconds + 3600)
+            let end = """
+                {"activityId": "p1", "dismissAt": "\(dismissAt.rfc3339)", "alert": {"title": "Pager", "body": "over", "sound": "none"}}
+                """
+            #expect(try await routes.call("\(Self.base)/end", .post, as: "service", end).status == .accepted)
+            try await routes.bench.run()
+            let last = try #require(routes.bench.apns.calls.last).aps
+            #expect(last.integer("dismissal-date") == dismissAt.seconds)
+            #expect(last["alert"]?["body"]?.string == "over" && last["alert"]?["sound"] == nil)
+        }
+    }
+
+    @Test(
+        "what Apple would ignore or cut is refused with its place",
+        arguments: [
+            ("update", #""staleAt": "2001-01-01T00:00:00Z""#, "/staleAt"), ("update", #""relevanceScore": "high""#, "/relevanceScore"),
+            ("update", #""alert": {"title": "t", "body": "b", "interruptionLevel": "loud"}"#, "/alert/interruptionLevel"),
+            ("update", #""alert": {"title": "t", "body": "b", "sound": ""}"#, "/alert/sound"),
+            ("end", #""dismissAt": "2101-01-01T00:00:00Z""#, "/dismissAt"),
+        ]
+    )
+    func refused(_ call: String, _ member: String, _ pointer: String) async throws {
+        try await withPager { routes in
+            let body = #"{"activityId": "p1", "contentState": \#(Self.state("now")), \#(member)}"#
+            let answer = try await routes.call("\(Self.base)/\(call)", .post, as: "service", body)
+            #expect(answer.status == .unprocessableContent && String(buffer: answer.body).contains(#""\#(pointer)""#))
+        }
+    }
+
     @Test("followers of a match get one content state; the alert is the one each of them lacks")
     func perDevice() async throws {
         try await LiveBench.with { bench in

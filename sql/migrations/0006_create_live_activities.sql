@@ -87,7 +87,11 @@ CREATE TABLE activitySubjects (
     -- The alert of the start.
     startAlertTitle text             NOT NULL,
     startAlertBody  text             NOT NULL,
+    startAlertSound text,
+    startAlertLevel text,
+    -- When the state is out of date; null: half an hour after stateTimestamp.
     staleAt         timestamptz,
+    relevanceScore  double precision,
     dismissAt       timestamptz,
     endedAt         timestamptz,
     -- Lease of the server that sends to followers.
@@ -112,6 +116,9 @@ CREATE TABLE activityAlerts (
     priority       smallint         NOT NULL,
     title          text             NOT NULL,
     body           text             NOT NULL,
+    -- Null: silent.
+    sound          text,
+    interruptionLevel text,
     PRIMARY KEY (matchId, stateTimestamp)
 );
 

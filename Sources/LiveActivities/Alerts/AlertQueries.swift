@@ -6,8 +6,9 @@ enum AlertQueries {
     /// - Parameter state: a query of the state's subject and timestamp.
     static func insert(_ alert: LiveSubject.Alert, priority: Int, of state: Query, now: Timestamp) -> Query {
         """
-        INSERT INTO activityAlerts (matchId, stateTimestamp, builtAt, priority, title, body)
-        SELECT s.subject, s.timestamp, \(now), \(Int16(priority)), \(alert.title), \(alert.body) FROM (\(state)) AS s(subject, timestamp)
+        INSERT INTO activityAlerts (matchId, stateTimestamp, builtAt, priority, title, body, sound, interruptionLevel)
+        SELECT s.subject, s.timestamp, \(now), \(Int16(priority)), \(alert.title), \(alert.body),
+            \(alert.sound)::text, \(alert.interruptionLevel?.rawValue)::text FROM (\(state)) AS s(subject, timestamp)
         """
     }
 
@@ -17,15 +18,12 @@ enum AlertQueries {
             WHERE i.matchId = a.matchId AND i.userId = a.userId AND i.deviceId = a.deviceId)
         """
 
-    static let columns = "stateTimestamp, builtAt, priority, title, body"
+    static let columns = "stateTimestamp, builtAt, priority, title, body, sound, interruptionLevel"
 
     static func read(_ row: Row) throws -> SubjectAlert {
-        let (timestamp, builtAt, priority, title, body) = try row.decode((Int64, Timestamp, Int16, String, String).self)
-        return SubjectAlert(
-            timestamp: timestamp,
-            builtAt: builtAt,
-            priority: Int(priority),
-            alert: LiveSubject.Alert(title: title, body: body)
-        )
+        let values = try row.decode((Int64, Timestamp, Int16, String, String, String?, String?).self)
+        var alert = LiveSubject.Alert(title: values.3, body: values.4, sound: values.5)
+        alert.interruptionLevel = values.6.flatMap(LiveSubject.InterruptionLevel.init(rawValue:))
+        return SubjectAlert(timestamp: values.0, builtAt: values.1, priority: Int(values.2), alert: alert)
     }
 }

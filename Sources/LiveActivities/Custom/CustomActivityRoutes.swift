@@ -38,8 +38,8 @@ package struct CustomActivityRoutes: Sendable {
 
     private func start(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let (type, body) = try await call(request, context)
-        let start = try CustomStart(body, type: type)
         let now = now()
+        let start = try CustomStart(body, type: type, now: now)
         try CustomActivity.checkSize(LiveSubject(start, type: type.name, now: now), now: now)
         let result = try await store.start(start, type: type, now: now)
         wake.signal()
@@ -66,7 +66,7 @@ package struct CustomActivityRoutes: Sendable {
 
     private func update(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let (type, body) = try await call(request, context)
-        let update = try CustomUpdate(body, type: type)
+        let update = try CustomUpdate(body, type: type, now: now())
         guard let result = try await store.update(update, type: type, now: now()) else { throw CustomActivityRoutes.unknown }
         wake.signal()
         let document = CustomActivityDocument(activityId: update.activityId, state: "updating", alertsWaiting: result.alertsWaiting)
@@ -75,7 +75,7 @@ package struct CustomActivityRoutes: Sendable {
 
     private func end(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let (type, body) = try await call(request, context)
-        let end = try CustomEnd(body, type: type)
+        let end = try CustomEnd(body, type: type, now: now())
         guard try await store.end(end, type: type, now: now()) else { throw CustomActivityRoutes.unknown }
         wake.signal()
         return try answer(end.activityId, "ending", devices: nil, status: .accepted)
@@ -118,6 +118,8 @@ extension LiveSubject {
             startAlert: start.alert,
             isLive: true,
             isOver: false,
+            staleAt: start.staleAt,
+            relevanceScore: start.relevanceScore,
             dismissAt: nil,
             epoch: 0
         )

@@ -21,14 +21,16 @@ enum LivePayloads {
 
     /// The same for a channel, which stores nothing: what is not delivered at once, is not.
     static func broadcast(_ subject: LiveSubject, alert: LiveSubject.Alert?, now: Timestamp) -> LiveActivityPush {
-        LiveActivityPush(
+        var push = LiveActivityPush(
             .update,
             contentState: Array(subject.state.utf8),
             timestamp: Timestamp(seconds: subject.timestamp),
-            alert: alert?.push,
-            staleDate: Timestamp(seconds: subject.timestamp) + staleAfter,
+            staleDate: staleDate(subject),
+            relevanceScore: subject.relevanceScore,
             priority: .normal
         )
+        push.show(alert)
+        return push
     }
 
     /// - Parameters:
@@ -41,7 +43,7 @@ enum LivePayloads {
         alert: LiveSubject.Alert? = nil,
         now: Timestamp
     ) throws(PushError) -> PushMessage {
-        try LiveActivityPush(
+        var push = LiveActivityPush(
             .start(
                 .init(
                     attributesType: subject.attributesType,
@@ -51,11 +53,13 @@ enum LivePayloads {
             ),
             contentState: Array(subject.state.utf8),
             timestamp: Timestamp(seconds: subject.timestamp),
-            alert: (alert ?? subject.startAlert).push,
-            staleDate: Timestamp(seconds: subject.timestamp) + staleAfter,
+            staleDate: staleDate(subject),
+            relevanceScore: subject.relevanceScore,
             collapseId: collapseId(subject.id, instance: instance),
             expiresAt: now + startLifetime
-        ).message()
+        )
+        push.show(alert ?? subject.startAlert)
+        return try push.message()
     }
 
     static func end(
@@ -66,7 +70,7 @@ enum LivePayloads {
         now: Timestamp
     ) throws(PushError) -> PushMessage {
         var push = end(subject, stamp: Timestamp(seconds: timestamp), reason: reason, endedAt: now)
-        push.alert = reason.concernsAll ? alert?.push : nil
+        push.show(reason.concernsAll ? alert : nil)
         push.expiresAt = now + endLifetime
         return try push.message()
     }
@@ -79,7 +83,7 @@ enum LivePayloads {
         alert: LiveSubject.Alert?
     ) -> LiveActivityPush {
         var push = end(subject, stamp: Timestamp(seconds: timestamp), reason: .matchEnd, endedAt: endedAt)
-        push.alert = alert?.push
+        push.show(alert)
         return push
     }
 
@@ -106,6 +110,12 @@ enum LivePayloads {
         }
     }
 
+    /// A heartbeat after the caller's moment shows a state that is out of date.
+    private static func staleDate(_ subject: LiveSubject) -> Timestamp {
+        let timestamp = Timestamp(seconds: subject.timestamp)
+        return subject.staleAt.map { max($0, timestamp + .seconds(1)) } ?? timestamp + staleAfter
+    }
+
     private static func dismissal(_ subject: LiveSubject, reason: EndReason, stamp: Timestamp, now: Timestamp) -> Timestamp {
         // In the past: at once.
         guard reason.concernsAll else { return Timestamp(seconds: stamp.seconds - 1) }
@@ -114,6 +124,9 @@ enum LivePayloads {
     }
 }
 
-extension LiveSubject.Alert {
-    var push: LiveActivityAlert { LiveActivityAlert(title: title, body: body) }
+extension LiveActivityPush {
+    mutating func show(_ alert: LiveSubject.Alert?) {
+        self.alert = alert.map { LiveActivityAlert(title: $0.title, body: $0.body, sound: $0.sound) }
+        interruptionLevel = alert?.interruptionLevel?.rawValue
+    }
 }

@@ -4,13 +4,14 @@ import PushContract
 extension LiveSubject {
     static let customColumns = """
         subject, attributesType, attributes, contentState, stateHash, stateTimestamp, stateBuiltAt, critical,
-        startAlertTitle, startAlertBody, endedAt, dismissAt, epoch
+        startAlertTitle, startAlertBody, startAlertSound, startAlertLevel, staleAt, relevanceScore, endedAt, dismissAt, epoch
         """
 
     init(custom row: Row) throws {
         let values = try row.decode(
             (
-                String, String, String, String, String, Int64, Timestamp, Bool, String, String, Timestamp?, Timestamp?, Int64
+                String, String, String, String, String, Int64, Timestamp, Bool, String, String, String?, String?, Timestamp?, Double?,
+                Timestamp?, Timestamp?, Int64
             ).self
         )
         id = values.0
@@ -21,10 +22,13 @@ extension LiveSubject {
         timestamp = values.5
         builtAt = values.6
         event = values.7 ? .prompt : .quiet
-        startAlert = Alert(title: values.8, body: values.9)
-        isOver = values.10 != nil
-        isLive = values.10 == nil
-        dismissAt = values.11
-        epoch = values.12
+        startAlert = Alert(title: values.8, body: values.9, sound: values.10)
+        startAlert.interruptionLevel = values.11.flatMap(InterruptionLevel.init(rawValue:))
+        staleAt = values.12
+        relevanceScore = values.13
+        isOver = values.14 != nil
+        isLive = values.14 == nil
+        dismissAt = values.15
+        epoch = values.16
     }
 }

@@ -24,6 +24,9 @@ package struct LiveSubject: Sendable, Hashable {
     var isResting = false
     /// Nothing comes any more: activities end with this state.
     package var isOver: Bool
+    /// When the state is out of date; nil: half an hour after its timestamp.
+    var staleAt: Timestamp?
+    var relevanceScore: Double?
     /// When ended activities leave the screen; nil: a quarter of an hour after the end.
     var dismissAt: Timestamp?
     package var epoch: Int64
@@ -31,10 +34,20 @@ package struct LiveSubject: Sendable, Hashable {
     package struct Alert: Sendable, Hashable {
         package var title: String
         package var body: String
+        /// Nil: silent.
+        package var sound: String?
+        var interruptionLevel: InterruptionLevel?
 
-        package init(title: String, body: String) {
+        package init(title: String, body: String, sound: String? = "default") {
             self.title = title
             self.body = body
+            self.sound = sound
         }
+    }
+
+    /// How an alert may interrupt, spelled as sent.
+    enum InterruptionLevel: String, Sendable, Hashable, CaseIterable {
+        case passive, active, critical
+        case timeSensitive = "time-sensitive"
     }
 }
