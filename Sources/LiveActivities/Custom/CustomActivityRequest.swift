@@ -36,7 +36,7 @@ struct CustomStart: Sendable {
         self.alert = alert
         self.attributes = attributes.text
         contentState = state.text
-        staleAt = try fields.optional("staleAt", CustomActivity.future(now))
+        staleAt = try fields.optional("staleAt", CustomActivity.later(now))
         relevanceScore = try fields.optional("relevanceScore", CustomActivity.relevance)
         try fields.finish()
     }
@@ -59,7 +59,7 @@ struct CustomUpdate: Sendable {
         contentState = state.text
         alert = try CustomActivity.alert(&fields)
         isCritical = try fields.optional("critical", JSONFields.bool) ?? false
-        staleAt = try fields.optional("staleAt", CustomActivity.future(now))
+        staleAt = try fields.optional("staleAt", CustomActivity.later(now))
         relevanceScore = try fields.optional("relevanceScore", CustomActivity.relevance)
         try fields.finish()
     }
@@ -108,7 +108,7 @@ enum CustomActivity {
 
     static var relevance: JSONFields.Reader<Double> { JSONFields.number(-1_000_000...1_000_000) }
 
-    static func future(_ now: Timestamp) -> JSONFields.Reader<Timestamp> {
+    static func later(_ now: Timestamp) -> JSONFields.Reader<Timestamp> {
         { value, field throws(Problem) in
             let moment = try moment(value, field)
             guard moment.seconds > now.seconds else {
@@ -118,7 +118,7 @@ enum CustomActivity {
         }
     }
 
-    /// The system takes an ended activity away after four hours, whatever it is told.
+    /// The system takes an ended activity away after four hours, whatever a push says.
     static func dismissal(_ now: Timestamp) -> JSONFields.Reader<Timestamp> {
         { value, field throws(Problem) in
             let moment = try moment(value, field)
