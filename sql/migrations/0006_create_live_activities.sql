@@ -63,6 +63,8 @@ CREATE TABLE activeMatches (
     wentLiveAt       timestamptz,
     endedAt          timestamptz,
     lastUpdatedAt    timestamptz      NOT NULL,
+    -- When the feed last said that this is the state: with a newer one, with the same one again, or with 304.
+    confirmedAt      timestamptz      NOT NULL DEFAULT now(),
     -- 48 hours after the match ended; null until then.
     expiresAt        timestamptz
 );
@@ -135,7 +137,8 @@ CREATE TABLE liveActivities (
     status               activityStatus   NOT NULL,
     endReason            text             CHECK (endReason IN
         ('match_end', 'user_unfollow', 'user_dismissed', 'token_invalid', 'device_unregistered', 'rolled_over', 'stumps')),
-    -- More specific than endReason: 'stale' if the app ended the activity because updates stopped.
+    -- More specific than endReason: 'stale' if the app ended the activity because updates stopped, 'feed_silent' with match_end if the feed
+    -- of the match was silent for six hours.
     endCause             text,
     attributesType       text COLLATE "C" NOT NULL,
     -- Copies of the device's columns: the activity may have to be ended after the device was deleted.

@@ -15,14 +15,14 @@ enum MatchQueries {
         return """
             INSERT INTO activeMatches (matchId, phase, displayState, seq, stateHash, stateTimestamp, stateBuiltAt, keyEvent,
                 keyEventPriority, previousScores, cooldowns, lastBalls, detection, feedState, pollerState, feedUrl,
-                startsAt, wentLiveAt, endedAt, lastUpdatedAt, expiresAt)
+                startsAt, wentLiveAt, endedAt, lastUpdatedAt, confirmedAt, expiresAt)
             VALUES (\(change.score.matchId), \(change.score.phase.rawValue), \(change.text), \(change.memory.seq),
                 \(change.memory.stateHash), \(change.memory.stateTimestamp), \(now), \(change.newKeyEvent?.type.rawValue),
                 \(change.newKeyEvent.map { Int16($0.type.priority) }),
                 \(try StoredMatch.json(PreviousScores.of(change.score)))::jsonb, \(try StoredMatch.json(change.memory.cooldowns))::jsonb,
                 \(try StoredMatch.json(change.memory.window.balls))::jsonb, \(try StoredMatch.json(detection))::jsonb,
                 \(try StoredMatch.json(change.score))::jsonb, \(PollerState.of(change.score).rawValue), \(source.url),
-                \(change.score.startsAt), \(change.score.isBeingPlayed ? now : nil), \(change.score.phase.isFinal ? now : nil), \(now),
+                \(change.score.startsAt), \(change.score.isBeingPlayed ? now : nil), \(change.score.phase.isFinal ? now : nil), \(now), \(now),
                 \(change.score.phase.isFinal ? now + MatchStore.retention : nil))
             ON CONFLICT (matchId) DO NOTHING
             """
@@ -42,7 +42,8 @@ enum MatchQueries {
                 startsAt = coalesce(\(change.score.startsAt), startsAt),
                 wentLiveAt = coalesce(wentLiveAt, \(change.score.isBeingPlayed ? now : nil)),
                 endedAt = coalesce(endedAt, \(change.score.phase.isFinal ? now : nil)),
-                expiresAt = coalesce(expiresAt, \(change.score.phase.isFinal ? now + MatchStore.retention : nil)), lastUpdatedAt = \(now)
+                expiresAt = coalesce(expiresAt, \(change.score.phase.isFinal ? now + MatchStore.retention : nil)), lastUpdatedAt = \(now),
+                confirmedAt = \(now)
             WHERE matchId = \(change.score.matchId)
             """
     }
@@ -65,9 +66,14 @@ enum MatchQueries {
                 lastBalls = \(try StoredMatch.json(memory.window.balls))::jsonb, detection = \(try StoredMatch.json(detection))::jsonb,
                 feedState = \(try score.map { try StoredMatch.json($0) })::jsonb,
                 pollerState = \(score.map(PollerState.of)?.rawValue ?? PollerState.paused.rawValue),
-                feedUrl = coalesce(\(source.url), feedUrl), lastUpdatedAt = \(now)
+                feedUrl = coalesce(\(source.url), feedUrl), lastUpdatedAt = \(now), confirmedAt = \(now)
             WHERE matchId = \(score?.matchId)
             """
+    }
+
+    /// The feed said the same again.
+    static func confirm(_ matches: Query, now: Timestamp) -> Query {
+        "UPDATE activeMatches SET confirmedAt = greatest(confirmedAt, \(now)) WHERE \(matches)"
     }
 
     static func display(_ matchId: String, now: Timestamp) -> Query {

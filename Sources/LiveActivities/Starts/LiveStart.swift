@@ -50,7 +50,9 @@ package struct LiveStart: QueuedKind {
     /// another start token.
     package func contents(of deliveries: [QueuedDelivery]) async throws -> [Int64: QueuedContent] {
         let now = now()
-        let live = try await subjects.named(deliveries.map { ActivityKey($0).subject }).filter(\.value.isLive)
+        let live = try await subjects.named(deliveries.map { ActivityKey($0).subject }).filter {
+            $0.value.isLive && $0.value.isFresh(now: now)
+        }
         let wanted = deliveries.filter { live[ActivityKey($0).subject] != nil }
         guard !wanted.isEmpty else { return [:] }
         var keys = KeyColumns()

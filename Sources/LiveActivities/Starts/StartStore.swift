@@ -61,7 +61,7 @@ enum StartQueries {
         let isMatch = !subject.id.contains("/")
         let fence: Query =
             isMatch
-            ? "EXISTS (SELECT 1 FROM activeMatches WHERE matchId = \(subject.id) AND epoch = \(subject.epoch))"
+            ? "EXISTS (SELECT 1 FROM activeMatches m WHERE m.matchId = \(subject.id) AND m.epoch = \(subject.epoch) AND \(FeedSilence.isFresh(now: now)))"
             : "EXISTS (SELECT 1 FROM activitySubjects WHERE subject = \(subject.id) AND epoch = \(subject.epoch))"
         // A follow that ended meanwhile never yields a start.
         let wanted: Query = isMatch ? "EXISTS (SELECT 1 FROM follows f WHERE f.userId = a.userId AND f.matchId = a.matchId)" : "true"

@@ -24,12 +24,17 @@ package struct LiveSubject: Sendable, Hashable {
     var isResting = false
     /// Nothing comes any more: activities end with this state.
     package var isOver: Bool
+    /// When a feed last said that this is the state; nil: it has no feed.
+    var confirmedAt: Timestamp?
     /// When the state is out of date; nil: half an hour after its timestamp.
     var staleAt: Timestamp?
     var relevanceScore: Double?
     /// When ended activities leave the screen; nil: a quarter of an hour after the end.
     var dismissAt: Timestamp?
     package var epoch: Int64
+
+    /// Whether a start would show what is so.
+    func isFresh(now: Timestamp) -> Bool { confirmedAt.map { now - $0 <= FeedSilence.staleAfter } ?? true }
 
     package struct Alert: Sendable, Hashable {
         package var title: String

@@ -116,11 +116,14 @@ package struct SubjectStore: Sendable {
         }
     }
 
-    /// Gives live subjects that have been silent for long a new timestamp, and nothing else: no event is reported twice.
+    /// Gives live subjects that have been silent for long a new timestamp, and nothing else: no event is reported twice. A match only if its
+    /// feed has confirmed the state since it was dated.
     func sendHeartbeats(owner: String, now: Timestamp) async throws {
         let limit = (now - SubjectStore.heartbeat).seconds
         for table in ["activeMatches", "activitySubjects"] {
-            let live = table == "activeMatches" ? "phase IN ('live', 'break', 'interrupted')" : "endedAt IS NULL"
+            let live =
+                table == "activeMatches"
+                ? "phase IN ('live', 'break', 'interrupted') AND confirmedAt > to_timestamp(stateTimestamp)" : "endedAt IS NULL"
             let quiet = table == "activeMatches" ? "keyEvent = NULL, keyEventPriority = NULL" : "critical = false"
             try await pool.execute(
                 """
