@@ -68,37 +68,38 @@ extension LiveEngine {
     }
 
     private func publish(_ subject: LiveSubject, now: Timestamp) async throws {
-        let message: PushMessage
+        let known = state.withLock { $0.fanOut.state(of: subject.id) }
+        let alerts =
+            (known?.alerts.filter { now - $0.builtAt <= SubjectAlert.retention } ?? [])
+            + (try await stores.subjects.alerts(of: subject.id, after: known?.timestamp ?? 0, through: subject.timestamp, now: now))
+        let published: PublishedState
         do throws(PushError) {
-            message = try LivePayloads.update(subject, now: now)
+            published = try PublishedState(subject, alerts: alerts, now: now)
         } catch {
             LiveMetrics.unsendable.increment()
             logger.error("a state cannot be sent", metadata: ["subject": "\(subject.id)", "fault": "\(error)"])
             return
         }
         LiveMetrics.built.increment()
-        let published = PublishedState(
-            subject: subject.id,
-            epoch: subject.epoch,
-            timestamp: subject.timestamp,
-            hash: subject.stateHash,
-            builtAt: subject.builtAt,
-            event: subject.event,
-            message: message,
-            broadcast: LivePayloads.broadcast(subject, now: now)
-        )
-        state.withLock { $0.fanOut.publish(published) }
-        try await refreshRecipients(subject.id, behind: nil, now: now)
+        try await refreshRecipients(subject.id, publishing: published, behind: nil, now: now)
     }
 
     /// Reads who is active; tokens only of those that are new or have another one.
-    private func refreshRecipients(_ subject: String, behind timestamp: Int64?, now: Timestamp) async throws {
+    ///
+    /// - Parameter published: a newer state, which nobody is sent who was not active after it was read.
+    private func refreshRecipients(
+        _ subject: String,
+        publishing published: PublishedState? = nil,
+        behind timestamp: Int64?,
+        now: Timestamp
+    ) async throws {
         let members = try await stores.audience.members(of: subject, behind: timestamp)
         let unknown = state.withLock { state in members.filter { state.fanOut.address(of: $0.key)?.rawValue != $0.tokenHash } }
         let fresh = try await stores.audience.recipients(unknown)
         // Only matches have channels: what is shown of anything else is nobody else's business.
         let channels = subject.contains("/") ? [] : try await stores.channels.recipients(of: subject, behind: timestamp)
         state.withLock { state in
+            if let published { state.fanOut.publish(published) }
             for recipient in fresh + channels { state.fanOut.join(recipient, now: now) }
             guard timestamp == nil else { return }
             state.fanOut.keepOnly(members.map(\.key) + channels.map(\.key), of: subject, now: now)
@@ -134,6 +135,7 @@ extension LiveEngine {
         if created > 0 { logger.info("activities were created", metadata: ["count": "\(created)"]) }
         _ = try await stores.orchestrator.endDay(subjects.filter(\.isResting).map(\.id), now: now)
         _ = try await stores.orchestrator.endOver(subjects.filter(\.isOver).map(\.id), now: now)
+        LiveMetrics.silentFeeds.record(try await stores.orchestrator.endSilent(owner: configuration.owner, now: now))
         try await stores.subjects.sendHeartbeats(owner: configuration.owner, now: now)
         try await resolveLostPushes()
         _ = try await stores.orchestrator.sweep(now: now)

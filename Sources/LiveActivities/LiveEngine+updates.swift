@@ -36,6 +36,7 @@ extension LiveEngine {
         let ending =
             isDeferred
             ? .failed(retryAfter: DeviceTokens.suspectPeriod) : UpdateDecision.after(result, job, now: finishedAt).ending
+        LiveMetrics.alerted(job.due, after: ending)
         state.withLock { $0.fanOut.finish(job, ending, now: finishedAt) }
     }
 
@@ -76,11 +77,12 @@ extension LiveEngine {
             LiveMetrics.stateAge.record(duration: max(.zero, now - job.state.builtAt))
             switch job.recipient.address {
             case .token(let token):
-                var message = job.state.message
+                var message = job.state.message(job.due)
                 message.priority = job.priority
                 return .message(message, to: token)
             case .channel(let channel):
                 var push = job.state.broadcast
+                push.show(job.due.shown?.alert)
                 push.priority = job.priority
                 return .broadcast(push, to: channel)
             }

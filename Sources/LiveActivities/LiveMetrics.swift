@@ -17,6 +17,8 @@ enum LiveMetrics {
     private static let waiting = Gauge(label: "pushwatch_live_slots_waiting")
     private static let inFlight = Gauge(label: "pushwatch_live_slots_in_flight")
     private static let backingOff = Gauge(label: "pushwatch_live_slots_backing_off")
+    /// Matches in play that this instance leases and whose feed has confirmed nothing for five minutes.
+    static let silentFeeds = Gauge(label: "pushwatch_live_feeds_silent")
     private static let leased = Gauge(label: "pushwatch_live_subjects_leased")
 
     static func started(_ record: StartDecision.Record) {
@@ -30,6 +32,24 @@ enum LiveMetrics {
 
     static func pushed(_ event: Event, _ outcome: AttemptStatus) {
         Counter(label: "pushwatch_live_pushes_total", dimensions: [("event", event.rawValue), ("outcome", outcome.rawValue)]).increment()
+    }
+
+    /// What became of alerts, counted once for each device, or channel, they were due to.
+    static func alerted(_ due: DueAlerts, isAccepted: Bool) {
+        let shown = due.shown == nil ? 0 : 1
+        for (result, count) in [(isAccepted ? "accepted" : "rejected", shown), ("merged", due.merged), ("expired", due.expired)]
+        where count > 0 {
+            Counter(label: "pushwatch_live_alerts_total", dimensions: [("result", result)]).increment(by: count)
+        }
+    }
+
+    /// What is tried again, or goes to another token, is still due.
+    static func alerted(_ due: DueAlerts, after ending: FanOutState.Ending) {
+        switch ending {
+        case .sent: alerted(due, isAccepted: true)
+        case .skipped: alerted(due, isAccepted: false)
+        case .failed, .over: return
+        }
     }
 
     /// Requests about channels: operation is create, delete or list.

@@ -93,7 +93,8 @@ extension ServerConfiguration {
         providersCAFile = settings.text(.providersCA)
         providersConnections = try settings.number(.providersConnections, 1...64) ?? providersConnections
         sendRetryBase = try settings.number(.sendRetryBase, 1...3600).map { .seconds($0) }
-        matchFeedURLs = try settings.urls(.matchFeedURLs)
+        matchFeeds = try settings.urls(.matchFeedURLs).map { ScoreFeed(url: $0) }
+        if let path = settings.text(.matchFeedsFile) { matchFeeds += try ScoreFeed.read(file: path) }
         if let percent = try settings.number(.deactivationLimiterPercent, 1...100) {
             deactivationLimiter.ambiguousShare = Double(percent) / 100
         }

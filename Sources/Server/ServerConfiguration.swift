@@ -116,7 +116,7 @@ package struct ServerConfiguration: Sendable {
     var receiverConnections = 64
     package var sendRetryBase: Duration?
     /// Score feeds to poll.
-    var matchFeedURLs: [String] = []
+    var matchFeeds: [ScoreFeed] = []
     /// When so many tokens are refused that none is switched off.
     /// A send with more deliveries is bulk unless it names a class.
     var bulkThreshold = 1000

@@ -31,7 +31,7 @@ extension ServerParts {
 
     /// Polls the configured feeds. Without them it marks pushed feeds that became silent.
     func scoreFeeds() -> ScoreFeedPoller {
-        ScoreFeedPoller(urls: configuration.matchFeedURLs, store: matches(on: pools.live), pool: pools.live, logger: logger) {
+        ScoreFeedPoller(feeds: configuration.matchFeeds, store: matches(on: pools.live), pool: pools.live, logger: logger) {
             [http] in
             try await http.send($0)
         }

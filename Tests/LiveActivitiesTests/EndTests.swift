@@ -70,6 +70,22 @@ struct EndTests {
         }
     }
 
+    @Test("an end is later than an update of the newest state that has no outcome yet")
+    func laterThanUpdate() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.apns.forget()
+            bench.apns.answer(LiveBench.updateToken(1), .unanswered)
+            try await bench.score(runs: 2)
+            try await bench.run()
+            try await bench.follows.unfollow(userId: "ann", matchId: "m1", now: bench.now)
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.event) == ["update", "end"])
+            #expect(bench.apns.calls[1].timestamp > bench.apns.calls[0].timestamp)
+        }
+    }
+
     @Test("F-19: what the user ended is not started again, until they follow again")
     func notRestarted() async throws {
         try await LiveBench.with { bench in

@@ -62,7 +62,14 @@ struct LiveBench: Sendable {
     /// The work until nothing is left.
     ///
     /// - Parameter all: with all that a cycle does.
-    func run(all: Bool = true) async throws { try await instance.runUntilIdle(all: all) }
+    ///   The feed has just said that nothing has changed, unless it is silent.
+    func run(all: Bool = true, feedIsSilent: Bool = false) async throws {
+        if !feedIsSilent { try await confirm() }
+        try await instance.runUntilIdle(all: all)
+    }
+
+    /// What a feed does that has nothing new.
+    func confirm() async throws { try await pool.execute(MatchQueries.confirm("true", now: now)) }
 
     static func token(_ number: Int) -> String { String(repeating: "a", count: 60) + "\(1000 + number)" }
     static func startToken(_ number: Int) -> String { String(repeating: "b", count: 60) + "\(1000 + number)" }
@@ -98,16 +105,20 @@ struct LiveBench: Sendable {
         let state = #"{"matchId":"\#(matchId)","phase":"\#(phase)","runs":\#(runs),"status":"RR need runs","title":"RR v KKR"}"#
         try await pool.execute(
             """
-            INSERT INTO activeMatches AS m (matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, lastUpdatedAt, keyEvent,
-                keyEventPriority, alertTitle, alertBody)
-            VALUES (\(matchId), \(phase), \(state), \(state), \(now.seconds), \(now), \(now), \(event?.name),
-                \((event?.priority).map { Int16($0) }), \(alert), \(alert.map { _ in "RR v KKR" }))
+            INSERT INTO activeMatches AS m (matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, lastUpdatedAt, confirmedAt,
+                keyEvent, keyEventPriority)
+            VALUES (\(matchId), \(phase), \(state), \(state), \(now.seconds), \(now), \(now), \(now), \(event?.name),
+                \((event?.priority).map { Int16($0) }))
             ON CONFLICT (matchId) DO UPDATE SET phase = excluded.phase, displayState = excluded.displayState, seq = m.seq + 1,
                 stateHash = excluded.stateHash, stateTimestamp = greatest(excluded.stateTimestamp, m.stateTimestamp + 1),
-                stateBuiltAt = excluded.stateBuiltAt, lastUpdatedAt = excluded.lastUpdatedAt, keyEvent = excluded.keyEvent,
-                keyEventPriority = excluded.keyEventPriority, alertTitle = excluded.alertTitle, alertBody = excluded.alertBody
+                stateBuiltAt = excluded.stateBuiltAt, lastUpdatedAt = excluded.lastUpdatedAt, confirmedAt = excluded.confirmedAt, keyEvent = excluded.keyEvent,
+                keyEventPriority = excluded.keyEventPriority
             """
         )
+        guard let alert else { return }
+        let newest: Query = "SELECT matchId, stateTimestamp FROM activeMatches WHERE matchId = \(matchId)"
+        let text = LiveSubject.Alert(title: alert, body: "RR v KKR")
+        try await pool.execute(AlertQueries.insert(text, priority: event?.priority ?? 1, of: newest, now: now))
     }
 
     @discardableResult

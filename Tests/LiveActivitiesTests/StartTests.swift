@@ -70,7 +70,7 @@ struct StartTests {
             #expect(start.aps.text("attributes-type") == "MatchActivityAttributes")
             #expect(start.aps["attributes"]?.text == #"{"instance":1,"matchId":"m1","title":"RR v KKR"}"#)
             #expect(start.aps.integer("input-push-token") == 1)
-            #expect(start.aps["alert"]?.text == #"{"body":"RR need runs","title":"RR v KKR"}"#)
+            #expect(start.aps["alert"]?.text == #"{"body":"RR need runs","sound":"default","title":"RR v KKR"}"#)
             #expect(abs(start.timestamp - bench.now.seconds) <= 1)
             #expect(start.message.pushType == .liveactivity && start.message.priority == .high)
             #expect(start.message.collapseId == LivePayloads.collapseId("m1", instance: 1))

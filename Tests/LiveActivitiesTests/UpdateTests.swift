@@ -259,6 +259,7 @@ struct UpdateTests {
             try await bench.run()
             #expect(bench.apns.calls("start").isEmpty)
             bench.clock.advance(.seconds(86_400))
+            try await bench.confirm()
             _ = try await bench.engine.turn(all: true)
             #expect(try await bench.states().last == "pending", "a day later it begins anew")
         }

@@ -38,11 +38,9 @@ CREATE TABLE activeMatches (
     -- aps.timestamp of this state: max(now, last + 1), so that it strictly increases for a match, regardless of the writer.
     stateTimestamp   bigint           NOT NULL,
     stateBuiltAt     timestamptz      NOT NULL,
-    -- The event that this state announces, if any, and the text of its alert.
+    -- The event that this state announces, if any. The text of its alert is in activityAlerts.
     keyEvent         text,
     keyEventPriority smallint,
-    alertTitle       text,
-    alertBody        text,
     -- What the detection of events carries from one state to the next.
     previousScores   jsonb            NOT NULL DEFAULT '{}',
     cooldowns        jsonb            NOT NULL DEFAULT '{}',
@@ -65,6 +63,8 @@ CREATE TABLE activeMatches (
     wentLiveAt       timestamptz,
     endedAt          timestamptz,
     lastUpdatedAt    timestamptz      NOT NULL,
+    -- When the feed last said that this is the state: with a newer one, with the same one again, or with 304.
+    confirmedAt      timestamptz      NOT NULL DEFAULT now(),
     -- 48 hours after the match ended; null until then.
     expiresAt        timestamptz
 );
@@ -86,12 +86,14 @@ CREATE TABLE activitySubjects (
     stateTimestamp  bigint           NOT NULL,
     stateBuiltAt    timestamptz      NOT NULL,
     critical        boolean          NOT NULL DEFAULT false,
-    alertTitle      text,
-    alertBody       text,
-    -- The alert of the start. It is kept if an update without an alert follows immediately.
+    -- The alert of the start.
     startAlertTitle text             NOT NULL,
     startAlertBody  text             NOT NULL,
+    startAlertSound text,
+    startAlertLevel text,
+    -- When the state is out of date; null: half an hour after stateTimestamp.
     staleAt         timestamptz,
+    relevanceScore  double precision,
     dismissAt       timestamptz,
     endedAt         timestamptz,
     -- Lease of the server that sends to followers.
@@ -107,6 +109,25 @@ CREATE INDEX activitySubjects_expiresAt ON activitySubjects (expiresAt) WHERE ex
 
 COMMENT ON TABLE activitySubjects IS 'State of each subject that is not a match.';
 
+-- An alert belongs to the state that brought it, and is due to each device that was sent neither that state nor a newer one.
+CREATE TABLE activityAlerts (
+    matchId        text COLLATE "C" NOT NULL,
+    stateTimestamp bigint           NOT NULL,
+    builtAt        timestamptz      NOT NULL,
+    -- 1 is the most important. Of several alerts that are due, a device is shown the most important one, of equals the newest.
+    priority       smallint         NOT NULL,
+    title          text             NOT NULL,
+    body           text             NOT NULL,
+    -- Null: silent.
+    sound          text,
+    interruptionLevel text,
+    PRIMARY KEY (matchId, stateTimestamp)
+);
+
+CREATE INDEX activityAlerts_builtAt ON activityAlerts (builtAt);
+
+COMMENT ON TABLE activityAlerts IS 'Alerts of the last ten minutes. After two minutes nobody is alerted any more.';
+
 CREATE TABLE liveActivities (
     matchId              text COLLATE "C" NOT NULL,
     userId               text COLLATE "C" NOT NULL,
@@ -116,7 +137,8 @@ CREATE TABLE liveActivities (
     status               activityStatus   NOT NULL,
     endReason            text             CHECK (endReason IN
         ('match_end', 'user_unfollow', 'user_dismissed', 'token_invalid', 'device_unregistered', 'rolled_over', 'stumps')),
-    -- More specific than endReason: 'stale' if the app ended the activity because updates stopped.
+    -- More specific than endReason: 'stale' if the app ended the activity because updates stopped, 'feed_silent' with match_end if the feed
+    -- of the match was silent for six hours.
     endCause             text,
     attributesType       text COLLATE "C" NOT NULL,
     -- Copies of the device's columns: the activity may have to be ended after the device was deleted.

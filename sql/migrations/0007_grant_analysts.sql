@@ -90,7 +90,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
 
     ('follows', 'userId, matchId, deviceId, followedAt, expiresAt'),
     ('activeMatches', 'matchId, phase, displayState, seq, stateTimestamp, stateBuiltAt, previousScores, cooldowns, lastBalls,
-        pollerState, owner, leaseUntil, epoch, startsAt, wentLiveAt, endedAt, lastUpdatedAt, expiresAt'),
+        pollerState, owner, leaseUntil, epoch, startsAt, wentLiveAt, endedAt, lastUpdatedAt, confirmedAt, expiresAt'),
     ('liveActivities', 'matchId, userId, deviceId, instance, status, endReason, endCause, attributesType, app, environment, createdAt,
         startAttempts, startsDelivered, nextStartAt, startSentAt, startAcceptedAt, activatedAt, endedAt, lastTimestampSent, lastSentAt,
         expiresAt'),

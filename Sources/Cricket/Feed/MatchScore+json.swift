@@ -9,9 +9,15 @@ extension MatchScore {
     }
 
     /// Reads what a polled URL answers: one state, or an array of them.
-    package static func readAll(json: [UInt8]) throws(FeedError) -> [MatchScore] {
+    ///
+    /// - Parameter ignoringUnknownFields: a vendor may add fields at any time; a caller of the API is to learn of a misspelt one.
+    package static func readAll(json: [UInt8], ignoringUnknownFields: Bool = false) throws(FeedError) -> [MatchScore] {
         let value = try parse(json)
-        return value.elements == nil ? [try MatchScore(value)] : try [MatchScore](value, at: "")
+        return try StrictFields.$ignoresUnknown.withValue(ignoringUnknownFields) {
+            Result { () throws(FeedError) -> [MatchScore] in
+                value.elements == nil ? [try MatchScore(value)] : try [MatchScore](value, at: "")
+            }
+        }.get()
     }
 
     /// The same bytes for the same state.

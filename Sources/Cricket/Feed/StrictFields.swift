@@ -7,6 +7,9 @@ protocol FeedValue {
 
 /// The members of one JSON object, taken one by one; a member that was not taken is an unknown field. An explicit null counts as absent.
 struct StrictFields {
+    /// Set for a whole document.
+    @TaskLocal static var ignoresUnknown = false
+
     private let members: [String: JSONValue]
     private let pointer: String
     private var asked: Set<String> = []
@@ -73,7 +76,7 @@ struct StrictFields {
 
     /// Refuses what is left.
     func finish() throws(FeedError) {
-        guard let unknown = members.keys.filter({ !asked.contains($0) }).min() else { return }
+        guard !StrictFields.ignoresUnknown, let unknown = members.keys.filter({ !asked.contains($0) }).min() else { return }
         throw fault(
             unknown,
             "There is no field \"\(unknown.prefix(100))\" here. Remove it, or correct its name; known are \(asked.sorted().joined(separator: ", ")).",

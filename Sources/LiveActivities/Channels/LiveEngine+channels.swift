@@ -85,8 +85,10 @@ extension LiveEngine {
         let channel = BroadcastChannel(id: id, storage: ChannelPolicy.storage)
         // A match that is forgotten already has nothing left to say.
         guard let subject = try? await stores.subjects.named([key.subject])[key.subject] else { return }
-        let stamp = max(subject.timestamp, lastTimestamp + 1)
+        let stamp = max(subject.timestamp, lastTimestamp) + 1
         let operation = "end:\(sent + 1)"
+        let alerts = sent == 0 ? (try? await stores.subjects.alerts(of: [subject], now: now())[subject.id]) ?? [] : []
+        let due = DueAlerts(alerts, after: lastTimestamp, since: nil, now: now())
         let push = Push(
             key.activity.attempt(
                 operation,
@@ -100,9 +102,8 @@ extension LiveEngine {
             protection: .intent(isCurrent: { true }),
             token: nil,
             hasOwnTopic: true
-        ) { now in
-            let end = LivePayloads.broadcastEnd(subject, timestamp: stamp, endedAt: retiredAt, isFirst: sent == 0, now: now)
-            return .broadcast(end, to: channel)
+        ) { _ in
+            .broadcast(LivePayloads.broadcastEnd(subject, timestamp: stamp, endedAt: retiredAt, alert: due.shown?.alert), to: channel)
         }
         let policy = stores.channels.policy
         _ = await attempt(.broadcast, push, of: key.activity) { result in

@@ -11,8 +11,10 @@ struct CustomStart: Sendable {
     var attributes: String
     var contentState: String
     var alert: LiveSubject.Alert
+    var staleAt: Timestamp?
+    var relevanceScore: Double?
 
-    init(_ body: JSONValue, type: AttributesType) throws(Problem) {
+    init(_ body: JSONValue, type: AttributesType, now: Timestamp) throws(Problem) {
         var fields = try JSONFields(body)
         activityId = try fields.required("activityId", SubjectName.id)
         uid = try fields.optional("uid", JSONFields.string(1...256))
@@ -34,6 +36,8 @@ struct CustomStart: Sendable {
         self.alert = alert
         self.attributes = attributes.text
         contentState = state.text
+        staleAt = try fields.optional("staleAt", CustomActivity.later(now))
+        relevanceScore = try fields.optional("relevanceScore", CustomActivity.relevance)
         try fields.finish()
     }
 }
@@ -43,8 +47,11 @@ struct CustomUpdate: Sendable {
     var contentState: String
     var alert: LiveSubject.Alert?
     var isCritical: Bool
+    var staleAt: Timestamp?
+    /// Nil: as before.
+    var relevanceScore: Double?
 
-    init(_ body: JSONValue, type: AttributesType) throws(Problem) {
+    init(_ body: JSONValue, type: AttributesType, now: Timestamp) throws(Problem) {
         var fields = try JSONFields(body)
         activityId = try fields.required("activityId", SubjectName.id)
         let state = try fields.required("contentState") { value, _ in value }
@@ -52,6 +59,8 @@ struct CustomUpdate: Sendable {
         contentState = state.text
         alert = try CustomActivity.alert(&fields)
         isCritical = try fields.optional("critical", JSONFields.bool) ?? false
+        staleAt = try fields.optional("staleAt", CustomActivity.later(now))
+        relevanceScore = try fields.optional("relevanceScore", CustomActivity.relevance)
         try fields.finish()
     }
 }
@@ -59,16 +68,18 @@ struct CustomUpdate: Sendable {
 struct CustomEnd: Sendable {
     var activityId: String
     var contentState: String?
+    var alert: LiveSubject.Alert?
     var dismissAt: Timestamp?
 
-    init(_ body: JSONValue, type: AttributesType) throws(Problem) {
+    init(_ body: JSONValue, type: AttributesType, now: Timestamp) throws(Problem) {
         var fields = try JSONFields(body)
         activityId = try fields.required("activityId", SubjectName.id)
         if let state = fields.optional("contentState") {
             try type.contentState.check(state, at: "/contentState")
             contentState = state.text
         }
-        dismissAt = try fields.optional("dismissAt", CustomActivity.moment)
+        alert = try CustomActivity.alert(&fields)
+        dismissAt = try fields.optional("dismissAt", CustomActivity.dismissal(now))
         try fields.finish()
     }
 }
@@ -77,10 +88,13 @@ enum CustomActivity {
     static func alert(_ fields: inout JSONFields) throws(Problem) -> LiveSubject.Alert? {
         guard let value = fields.optional("alert") else { return nil }
         var members = try JSONFields(value, at: "/alert")
-        let alert = LiveSubject.Alert(
+        var alert = LiveSubject.Alert(
             title: try members.required("title", JSONFields.text(1...200)),
             body: try members.required("body", JSONFields.text(1...500))
         )
+        let sound = try members.optional("sound", JSONFields.string(1...100)) ?? "default"
+        alert.sound = sound == "none" ? nil : sound
+        alert.interruptionLevel = try members.optional("interruptionLevel", JSONFields.oneOf(LiveSubject.InterruptionLevel.self))
         try members.finish()
         return alert
     }
@@ -92,11 +106,36 @@ enum CustomActivity {
         return moment
     }
 
+    static var relevance: JSONFields.Reader<Double> { JSONFields.number(-1_000_000...1_000_000) }
+
+    static func later(_ now: Timestamp) -> JSONFields.Reader<Timestamp> {
+        { value, field throws(Problem) in
+            let moment = try moment(value, field)
+            guard moment.seconds > now.seconds else {
+                throw field.invalid("\"\(field.name)\" is in the future: from then on the state is shown as out of date.")
+            }
+            return moment
+        }
+    }
+
+    /// The system takes an ended activity away after four hours, whatever a push says.
+    static func dismissal(_ now: Timestamp) -> JSONFields.Reader<Timestamp> {
+        { value, field throws(Problem) in
+            let moment = try moment(value, field)
+            guard moment <= now + longestDismissal else {
+                throw field.invalid("\"\(field.name)\" is at most four hours from now; the system takes the activity away then.")
+            }
+            return moment
+        }
+    }
+
+    private static let longestDismissal = Duration.seconds(4 * 3600)
+
     /// Refuses what could never be sent, with the member to shorten.
-    static func checkSize(_ subject: LiveSubject, now: Timestamp) throws(Problem) {
+    static func checkSize(_ subject: LiveSubject, alert: LiveSubject.Alert? = nil, now: Timestamp) throws(Problem) {
         do throws(PushError) {
             _ = try LivePayloads.start(subject, instance: 1, now: now)
-            _ = try LivePayloads.update(subject, now: now)
+            _ = try LivePayloads.update(subject, alert: alert ?? subject.startAlert, now: now)
         } catch {
             throw .invalid(
                 error.message,

@@ -38,8 +38,8 @@ package struct CustomActivityRoutes: Sendable {
 
     private func start(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let (type, body) = try await call(request, context)
-        let start = try CustomStart(body, type: type)
         let now = now()
+        let start = try CustomStart(body, type: type, now: now)
         try CustomActivity.checkSize(LiveSubject(start, type: type.name, now: now), now: now)
         let result = try await store.start(start, type: type, now: now)
         wake.signal()
@@ -66,15 +66,16 @@ package struct CustomActivityRoutes: Sendable {
 
     private func update(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let (type, body) = try await call(request, context)
-        let update = try CustomUpdate(body, type: type)
-        guard try await store.update(update, type: type, now: now()) else { throw CustomActivityRoutes.unknown }
+        let update = try CustomUpdate(body, type: type, now: now())
+        guard let result = try await store.update(update, type: type, now: now()) else { throw CustomActivityRoutes.unknown }
         wake.signal()
-        return try answer(update.activityId, "updating", devices: nil, status: .accepted)
+        let document = CustomActivityDocument(activityId: update.activityId, state: "updating", alertsWaiting: result.alertsWaiting)
+        return try JSONResponse(document, status: .accepted).response()
     }
 
     private func end(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let (type, body) = try await call(request, context)
-        let end = try CustomEnd(body, type: type)
+        let end = try CustomEnd(body, type: type, now: now())
         guard try await store.end(end, type: type, now: now()) else { throw CustomActivityRoutes.unknown }
         wake.signal()
         return try answer(end.activityId, "ending", devices: nil, status: .accepted)
@@ -98,6 +99,8 @@ struct CustomActivityDocument: Encodable, Sendable {
     var state: String
     /// How many devices it was started on.
     var devices: Int?
+    /// Of an update with an alert: earlier alerts that some device was not sent yet, and that may be merged with this one.
+    var alertsWaiting: Int?
 }
 
 extension LiveSubject {
@@ -112,10 +115,11 @@ extension LiveSubject {
             timestamp: now.seconds,
             builtAt: now,
             event: .alerting,
-            alert: start.alert,
             startAlert: start.alert,
             isLive: true,
             isOver: false,
+            staleAt: start.staleAt,
+            relevanceScore: start.relevanceScore,
             dismissAt: nil,
             epoch: 0
         )

@@ -43,33 +43,33 @@ package struct CustomActivityStore: Sendable {
         }
     }
 
-    /// False: there is none of this name that still runs.
-    func update(_ update: CustomUpdate, type: AttributesType, now: Timestamp) async throws -> Bool {
+    struct UpdateResult: Sendable, Hashable {
+        /// Nil: the update brings no alert.
+        var alertsWaiting: Int?
+    }
+
+    /// Nil: there is none of this name that still runs.
+    func update(_ update: CustomUpdate, type: AttributesType, now: Timestamp) async throws -> UpdateResult? {
         let subject = SubjectName.of(attributesType: type.name, activityId: update.activityId)
-        return try await pool.execute(
-            """
-            UPDATE activitySubjects SET contentState = \(update.contentState), stateHash = \(CustomQueries.hash(update.contentState)),
-                seq = seq + 1, stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now),
-                lastUpdatedAt = \(now), critical = \(update.isCritical), alertTitle = \(update.alert?.title), alertBody = \(update.alert?.body)
-            WHERE subject = \(subject) AND endedAt IS NULL
-            """
-        ) == 1
+        return try await pool.performTransaction { connection in
+            guard try connection.execute(CustomQueries.update(update, subject: subject, now: now)) == 1 else { return nil }
+            guard let alert = update.alert else { return UpdateResult() }
+            let waiting = try connection.query(CustomQueries.alertsWaiting(of: subject, now: now))[0].decode(Int.self)
+            try connection.execute(CustomQueries.insert(alert, priority: update.isCritical ? 1 : 2, of: subject, now: now))
+            return UpdateResult(alertsWaiting: waiting)
+        }
     }
 
     /// False: there is none of this name. Ending twice is fine.
     func end(_ end: CustomEnd, type: AttributesType, now: Timestamp) async throws -> Bool {
         let subject = SubjectName.of(attributesType: type.name, activityId: end.activityId)
-        let hash = end.contentState.map(CustomQueries.hash)
-        let ended = try await pool.execute(
-            """
-            UPDATE activitySubjects SET contentState = coalesce(\(end.contentState), contentState), stateHash = coalesce(\(hash), stateHash),
-                seq = seq + 1, stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now),
-                lastUpdatedAt = \(now), critical = false, alertTitle = NULL, alertBody = NULL, endedAt = \(now), dismissAt = \(end.dismissAt)
-            WHERE subject = \(subject) AND endedAt IS NULL
-            """
-        )
-        guard ended == 0 else { return true }
-        return try await !pool.query("SELECT 1 FROM activitySubjects WHERE subject = \(subject)").isEmpty
+        return try await pool.performTransaction { connection in
+            guard try connection.execute(CustomQueries.end(end, subject: subject, now: now)) == 1 else {
+                return try !connection.query("SELECT 1 FROM activitySubjects WHERE subject = \(subject)").isEmpty
+            }
+            if let alert = end.alert { try connection.execute(CustomQueries.insert(alert, priority: 1, of: subject, now: now)) }
+            return true
+        }
     }
 }
 
@@ -91,10 +91,45 @@ private enum CustomQueries {
     static func insert(_ start: CustomStart, subject: String, type: String, now: Timestamp) -> Query {
         """
         INSERT INTO activitySubjects (subject, attributesType, attributes, contentState, stateHash, stateTimestamp, stateBuiltAt,
-            startAlertTitle, startAlertBody, createdAt, lastUpdatedAt)
+            startAlertTitle, startAlertBody, startAlertSound, startAlertLevel, staleAt, relevanceScore, createdAt, lastUpdatedAt)
         VALUES (\(subject), \(type), \(start.attributes), \(start.contentState), \(hash(start.contentState)), \(now.seconds), \(now),
-            \(start.alert.title), \(start.alert.body), \(now), \(now))
+            \(start.alert.title), \(start.alert.body), \(start.alert.sound), \(start.alert.interruptionLevel?.rawValue), \(start.staleAt),
+            \(start.relevanceScore), \(now), \(now))
         ON CONFLICT (subject) DO NOTHING
+        """
+    }
+
+    static func update(_ update: CustomUpdate, subject: String, now: Timestamp) -> Query {
+        """
+        UPDATE activitySubjects SET contentState = \(update.contentState), stateHash = \(hash(update.contentState)), seq = seq + 1,
+            stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now), lastUpdatedAt = \(now),
+            critical = \(update.isCritical), staleAt = \(update.staleAt), relevanceScore = coalesce(\(update.relevanceScore), relevanceScore)
+        WHERE subject = \(subject) AND endedAt IS NULL
+        """
+    }
+
+    static func end(_ end: CustomEnd, subject: String, now: Timestamp) -> Query {
+        """
+        UPDATE activitySubjects SET contentState = coalesce(\(end.contentState), contentState),
+            stateHash = coalesce(\(end.contentState.map(hash)), stateHash), seq = seq + 1,
+            stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now), lastUpdatedAt = \(now),
+            critical = false, endedAt = \(now), dismissAt = \(end.dismissAt)
+        WHERE subject = \(subject) AND endedAt IS NULL
+        """
+    }
+
+    /// The alert of the state that was just stored.
+    static func insert(_ alert: LiveSubject.Alert, priority: Int, of subject: String, now: Timestamp) -> Query {
+        let state: Query = "SELECT subject, stateTimestamp FROM activitySubjects WHERE subject = \(subject)"
+        return AlertQueries.insert(alert, priority: priority, of: state, now: now)
+    }
+
+    /// Alerts that a device of the subject was not sent yet.
+    static func alertsWaiting(of subject: String, now: Timestamp) -> Query {
+        """
+        SELECT count(*) FROM activityAlerts w WHERE w.matchId = \(subject) AND w.builtAt >= \(now - SubjectAlert.freshness)
+            AND EXISTS (SELECT FROM liveActivities a WHERE a.matchId = w.matchId AND a.status <> 'ended'
+                AND a.lastTimestampSent < w.stateTimestamp)
         """
     }
 

@@ -7,18 +7,21 @@ enum ActivityEnds {
     /// Ends those that a condition picks, and puts the push that takes each off the screen into the send queue, where there is a token to
     /// send it to. The end of a match, or of its day, reaches those that listen to a channel through it. How many ended.
     ///
-    /// - Parameter deviceId: the activity is gone from this device already.
+    /// - Parameters:
+    ///   - cause: more specific than the reason.
+    ///   - deviceId: the activity is gone from this device already.
     @discardableResult
     static func end(
         _ condition: Query,
         reason: EndReason,
+        cause: String? = nil,
         gone deviceId: String? = nil,
         on connection: BlockingConnection,
         now: Timestamp
     ) throws -> Int {
         let ended = try connection.query(
             """
-            UPDATE liveActivities SET status = 'ended', endReason = \(reason.rawValue), endedAt = \(now), nextStartAt = NULL
+            UPDATE liveActivities SET status = 'ended', endReason = \(reason.rawValue), endCause = \(cause), endedAt = \(now), nextStartAt = NULL
             WHERE status <> 'ended' AND \(condition)
             RETURNING matchId, userId, deviceId, instance, app, environment,
                 CASE WHEN deviceId IS DISTINCT FROM \(deviceId) AND (channelId IS NULL OR NOT \(reason.concernsAll)) THEN updateTokenHash END

@@ -33,16 +33,19 @@ package struct LiveEnd: QueuedKind {
         for delivery in deliveries { keys.append(ActivityKey(delivery)) }
         let rows = try await pool.query(
             """
-            SELECT o.deliveryId, a.endReason, a.updateToken, a.updateTokenHash, a.lastTimestampSent
+            SELECT o.deliveryId, a.endReason, a.updateToken, a.updateTokenHash, a.lastTimestampSent, a.createdAt,
+                \(AlertQueries.alertedThrough)
             FROM unnest(\(deliveries.map(\.deliveryId)), \(keys.columns)) AS o(deliveryId, subject, userId, deviceId, instance)
             JOIN liveActivities a ON \(KeyColumns.match)
             WHERE a.status = 'ended' AND a.updateToken IS NOT NULL
             """
-        ).map { try $0.decode((Int64, String, String, String, Int64).self) }
+        ).map { try $0.decode((Int64, String, String, String, Int64, Timestamp, Int64).self) }
         let known = try await subjects.named(deliveries.map { ActivityKey($0).subject })
+        let now = now()
+        let alerts = try await subjects.alerts(of: known.values, now: now)
         let byId = Dictionary(uniqueKeysWithValues: deliveries.map { ($0.deliveryId, $0) })
         var contents: [Int64: QueuedContent] = [:]
-        for (deliveryId, reason, encrypted, hash, lastTimestamp) in rows {
+        for (deliveryId, reason, encrypted, hash, lastTimestamp, createdAt, alertedThrough) in rows {
             guard let delivery = byId[deliveryId], delivery.tokenHash.rawValue == hash else { continue }
             let key = ActivityKey(delivery)
             guard let subject = known[key.subject] else { continue }
@@ -50,17 +53,23 @@ package struct LiveEnd: QueuedKind {
                 contents[deliveryId] = .unreachable(code: "TokenUnreadable")
                 continue
             }
-            let stamp = max(subject.timestamp, lastTimestamp + 1)
+            // An update of the newest state may be under way.
+            let stamp = max(subject.timestamp, lastTimestamp) + 1
             let endReason: EndReason = try stored(reason)
+            // One whose push is under way has no known outcome, and may be repeated here.
+            let due =
+                endReason.concernsAll
+                ? DueAlerts(alerts[subject.id] ?? [], after: alertedThrough, since: createdAt, now: now) : DueAlerts()
             let push = Push(
                 identity(of: delivery),
                 messageId: key.operationKey("end"),
                 protection: .claim,
                 token: Push.Token(.update, countsAcceptance: false)
-            ) { [now] _ throws(PushError) in
-                .message(try LivePayloads.end(subject, timestamp: stamp, reason: endReason, now: now()), to: token)
+            ) { [now = self.now] _ throws(PushError) in
+                let alert = due.shown?.alert
+                return .message(try LivePayloads.end(subject, timestamp: stamp, reason: endReason, alert: alert, now: now()), to: token)
             }
-            contents[deliveryId] = .push(push, to: token, note: ())
+            contents[deliveryId] = .push(push, to: token, note: due)
         }
         return contents
     }
@@ -70,5 +79,6 @@ package struct LiveEnd: QueuedKind {
 
     package func report(_ outcome: QueuedOutcome) {
         if let attempt = outcome.attempt { LiveMetrics.pushed(.end, attempt.status) }
+        if outcome.attempt?.status == .sent, let due = outcome.note as? DueAlerts { LiveMetrics.alerted(due, isAccepted: true) }
     }
 }

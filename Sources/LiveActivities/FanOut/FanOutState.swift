@@ -5,7 +5,8 @@ import PushContract
 /// Who has to be sent what: for each update token, and each channel, one request under way, and behind it the newest state.
 ///
 /// There is no queue of states. A token that is free and lacks the current state waits in line once; what it is sent is decided when its
-/// turn comes. So a slow provider skips states instead of piling them up, and the newest is never dropped. Pure.
+/// turn comes. So a slow provider skips states instead of piling them up, and the newest is never dropped. Alerts of skipped states go with
+/// the next one that is sent (`DueAlerts`). Pure.
 struct FanOutState: Sendable {
     /// One update to make.
     struct Job: Sendable {
@@ -13,12 +14,15 @@ struct FanOutState: Sendable {
         var state: PublishedState
         var priority: PushPriority
         var attemptNumber: Int
+        var due = DueAlerts()
         /// The device's bucket after one was taken from it for this; nil: none was.
         var budgetFullAt: Timestamp?
     }
 
     private struct Slot {
         var recipient: Recipient
+        /// Alerts of states up to this one are not due: they were sent, or refused. What is only repeated does not alert again.
+        var alertedThrough: Int64
         var isInFlight = false
         var isPending = false
         /// Gone from the audience while a request was under way.
@@ -95,7 +99,7 @@ struct FanOutState: Sendable {
             slot.isRemoved = false
             slots[recipient.key] = slot
         } else {
-            slots[recipient.key] = Slot(recipient: recipient)
+            slots[recipient.key] = Slot(recipient: recipient, alertedThrough: max(recipient.lastTimestamp, recipient.alertedThrough))
         }
         enqueue(recipient.key, now: now)
     }
@@ -137,8 +141,16 @@ struct FanOutState: Sendable {
             guard !slot.isInFlight, !slot.isRemoved, let subjectState = subjectStates[key.subject],
                 slot.recipient.lastTimestamp < subjectState.state.timestamp
             else { continue }
+            let due = DueAlerts(
+                subjectState.state.alerts,
+                after: slot.alertedThrough,
+                since: slot.recipient.createdAt,
+                now: now
+            )
             let missed =
-                subjectState.events.filter { $0.timestamp > slot.recipient.lastTimestamp }.map(\.event).max() ?? subjectState.state.event
+                due.shown != nil
+                ? .alerting
+                : subjectState.events.filter { $0.timestamp > slot.recipient.lastTimestamp }.map(\.event).max() ?? subjectState.state.event
             guard throttles.admits(missed, app: slot.recipient.app, now: now) else {
                 backOff(&slot, until: now + LiveThrottles.retryInterval)
                 slots[key] = slot
@@ -153,6 +165,7 @@ struct FanOutState: Sendable {
             slots[key] = slot
             inFlight += 1
             var job = Job(recipient: slot.recipient, state: subjectState.state, priority: priority, attemptNumber: slot.attempts.count)
+            job.due = due
             if budgets[key] != budget { job.budgetFullAt = budgets[key].fullAt }
             return job
         }
@@ -179,6 +192,7 @@ struct FanOutState: Sendable {
         switch ending {
         case .sent, .skipped:
             slot.recipient.lastTimestamp = max(slot.recipient.lastTimestamp, job.state.timestamp)
+            slot.alertedThrough = max(slot.alertedThrough, job.state.timestamp)
             slot.failures = 0
             if let wait = slot.repeatAfter {
                 slot.recipient.lastTimestamp -= 1

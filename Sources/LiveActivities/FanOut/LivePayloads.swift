@@ -8,39 +8,42 @@ import ServiceKit
 enum LivePayloads {
     /// A state nobody followed up for so long is shown as out of date: two heartbeats.
     static let staleAfter = Duration.seconds(1800)
-    /// Nobody is alerted of something that long ago.
-    static let alertFreshness = Duration.seconds(120)
     static let startLifetime = Duration.seconds(600)
     static let endLifetime = Duration.seconds(4 * 3600)
     static let dismissal = Duration.seconds(900)
 
-    /// One for all followers; its priority is each device's own.
-    static func update(_ subject: LiveSubject, now: Timestamp) throws(PushError) -> PushMessage {
-        var push = broadcast(subject, now: now)
+    /// One for all followers; its priority and its alert are each device's own.
+    static func update(_ subject: LiveSubject, alert: LiveSubject.Alert?, now: Timestamp) throws(PushError) -> PushMessage {
+        var push = broadcast(subject, alert: alert, now: now)
         push.expiresAt = push.staleDate
         return try push.message()
     }
 
     /// The same for a channel, which stores nothing: what is not delivered at once, is not.
-    static func broadcast(_ subject: LiveSubject, now: Timestamp) -> LiveActivityPush {
-        LiveActivityPush(
+    static func broadcast(_ subject: LiveSubject, alert: LiveSubject.Alert?, now: Timestamp) -> LiveActivityPush {
+        var push = LiveActivityPush(
             .update,
             contentState: Array(subject.state.utf8),
             timestamp: Timestamp(seconds: subject.timestamp),
-            alert: alert(subject, now: now),
-            staleDate: Timestamp(seconds: subject.timestamp) + staleAfter,
+            staleDate: staleDate(subject),
+            relevanceScore: subject.relevanceScore,
             priority: .normal
         )
+        push.show(alert)
+        return push
     }
 
-    /// - Parameter channel: what the activity listens to instead of bringing a token.
+    /// - Parameters:
+    ///   - channel: what the activity listens to instead of bringing a token.
+    ///   - alert: instead of the start's own.
     static func start(
         _ subject: LiveSubject,
         instance: Int,
         channel: String? = nil,
+        alert: LiveSubject.Alert? = nil,
         now: Timestamp
     ) throws(PushError) -> PushMessage {
-        try LiveActivityPush(
+        var push = LiveActivityPush(
             .start(
                 .init(
                     attributesType: subject.attributesType,
@@ -50,21 +53,24 @@ enum LivePayloads {
             ),
             contentState: Array(subject.state.utf8),
             timestamp: Timestamp(seconds: subject.timestamp),
-            alert: LiveActivityAlert(title: subject.startAlert.title, body: subject.startAlert.body),
-            staleDate: Timestamp(seconds: subject.timestamp) + staleAfter,
+            staleDate: staleDate(subject),
+            relevanceScore: subject.relevanceScore,
             collapseId: collapseId(subject.id, instance: instance),
             expiresAt: now + startLifetime
-        ).message()
+        )
+        push.show(alert ?? subject.startAlert)
+        return try push.message()
     }
 
     static func end(
         _ subject: LiveSubject,
         timestamp: Int64,
         reason: EndReason,
+        alert: LiveSubject.Alert?,
         now: Timestamp
     ) throws(PushError) -> PushMessage {
         var push = end(subject, stamp: Timestamp(seconds: timestamp), reason: reason, endedAt: now)
-        push.alert = reason.concernsAll ? alert(subject, now: now) : nil
+        push.show(reason.concernsAll ? alert : nil)
         push.expiresAt = now + endLifetime
         return try push.message()
     }
@@ -74,11 +80,10 @@ enum LivePayloads {
         _ subject: LiveSubject,
         timestamp: Int64,
         endedAt: Timestamp,
-        isFirst: Bool,
-        now: Timestamp
+        alert: LiveSubject.Alert?
     ) -> LiveActivityPush {
         var push = end(subject, stamp: Timestamp(seconds: timestamp), reason: .matchEnd, endedAt: endedAt)
-        push.alert = isFirst ? alert(subject, now: now) : nil
+        push.show(alert)
         return push
     }
 
@@ -105,9 +110,10 @@ enum LivePayloads {
         }
     }
 
-    private static func alert(_ subject: LiveSubject, now: Timestamp) -> LiveActivityAlert? {
-        guard subject.event == .alerting, let alert = subject.alert, now - subject.builtAt <= alertFreshness else { return nil }
-        return LiveActivityAlert(title: alert.title, body: alert.body)
+    /// A heartbeat after the caller's moment shows a state that is out of date.
+    private static func staleDate(_ subject: LiveSubject) -> Timestamp {
+        let timestamp = Timestamp(seconds: subject.timestamp)
+        return subject.staleAt.map { max($0, timestamp + .seconds(1)) } ?? timestamp + staleAfter
     }
 
     private static func dismissal(_ subject: LiveSubject, reason: EndReason, stamp: Timestamp, now: Timestamp) -> Timestamp {
@@ -115,5 +121,12 @@ enum LivePayloads {
         guard reason.concernsAll else { return Timestamp(seconds: stamp.seconds - 1) }
         let latest = stamp + .seconds(4 * 3600)
         return min(latest, subject.dismissAt ?? now + dismissal)
+    }
+}
+
+extension LiveActivityPush {
+    mutating func show(_ alert: LiveSubject.Alert?) {
+        self.alert = alert.map { LiveActivityAlert(title: $0.title, body: $0.body, sound: $0.sound) }
+        interruptionLevel = alert?.interruptionLevel?.rawValue
     }
 }

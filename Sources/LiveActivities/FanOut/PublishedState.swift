@@ -10,8 +10,31 @@ package struct PublishedState: Sendable {
     package var hash: String
     package var builtAt: Timestamp
     package var event: KeyEventClass
-    /// Built once; only the priority differs from device to device.
+    /// Of this state and of earlier ones, the newest last.
+    package var alerts: [SubjectAlert] = []
+    /// Built once; only the priority and the alert differ from device to device.
     package var message: PushMessage
+    /// The same with each alert that may be shown, by its timestamp.
+    package var alerted: [Int64: PushMessage] = [:]
     /// The same for channels.
     package var broadcast: LiveActivityPush
+}
+
+extension PublishedState {
+    init(_ subject: LiveSubject, alerts: [SubjectAlert], now: Timestamp) throws(PushError) {
+        self.subject = subject.id
+        epoch = subject.epoch
+        timestamp = subject.timestamp
+        hash = subject.stateHash
+        builtAt = subject.builtAt
+        event = alerts.last?.timestamp == subject.timestamp ? .alerting : subject.event
+        self.alerts = alerts
+        message = try LivePayloads.update(subject, alert: nil, now: now)
+        broadcast = LivePayloads.broadcast(subject, alert: nil, now: now)
+        for alert in DueAlerts.candidates(alerts, now: now) {
+            alerted[alert.timestamp] = try LivePayloads.update(subject, alert: alert.alert, now: now)
+        }
+    }
+
+    func message(_ due: DueAlerts) -> PushMessage { due.shown.flatMap { alerted[$0.timestamp] } ?? message }
 }

@@ -24,6 +24,10 @@ package struct Recipient: Sendable, Hashable {
     package var environment: PushEnvironment
     /// `aps.timestamp` of what it was last sent.
     var lastTimestamp: Int64
+    /// The newest state that any instance on the device was sent: it needs no alert of that or of earlier ones.
+    var alertedThrough: Int64 = 0
+    /// Nil: a channel, which is older than all it is sent.
+    var createdAt: Timestamp?
     /// From when on the device's bucket for boundaries is full again, as it was stored; nil: it is.
     var budgetFullAt: Timestamp?
 

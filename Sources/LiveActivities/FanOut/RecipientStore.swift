@@ -42,12 +42,13 @@ package struct RecipientStore: Sendable {
         guard let subject = members.first?.key.subject else { return [] }
         return try await pool.query(
             """
-            SELECT userId, deviceId, instance, updateToken, updateTokenHash, app, environment, lastTimestampSent, boundaryBudgetFullAt
-            FROM liveActivities
+            SELECT userId, deviceId, instance, updateToken, updateTokenHash, app, environment, lastTimestampSent, boundaryBudgetFullAt,
+                createdAt, \(AlertQueries.alertedThrough)
+            FROM liveActivities a
             WHERE matchId = \(subject) AND status = 'active' AND updateTokenHash = ANY(\(members.map(\.tokenHash)))
             """
         ).map { row in
-            let values = try row.decode((String, String, Int32, String, String, String, String, Int64, Timestamp?).self)
+            let values = try row.decode((String, String, Int32, String, String, String, String, Int64, Timestamp?, Timestamp, Int64).self)
             var recipient = Recipient(
                 key: ActivityKey(subject: subject, userId: values.0, deviceId: values.1, instance: Int(values.2)),
                 token: try cipher.decrypt(values.3, as: .update, hash: try stored(values.4)),
@@ -56,6 +57,8 @@ package struct RecipientStore: Sendable {
                 lastTimestamp: values.7
             )
             recipient.budgetFullAt = values.8
+            recipient.createdAt = values.9
+            recipient.alertedThrough = values.10
             return recipient
         }
     }

@@ -11,16 +11,18 @@ struct FeedReader: Sendable {
         case failed(String, retryAfter: Duration?)
     }
 
-    let url: String
+    let feed: ScoreFeed
     private var validators: [(String, String)] = []
     private var pending: [(String, String)] = []
 
-    init(url: String) { self.url = url }
+    init(_ feed: ScoreFeed) { self.feed = feed }
 
     mutating func read(_ send: (OutboundRequest) async throws -> OutboundResponse) async -> FetchResult {
-        let headers = [("accept", "application/json")] + validators
         do {
-            return take(try await send(OutboundRequest(method: "GET", url: url, headers: HeaderFields(headers), timeout: .seconds(10))))
+            let headers = [("accept", "application/json")] + (try feed.requestHeaders()) + validators
+            return take(
+                try await send(OutboundRequest(method: "GET", url: feed.url, headers: HeaderFields(headers), timeout: .seconds(10)))
+            )
         } catch {
             return .failed("\(error)", retryAfter: nil)
         }
@@ -35,7 +37,7 @@ struct FeedReader: Sendable {
         }
         guard !response.isTruncated else { return .failed("the feed's answer is larger than one megabyte", retryAfter: nil) }
         do {
-            let states = try MatchScore.readAll(json: response.body)
+            let states = try MatchScore.readAll(json: response.body, ignoringUnknownFields: true)
             pending = []
             if let etag = response.header("etag") { pending.append(("if-none-match", etag)) }
             if let date = response.header("last-modified") { pending.append(("if-modified-since", date)) }
@@ -49,5 +51,5 @@ struct FeedReader: Sendable {
     mutating func confirm() { validators = pending }
 
     /// Without what may hold a secret.
-    var source: MatchSource { MatchSource(url: String(url.prefix { $0 != "?" && $0 != "#" })) }
+    var source: MatchSource { MatchSource(url: String(feed.url.prefix { $0 != "?" && $0 != "#" })) }
 }

@@ -11,7 +11,7 @@ import ServiceLifecycle
 package struct ScoreFeedPoller: Service {
     package typealias Send = @Sendable (OutboundRequest) async throws -> OutboundResponse
 
-    private let urls: [String]
+    private let feeds: [ScoreFeed]
     private let store: MatchStore
     private let lease: FeedLease
     private let interval: Duration
@@ -25,7 +25,7 @@ package struct ScoreFeedPoller: Service {
     ///   - clock: what the pauses are measured by.
     ///   - now: the moment states are taken in at.
     package init(
-        urls: [String],
+        feeds: [ScoreFeed],
         store: MatchStore,
         pool: PostgresPool,
         owner: String =
@@ -36,7 +36,7 @@ package struct ScoreFeedPoller: Service {
         logger: Logger,
         send: @escaping Send
     ) {
-        self.urls = urls
+        self.feeds = feeds
         self.store = store
         lease = FeedLease(pool: pool, owner: owner)
         self.interval = interval
@@ -53,7 +53,7 @@ package struct ScoreFeedPoller: Service {
         }
         try? await cancelWhenGracefulShutdown {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for url in urls { group.addTask { try await poll(url) } }
+                for feed in feeds { group.addTask { try await poll(feed) } }
                 group.addTask { try await silence.run() }
                 try await group.waitForAll()
             }
@@ -61,8 +61,8 @@ package struct ScoreFeedPoller: Service {
         try? await lease.release()
     }
 
-    private func poll(_ url: String) async throws {
-        var reader = FeedReader(url: url)
+    private func poll(_ feed: ScoreFeed) async throws {
+        var reader = FeedReader(feed)
         var pollInterval = FeedPollInterval(usual: interval)
         while !Task.isCancelled {
             guard let outcome = await ask(&reader) else {
@@ -93,6 +93,7 @@ package struct ScoreFeedPoller: Service {
     private func outcome(of answer: FeedReader.FetchResult, source: MatchSource) async throws -> FeedPollInterval.Outcome {
         switch answer {
         case .notModified:
+            try await store.confirm(feed: source.url, now: now())
             MatchMetrics.count(poll: "notModified")
             return .same
         case .failed(let why, let retryAfter):

@@ -11,18 +11,6 @@ extension MatchScore {
     var isBeingPlayed: Bool { hasStarted && !phase.isFinal }
 }
 
-/// The words of the push for events that make a phone be heard.
-struct MatchAlert {
-    var title: String
-    var body: String
-
-    init?(_ change: MatchChange) {
-        guard let newKeyEvent = change.newKeyEvent, newKeyEvent.type.urgency == .alert else { return nil }
-        title = change.display.title
-        body = change.display.key?.text ?? newKeyEvent.text
-    }
-}
-
 /// `activeMatches.previousScores`: the last known score of each innings, by its number (seed 003).
 enum PreviousScores {
     struct Innings: Codable {

@@ -12,18 +12,17 @@ enum MatchQueries {
     /// The first state of a match. Nothing when another instance was quicker.
     static func insert(_ change: MatchChange, source: MatchSource, now: Timestamp) throws -> Query {
         let detection = StoredMatch.Detection(tails: change.memory.window.tails, key: change.memory.key)
-        let alert = MatchAlert(change)
         return """
             INSERT INTO activeMatches (matchId, phase, displayState, seq, stateHash, stateTimestamp, stateBuiltAt, keyEvent,
-                keyEventPriority, alertTitle, alertBody, previousScores, cooldowns, lastBalls, detection, feedState, pollerState, feedUrl,
-                startsAt, wentLiveAt, endedAt, lastUpdatedAt, expiresAt)
+                keyEventPriority, previousScores, cooldowns, lastBalls, detection, feedState, pollerState, feedUrl,
+                startsAt, wentLiveAt, endedAt, lastUpdatedAt, confirmedAt, expiresAt)
             VALUES (\(change.score.matchId), \(change.score.phase.rawValue), \(change.text), \(change.memory.seq),
                 \(change.memory.stateHash), \(change.memory.stateTimestamp), \(now), \(change.newKeyEvent?.type.rawValue),
-                \(change.newKeyEvent.map { Int16($0.type.priority) }), \(alert?.title), \(alert?.body),
+                \(change.newKeyEvent.map { Int16($0.type.priority) }),
                 \(try StoredMatch.json(PreviousScores.of(change.score)))::jsonb, \(try StoredMatch.json(change.memory.cooldowns))::jsonb,
                 \(try StoredMatch.json(change.memory.window.balls))::jsonb, \(try StoredMatch.json(detection))::jsonb,
                 \(try StoredMatch.json(change.score))::jsonb, \(PollerState.of(change.score).rawValue), \(source.url),
-                \(change.score.startsAt), \(change.score.isBeingPlayed ? now : nil), \(change.score.phase.isFinal ? now : nil), \(now),
+                \(change.score.startsAt), \(change.score.isBeingPlayed ? now : nil), \(change.score.phase.isFinal ? now : nil), \(now), \(now),
                 \(change.score.phase.isFinal ? now + MatchStore.retention : nil))
             ON CONFLICT (matchId) DO NOTHING
             """
@@ -31,12 +30,10 @@ enum MatchQueries {
 
     static func update(_ change: MatchChange, source: MatchSource, now: Timestamp) throws -> Query {
         let detection = StoredMatch.Detection(tails: change.memory.window.tails, key: change.memory.key)
-        let alert = MatchAlert(change)
         return """
             UPDATE activeMatches SET phase = \(change.score.phase.rawValue), displayState = \(change.text), seq = \(change.memory.seq),
                 stateHash = \(change.memory.stateHash), stateTimestamp = \(change.memory.stateTimestamp), stateBuiltAt = \(now),
                 keyEvent = \(change.newKeyEvent?.type.rawValue), keyEventPriority = \(change.newKeyEvent.map { Int16($0.type.priority) }),
-                alertTitle = \(alert?.title), alertBody = \(alert?.body),
                 previousScores = \(try StoredMatch.json(PreviousScores.of(change.score)))::jsonb,
                 cooldowns = \(try StoredMatch.json(change.memory.cooldowns))::jsonb,
                 lastBalls = \(try StoredMatch.json(change.memory.window.balls))::jsonb,
@@ -45,9 +42,18 @@ enum MatchQueries {
                 startsAt = coalesce(\(change.score.startsAt), startsAt),
                 wentLiveAt = coalesce(wentLiveAt, \(change.score.isBeingPlayed ? now : nil)),
                 endedAt = coalesce(endedAt, \(change.score.phase.isFinal ? now : nil)),
-                expiresAt = coalesce(expiresAt, \(change.score.phase.isFinal ? now + MatchStore.retention : nil)), lastUpdatedAt = \(now)
+                expiresAt = coalesce(expiresAt, \(change.score.phase.isFinal ? now + MatchStore.retention : nil)), lastUpdatedAt = \(now),
+                confirmedAt = \(now)
             WHERE matchId = \(change.score.matchId)
             """
+    }
+
+    /// The alert of a change that makes phones be heard; nil for others.
+    static func alert(_ change: MatchChange, now: Timestamp) -> Query? {
+        guard let newKeyEvent = change.newKeyEvent, newKeyEvent.type.urgency == .alert else { return nil }
+        let alert = LiveSubject.Alert(title: change.display.title, body: change.display.key?.text ?? newKeyEvent.text)
+        let state: Query = "SELECT \(change.score.matchId), \(change.memory.stateTimestamp)::bigint"
+        return AlertQueries.insert(alert, priority: newKeyEvent.type.priority, of: state, now: now)
     }
 
     /// Newer, and nothing to show: only what detection remembers. The display state and its number stay as they are.
@@ -60,9 +66,14 @@ enum MatchQueries {
                 lastBalls = \(try StoredMatch.json(memory.window.balls))::jsonb, detection = \(try StoredMatch.json(detection))::jsonb,
                 feedState = \(try score.map { try StoredMatch.json($0) })::jsonb,
                 pollerState = \(score.map(PollerState.of)?.rawValue ?? PollerState.paused.rawValue),
-                feedUrl = coalesce(\(source.url), feedUrl), lastUpdatedAt = \(now)
+                feedUrl = coalesce(\(source.url), feedUrl), lastUpdatedAt = \(now), confirmedAt = \(now)
             WHERE matchId = \(score?.matchId)
             """
+    }
+
+    /// The feed said the same again.
+    static func confirm(_ matches: Query, now: Timestamp) -> Query {
+        "UPDATE activeMatches SET confirmedAt = greatest(confirmedAt, \(now)) WHERE \(matches)"
     }
 
     static func display(_ matchId: String, now: Timestamp) -> Query {

@@ -44,6 +44,9 @@ package struct MatchStore: Sendable {
             let memory = stored?.memory ?? MatchMemory()
             switch MatchProgress.step(memory, with: score, thresholds: thresholds, now: now) {
             case .stale:
+                if memory.score?.supersedes(score) == false {
+                    try connection.execute(MatchQueries.confirm("matchId = \(score.matchId)", now: now))
+                }
                 return MatchReceipt(
                     result: .stale,
                     matchId: score.matchId,
@@ -63,6 +66,7 @@ package struct MatchStore: Sendable {
                     ? MatchQueries.insert(change, source: source, now: now) : MatchQueries.update(change, source: source, now: now)
                 // Another instance may have had the same first sight: then its row is there now, and this state follows it.
                 guard try connection.execute(query) == 1 || !isNew else { continue }
+                if let alert = MatchQueries.alert(change, now: now) { try connection.execute(alert) }
                 return MatchReceipt(
                     result: .accepted,
                     matchId: score.matchId,
@@ -77,6 +81,11 @@ package struct MatchStore: Sendable {
     /// The display state's own bytes, and its number; nil for an unknown match and for one that ended long ago.
     package func display(_ matchId: String, now: Timestamp) async throws -> (text: String, seq: Int64)? {
         try await pool.query(MatchQueries.display(matchId, now: now)).first.map { try $0.decode((String, Int64).self) }
+    }
+
+    /// The feed answered that nothing has changed.
+    func confirm(feed url: String?, now: Timestamp) async throws {
+        try await pool.execute(MatchQueries.confirm("feedUrl = \(url)", now: now))
     }
 
     /// Marks matches whose feed has been silent for long.

@@ -76,11 +76,12 @@ package struct LiveFixture: Sendable {
             """
         try await pool.execute(
             """
-            INSERT INTO activeMatches AS m (matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, lastUpdatedAt)
-            VALUES (\(match), \(phase), \(state), \(state), \(now.seconds), \(now), \(now))
+            INSERT INTO activeMatches AS m (matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, lastUpdatedAt,
+                confirmedAt)
+            VALUES (\(match), \(phase), \(state), \(state), \(now.seconds), \(now), \(now), \(now))
             ON CONFLICT (matchId) DO UPDATE SET phase = excluded.phase, displayState = excluded.displayState, seq = m.seq + 1,
                 stateHash = excluded.stateHash, stateTimestamp = greatest(excluded.stateTimestamp, m.stateTimestamp + 1),
-                stateBuiltAt = excluded.stateBuiltAt, lastUpdatedAt = excluded.lastUpdatedAt
+                stateBuiltAt = excluded.stateBuiltAt, lastUpdatedAt = excluded.lastUpdatedAt, confirmedAt = excluded.confirmedAt
             """
         )
     }

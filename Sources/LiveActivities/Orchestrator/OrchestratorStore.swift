@@ -29,6 +29,28 @@ struct OrchestratorStore: Sendable {
         }
     }
 
+    /// Ends what is shown of matches whose feed has been silent for very long; how many matches an owner leases whose feed is silent.
+    func endSilent(owner: String, now: Timestamp) async throws -> Int {
+        let silent = try await pool.query(
+            """
+            SELECT matchId, confirmedAt FROM activeMatches WHERE owner = \(owner) AND phase IN ('live', 'break', 'interrupted')
+              AND confirmedAt < \(now - FeedSilence.countsAfter)
+            """
+        ).map { try $0.decode((String, Timestamp).self) }
+        let lost = silent.filter { now - $0.1 > FeedSilence.endsAfter }.map(\.0)
+        guard !lost.isEmpty else { return silent.count }
+        try await pool.performTransaction { connection in
+            // The feed may have come back meanwhile.
+            let condition: Query = """
+                matchId IN (SELECT m.matchId FROM activeMatches m
+                    WHERE m.matchId = ANY(\(lost)) AND m.confirmedAt < \(now - FeedSilence.endsAfter) FOR UPDATE)
+                """
+            try ActivityEnds.end(condition, reason: .matchEnd, cause: FeedSilence.cause, on: connection, now: now)
+            try connection.execute(OrchestratorStore.retireChannels(of: lost, now: now))
+        }
+        return silent.count
+    }
+
     /// Ends what is shown of subjects that are over, and says when all of it may be forgotten; how many activities ended.
     func endOver(_ subjects: [String], now: Timestamp) async throws -> Int {
         guard !subjects.isEmpty else { return 0 }
@@ -76,6 +98,7 @@ struct OrchestratorStore: Sendable {
                 AND NOT EXISTS (SELECT FROM activitySubjects s WHERE s.subject = f.matchId)
             """
         )
+        swept += try await pool.execute("DELETE FROM activityAlerts WHERE builtAt <= \(now - SubjectAlert.retention)")
         return swept + (try await pool.execute("DELETE FROM activityStarts WHERE claimedAt < \(now) - interval '7 days'"))
     }
 

@@ -16,6 +16,8 @@ package struct LiveStart: QueuedKind {
         var stateHash: String
         /// What the started activity listens to instead of bringing a token.
         var channelId: String?
+        /// Shown instead of the start's own alert.
+        var due = DueAlerts()
     }
 
     private let pool: PostgresPool
@@ -48,24 +50,28 @@ package struct LiveStart: QueuedKind {
     /// another start token.
     package func contents(of deliveries: [QueuedDelivery]) async throws -> [Int64: QueuedContent] {
         let now = now()
-        let live = try await subjects.named(deliveries.map { ActivityKey($0).subject }).filter(\.value.isLive)
+        let live = try await subjects.named(deliveries.map { ActivityKey($0).subject }).filter {
+            $0.value.isLive && $0.value.isFresh(now: now)
+        }
         let wanted = deliveries.filter { live[ActivityKey($0).subject] != nil }
         guard !wanted.isEmpty else { return [:] }
         var keys = KeyColumns()
         for delivery in wanted { keys.append(ActivityKey(delivery)) }
         let columns: Query = "\(wanted.map(\.deliveryId)), \(keys.columns), \(wanted.map(\.tokenHash.rawValue))"
         let rows = try await pool.query(StartQueries.send(columns, policies.channels, now: now))
-            .map { try $0.decode((Int64, String, Int64?, String?).self) }
+            .map { try $0.decode((Int64, String, Int64?, String?, Timestamp, Int64).self) }
+        let alerts = try await subjects.alerts(of: live.values, now: now)
         let byId = Dictionary(uniqueKeysWithValues: wanted.map { ($0.deliveryId, $0) })
         var contents: [Int64: QueuedContent] = [:]
-        for (deliveryId, encrypted, version, channelId) in rows {
+        for (deliveryId, encrypted, version, channelId, createdAt, alertedThrough) in rows {
             guard let delivery = byId[deliveryId], let subject = live[ActivityKey(delivery).subject] else { continue }
             guard let token = try? cipher.decrypt(encrypted, as: .pushToStart, hash: delivery.tokenHash) else {
                 contents[deliveryId] = .unreachable(code: "TokenUnreadable")
                 continue
             }
-            let push = push(of: subject, delivery, to: token, version: version, channelId: channelId, readAt: now)
-            let note = Note(timestamp: subject.timestamp, stateHash: subject.stateHash, channelId: channelId)
+            var note = Note(timestamp: subject.timestamp, stateHash: subject.stateHash, channelId: channelId)
+            note.due = DueAlerts(alerts[subject.id] ?? [], after: alertedThrough, since: createdAt, now: now)
+            let push = push(of: subject, delivery, to: token, version: version, note, readAt: now)
             contents[deliveryId] = .push(push, to: token, note: note)
         }
         return contents
@@ -76,7 +82,7 @@ package struct LiveStart: QueuedKind {
         _ delivery: QueuedDelivery,
         to token: PushToken,
         version: Int64?,
-        channelId: String?,
+        _ note: Note,
         readAt: Timestamp
     ) -> Push {
         let key = ActivityKey(delivery)
@@ -86,7 +92,10 @@ package struct LiveStart: QueuedKind {
             protection: .claim,
             token: Push.Token(.pushToStart, registrationVersion: version, readAt: readAt, countsAcceptance: true)
         ) { [now] _ throws(PushError) in
-            .message(try LivePayloads.start(subject, instance: key.instance, channel: channelId, now: now()), to: token)
+            .message(
+                try LivePayloads.start(subject, instance: key.instance, channel: note.channelId, alert: note.due.shown?.alert, now: now()),
+                to: token
+            )
         }
     }
 
@@ -98,6 +107,7 @@ package struct LiveStart: QueuedKind {
         if let attempt = outcome.attempt {
             LiveMetrics.startsSent.increment()
             LiveMetrics.pushed(.start, attempt.status)
+            if attempt.status == .sent, let note = outcome.note as? Note { LiveMetrics.alerted(note.due, isAccepted: true) }
         }
         if let decision = StartDecision.after(outcome.attempt, outcome.next) { LiveMetrics.started(decision.record) }
     }

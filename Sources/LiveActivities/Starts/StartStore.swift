@@ -61,7 +61,7 @@ enum StartQueries {
         let isMatch = !subject.id.contains("/")
         let fence: Query =
             isMatch
-            ? "EXISTS (SELECT 1 FROM activeMatches WHERE matchId = \(subject.id) AND epoch = \(subject.epoch))"
+            ? "EXISTS (SELECT 1 FROM activeMatches m WHERE m.matchId = \(subject.id) AND m.epoch = \(subject.epoch) AND \(FeedSilence.isFresh(now: now)))"
             : "EXISTS (SELECT 1 FROM activitySubjects WHERE subject = \(subject.id) AND epoch = \(subject.epoch))"
         // A follow that ended meanwhile never yields a start.
         let wanted: Query = isMatch ? "EXISTS (SELECT 1 FROM follows f WHERE f.userId = a.userId AND f.matchId = a.matchId)" : "true"
@@ -95,7 +95,8 @@ enum StartQueries {
     static func send(_ deliveries: Query, _ channels: ChannelPolicy, now: Timestamp) -> Query {
         """
         WITH due AS MATERIALIZED (
-            SELECT o.deliveryId, a.matchId AS subject, a.userId, a.deviceId, a.instance, s.token, s.version, c.channelId
+            SELECT o.deliveryId, a.matchId AS subject, a.userId, a.deviceId, a.instance, s.token, s.version, c.channelId, a.createdAt,
+                \(AlertQueries.alertedThrough) AS alertedThrough
             FROM unnest(\(deliveries)) AS o(deliveryId, subject, userId, deviceId, instance, hash)
             JOIN liveActivities a ON \(KeyColumns.match)
             JOIN devices d ON d.userId = a.userId AND d.deviceId = a.deviceId
@@ -108,7 +109,7 @@ enum StartQueries {
         ), sent AS (
             UPDATE liveActivities a SET startSentAt = \(now) FROM due o WHERE \(KeyColumns.match)
         )
-        SELECT deliveryId, token, version, channelId FROM due
+        SELECT deliveryId, token, version, channelId, createdAt, alertedThrough FROM due
         """
     }
 }

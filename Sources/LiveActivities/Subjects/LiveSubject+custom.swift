@@ -3,15 +3,15 @@ import PushContract
 
 extension LiveSubject {
     static let customColumns = """
-        subject, attributesType, attributes, contentState, stateHash, stateTimestamp, stateBuiltAt, critical, alertTitle, alertBody,
-        startAlertTitle, startAlertBody, endedAt, dismissAt, epoch
+        subject, attributesType, attributes, contentState, stateHash, stateTimestamp, stateBuiltAt, critical,
+        startAlertTitle, startAlertBody, startAlertSound, startAlertLevel, staleAt, relevanceScore, endedAt, dismissAt, epoch
         """
 
     init(custom row: Row) throws {
         let values = try row.decode(
             (
-                String, String, String, String, String, Int64, Timestamp, Bool, String?, String?, String, String, Timestamp?, Timestamp?,
-                Int64
+                String, String, String, String, String, Int64, Timestamp, Bool, String, String, String?, String?, Timestamp?, Double?,
+                Timestamp?, Timestamp?, Int64
             ).self
         )
         id = values.0
@@ -21,12 +21,14 @@ extension LiveSubject {
         stateHash = values.4
         timestamp = values.5
         builtAt = values.6
-        alert = values.8.map { Alert(title: $0, body: values.9 ?? "") }
-        event = alert != nil ? .alerting : values.7 ? .prompt : .quiet
-        startAlert = Alert(title: values.10, body: values.11)
-        isOver = values.12 != nil
-        isLive = values.12 == nil
-        dismissAt = values.13
-        epoch = values.14
+        event = values.7 ? .prompt : .quiet
+        startAlert = Alert(title: values.8, body: values.9, sound: values.10)
+        startAlert.interruptionLevel = values.11.flatMap(InterruptionLevel.init(rawValue:))
+        staleAt = values.12
+        relevanceScore = values.13
+        isOver = values.14 != nil
+        isLive = values.14 == nil
+        dismissAt = values.15
+        epoch = values.16
     }
 }

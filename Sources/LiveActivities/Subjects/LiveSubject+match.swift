@@ -7,11 +7,11 @@ import ServiceKit
 
 extension LiveSubject {
     static let matchColumns = """
-        matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, keyEventPriority, alertTitle, alertBody, epoch
+        matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, keyEventPriority, confirmedAt, epoch
         """
 
     init(match row: Row) throws {
-        let values = try row.decode((String, String, String, String, Int64, Timestamp, Int16?, String?, String?, Int64).self)
+        let values = try row.decode((String, String, String, String, Int64, Timestamp, Int16?, Timestamp, Int64).self)
         let phase = MatchPhase(rawValue: values.1) ?? .scheduled
         let shown = MatchFacts(displayState: values.2)
         id = values.0
@@ -22,13 +22,14 @@ extension LiveSubject {
         timestamp = values.4
         builtAt = values.5
         event = KeyEventClass(priority: values.6.map(Int.init))
-        alert = values.7.map { Alert(title: $0, body: values.8 ?? "") }
         startAlert = Alert(title: shown.title ?? "Live now", body: shown.status ?? "The match you follow is live.")
         isOver = phase.isFinal
         isLive = phase.isShown
         isResting = phase == .stumps
+        confirmedAt = values.7
+        staleAt = values.7 + FeedSilence.staleAfter
         dismissAt = nil
-        epoch = values.9
+        epoch = values.8
     }
 }
 

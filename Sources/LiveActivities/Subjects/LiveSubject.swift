@@ -16,7 +16,6 @@ package struct LiveSubject: Sendable, Hashable {
     package var timestamp: Int64
     package var builtAt: Timestamp
     package var event: KeyEventClass
-    package var alert: Alert?
     /// Shown with a start, which must have one.
     var startAlert: Alert
     /// Being shown: starts and updates go out.
@@ -25,17 +24,35 @@ package struct LiveSubject: Sendable, Hashable {
     var isResting = false
     /// Nothing comes any more: activities end with this state.
     package var isOver: Bool
+    /// When a feed last said that this is the state; nil: it has no feed.
+    var confirmedAt: Timestamp?
+    /// When the state is out of date; nil: half an hour after its timestamp.
+    var staleAt: Timestamp?
+    var relevanceScore: Double?
     /// When ended activities leave the screen; nil: a quarter of an hour after the end.
     var dismissAt: Timestamp?
     package var epoch: Int64
 
+    /// Whether a start would show what is so.
+    func isFresh(now: Timestamp) -> Bool { confirmedAt.map { now - $0 <= FeedSilence.staleAfter } ?? true }
+
     package struct Alert: Sendable, Hashable {
         package var title: String
         package var body: String
+        /// Nil: silent.
+        package var sound: String?
+        var interruptionLevel: InterruptionLevel?
 
-        package init(title: String, body: String) {
+        package init(title: String, body: String, sound: String? = "default") {
             self.title = title
             self.body = body
+            self.sound = sound
         }
+    }
+
+    /// How an alert may interrupt, spelled as sent.
+    enum InterruptionLevel: String, Sendable, Hashable, CaseIterable {
+        case passive, active, critical
+        case timeSensitive = "time-sensitive"
     }
 }

@@ -84,6 +84,31 @@ package struct SubjectStore: Sendable {
         return Dictionary(uniqueKeysWithValues: subjects.map { ($0.id, $0) })
     }
 
+    /// Alerts of a subject, the newest last.
+    ///
+    /// - Parameters:
+    ///   - known: not those of this state and of earlier ones.
+    ///   - timestamp: of the state that was read: an alert of a newer one goes with that.
+    func alerts(of subject: String, after known: Int64, through timestamp: Int64, now: Timestamp) async throws -> [SubjectAlert] {
+        try await pool.query(
+            """
+            SELECT \(raw: AlertQueries.columns) FROM activityAlerts
+            WHERE matchId = \(subject) AND stateTimestamp > \(known) AND stateTimestamp <= \(timestamp)
+              AND builtAt > \(now - SubjectAlert.retention)
+            ORDER BY stateTimestamp
+            """
+        ).map(AlertQueries.read)
+    }
+
+    /// The same of several, as far as their states were read.
+    func alerts(of subjects: some Collection<LiveSubject>, now: Timestamp) async throws -> [String: [SubjectAlert]] {
+        var alerts: [String: [SubjectAlert]] = [:]
+        for subject in subjects {
+            alerts[subject.id] = try await self.alerts(of: subject.id, after: 0, through: subject.timestamp, now: now)
+        }
+        return alerts
+    }
+
     /// Releases all leases; at shutdown.
     package func release(owner: String) async throws {
         for table in ["activeMatches", "activitySubjects"] {
@@ -91,16 +116,19 @@ package struct SubjectStore: Sendable {
         }
     }
 
-    /// Gives live subjects that have been silent for long a new timestamp, and nothing else: no event is reported twice.
+    /// Gives live subjects that have been silent for long a new timestamp, and nothing else: no event is reported twice. A match only if its
+    /// feed has confirmed the state since it was dated.
     func sendHeartbeats(owner: String, now: Timestamp) async throws {
         let limit = (now - SubjectStore.heartbeat).seconds
         for table in ["activeMatches", "activitySubjects"] {
-            let live = table == "activeMatches" ? "phase IN ('live', 'break', 'interrupted')" : "endedAt IS NULL"
+            let live =
+                table == "activeMatches"
+                ? "phase IN ('live', 'break', 'interrupted') AND confirmedAt > to_timestamp(stateTimestamp)" : "endedAt IS NULL"
             let quiet = table == "activeMatches" ? "keyEvent = NULL, keyEventPriority = NULL" : "critical = false"
             try await pool.execute(
                 """
                 UPDATE \(raw: table) SET stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now),
-                    \(raw: quiet), alertTitle = NULL, alertBody = NULL
+                    \(raw: quiet)
                 WHERE owner = \(owner) AND \(raw: live) AND stateTimestamp <= \(limit)
                 """
             )

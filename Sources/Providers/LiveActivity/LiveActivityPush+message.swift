@@ -58,6 +58,7 @@ extension LiveActivityPush {
         if let staleDate { add("stale-date", String(staleDate.seconds).utf8) }
         if let relevanceScore { add("relevance-score", JSONValue.number(relevanceScore).text.utf8) }
         if let alert { add("alert", alert.json.text.utf8) }
+        if let interruptionLevel { add("interruption-level", JSONValue.string(interruptionLevel).text.utf8) }
         text += Array("}}".utf8)
         return text
     }

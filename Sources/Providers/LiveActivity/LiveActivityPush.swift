@@ -17,6 +17,8 @@ package struct LiveActivityPush: Sendable, Hashable {
     package var staleDate: Timestamp?
     /// Orders the app's activities; the largest is shown in the Dynamic Island.
     var relevanceScore: Double?
+    /// How the alert may interrupt. Apple describes it for notifications; a device may ignore it here.
+    package var interruptionLevel: String?
     /// High counts against the hourly budget of the activity, normal does not. Low does not exist here.
     package var priority: PushPriority
     package var collapseId: String?

@@ -22,8 +22,12 @@ struct ScoreFeedPollerTests {
         #expect(pollInterval.wait(after: .same, now: now + .seconds(300)) == .seconds(30))
         #expect(pollInterval.wait(after: .changed, now: now + .seconds(330)) == .seconds(5))
         #expect(pollInterval.wait(after: .over, now: now + .seconds(335)) == .seconds(60))
-        let waits = (0..<8).map { _ in pollInterval.wait(after: .failed(retryAfter: nil), now: now + .seconds(400)) }
-        #expect(waits == [10, 20, 40, 80, 160, 300, 300, 300].map { .seconds($0) })
+        func waits() -> [Duration] {
+            (0..<8).map { _ in pollInterval.wait(after: .failed(retryAfter: nil), now: now + .seconds(400)) }
+        }
+        #expect(waits() == [10, 20, 40, 80, 160, 300, 300, 300].map { .seconds($0) })
+        #expect(pollInterval.wait(after: .same, now: now + .seconds(340)) == .seconds(5))
+        #expect(waits() == [10, 20, 30, 30, 30, 30, 30, 30].map { .seconds($0) }, "within a ball's time while a match is in play")
         #expect(pollInterval.wait(after: .failed(retryAfter: .seconds(900)), now: now) == .seconds(900))
         #expect(pollInterval.wait(after: .same, now: now + .seconds(401)) == .seconds(5))
     }
@@ -61,7 +65,7 @@ struct ScoreFeedPollerTests {
     }
 
     private func poller(_ pool: PostgresPool, _ feed: Feed, owner: String = "a") -> ScoreFeedPoller {
-        ScoreFeedPoller(urls: [], store: MatchStore(pool: pool), pool: pool, owner: owner, logger: .silent, send: feed.send)
+        ScoreFeedPoller(feeds: [], store: MatchStore(pool: pool), pool: pool, owner: owner, logger: .silent, send: feed.send)
     }
 
     @Test("news are stored, an unchanged answer costs a 304, an answer that was not taken in is asked for again")
@@ -69,7 +73,7 @@ struct ScoreFeedPollerTests {
         try await withDatabase { pool in
             let feed = Feed()
             let scores = try MatchSamples.scores()
-            var reader = FeedReader(url: "https://feed.example/m1?token=secret")
+            var reader = FeedReader(ScoreFeed(url: "https://feed.example/m1?token=secret"))
             let poller = poller(pool, feed)
             feed.show([scores[1]], tag: "a")
             #expect(await poller.ask(&reader) == .changed)
@@ -103,7 +107,7 @@ struct ScoreFeedPollerTests {
             let scores = try MatchSamples.scores()
             feed.show([scores[1]], tag: "a")
             let poller = ScoreFeedPoller(
-                urls: ["https://feed.example/m1"],
+                feeds: [ScoreFeed(url: "https://feed.example/m1")],
                 store: MatchStore(pool: pool),
                 pool: pool,
                 owner: "loop",
@@ -158,12 +162,49 @@ struct ScoreFeedPollerTests {
         }
     }
 
+    @Test("headers and the token of a feed's file go with each request; a token that cannot be read stops it, and none is in the fault")
+    func authentication() async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("feed-\(UInt64.random(in: 0...UInt64.max))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let file = directory.appendingPathComponent("token")
+        let feed = Feed()
+        feed.state.withLock { $0.status = 503 }
+        var reader = FeedReader(ScoreFeed(url: "https://feed.example/m1", headers: ["x-customer": "17"], tokenFile: file.path))
+        for token in ["first", "second"] {
+            try Data("\(token)\n".utf8).write(to: file)
+            _ = await reader.read(feed.send)
+        }
+        #expect(feed.state.withLock { $0.asked.map { $0["authorization"] } } == ["Bearer first", "Bearer second"])
+        #expect(feed.state.withLock { $0.asked.allSatisfy { $0["x-customer"] == "17" } })
+        try Data("two\nlines".utf8).write(to: file)
+        guard case .failed(let why, _) = await reader.read(feed.send) else { throw FeedReaderShouldFail() }
+        #expect(why.contains(file.path) && !why.contains("lines"))
+        #expect(feed.state.withLock { $0.asked.count } == 2)
+    }
+
+    private struct FeedReaderShouldFail: Error {}
+
+    @Test("fields that a vendor adds are ignored at any depth; a wrong type is not")
+    func unknownFields() async throws {
+        let feed = Feed()
+        let score = String(decoding: try MatchSamples.scores()[1].json, as: UTF8.self)
+        let extended = score.replacing("{", with: #"{"x-vendor": {"a": 1}, "#)
+        feed.state.withLock { $0.body = Array("[\(extended)]".utf8) }
+        var reader = FeedReader(ScoreFeed(url: "https://feed.example/m1"))
+        guard case .states(let states) = await reader.read(feed.send) else { throw FeedReaderShouldFail() }
+        #expect(states == [try MatchSamples.scores()[1]])
+        #expect(throws: FeedError.self) { try MatchScore.readAll(json: Array(extended.utf8)) }
+        feed.state.withLock { $0.body = Array(extended.replacing(#""phase":"live""#, with: #""phase":7"#).utf8) }
+        guard case .failed = await reader.read(feed.send) else { throw FeedReaderShouldFail() }
+    }
+
     @Test("one instance polls a match; when its lease runs out another does")
     func lease() async throws {
         try await withDatabase { pool in
             let feed = Feed()
             feed.show([try MatchSamples.scores()[1]], tag: "a")
-            var first = FeedReader(url: "https://feed.example/m1")
+            var first = FeedReader(ScoreFeed(url: "https://feed.example/m1"))
             var second = first
             let (one, two) = (poller(pool, feed, owner: "one"), poller(pool, feed, owner: "two"))
             #expect(await one.ask(&first) == .changed)

@@ -1,0 +1,29 @@
+import Postgres
+import PushContract
+
+/// The SQL of alerts: written with the state that brings them, in its transaction.
+enum AlertQueries {
+    /// - Parameter state: a query of the state's subject and timestamp.
+    static func insert(_ alert: LiveSubject.Alert, priority: Int, of state: Query, now: Timestamp) -> Query {
+        """
+        INSERT INTO activityAlerts (matchId, stateTimestamp, builtAt, priority, title, body, sound, interruptionLevel)
+        SELECT s.subject, s.timestamp, \(now), \(Int16(priority)), \(alert.title), \(alert.body),
+            \(alert.sound)::text, \(alert.interruptionLevel?.rawValue)::text FROM (\(state)) AS s(subject, timestamp)
+        """
+    }
+
+    /// The newest state that the device of the activity `a` was sent, by whichever instance.
+    static let alertedThrough: Query = """
+        (SELECT max(i.lastTimestampSent) FROM liveActivities i
+            WHERE i.matchId = a.matchId AND i.userId = a.userId AND i.deviceId = a.deviceId)
+        """
+
+    static let columns = "stateTimestamp, builtAt, priority, title, body, sound, interruptionLevel"
+
+    static func read(_ row: Row) throws -> SubjectAlert {
+        let values = try row.decode((Int64, Timestamp, Int16, String, String, String?, String?).self)
+        var alert = LiveSubject.Alert(title: values.3, body: values.4, sound: values.5)
+        alert.interruptionLevel = values.6.flatMap(LiveSubject.InterruptionLevel.init(rawValue:))
+        return SubjectAlert(timestamp: values.0, builtAt: values.1, priority: Int(values.2), alert: alert)
+    }
+}

@@ -1,0 +1,17 @@
+import Postgres
+import PushContract
+
+/// What follows when the feed of a match that is being played confirms its state no more. Pushed feeds confirm a state by sending it again.
+enum FeedSilence {
+    /// From then on the feed is counted as silent.
+    static let countsAfter = Duration.seconds(300)
+    /// From then on cards are shown as out of date, and nothing is started or rolled over: it would alert people of an old score.
+    static let staleAfter = LivePayloads.staleAfter
+    /// From then on activities end. Rain and a planned break are shorter.
+    static let endsAfter = Duration.seconds(6 * 3600)
+    /// In `endCause` of activities that ended so. They are started again when the feed is back.
+    static let cause = "feed_silent"
+
+    /// Of the match `m`: its cards are not out of date.
+    static func isFresh(now: Timestamp) -> Query { "m.confirmedAt >= \(now - staleAfter)" }
+}

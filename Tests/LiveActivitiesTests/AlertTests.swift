@@ -1,0 +1,226 @@
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import Providers
+import PushContract
+import ServiceKit
+import Testing
+
+@testable import LiveActivities
+
+@Suite("Alerts of Live Activities")
+struct AlertTests {
+    private static let base = "/live-activities/PagerActivityAttributes"
+
+    private static func state(_ message: String) -> String {
+        """
+        {"sender": "Ops", "message": "\(message)", "timestamp": 1, "isDemo": false, "messageIndex": 0, "totalMessages": 1}
+        """
+    }
+
+    /// A pager that runs on one phone.
+    private func withPager(_ body: @Sendable (LiveRoutes) async throws -> Void) async throws {
+        try await LiveRoutes.with { routes in
+            try await routes.bench.phone("ann", "phone", 1)
+            let start = """
+                {"activityId": "p1", "uid": "ann", "attributes": {"recipient": "Ann"}, "contentState": \(Self.state("start")),
+                 "alert": {"title": "Pager", "body": "start"}}
+                """
+            #expect(try await routes.call("\(Self.base)/start", .post, as: "service", start).status == .accepted)
+            try await routes.bench.run()
+            let token = #"{"activityId": "p1", "deviceId": "phone", "updateToken": "\#(LiveBench.updateToken(1))"}"#
+            #expect(try await routes.call("\(Self.base)/activity-token", .post, as: "ann", token).status == .ok)
+            try await routes.bench.run()
+            routes.bench.apns.forget()
+            try await body(routes)
+        }
+    }
+
+    /// An update with an alert, and at once one without; what the answer to the first says.
+    private func page(_ routes: LiveRoutes, _ number: Int, critical: Bool = true) async throws -> String {
+        let alerting = """
+            {"activityId": "p1", "contentState": \(Self.state("alert \(number)")), "critical": \(critical),
+             "alert": {"title": "Pager", "body": "alert \(number)"}}
+            """
+        let answer = try await routes.call("\(Self.base)/update", .post, as: "service", alerting)
+        #expect(answer.status == .accepted)
+        let plain = #"{"activityId": "p1", "contentState": \#(Self.state("plain \(number)"))}"#
+        #expect(try await routes.call("\(Self.base)/update", .post, as: "service", plain).status == .accepted)
+        return String(buffer: answer.body)
+    }
+
+    private func alerts(_ routes: LiveRoutes) -> [String] {
+        routes.bench.apns.calls.compactMap { $0.aps["alert"]?["body"]?.string }
+    }
+
+    @Test("ten critical updates, each followed at once by a plain one: each alert goes out once, in order, with the newest state")
+    func everyAlert() async throws {
+        try await withPager { routes in
+            for number in 1...10 {
+                _ = try await page(routes, number)
+                try await routes.bench.run()
+            }
+            #expect(alerts(routes) == (1...10).map { "alert \($0)" })
+            let states = routes.bench.apns.calls.map(\.contentState)
+            #expect(zip(1...10, states).allSatisfy { $1.contains("plain \($0)") })
+            #expect(routes.bench.apns.calls.allSatisfy { $0.message.priority == .high })
+        }
+    }
+
+    @Test("alerts that come faster than they leave are merged into the newest of the most important, and the answers say that they wait")
+    func merged() async throws {
+        try await withPager { routes in
+            for number in 1...10 {
+                let answer = try await page(routes, number, critical: number <= 7)
+                #expect(answer.contains(#""alertsWaiting":\#(number - 1)"#))
+            }
+            try await routes.bench.run()
+            #expect(alerts(routes) == ["alert 7"])
+            #expect(routes.bench.apns.calls.count == 1)
+            let again = try await page(routes, 11)
+            #expect(again.contains(#""alertsWaiting":0"#))
+            try await routes.bench.run()
+            #expect(alerts(routes) == ["alert 7", "alert 11"])
+        }
+    }
+
+    @Test("an alert is repeated after an unknown outcome, with the newest state, and not by a heartbeat")
+    func repeated() async throws {
+        try await withPager { routes in
+            routes.bench.apns.answer(LiveBench.updateToken(1), .unanswered)
+            _ = try await page(routes, 1)
+            try await routes.bench.run()
+            routes.bench.clock.advance(.seconds(1))
+            try await routes.bench.run()
+            #expect(alerts(routes) == ["alert 1", "alert 1"])
+            routes.bench.clock.advance(.seconds(901))
+            try await routes.bench.run()
+            #expect(routes.bench.apns.calls.count == 3)
+            #expect(alerts(routes).count == 2)
+        }
+    }
+
+    @Test("an alert that waits when the activity ends goes with the end, and one that waits at its start with the start")
+    func startAndEnd() async throws {
+        try await withPager { routes in
+            _ = try await page(routes, 1)
+            #expect(try await routes.call("\(Self.base)/end", .post, as: "service", #"{"activityId": "p1"}"#).status == .accepted)
+            try await routes.bench.run()
+            #expect(routes.bench.apns.calls.map(\.event) == ["end"])
+            #expect(alerts(routes) == ["alert 1"])
+        }
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann")
+            try await bench.score(runs: 1)
+            _ = try await bench.engine.turn(all: true)
+            try await bench.score(runs: 2, event: ("wicket", 5), alert: "WICKET!")
+            try await bench.score(runs: 3)
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.event) == ["start"])
+            #expect(bench.apns.calls[0].aps["alert"]?["title"]?.string == "WICKET!")
+        }
+    }
+
+    @Test("a match's alerts have the default sound; what a caller sets for a custom activity goes out as it is")
+    func members() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            try await bench.score(runs: 2, event: ("wicket", 5), alert: "WICKET!")
+            try await bench.run()
+            #expect(bench.apns.calls.compactMap { $0.aps["alert"]?["sound"]?.string } == ["default", "default"])
+            #expect(bench.apns.calls.allSatisfy { $0.aps["interruption-level"] == nil && $0.aps["relevance-score"] == nil })
+        }
+        try await withPager { routes in
+            let staleAt = Timestamp(seconds: routes.bench.now.seconds + 90)
+            let update = """
+                {"activityId": "p1", "contentState": \(Self.state("now")), "relevanceScore": 75.5, "staleAt": "\(staleAt.rfc3339)",
+                 "alert": {"title": "Pager", "body": "now", "sound": "siren.caf", "interruptionLevel": "time-sensitive"}}
+                """
+            #expect(try await routes.call("\(Self.base)/update", .post, as: "service", update).status == .accepted)
+            try await routes.bench.run()
+            let aps = try #require(routes.bench.apns.calls.first).aps
+            #expect(aps["alert"]?["sound"]?.string == "siren.caf" && aps.text("interruption-level") == "time-sensitive")
+            #expect(aps.integer("stale-date") == staleAt.seconds && aps["relevance-score"] == .number(75.5))
+            // A heartbeat keeps the score, and does not make the state look newer than its caller said.
+            routes.bench.clock.advance(.seconds(901))
+            try await routes.bench.run()
+            let heartbeat = try #require(routes.bench.apns.calls.last).aps
+            #expect(heartbeat.integer("stale-date") == heartbeat.integer("timestamp") + 1)
+            #expect(heartbeat["relevance-score"] == .number(75.5) && heartbeat["interruption-level"] == nil)
+            let dismissAt = Timestamp(seconds: routes.bench.now.seconds + 3600)
+            let end = """
+                {"activityId": "p1", "dismissAt": "\(dismissAt.rfc3339)", "alert": {"title": "Pager", "body": "over", "sound": "none"}}
+                """
+            #expect(try await routes.call("\(Self.base)/end", .post, as: "service", end).status == .accepted)
+            try await routes.bench.run()
+            let last = try #require(routes.bench.apns.calls.last).aps
+            #expect(last.integer("dismissal-date") == dismissAt.seconds)
+            #expect(last["alert"]?["body"]?.string == "over" && last["alert"]?["sound"] == nil)
+        }
+    }
+
+    @Test(
+        "what Apple would ignore or cut is refused with its place",
+        arguments: [
+            ("update", #""staleAt": "2001-01-01T00:00:00Z""#, "/staleAt"), ("update", #""relevanceScore": "high""#, "/relevanceScore"),
+            ("update", #""alert": {"title": "t", "body": "b", "interruptionLevel": "loud"}"#, "/alert/interruptionLevel"),
+            ("update", #""alert": {"title": "t", "body": "b", "sound": ""}"#, "/alert/sound"),
+            ("end", #""dismissAt": "2101-01-01T00:00:00Z""#, "/dismissAt"),
+        ]
+    )
+    func refused(_ call: String, _ member: String, _ pointer: String) async throws {
+        try await withPager { routes in
+            let body = #"{"activityId": "p1", "contentState": \#(Self.state("now")), \#(member)}"#
+            let answer = try await routes.call("\(Self.base)/\(call)", .post, as: "service", body)
+            #expect(answer.status == .unprocessableContent && String(buffer: answer.body).contains(#""\#(pointer)""#))
+        }
+    }
+
+    @Test("followers of a match get one content state; the alert is the one each of them lacks")
+    func perDevice() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running("ann", "phone", 1)
+            try await bench.running("bob", "phone-bob", 2)
+            bench.apns.forget()
+            bench.apns.answer(LiveBench.updateToken(2), .apns(503, "ServiceUnavailable"))
+            try await bench.score(runs: 2, event: ("hundred", 4), alert: "HUNDRED!")
+            try await bench.run()
+            try await bench.score(runs: 3, event: ("wicket", 5), alert: "WICKET!")
+            try await bench.score(runs: 4)
+            bench.clock.advance(.seconds(1))
+            try await bench.run()
+            let last = Dictionary(grouping: bench.apns.calls, by: \.token).mapValues { $0[1] }
+            #expect(Set(last.values.map(\.contentState)).count == 1 && Set(last.values.map(\.timestamp)).count == 1)
+            #expect(last[LiveBench.updateToken(1)]?.aps["alert"]?["title"]?.string == "WICKET!")
+            #expect(last[LiveBench.updateToken(2)]?.aps["alert"]?["title"]?.string == "HUNDRED!")
+        }
+    }
+
+    @Test("of several alerts the most important is shown, of equals the newest; the others are counted as merged, or as too old")
+    func rule() {
+        let start = Timestamp(seconds: 1_800_000_000)
+        let alerts = [5, 2, 5, 2, 8].enumerated().map { index, priority in
+            SubjectAlert(
+                timestamp: Int64(index + 1),
+                builtAt: start + .seconds(index),
+                priority: priority,
+                alert: LiveSubject.Alert(title: "t", body: "\(index + 1)")
+            )
+        }
+        func due(after timestamp: Int64, since: Timestamp? = nil, now: Duration = .seconds(5)) -> [Int] {
+            let due = DueAlerts(alerts, after: timestamp, since: since, now: start + now)
+            return [due.shown.flatMap { Int($0.alert.body) } ?? 0, due.merged, due.expired]
+        }
+        #expect(due(after: 0) == [4, 4, 0])
+        #expect(due(after: 3) == [4, 1, 0])
+        #expect(due(after: 4) == [5, 0, 0])
+        #expect(due(after: 5) == [0, 0, 0])
+        #expect(due(after: 0, since: start + .seconds(4)) == [5, 0, 0])
+        #expect(due(after: 0, now: .seconds(123)) == [4, 1, 3])
+        #expect(due(after: 0, now: .seconds(200)) == [0, 0, 5])
+        #expect(DueAlerts.candidates(alerts, now: start + .seconds(5)).map(\.timestamp) == [5, 4])
+    }
+}
