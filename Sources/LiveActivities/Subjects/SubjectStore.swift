@@ -120,10 +120,13 @@ package struct SubjectStore: Sendable {
     /// feed has confirmed the state since it was dated.
     func sendHeartbeats(owner: String, now: Timestamp) async throws {
         let limit = (now - SubjectStore.heartbeat).seconds
+        let freshSince = (now - FeedSilence.staleAfter).seconds
         for table in ["activeMatches", "activitySubjects"] {
             let live =
                 table == "activeMatches"
-                ? "phase IN ('live', 'break', 'interrupted') AND confirmedAt > to_timestamp(stateTimestamp)" : "endedAt IS NULL"
+                ? """
+                phase IN ('live', 'break', 'interrupted') AND confirmedAt >= to_timestamp(greatest(stateTimestamp + 1, \(freshSince)))
+                """ : "endedAt IS NULL"
             let quiet = table == "activeMatches" ? "keyEvent = NULL, keyEventPriority = NULL" : "critical = false"
             try await pool.execute(
                 """
