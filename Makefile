@@ -51,7 +51,7 @@ soak-send: ## Send through kills, crashes and restarts; MINUTES=10
 	@SOAK_SECONDS=$$(( $(or $(MINUTES),10) * 60 )) bash scripts/soak-send.sh
 
 .PHONY: fuzz
-fuzz: ## Mutated bodies of attempts and answers of providers, with AddressSanitizer; MINUTES=10 each, SEED=…
+fuzz: ## Attempts, HTTP framing, answers of providers and HTTP/2, mutated, with AddressSanitizer; MINUTES=10 each, SEED=…
 	@bash scripts/fuzz.sh $$(( $(or $(MINUTES),10) * 60 ))
 
 .PHONY: soak

@@ -30,6 +30,7 @@ extension Target.Dependency {
     static let nioHTTP1: Self = .product(name: "NIOHTTP1", package: "swift-nio")
     static let nioHTTP2: Self = .product(name: "NIOHTTP2", package: "swift-nio-http2")
     static let nioHTTPTypes: Self = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+    static let nioHTTPTypesHTTP1: Self = .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
     static let nioHTTPTypesHTTP2: Self = .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras")
     static let nioCore: Self = .product(name: "NIOCore", package: "swift-nio")
     static let nioEmbedded: Self = .product(name: "NIOEmbedded", package: "swift-nio")
@@ -52,6 +53,11 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 /// The tests of one target.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// A fuzzer, which `make fuzz` builds with AddressSanitizer.
+func fuzzer(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target {
+    .executableTarget(name: name, dependencies: ["FuzzSupport"] + dependencies, path: path, swiftSettings: strict)
 }
 
 let package = Package(
@@ -230,21 +236,24 @@ let package = Package(
             path: "Tests/TestDatabase",
             swiftSettings: strict
         ),
-        .target(name: "AttemptReference", dependencies: ["PushContract"], path: "Tests/AttemptReference", swiftSettings: strict),
-        .executableTarget(
-            name: "attempt-fuzz",
-            dependencies: ["Attempts", "AttemptReference", "PushContract"],
-            path: "Tests/AttemptFuzz",
+        // What the fuzzers share (make fuzz).
+        .target(name: "FuzzSupport", path: "Tests/FuzzSupport", swiftSettings: strict),
+        .target(
+            name: "AttemptReference",
+            dependencies: ["FuzzSupport", "PushContract"],
+            path: "Tests/AttemptReference",
             swiftSettings: strict
         ),
-        // HTTP/2's server side in memory, and the fuzzer of the client's (make fuzz).
+        fuzzer("attempt-fuzz", ["Attempts", "AttemptReference", "PushContract"], path: "Tests/AttemptFuzz"),
+        // HTTP/2's server side in memory.
         .target(name: "HTTP2TestPeer", dependencies: ["CNGHTTP2"], path: "Tests/HTTP2TestPeer", swiftSettings: strict),
-        .executableTarget(
-            name: "http2-fuzz",
-            dependencies: ["HTTPClient", "HTTP2TestPeer", "CNGHTTP2"],
-            path: "Tests/HTTP2Fuzz",
-            swiftSettings: strict
+        fuzzer("http2-fuzz", ["HTTPClient", "HTTP2TestPeer", "CNGHTTP2"], path: "Tests/HTTP2Fuzz"),
+        fuzzer(
+            "framing-fuzz",
+            ["HTTPServer", .httpTypes, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes, .nioHTTPTypesHTTP1],
+            path: "Tests/FramingFuzz"
         ),
+        fuzzer("answer-fuzz", ["Providers", "HTTPClient", "Delivery", "Attempts", "PushContract", "ServiceKit"], path: "Tests/AnswerFuzz"),
         tests("PushContractTests", ["PushContract"]),
         tests("ServiceKitTests", ["ServiceKit", "PushContract", .logging]),
         tests("AlertRulesTests", ["AlertRules"]),
@@ -262,7 +271,7 @@ let package = Package(
             [
                 "HTTPServer", "PushContract", "ServiceKit", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .metrics, .coreMetrics,
                 .logging,
-                .nioCore, .nioEmbedded, .nioHTTPTypes,
+                .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes, .nioHTTPTypesHTTP1,
             ]
         ),
         tests(

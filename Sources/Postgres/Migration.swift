@@ -30,6 +30,19 @@ package struct Migration: Sendable, Hashable {
         !sql.split(separator: "\n").contains { $0.split(separator: " ").prefix(2) == ["--", "no-transaction"] }
     }
 
+    /// The newest migration that the oldest program knows that may run on a database with this one: `-- Oldest program: 0007`. Without such a
+    /// line only programs may that know the migration itself.
+    var oldestProgram: Int {
+        get throws(MigrationError) {
+            let mark = "-- Oldest program:"
+            guard let line = sql.split(separator: "\n").first(where: { $0.hasPrefix(mark) }) else { return version }
+            guard let oldest = Int(line.dropFirst(mark.count).filter { !$0.isWhitespace }), (1...version).contains(oldest) else {
+                throw MigrationError(.badFile, "\(fileName): `\(mark)` must be followed by the number of a migration, such as \(mark) 0007")
+            }
+            return oldest
+        }
+    }
+
     /// The statements of a file without transaction, each to be sent alone: a semicolon at the end of a line ends one.
     func separateStatements() throws(MigrationError) -> [String] {
         guard !sql.contains("$$") else {

@@ -7,11 +7,17 @@ struct AppliedMigration: Sendable, Hashable {
     let checksum: String
     let appliedAt: Timestamp
     let durationMs: Int
+    /// Nil in rows from before it was recorded.
+    var oldestProgram: Int?
 }
 
 /// What is left to do, decided from the files and the database's record alone.
 struct MigrationPlan {
     let pending: [Migration]
+    /// The database has migrations of a newer program, which lets this one run.
+    let isNewerDatabase: Bool
+    /// Which programs may run once the plan is carried out.
+    let programs: SchemaPrograms
 
     /// The first file whose name changed when the files were rewritten, before the first release.
     private static let earlierFourthName = "create_sends"
@@ -32,10 +38,15 @@ struct MigrationPlan {
                 guard row.version > newest else {
                     throw MigrationError(.missingFile, "\(title).sql was applied at \(row.appliedAt) but the file is missing: restore it")
                 }
-                throw MigrationError(
-                    .newerDatabase,
-                    "the database has \(title), this program knows migrations up to \(Migration.padded(newest)): use a newer program"
-                )
+                let oldest = row.oldestProgram ?? row.version
+                guard newest >= oldest else {
+                    throw MigrationError(
+                        .newerDatabase,
+                        "the database has \(title), which needs a program that knows migration \(Migration.padded(oldest)); this program "
+                            + "knows migrations up to \(Migration.padded(newest)): use a newer program"
+                    )
+                }
+                continue
             }
             guard file.checksum == row.checksum, file.name == row.name else {
                 throw MigrationError(
@@ -54,5 +65,9 @@ struct MigrationPlan {
             )
         }
         pending = files.filter { !done.contains($0.version) }
+        isNewerDatabase = last > newest
+        var oldest = applied.map { $0.oldestProgram ?? $0.version }.max() ?? 0
+        for migration in pending { oldest = max(oldest, try migration.oldestProgram) }
+        programs = SchemaPrograms(oldest: oldest, newest: max(last, newest), own: newest)
     }
 }

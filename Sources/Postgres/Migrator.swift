@@ -47,16 +47,26 @@ package struct Migrator: Sendable {
 
     /// Every migration with whether it was applied. Changes nothing; throws on the same disagreements as `migrate`.
     package func status() async throws -> [MigrationStatus] {
-        let files = try MigrationDirectory.load(directory, allowsGaps: allowsGaps)
-        var quick = configuration
-        quick.callTimeout = .seconds(10)
-        let applied = try await applied(try await PostgresConnection.connect(quick))
+        let (files, applied) = try await read()
         _ = try MigrationPlan(files: files, applied: applied)
         let done = Dictionary(applied.map { ($0.version, $0) }) { first, _ in first }
         return files.map {
             let row = done[$0.version]
             return MigrationStatus(version: $0.version, name: $0.name, appliedAt: row?.appliedAt, durationMs: row?.durationMs)
         }
+    }
+
+    /// Which programs may run on the database once nothing is pending. Throws when this one may not.
+    package func programs() async throws -> SchemaPrograms {
+        let (files, applied) = try await read()
+        return try MigrationPlan(files: files, applied: applied).programs
+    }
+
+    private func read() async throws -> (files: [Migration], applied: [AppliedMigration]) {
+        let files = try MigrationDirectory.load(directory, allowsGaps: allowsGaps)
+        var quick = configuration
+        quick.callTimeout = .seconds(10)
+        return (files, try await applied(try await PostgresConnection.connect(quick)))
     }
 
     /// Applies what is pending, in order; returns what was applied now. On an error the earlier files stay applied.
@@ -71,7 +81,8 @@ package struct Migrator: Sendable {
         let plan = try MigrationPlan(files: files, applied: try await applied(connection))
         var report: [MigrationStatus] = []
         for migration in plan.pending { report.append(try await apply(migration, connection)) }
-        try await grantRoles(connection)
+        // An older program would take back what the newer one granted.
+        if !plan.isNewerDatabase { try await grantRoles(connection) }
         logger.info("migrations are up to date", metadata: ["applied": "\(report.count)", "version": "\(files.last?.version ?? 0)"])
         return report
     }
@@ -112,11 +123,23 @@ package struct Migrator: Sendable {
     private func applied(_ connection: PostgresConnection) async throws -> [AppliedMigration] {
         let table = try await connection.query("SELECT to_regclass('schemaMigrations')::text")
         guard try table[0].decode(String?.self) != nil else { return [] }
-        return try await connection.query("SELECT version, name, checksum, appliedAt, durationMs FROM schemaMigrations ORDER BY version")
-            .map { row in
-                let (version, name, checksum, appliedAt, duration) = try row.decode((Int, String, String, Timestamp, Int).self)
-                return AppliedMigration(version: version, name: name, checksum: checksum, appliedAt: appliedAt, durationMs: duration)
-            }
+        // A table from before the column was added has none.
+        return try await connection.query(
+            """
+            SELECT version, name, checksum, appliedAt, durationMs, (to_jsonb(m) ->> 'oldestprogram')::integer
+            FROM schemaMigrations m ORDER BY version
+            """
+        ).map { row in
+            let (version, name, checksum, appliedAt, duration, oldest) = try row.decode((Int, String, String, Timestamp, Int, Int?).self)
+            return AppliedMigration(
+                version: version,
+                name: name,
+                checksum: checksum,
+                appliedAt: appliedAt,
+                durationMs: duration,
+                oldestProgram: oldest
+            )
+        }
     }
 
     private func apply(_ migration: Migration, _ connection: PostgresConnection) async throws -> MigrationStatus {
@@ -156,8 +179,9 @@ package struct Migrator: Sendable {
     private func record(_ migration: Migration, _ session: some PostgresSession, start: ContinuousClock.Instant) async throws {
         try await session.execute(
             """
-            INSERT INTO schemaMigrations (version, name, checksum, durationMs)
-            VALUES (\(migration.version), \(migration.name), \(migration.checksum), \(Migrator.milliseconds(since: start)))
+            INSERT INTO schemaMigrations (version, name, checksum, durationMs, oldestProgram)
+            VALUES (\(migration.version), \(migration.name), \(migration.checksum), \(Migrator.milliseconds(since: start)),
+                \(try migration.oldestProgram))
             """
         )
     }
@@ -189,7 +213,13 @@ package struct Migrator: Sendable {
             name text NOT NULL,
             checksum text NOT NULL,
             appliedAt timestamptz NOT NULL DEFAULT now(),
-            durationMs bigint NOT NULL
-        )
+            durationMs bigint NOT NULL,
+            oldestProgram integer
+        );
+        DO $$ BEGIN
+            IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'schemaMigrations'::regclass AND attname = 'oldestprogram') THEN
+                ALTER TABLE schemaMigrations ADD COLUMN oldestProgram integer;
+            END IF;
+        END $$
         """
 }

@@ -5,7 +5,7 @@ package struct PushOutcome: Sendable, Hashable {
     /// `sent` if the provider accepted the push, otherwise `failed`. Whether the token is deactivated is decided elsewhere.
     package var status: AttemptStatus
     package var reasonCode: ReasonCode?
-    /// The provider's own code, unchanged; for a push that was not sent because of its content, the code for that fault.
+    /// The provider's own code, at most 200 characters and without control characters; for a push that was not sent because of its content, the code for that fault.
     package var providerErrorCode: String?
     /// APNs: the `apns-id`. FCM: the message's name.
     package var providerMessageId: String?
@@ -34,7 +34,7 @@ package struct PushOutcome: Sendable, Hashable {
     package static func sent(messageId: String?, httpStatus: Int, latency: Duration) -> PushOutcome {
         PushOutcome(
             status: .sent,
-            providerMessageId: messageId,
+            providerMessageId: ProviderText.messageId(messageId),
             latency: latency,
             retryClass: .never,
             tokenAction: .none,
@@ -55,13 +55,13 @@ package struct PushOutcome: Sendable, Hashable {
         PushOutcome(
             status: .failed,
             reasonCode: classification.reasonCode,
-            providerErrorCode: code,
+            providerErrorCode: code.map { ProviderText.code($0) },
             latency: latency,
             retryClass: classification.retryClass,
             tokenAction: classification.tokenAction,
             httpStatus: httpStatus,
             outcomeUnknown: false,
-            detail: detail
+            detail: ProviderText.detail(detail)
         )
     }
 

@@ -114,6 +114,11 @@ final class DatabaseGate: Service, Sendable {
                 "The database lacks \(missing.count) migrations, from \(missing[0].name). Run `pushwatch migrate`, or serve with --migrate."
             )
         }
+        let programs = try await migrator.programs()
+        logger.notice(
+            "programs from the oldest on may share the database; each is named by the newest migration that it knows",
+            metadata: ["oldest": "\(programs.oldestName)", "this": "\(programs.ownName)", "schema": "\(programs.newestName)"]
+        )
         try await maintenance.maintain()
         try await onOpen()
     }

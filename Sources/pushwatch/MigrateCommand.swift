@@ -42,6 +42,12 @@ struct MigrateCommand: AsyncParsableCommand {
                 let state = migration.appliedAt.map { "applied \($0)" } ?? "missing"
                 Terminal.printLine("\(migration.version.formatted4)  \(migration.name)  \(state)")
             }
+            if status, !json {
+                let programs = try await migrator.programs()
+                Terminal.printLine(
+                    "Programs that know migration \(programs.oldestName) may share the database; this one knows \(programs.ownName)."
+                )
+            }
             if migrations.isEmpty, !json { Terminal.printLine("The schema is up to date.") }
             if status, migrations.contains(where: { $0.appliedAt == nil }) { throw CommandFailure.check("Run `pushwatch migrate`.") }
         } catch let error as PostgresError where error.isUnavailable {

@@ -1,14 +1,11 @@
 import AttemptReference
 import Attempts
 import Foundation
+import FuzzSupport
 import PushContract
 
 /// One seeded run: counts, and the comparison of each body's two readings.
 struct FuzzRun {
-    struct Disagreement: Error, CustomStringConvertible {
-        var description: String
-    }
-
     private var mutator: BodyMutator
     private let parser = AttemptParser()
     private let reference = ReferenceReader(now: AttemptText.now)
@@ -49,7 +46,7 @@ struct FuzzRun {
             case .notAnObjectOrArray: found = .notAnObjectOrArray
             default: found = .empty
             }
-            if found != expected { throw disagreement("the service says \(error), the reference \(expected)", bytes) }
+            if found != expected { throw FuzzFault("the service says \(error), the reference \(expected)", input: bytes) }
         }
     }
 
@@ -77,12 +74,8 @@ struct FuzzRun {
         }
     }
 
-    private func disagreement(_ what: String, _ bytes: [UInt8]) -> Disagreement {
-        Disagreement(description: "\(what)\nthe body, in base64: \(Data(bytes).base64EncodedString())")
-    }
-
     private func fail(_ what: String, _ bytes: [UInt8]) -> Never {
-        print("DISAGREEMENT \(disagreement(what, bytes))")
+        print("FAULT \(FuzzFault(what, input: bytes))")
         exit(1)
     }
 }

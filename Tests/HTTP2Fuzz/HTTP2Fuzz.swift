@@ -1,41 +1,27 @@
 import CNGHTTP2
-import Foundation
+import FuzzSupport
 import HTTP2TestPeer
 
 @testable import HTTPClient
 
-/// `http2-fuzz [--seconds N] [--seed N]`: what servers may send, changed at random, into the client's sessions, until time is up.
+/// What servers may send, changed at random, into the client's sessions, until time is up.
 ///
 /// Built with AddressSanitizer by `make fuzz`. Every request must end exactly once, whatever the peer says.
 @main
-struct HTTP2Fuzz {
-    struct Miscount: Error, CustomStringConvertible {
-        var description: String
-    }
-
+struct HTTP2Fuzz: Fuzzer {
     private var random: Seeded
     private var sessions = 0
     private var ends: [String: Int] = [:]
 
-    static func main() throws {
-        let arguments = CommandLine.arguments
-        func option(_ name: String, _ standard: UInt64) -> UInt64 {
-            arguments.firstIndex(of: name).flatMap { arguments.indices.contains($0 + 1) ? UInt64(arguments[$0 + 1]) : nil } ?? standard
-        }
-        let seconds = Double(option("--seconds", 600))
-        let seed = option("--seed", UInt64.random(in: 1...UInt64(UInt32.max)))
-        print("http2: seed \(seed), \(Int(seconds)) s")
-        var fuzz = HTTP2Fuzz(random: Seeded(state: seed))
-        let start = Date()
-        while Date().timeIntervalSince(start) < seconds {
-            for _ in 0..<200 { try fuzz.step() }
-        }
-        let ends = fuzz.ends.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        print("done: \(fuzz.sessions) sessions; requests: \(ends); each ended once, no fault of memory; repeat with --seed \(seed)")
+    init(seed: UInt64) { random = Seeded(seed: seed) }
+
+    var summary: String {
+        let ends = ends.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        return "\(sessions) sessions; requests, each ended once: \(ends)"
     }
 
     /// One session: some requests, a server's bytes with some of them changed, in pieces.
-    private mutating func step() throws {
+    mutating func step() throws {
         sessions += 1
         let client = HTTP2Session(authority: "push.example", limits: .init(maxResponseBody: 2000, maxHeaderBytes: 4000))
         let peer = PeerSession(settings: [(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(random.next(100)))])
@@ -55,6 +41,7 @@ struct HTTP2Fuzz {
         peer.receive(flush(client))
         var bytes = answers(peer, streams: submitted.values.map(\.stream.id).sorted())
         mutate(&bytes)
+        let input = bytes
         var ended: [ObjectIdentifier: Int] = [:]
         func count(_ endings: [(exchange: HTTP2Exchange, ending: HTTP2Session.Ending)]) {
             for (exchange, ending) in endings {
@@ -73,7 +60,7 @@ struct HTTP2Fuzz {
         }
         count(client.takeLost("the end"))
         guard ended.count == submitted.count, ended.values.allSatisfy({ $0 == 1 }) else {
-            throw Miscount(description: "of \(submitted.count) requests \(ended.count) ended: \(ended.values.sorted())")
+            throw FuzzFault("of \(submitted.count) requests \(ended.count) ended: \(ended.values.sorted())", input: input)
         }
     }
 
@@ -139,20 +126,5 @@ struct HTTP2Fuzz {
         case .failed(.unanswered, _, _): "unanswered"
         case .failed(.notWritten, _, _): "not written"
         }
-    }
-}
-
-/// SplitMix64.
-struct Seeded {
-    var state: UInt64
-
-    /// Below `bound`; 0 if that is 0.
-    mutating func next(_ bound: Int) -> Int {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        z ^= z >> 31
-        return bound <= 0 ? 0 : Int(z % UInt64(bound))
     }
 }

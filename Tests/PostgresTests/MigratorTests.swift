@@ -1,7 +1,8 @@
 import Foundation
-import Postgres
 import TestDatabase
 import Testing
+
+@testable import Postgres
 
 @Suite("Migrator")
 struct MigratorTests {
@@ -128,6 +129,39 @@ struct MigratorTests {
             try fixture.write("0002_extend_things.sql", extend)
             try await fixture.connect().execute("DELETE FROM schemaMigrations WHERE version = 1")
             try await fixture.expect(.outOfOrder, mentioning: "0001_create_things.sql")
+        }
+    }
+
+    @Test("an older program runs on a newer schema whose migrations let it, and takes no rights back; on any other it is refused")
+    func olderProgram() async throws {
+        try await withMigrations([
+            "0001_create_things.sql": create, "0002_extend_things.sql": "-- Oldest program: 0001\n" + extend,
+            "roles.sql": "GRANT SELECT ON things TO PUBLIC",
+        ]) { fixture in
+            try await fixture.migrator.migrate()
+            #expect(try await fixture.migrator.programs() == SchemaPrograms(oldest: 1, newest: 2, own: 2))
+            // From here on the directory is that of the older program.
+            try fixture.remove("0002_extend_things.sql")
+            try fixture.write("roles.sql", "REVOKE SELECT ON things FROM PUBLIC")
+            #expect(try await fixture.migrator.status().map(\.version) == [1])
+            #expect(try await fixture.migrator.migrate().isEmpty)
+            #expect(try await fixture.migrator.programs() == SchemaPrograms(oldest: 1, newest: 2, own: 1))
+            let rights = try await fixture.connect().query("SELECT has_table_privilege('pg_read_all_stats', 'things', 'SELECT')")
+            #expect(try rights[0].decode(Bool.self))
+            try await fixture.connect().execute(
+                "INSERT INTO schemaMigrations (version, name, checksum, durationMs, oldestProgram) VALUES (3, 'drop_things', '', 0, 3)"
+            )
+            try await fixture.expect(
+                .newerDatabase,
+                mentioning: "0003_drop_things, which needs a program that knows migration 0003; this program knows migrations up to 0001"
+            )
+        }
+    }
+
+    @Test("the oldest program of a migration is the number of one", arguments: ["", "x", "0", "2"])
+    func oldestProgram(text: String) async throws {
+        try await withMigrations(["0001_create_things.sql": "-- Oldest program: \(text)\n" + create]) { fixture in
+            try await fixture.expect(.badFile, mentioning: "0001_create_things.sql")
         }
     }
 

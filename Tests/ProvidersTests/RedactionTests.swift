@@ -1,6 +1,8 @@
-import Providers
+import HTTPClient
 import PushContract
 import Testing
+
+@testable import Providers
 
 @Suite("What a provider says holds no token")
 struct RedactionTests {
@@ -25,5 +27,31 @@ struct RedactionTests {
         let outcome = redacted(text, token)
         #expect(outcome.providerErrorCode == expected)
         #expect(outcome.detail == "answered " + expected)
+    }
+
+    @Test("a code that no provider has is short and without control characters before it is stored; a token is removed before the cut")
+    func unknownCodes() {
+        let token = String(repeating: "5a", count: 32)
+        let body = #"{"reason":"\u0001\u0085\n\#(String(repeating: "é ", count: 90))\#(token) \#(String(repeating: "x ", count: 900))"}"#
+        let response = OutboundResponse(status: 410, headers: [("apns-id", "id-\(token)")], body: Array(body.utf8))
+        let outcome = APNsResponse(response, now: Samples.moment).outcome(latency: .zero)
+        let code = outcome.providerErrorCode ?? ""
+        #expect(code.hasPrefix("\u{FFFD}\u{FFFD}\u{FFFD}é é"))
+        #expect(code.unicodeScalars.count == 200 && !code.contains("5a5a"))
+        #expect(outcome.detail.count <= 500 && !outcome.detail.contains("5a5a"))
+        #expect(outcome.providerMessageId == "(token)")
+    }
+
+    @Test("a message's id that repeats the token is removed after success too")
+    func acceptedId() {
+        var outcome = PushOutcome.sent(messageId: "projects/p/messages/abc123", httpStatus: 200, latency: .zero)
+        outcome.removeTokens("abc123")
+        #expect(outcome.providerMessageId == "projects/p/messages/(token)")
+    }
+
+    @Test("ids of channels that no request can name are left out")
+    func channelIds() {
+        let response = OutboundResponse(status: 200, body: Array(#"{"channels":["dHN0","","\u0001","é",7]}"#.utf8))
+        #expect(APNsChannelRequest.ids(in: response) == ["dHN0"])
     }
 }

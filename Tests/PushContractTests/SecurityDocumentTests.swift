@@ -7,17 +7,32 @@ struct SecurityDocumentTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The rows of the table of claims: the claim, and the titles of tests.
-    private static func claims() throws -> [(claim: String, titles: [String])] {
+    /// A section of the claims: an attacker, the rows of their table, and what is not promised.
+    private struct Attacker {
+        var name: String
+        var claims: [(claim: String, titles: [String])]
+        var namesLimit: Bool
+    }
+
+    private static func attackers() throws -> [Attacker] {
         let text = try String(contentsOf: root.appendingPathComponent("docs/security.md"), encoding: .utf8)
-        guard let start = text.range(of: "\n## Claims\n"), let end = text.range(of: "\n## ", range: start.upperBound..<text.endIndex) else {
-            return []
+        let claims = text.components(separatedBy: "\n## ").first { $0.hasPrefix("Claims\n") } ?? ""
+        return claims.components(separatedBy: "\n### ").dropFirst().map { section in
+            let lines = section.components(separatedBy: "\n")
+            let rows: [(String, [String])] = lines.compactMap { row in
+                let cells = row.components(separatedBy: " | ")
+                guard cells.count == 2, cells[0] != "| claim" else { return nil }
+                return (String(cells[0].dropFirst(2)), cells[1].matches(of: /“([^”]+)”/).map { String($0.1) })
+            }
+            return Attacker(name: lines[0], claims: rows, namesLimit: lines.contains { $0.hasPrefix("Not promised: ") })
         }
-        return text[start.upperBound..<end.lowerBound].split(separator: "\n").compactMap { row in
-            let cells = row.components(separatedBy: " | ")
-            guard cells.count == 3, cells[0] != "| claim" else { return nil }
-            return (String(cells[0].dropFirst(2)), cells[2].matches(of: /“([^”]+)”/).map { String($0.1) })
-        }
+    }
+
+    @Test("every attacker has promises, and limits of them")
+    func attackersHavePromises() throws {
+        let attackers = try Self.attackers()
+        #expect(attackers.count == 9)
+        for attacker in attackers { #expect(!attacker.claims.isEmpty && attacker.namesLimit, "\(attacker.name)") }
     }
 
     @Test("every claim names tests, and each of them exists")
@@ -27,7 +42,7 @@ struct SecurityDocumentTests {
         while let file = files?.nextObject() as? URL {
             if file.pathExtension == "swift" { sources += try String(contentsOf: file, encoding: .utf8) }
         }
-        let claims = try Self.claims()
+        let claims = try Self.attackers().flatMap(\.claims)
         #expect(claims.count >= 25)
         for claim in claims {
             #expect(!claim.titles.isEmpty, "no test is named for: \(claim.claim)")

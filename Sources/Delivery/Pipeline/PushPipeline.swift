@@ -252,7 +252,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
                 app: identity.app
             )
             var outcome = await provider.send(message, to: target, attemptId: push.messageId, now: now)
-            if outcome.status != .sent { outcome.removeTokens(token.rawValue) }
+            outcome.removeTokens(token.rawValue)
             return outcome
         case .success(.broadcast(let message, let channel)):
             guard let provider = provider as? any BroadcastProvider else { return .withoutCredential }

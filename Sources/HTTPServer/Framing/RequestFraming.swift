@@ -60,10 +60,13 @@ package final class RequestFraming: ChannelDuplexHandler, RemovableChannelHandle
     }
 
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // Bytes behind a fault, which the decoder does not read.
+        if case .dataReceivedInErrorState = error as? ByteToMessageDecoderError { return }
         guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
-        guard !isLast else { return }
+        guard isInBody || !isLast else { return }
         let fault = ProtocolFault(error, in: line)
         if isInBody {
+            isInBody = false
             isLast = true
             return context.fireErrorCaught(fault)
         }

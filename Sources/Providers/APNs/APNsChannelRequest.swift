@@ -39,8 +39,9 @@ enum APNsChannelRequest {
         return BroadcastChannel(id: id, storage: storage)
     }
 
+    /// What cannot be an id is left out: no request can name it.
     static func ids(in response: OutboundResponse) -> [String]? {
-        (try? JSONParser.read(response.body))?["channels"]?.elements.map { $0.compactMap(\.string) }
+        (try? JSONParser.read(response.body))?["channels"]?.elements.map { $0.compactMap(\.string).filter(APNsChannelRules.isId) }
     }
 
     private static let json = ("content-type", "application/json")

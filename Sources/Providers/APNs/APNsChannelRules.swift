@@ -35,10 +35,12 @@ enum APNsChannelRules {
     }
 
     static func check(channel id: String) throws(PushError) {
-        guard !id.isEmpty, PushValidation.isHeaderText(id) else {
+        guard isId(id) else {
             throw PushError(field: "channel", code: "BadChannelId", "\"channel\" must be the id the channel was made with.")
         }
     }
+
+    static func isId(_ text: String) -> Bool { !text.isEmpty && PushValidation.isHeaderText(text) }
 
     static func check(app: String) throws(PushError) {
         try APNsRules.check(topic: app, of: .alert, field: "app")

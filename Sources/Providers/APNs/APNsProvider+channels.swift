@@ -8,7 +8,7 @@ extension APNsProvider: BroadcastProvider {
         now: Timestamp
     ) async -> ChannelResult<BroadcastChannel> {
         await manage(scope, now: now, APNsChannelRequest.create(storage, app: scope.app, base: channelBase(scope))) { response in
-            response.header("apns-channel-id").map { BroadcastChannel(id: $0, storage: storage) }
+            response.header("apns-channel-id").flatMap { APNsChannelRules.isId($0) ? BroadcastChannel(id: $0, storage: storage) : nil }
         }
     }
 

@@ -42,7 +42,7 @@ struct APNsResponse: Sendable, Hashable {
             httpStatus: status,
             latency: latency
         )
-        outcome.providerMessageId = messageId
+        outcome.providerMessageId = ProviderText.messageId(messageId)
         outcome.retryAfter = retryAfter
         outcome.refusalScope = .apns(status: status, reason: reason)
         if status == 410 { outcome.tokenInvalidSince = timestamp }

@@ -211,7 +211,7 @@ struct NewestTests {
 
     @Test(
         "score updates through 503s, lost answers, a throttle and two instances: no token gets an older one after a newer one",
-        .timeLimit(.minutes(3))
+        .timeLimit(.minutes(5))
     )
     func scores() async throws {
         try await SendingBench.with { bench in

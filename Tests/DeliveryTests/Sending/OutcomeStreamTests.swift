@@ -111,7 +111,7 @@ struct OutcomeStreamTests {
 
     @Test(
         "an idle transaction delays its own outcomes and no others; nothing is missed or repeated when it commits",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(5))
     )
     func idleTransaction() async throws {
         try await SendingBench.with { bench in
@@ -155,11 +155,11 @@ struct OutcomeStreamTests {
 
     @Test(
         "two readers beside two dispatchers: each reads every outcome once and in the same order, and the ends equal the tables",
-        .timeLimit(.minutes(2))
+        .timeLimit(.minutes(5))
     )
     func concurrent() async throws {
         try await SendingBench.with { bench in
-            let count = 300
+            let count = 100
             for number in 0..<20 { try await bench.register("user-\(number)", "phone-\(number)", token: SendingBench.token(number)) }
             let provider = ScriptedProvider()
             provider.answer { _, token in Int.random(in: 0..<5) == 0 ? .apns(503, "ServiceUnavailable") : nil }
