@@ -3,6 +3,7 @@
 
 1. Names: every word of a name declared in Sources (types, functions, properties, cases, parameters; camelCase split) is in docs/words.txt.
 2. Prose: comments and string literals of Sources, docs, alerts, comments of sql, README and CHANGELOG use none of the phrases below.
+3. Lines of documents have at most 140 characters outside tables and code.
 
 docs/words-todo.txt lists what is still to be done: `name WORD` and `file PATH` (of a Swift file only its
 name, so that moves do not matter). It must only shrink.
@@ -152,6 +153,18 @@ def prose_files():
         yield from (path for path in sorted((ROOT / folder).rglob("*")) if path.suffix in suffixes)
 
 
+def long_lines():
+    """(path, line number, length) of lines of documents, outside tables and code, with more than 140 characters."""
+    for path in (path for path in prose_files() if path.suffix == ".md"):
+        is_code = False
+        for number, line in enumerate(path.read_text().split("\n"), 1):
+            text = line.lstrip(" ")
+            if text.startswith("```"):
+                is_code = not is_code
+            if len(line) > 140 and not is_code and not text.startswith("|"):
+                yield path.relative_to(ROOT), number, len(line)
+
+
 def main():
     options = set(sys.argv[1:])
     todo = [line.split("#")[0].strip() for line in TODO.read_text().splitlines()] if TODO.exists() else []
@@ -185,6 +198,9 @@ def main():
                 done.discard(key)
                 if key not in todo or "--all" in options:
                     bad.append((key, f"{relative}:{number}: “{match.group(0)}”; write: {better}"))
+
+    for path, number, length in long_lines():
+        bad.append((f"line {path}", f"{path}:{number}: {length} characters; write at most 140"))
 
     if "--count" in options:
         print(f"words of declared names outside docs/words.txt: {count['names']}; phrases to replace: {count['prose']}")

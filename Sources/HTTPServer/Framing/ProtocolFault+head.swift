@@ -51,10 +51,11 @@ extension ProtocolFault {
 
     private static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 
-    /// True for a token and a space (RFC 9110 §9.1), as opposed to bytes of another protocol.
+    /// True for a token (RFC 9110 §9.1), as opposed to bytes of another protocol. The decoder may refuse it at its first byte, before the
+    /// rest arrived.
     private static func isMethod(_ line: [UInt8]) -> Bool {
         let name = line.prefix { $0 != 0x20 }
-        return !name.isEmpty && name.count < line.count
+        return !name.isEmpty
             && name.allSatisfy { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x2D }
     }
 
